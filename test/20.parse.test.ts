@@ -154,7 +154,7 @@ const NETDEV_OUT = [
   },
 ];
 
-// 14, 18 and 20 words: before 4.18, since, and since 5.5.
+// 14, 18 and 20 words: before Linux 4.18, since 4.18, and since 5.5.
 const DISKSTATS = `   8       0 sda 100 9 200 9 300 9 400 9 1 500 600
    8      16 sdb 10 9 20 9 30 9 40 9 0 50 60 1 2 3 4
  254       0 vda 1 9 2 9 3 9 4 9 0 5 6 3589 27 87456 217 830 26
@@ -182,7 +182,7 @@ processor\t: 1
 
 type Parser = (text: string) => unknown;
 
-/** Text → what a parser makes of it; undefined is a refusal. */
+/** Text → the parser's result; undefined: it refuses the text. */
 const tables: [name: string, parse: Parser, rows: [what: string, text: string, expected: unknown][]][] = [
   [
     'stat',
@@ -743,8 +743,8 @@ t.test('large but honest', t => {
   t.end();
 });
 
-t.test('a million of anything costs no more than its share', t => {
-  // What could tempt a parser to look at the same text again and again.
+t.test('time grows linearly with the text, also for a million characters', t => {
+  // Texts that a quadratic parser would scan again and again.
   const endless: ((sample: string, n: number) => string)[] = [
     (_, n) => '\n'.repeat(n),
     (_, n) => ' '.repeat(n),
@@ -759,7 +759,7 @@ t.test('a million of anything costs no more than its share', t => {
     (sample, n) => sample.slice(sample.lastIndexOf('\n', sample.length - 2) + 1).repeat(n >> 4),
     (sample, n) => sample.split(/[: ]/)[0]?.concat('\n').repeat(n) ?? '',
   ];
-  /** CPU time, for others may have the processor meanwhile, in ns. */
+  /** CPU time in ns, because other processes may use the processor in between. */
   const best = (parse: Parser, text: string, tries = 3) =>
     Math.min(
       ...Array.from({ length: tries }, () => {
@@ -773,11 +773,11 @@ t.test('a million of anything costs no more than its share', t => {
     for (const [j, make] of endless.entries()) {
       const short = make(sample, 100_000);
       const long = make(sample, 1_000_000);
-      // Ten times the text may take sixty times as long (memory, not work); what is quadratic takes a hundred, and
-      // from the floor up that is seen.
+      // For ten times the text the limit is sixty times the time, because memory is slower for long texts. A quadratic
+      // parser takes a hundred times as long; short texts count as half a millisecond, so that this still shows.
       const once = Math.max(best(parse, short), 500_000);
       let ten = best(parse, long);
-      // Garbage of the texts before may have been collected in it: once more, and more often.
+      // The garbage of earlier texts may have been collected in this measurement: measure again, with more tries.
       if (ten > once * 60) ten = best(parse, long, 20);
       if (ten > once * 60) t.fail(`${parse.name || 'parser'} ${i} on ${j}: ${once} ns, then ${ten} ns`);
     }
@@ -786,7 +786,7 @@ t.test('a million of anything costs no more than its share', t => {
   t.end();
 });
 
-/** Whether everything in a parser's answer is what can be sent. */
+/** Whether every value in a parser's result can be sent. */
 function sound(value: unknown): boolean {
   if (typeof value === 'number') return value >= -(2 ** 31) && !Number.isNaN(value);
   if (typeof value === 'bigint') return value >= 0n;
@@ -794,7 +794,7 @@ function sound(value: unknown): boolean {
   return value === undefined || typeof value === 'string' || typeof value === 'boolean';
 }
 
-t.test('no spoiled text makes a parser throw', t => {
+t.test('no corrupt text makes a parser throw', t => {
   const seed = Number(process.env.SEED ?? 20);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const place = fc.double({ min: 0, max: 1, noNaN: true });
@@ -826,13 +826,14 @@ t.test('no spoiled text makes a parser throw', t => {
   t.end();
 });
 
-t.test('whatever is cut off, no number is half a number', t => {
-  // A text cut anywhere is refused, or gives what the whole one gives: /proc/stat and others end in lines nobody needs.
+t.test('a text that is cut off never gives a part of a number', t => {
+  // A text that is cut off anywhere is refused, or gives the result of the whole text: files such as /proc/stat end
+  // with lines that are not needed.
   for (const [parse, sample] of SAMPLES.slice(0, 12)) {
     const whole = JSON.stringify(parse(sample), (_, value) => (typeof value === 'bigint' ? String(value) : value));
     for (let end = 0; end < sample.length; end++) {
       const cut = parse(sample.slice(0, end));
-      // A cut between two lines that need not be there cannot be seen.
+      // If the lines are optional, a cut between two of them cannot be noticed.
       const optional = Array.isArray(cut) || parse === parseMeminfo;
       if (cut === undefined || (optional && (end === 0 || sample[end - 1] === '\n'))) continue;
       if (JSON.stringify(cut) !== whole) t.fail(`${parse.name} made ${JSON.stringify(cut)} of the first ${end} bytes`);

@@ -35,7 +35,7 @@ t.teardown(() => rmSync(temp, { recursive: true, force: true }));
 type Files = Record<string, string>;
 let trees = 0;
 
-/** Writes a tree of files and says where it is. */
+/** Writes a tree of files; returns its paths. */
 function tree(files: Files): {
   proc: string;
   sys: string;
@@ -53,7 +53,7 @@ function tree(files: Files): {
   mkdirSync(join(root, 'proc'), { recursive: true });
   mkdirSync(join(root, 'sys'), { recursive: true });
   write(files);
-  // The kernel's clock belongs to no tree; it has a row of its own below.
+  // No tree has the kernel's clock; it has its own test below.
   const world = { ...here, adjtimex: () => undefined };
   return { proc: join(root, 'proc'), sys: join(root, 'sys'), write, path: name => join(root, name), world };
 }
@@ -66,7 +66,7 @@ function report(collector: Collector, nowNs: bigint, details?: Details): Report 
 
 const sets = (report: Report) => bitNames('valid', report.valid);
 
-/** What a report holds besides the fields that a collector never touches. */
+/** The fields of a report that a collector fills. */
 function readings(report: Report): Partial<Report> {
   const out: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(report))
@@ -85,7 +85,7 @@ const netEntry = (name: string, n: number, mbps: number, state: number) => ({
   tx_packets: n + 3,
   errors: 4,
   drops: 6,
-  ...(mbps === 0 ? {} : { mbps }), // 0 is sent where the speed is not known
+  ...(mbps === 0 ? {} : { mbps }), // 0 is sent if the speed is unknown
   state,
 });
 
@@ -105,7 +105,7 @@ const cpu = (n: number, packageId: number, siblings: string): Files => ({
   [`sys/devices/system/cpu/cpu${n}/topology/thread_siblings_list`]: `${siblings}\n`,
 });
 
-// A node of two packages with two cores of two threads each, one thread switched off; Linux 4.18 with pressure.
+// A node with two packages of two cores, with two threads each, one thread offline; Linux 4.18 with pressure.
 const FIRST: Files = {
   'proc/stat': `cpu  1000 0 500 80000 100 0 10 0 0 0
 cpu0 1000 0 500 80000 100 0 10 0 0 0
@@ -279,7 +279,7 @@ const FIRST_OUT: Partial<Report> = {
   disks: 2,
 };
 
-// A second later.
+// One second later.
 const SECOND: Files = {
   'proc/stat': FIRST['proc/stat']?.replace(
     'cpu  1000 0 500 80000 100 0 10 0 0 0',
@@ -359,7 +359,7 @@ t.test('other roots between two ticks', t => {
   t.end();
 });
 
-t.test('a set falls alone, is told of once, and comes back', t => {
+t.test('a set that cannot be read is missing alone, is logged once, and comes back', t => {
   const told: string[] = [];
   const node = tree(FIRST);
   const collector = new Collector({ ...node, tell: message => told.push(message) });
@@ -387,7 +387,7 @@ t.test('a set falls alone, is told of once, and comes back', t => {
   t.end();
 });
 
-t.test('every set falls alone', t => {
+t.test('every set can be missing alone', t => {
   const files: Record<string, string> = {
     'proc/loadavg': 'load',
     'proc/stat': 'stat',
@@ -531,7 +531,7 @@ t.test('interfaces come and go', t => {
   t.equal(names(), '', 'none at all');
   t.ok(sets(report(collector, tick++)).includes('net'), 'which is a reading');
 
-  // The state of the same names is looked at every tenth tick.
+  // The state is read every tenth tick while the names stay the same.
   node.write({ 'proc/net/dev': FIRST['proc/net/dev'] as string });
   const state = () => report(collector, tick++).net?.[0]?.state;
   t.equal(state(), 0x10003);
@@ -626,7 +626,7 @@ t.test('clock rate and virtualisation', t => {
   t.end();
 });
 
-t.test('links, leaf by leaf', t => {
+t.test('links, file by file', t => {
   const { sys } = tree({ ...nic('a', 3, '10', '1'), ...link('b', 2, '10', '1') });
   t.strictSame([...readLinks(sys, ['b', 'a', 'c'])], [['a', { index: 3, physical: true, state: 3 }]]);
   t.strictSame(
@@ -714,7 +714,7 @@ t.test('files stay open between ticks, and not behind a close', t => {
   t.end();
 });
 
-t.test('no spoiled tree makes it throw, or write what it did not measure', t => {
+t.test('no corrupt tree makes it throw, or write a field that it did not measure', t => {
   const seed = Number(process.env.SEED ?? 21);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const texts = Object.entries(FIRST).filter(([, text]) => text !== '');
@@ -799,7 +799,7 @@ t.test("this machine's own trees give all that its kernel has", t => {
   t.ok((first.threads ?? 0) > 0 && (first.forks ?? 0) > 0 && (first.runnable ?? 0) > 0);
   t.ok((first.cpus_present ?? 0) >= (first.cpus_online ?? 0));
 
-  // A share needs a tick of the kernel's clock between two reports, and collecting takes time.
+  // A share needs at least one tick of the kernel's clock between two reports, and collecting takes time.
   let now = 0n;
   let shared: Report | undefined;
   while (shared?.cpu_busy_pm === undefined && now < 100_000n * S) {

@@ -65,14 +65,14 @@ let trees = 0;
 interface Tree extends SlowWorld {
   write(files: Files): void;
   path(name: string): string;
-  /** What statvfs gives for a path; what is not in it does not answer. */
+  /** The result of statvfs by path; a path that is not in it does not answer. */
   disks: Record<string, FileSystem>;
-  /** Of all files. */
+  /** The age that all files appear to have, if it is set. */
   age: number | undefined;
 }
 
 const GIB = 1n << 30n;
-/** No 64-bit number. */
+/** 2^64, which is too large for 64 bits. */
 const BEYOND = '18446744073709551616\n';
 const disk = (total: bigint, available: bigint, inodes = 1000n, inodesFree = 500n): FileSystem => ({
   totalBytes: total,
@@ -81,7 +81,7 @@ const disk = (total: bigint, available: bigint, inodes = 1000n, inodesFree = 500
   inodesFree,
 });
 
-/** Writes a tree of files, and makes a world of it in which nothing is the machine's own. */
+/** Writes a tree of files, and makes a world in which nothing belongs to this machine. */
 function tree(files: Files): Tree {
   const root = join(temp, `tree${trees++}`);
   const path = (name: string) => join(root, name);
@@ -89,7 +89,7 @@ function tree(files: Files): Tree {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(path(name)), { recursive: true });
       writeFileSync(path(name), text, { mode: 0o644 });
-      chmodSync(path(name), 0o644); // whatever the umask
+      chmodSync(path(name), 0o644); // independent of the umask
     }
   };
   for (const dir of ['proc', 'sys', 'run', 'etc']) mkdirSync(path(dir), { recursive: true });
@@ -111,7 +111,7 @@ function tree(files: Files): Tree {
   return world;
 }
 
-/** The source of that name, remembering nothing. */
+/** A new source with this name, without state. */
 function source(name: string): SlowSource {
   const found = makeSources().find(source => source.name === name);
   if (found === undefined) throw new TypeError(`no source ${name}`);
@@ -119,19 +119,19 @@ function source(name: string): SlowSource {
 }
 
 const read = (name: string, world: SlowWorld) => source(name).read(world);
-/** A reading without what it complains of. */
+/** An empty reading, without `trouble`. */
 const { trouble: _, ...NOTHING }: SlowReading = new Reading().done();
 function silent({ trouble: _, ...reading }: SlowReading): SlowReading {
   return reading;
 }
 
-/** Sets the time of a file so many seconds back. */
+/** Makes a file so many seconds old. */
 function backdate(path: string, seconds: number): void {
   const at = Date.now() / 1000 - seconds;
   utimesSync(path, at, at);
 }
 
-/** Things that hang or never end when they are read as if they were files. */
+/** Things that hang or never end when they are read like files. */
 const TRAPS: Record<string, (path: string) => void> = {
   fifo: path => execFileSync('mkfifo', [path]),
   device: path => symlinkSync('/dev/zero', path),
@@ -230,7 +230,7 @@ model name	: another
 
 const GPU_FILE = 'gpu 1 nvidia 2\n75 60 300 1024 81920 3 1 0\n- - - - - 17 4 2\n';
 
-// A node with everything in it.
+// A node that has everything.
 const FULL: Files = {
   'proc/sys/kernel/tainted': '4097\n',
   'proc/sys/kernel/hung_task_detect_count': '3\n',
@@ -387,7 +387,7 @@ const FULL_OUT: Record<string, SlowReading> = {
   clock_rates: { fields: {}, sets: [], details: { mhz: [1800, 0] } },
 };
 
-/** Why a reading is none; undefined when it keeps the rules of all readings. */
+/** Why a reading is invalid; undefined if it keeps the rules for all readings. */
 function wrong(source: SlowSource, { fields, sets, flags = [], trouble }: SlowReading): string | undefined {
   const owner = (field: string) => structs.report.fields[field as 'taint'].set as SetName;
   const strange = Object.keys(fields).find(field => !sets.includes(owner(field)));
@@ -442,7 +442,7 @@ t.test('an empty tree', t => {
   t.end();
 });
 
-t.test('what is not there is no trouble, what is there and not understood is', t => {
+t.test('a missing file is no trouble, an invalid one is', t => {
   const optional = ['hung_tasks', 'edac', 'fabric', 'energy', 'power', 'temperatures', 'health', 'gpu', 'container'];
   for (const name of optional) t.equal(read(name, tree({})).trouble, undefined, name);
   const broken: [string, Files, RegExp][] = [
@@ -458,7 +458,7 @@ t.test('what is not there is no trouble, what is there and not understood is', t
   t.end();
 });
 
-t.test('a file that falls takes its own sets with it and no others', t => {
+t.test('an unreadable file affects its own sets and no others', t => {
   const lost: [file: string, source: string, sets: SetName[], good?: string][] = [
     ['proc/sys/kernel/tainted', 'taint', ['taint']],
     ['proc/sys/kernel/hung_task_detect_count', 'hung_tasks', ['hung_tasks']],
@@ -660,7 +660,7 @@ t.test('energy: wraps are unwound', t => {
 
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 499 }), { minLength: 1, maxLength: 60 }), steps => {
-      // Any run of a counter, and a second process that starts in the middle of it.
+      // A counter from any start, and a second process that starts in the middle.
       const first = new Unwinder();
       const second = new Unwinder();
       let total = 0;
@@ -785,7 +785,7 @@ t.test('temperatures: chips', t => {
   const world = tree(hwmon(0, 'nvme', { temp1_label: 'Inlet', temp1_input: 30_000 }));
   for (const leaf of ['temp1_label', 'temp1_input']) {
     rmSync(world.path(`sys/class/hwmon/hwmon0/${leaf}`));
-    mkdirSync(world.path(`sys/class/hwmon/hwmon0/${leaf}`)); // whoever opens it gets EISDIR, and says so
+    mkdirSync(world.path(`sys/class/hwmon/hwmon0/${leaf}`)); // opening it would give EISDIR, which would be reported
   }
   t.strictSame(read('temperatures', world), NOTHING, 'nothing of a drive is opened but its name');
   t.end();
@@ -826,7 +826,7 @@ t.test('temperatures: whose they are', t => {
   t.strictSame(paths([chip('thermal', sensor('', 'a'))], [-1]), ['a']);
   t.strictSame(paths([], [0, 1]), ['', '']);
 
-  // Over a tree: the device's link has the address; the fifth package and later are in the fourth group.
+  // On a tree: the device's link has the address; the fifth and later packages count in the fourth group.
   const world = tree({
     'sys/devices/system/cpu/online': '0-5\n',
     ...Object.assign({}, ...[0, 1, 2, 3, 4, 5].map(n => cpu(n, n, 0))),
@@ -1496,7 +1496,7 @@ t.test('containers', t => {
   t.end();
 });
 
-t.test('no spoiled tree makes a source throw, or write what it did not measure', t => {
+t.test('no corrupt tree makes a source throw, or write a field that it did not measure', t => {
   const seed = Number(process.env.SEED ?? 22);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const files: Files = { ...FULL, 'run/gpu': GPU_FILE };

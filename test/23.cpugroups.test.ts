@@ -8,7 +8,7 @@ import { groupShares, groupsOf, parseCpuTimes } from '../src/sender/collect/cpug
 import { Collector } from '../src/sender/collect.js';
 import { folder } from './lib.js';
 
-/** A line of /proc/stat: ticks by name, the others 0. */
+/** A line of /proc/stat: ticks by name, others are 0. */
 function line(
   cpu: string | number,
   ticks: Partial<Record<'user' | 'nice' | 'system' | 'idle' | 'iowait' | 'irq' | 'softirq' | 'steal', number>>,
@@ -77,7 +77,7 @@ t.test('shares', async t => {
     t.strictSame(groupShares(times(...before), times(...now), groups), expected, what);
 });
 
-t.test('lines that are not understood give no shares', async t => {
+t.test('invalid lines give no shares', async t => {
   for (const text of [
     '',
     'cpu  1 2 3\n',

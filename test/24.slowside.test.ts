@@ -46,7 +46,9 @@ function open(t: { teardown(end: () => void): void }, sources: Asked[]) {
       rx: report.fabric?.rx_bytes ?? 0,
     };
   };
-  /** Lets the source go on that hangs: somebody opens the other end. From then on there is a file that does not hang. */
+  /**
+   * Releases the hanging source by opening the other end of its FIFO. From then on, a file that does not hang is there.
+   */
   const release = () => {
     renameSync(fifo, `${fifo}.old`);
     writeFileSync(fifo, '');
@@ -123,7 +125,7 @@ t.test('what a child said is gone when the next one has nothing to say', async t
 
 t.test('no child outlives a sender that is killed, however early', async t => {
   const mark = folder(t);
-  /** The children of the senders of this test, by a word of their command lines. */
+  /** The child processes of this test's senders, recognized by a word in their command lines. */
   const children = () =>
     readdirSync('/proc')
       .filter(name => /^\d+$/.test(name))
@@ -138,7 +140,7 @@ t.test('no child outlives a sender that is killed, however early', async t => {
   for (let i = 0; i < 6; i++) {
     const { child, exit } = start(t, ['send', '--to', '127.0.0.1:9', '--scratch', mark]);
     await until('it has a child', () => children().length > 0);
-    // At other points of the child's start.
+    // The kill comes at another moment of the child's start in each round.
     for (let turn = 0; turn < i * 5; turn++) await new Promise(resolve => setImmediate(resolve));
     child.kill('SIGKILL');
     await exit;

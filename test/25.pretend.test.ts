@@ -145,7 +145,7 @@ ffree = 0
   const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
   t.match(report, {
     slow_boot_ns: 77n,
-    energy_cpu_mj: 104_000, // 99 J, 1 J to the end of the range, 4 J
+    energy_cpu_mj: 104_000, // 99 J, then 1 J to the end of the counter's range, then 4 J
     health_age_s: 12,
     power_node_w: 333,
     root_total_mib: 100,
@@ -164,7 +164,7 @@ ffree = 0
   t.same(bitNames('flags', report.flags), ['first', 'goodbye', 'container']);
 });
 
-t.test('what cannot be taken gets one line', async t => {
+t.test('invalid files get one line', async t => {
   const file = join(folder(t), 'p.toml');
   const rows: [string, RegExp][] = [
     ['', /t_real_ns/],

@@ -64,7 +64,7 @@ for (const machine of machines()) {
       t.equal(code, 0, time);
       t.equal(stderr, textOf(machine, 'stderr.txt'), `${time}: what it says`);
       t.equal(report.length, REPORT_BYTES);
-      // As JSON first: a difference can be read there.
+      // First as JSON, because a difference is readable there.
       t.strictSame(readable(report), JSON.parse(textOf(machine, 'report.json')), `${time}: report.json`);
       t.ok(Buffer.from(report).equals(reportOf(machine)), `${time}: every byte of report.hex`);
     }
@@ -85,7 +85,7 @@ type Fields = Record<string, { offset: number; type: string; count: number; kind
 const BYTES: Record<string, number> = { char: 1, u8: 1, u16: 2, i16: 2, u32: 4, i32: 4, u64: 8, i64: 8 };
 const bytesOf = (type: string) => BYTES[type] ?? structs[type as keyof typeof structs].bytes;
 
-/** Fields that hold something though their set is clear or they are reserved: rule 1 for senders. */
+/** Fields that are not zero although their set is clear or they are reserved; rule 1 for senders forbids this. */
 function impure(report: Uint8Array): string[] {
   const valid = viewOf(report).getBigUint64(structs.report.fields.valid.offset, true);
   const walk = (fields: Fields, base: number, set?: SetName): string[] =>
@@ -103,7 +103,7 @@ function impure(report: Uint8Array): string[] {
   return walk(structs.report.fields, 0);
 }
 
-t.test('what is not measured is zero, and a receiver takes every report', async t => {
+t.test('unmeasured fields are zero, and a receiver accepts every report', async t => {
   const writers = new Map<string, ReturnType<typeof openWriter>>();
   for (const machine of machines()) {
     const report = reportOf(machine);
@@ -123,7 +123,7 @@ t.test('what is not measured is zero, and a receiver takes every report', async 
   t.strictSame(impure(spoiled), ['reserved7', 'load1_c', 'mem_total_mib'], 'and this test would see it');
 });
 
-/** What is special about each machine: sets that are measured and that are not, and fields by their paths. */
+/** What is special about each machine: its measured sets, its sets that are not measured, and fields by path. */
 const MEANING: Record<string, { set: string; clear: string; fields: [path: string, value: unknown][] }> = {
   vm: {
     set: 'cpus topology load stat cpu_share memory vmstat psi_cpu psi_io tcp net disk disk_share group_share hung_tasks clock taint root hw_hash',
@@ -254,7 +254,7 @@ const MEANING: Record<string, { set: string; clear: string; fields: [path: strin
       ['threads_per_core', 1],
       ['cpu_mhz_max', 2400],
       ['group.0.cpus', 5],
-      // CPU 5 left: 190 of 500 ticks.
+      // CPU 5 was removed: 190 of 500 ticks.
       ['group.0.busy_pm', 380],
       ['group.0.iowait_pm', 200],
       // 2 × 1000 and 3 × 2400.

@@ -22,14 +22,14 @@ import {
 import { folder, SENDER, until } from './lib.js';
 import { Waits } from './waits.js';
 
-// They mostly wait, so they wait at the same time.
+// They mostly wait, so they run at the same time.
 t.jobs = 4;
 t.setTimeout(200_000);
 const skip = process.env.CI !== 'true' && (noFileSystem() ?? false);
 
 const SECOND = 1_000_000_000n;
 
-/** A /sys with something for most slow sources. */
+/** A /sys with files for most slow sources. */
 const SYS = {
   'class/hwmon/hwmon0/name': 'coretemp\n',
   'class/hwmon/hwmon0/temp1_input': '41000\n',
@@ -50,7 +50,7 @@ const RUN = {
   power: '345\n',
   gpu: 'gpu 1 nvidia 1\n50 60 70 100 200 1 0 0\n',
 };
-/** Sets that no file of these tests takes away. */
+/** Sets that nothing in these tests removes. */
 const ALWAYS = ['taint', 'energy_cpu', 'temp_hottest', 'root', 'sw_hash'];
 
 function makeSys(t: Parameters<typeof folder>[0], more: Record<string, string> = {}): string {
@@ -60,20 +60,22 @@ function makeSys(t: Parameters<typeof folder>[0], more: Record<string, string> =
 }
 
 const has = (report: Heard, sets: readonly string[]) => sets.every(set => report.sets.includes(set));
-/** Whether a round was closed after it was seen that something hangs: without it, then. */
+/**
+ * Whether a report has a round that was closed after the hang was noticed, and therefore without the hanging source.
+ */
 const isAfter = (report: Heard, stale: Heard) => report.slow_boot_ns > stale.t_boot_ns;
 const isStale = ({ marks }: Heard) => marks.includes('slow_stale');
 
-/** What a sender says of a source, told of often enough that it is seen. */
+/** The lines that a sender logs about a slow source, only `answers …` or `does not …`. */
 const told = (lines: string[], source: string) =>
   lines
     .filter(line => line.includes(`the slow source ${source} `))
     .map(line => line.replace(/^.* (?=answers|does not)|:.*$/g, ''));
 
 /**
- * The sender waits for nothing but its next tick; not one report is late, skipped, lost or without the sets, but for what the
- * machine itself held up, and rounds go on, one for each report: but one in which a source hangs waits a second for it, and for
- * another child.
+ * The sender waits only for its next tick: no report is late, skipped, lost or without these sets, except where the
+ * machine itself was the cause. Rounds continue at one per report, but a round in which a source hangs waits a second
+ * for it, and for a new child process.
  */
 async function goesOn(t: Test, reports: readonly Heard[], waits: Waits, sets: readonly string[], hanging = 1) {
   await waits.stop();
@@ -98,7 +100,7 @@ async function goesOn(t: Test, reports: readonly Heard[], waits: Waits, sets: re
   );
   const lost = reports.map(report => sets.filter(set => !report.sets.includes(set)));
   t.same([...new Set(lost.flat())], [], 'the other sources keep their bits');
-  // Rounds and reports have the same period and a phase each of its own.
+  // Rounds and reports have the same period, but not the same phase.
   const rounds = new Set(reports.map(({ slow_boot_ns }) => slow_boot_ns));
   t.ok(
     rounds.size >= reports.length - 3 * hanging - 1,
@@ -118,7 +120,7 @@ t.test('statfs of the scratch', { buffered: true }, async t => {
   statfs.hang();
   await hearer.next('it is seen to hang', isStale);
   const gone = await hearer.next('its bit is gone', report => !report.sets.includes('scratch'));
-  // Read every 10 s, and trusted for two of these; then comes the end of a round, and a report.
+  // It is read every 10 s and stays valid for two such periods; then the round has to end, and a report has to follow.
   t.ok(gone.slow_boot_ns - before.slow_boot_ns <= 23n * SECOND, 'within two of its periods');
   t.ok(isStale(gone));
   t.same(told(sender.lines(), 'scratch'), ['does not answer']);
@@ -148,7 +150,7 @@ for (const moment of ['look-up', 'open', 'read'] as Moment[])
     const closed = await hearer.next('a round is closed', report => isAfter(report, stale));
     t.notOk(closed.sets.includes('health'), 'what is read in every round is gone with the round in which it hung');
     const gone = await hearer.next('all of them are gone', ({ sets }) => !SETS.some(set => sets.includes(set)));
-    // Read every 5 s, the last time before it hung, each noticed in a round of its own.
+    // These are read every 5 s, last before the hang; each one is noticed in its own round.
     const last = hearer.reports[from - 1]?.slow_boot_ns ?? 0n;
     t.ok(gone.slow_boot_ns - last <= 13n * SECOND, 'within two of their periods');
     others.release();
@@ -181,7 +183,7 @@ t.test('counters below /sys', { buffered: true, skip }, async t => {
   const back = await hearer.next('it is back', report => report.sets.includes('fabric') && !isStale(report));
   t.match(back.fabric, { rx_bytes: 4000, tx_bytes: 8000 });
   t.same(told(sender.lines(), 'fabric'), ['does not answer', 'answers again']);
-  // The counter that stood behind it in that round could not be read in it.
+  // The counter after it in the same round could not be read in that round.
   const others = ALWAYS.filter(set => set !== 'energy_cpu');
   await goesOn(t, hearer.reports.slice(from), waits, others);
 });
@@ -195,7 +197,7 @@ t.test('a node that is held stays held when something else hangs', { buffered: t
     'mkdir /run/beoboard && cd /run/beoboard && : >hold && echo bad admin >health',
   );
   ports.write(PORT);
-  // Often enough that no round goes by unseen.
+  // Reports are frequent enough that none of the rounds is missed.
   const argv = ['send', '--interval', '100ms', '--to', hearer.address, '--sys', sys, '--scratch', folder(t)];
   startIn(t, ports, argv);
   await hearer.next('all is there', report => has(report, [...ALWAYS, 'fabric', 'health']));
@@ -208,7 +210,7 @@ t.test('a node that is held stays held when something else hangs', { buffered: t
     reports.filter(({ marks, health }) => !marks.includes('held') || health !== 3).map(({ seq }) => seq),
     [],
   );
-  ports.release(); // or no thread of it could be ended
+  ports.release(); // otherwise none of its threads could end
 });
 
 t.test(
@@ -222,7 +224,7 @@ t.test(
     await hearer.next('all is there', report => has(report, ['health', 'power', 'gpu']));
     const waits = await Waits.open(t, sender.pid);
     others.hang('read');
-    // The one in C has threads.
+    // The sender in C has threads instead of child processes.
     const goOn = (report: Heard) => (SENDER === '' ? childrenOf(sender.pid).length > 1 : isStale(report));
     await hearer.next('the others go on without it', goOn);
     const children = childrenOf(sender.pid);
@@ -258,7 +260,7 @@ t.test('the only report of a run', { buffered: true, skip }, async t => {
   const argv = ['send', '--once', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)];
   const sender = startIn(t, others, argv);
   const report = await until('it is heard', () => hearer.reports[0]);
-  if (SENDER !== '') others.release(); // a thread hangs as long as the kernel does
+  if (SENDER !== '') others.release(); // a thread cannot end before the kernel releases it
   t.equal(await sender.exit, 0);
   for (const mark of ['first', 'goodbye', 'slow_stale']) t.ok(report.marks.includes(mark), mark);
   t.ok(has(report, ['taint', 'energy_cpu', 'load']), 'with what was read before it hung');
@@ -284,7 +286,7 @@ t.test(
   },
 );
 
-t.test('FIFOs in the place of files cost nothing', { buffered: true, skip }, async t => {
+t.test('FIFOs in place of files do not hang it', { buffered: true, skip }, async t => {
   const hearer = await Hearer.open(t);
   const proc = folder(t);
   for (const path of ['stat', 'meminfo', 'self/mountinfo', 'sys/kernel/tainted', 'sys/kernel/osrelease']) {
@@ -328,7 +330,7 @@ t.test('FIFOs in the place of files cost nothing', { buffered: true, skip }, asy
     t.equal(why(path), 1, `${path} is told of once`);
 });
 
-t.test('nobody reads what it says', { buffered: true }, async t => {
+t.test('nobody reads its log', { buffered: true }, async t => {
   const hearer = await Hearer.open(t);
   const fifos = ['1', '2'].map(name => join(folder(t), name));
   execFileSync('mkfifo', fifos);
@@ -337,7 +339,7 @@ t.test('nobody reads what it says', { buffered: true }, async t => {
     try {
       for (;;) writeSync(fd, Buffer.alloc(4096));
     } catch {
-      // Full.
+      // The pipe is full.
     }
     return [fd, openSync(path, constants.O_WRONLY)] as const;
   });

@@ -29,10 +29,10 @@ t.setTimeout(200_000);
 const SECOND = 1_000_000_000n;
 const HOUR = 3600n * SECOND;
 const MS = 1_000_000n;
-/** Of the made-up machine's timers: none fires at once. */
+/** How late the timers of the simulated machine fire; real timers are late, too. */
 const LATENESS = 70_000n;
 
-/** What destinations wait with; see `Machine`. */
+/** The timer that destinations use, replaced by `Machine`. */
 let sleeping: (ms: number, signal?: AbortSignal) => Promise<void>;
 const timers = createRequire(import.meta.url)('node:timers/promises') as {
   setTimeout: (ms: number, value: undefined, options?: { signal?: AbortSignal }) => Promise<void>;
@@ -40,13 +40,16 @@ const timers = createRequire(import.meta.url)('node:timers/promises') as {
 timers.setTimeout = (ms, _, options) => sleeping(ms, options?.signal);
 syncBuiltinESMExports();
 
-/** A machine whose clocks the test moves: one for timers, one that also runs while it sleeps, one on the wall. */
+/**
+ * A machine whose clocks the test moves: the monotonic clock of timers, the boot clock, which also runs while it
+ * sleeps, and the wall clock.
+ */
 class Machine implements World {
   mono = 0n;
   boot = 1000n * SECOND + 345_678_901n;
   real = 1_790_000_000n * SECOND + 123_456_789n;
   readonly #timers = new Set<{ at: bigint; fire: () => void }>();
-  /** What has to be over before the clocks move on. */
+  /** Work that must finish before the clocks move on. */
   readonly #busy = new Set<Promise<unknown>>();
 
   constructor() {
@@ -84,7 +87,7 @@ class Machine implements World {
     });
   }
 
-  /** Time that something takes. */
+  /** Time that some work takes. */
   spend(ns: bigint): void {
     this.#advance(ns);
   }
@@ -95,7 +98,7 @@ class Machine implements World {
     this.real += ns;
   }
 
-  /** Keeps the clocks until it is done. */
+  /** Stops the clocks until it is done. */
   waitFor<T>(work: Promise<T>): Promise<T> {
     this.#busy.add(work);
     void work.finally(() => this.#busy.delete(work));
@@ -109,7 +112,7 @@ class Machine implements World {
     } while (this.#busy.size > 0);
   }
 
-  /** Lets time go by. */
+  /** Lets time pass. */
   async pass(ns: bigint): Promise<void> {
     const end = this.mono + ns;
     await this.settle();
@@ -124,13 +127,13 @@ class Machine implements World {
     this.#advance(end - this.mono);
   }
 
-  /** Suspended and resumed: no timer runs meanwhile. */
+  /** Suspends and resumes the machine: no timer runs in between. */
   suspend(ns: bigint): void {
     this.boot += ns;
     this.real += ns;
   }
 
-  /** Somebody sets the wall clock. */
+  /** Sets the wall clock. */
   step(ns: bigint): void {
     this.real += ns;
   }
@@ -150,7 +153,7 @@ const asHeard = (bytes: Uint8Array): Heard => {
   return { ...report, sets: bitNames('valid', report.valid), marks: bitNames('flags', report.flags) };
 };
 
-/** A loop on a machine of its own; ended with `stop`. */
+/** A loop on its own machine; ended with `stop`. */
 function loopOn(machine: Machine, course: Course, beginning?: ConstructorParameters<typeof Loop>[4]) {
   const reports: Heard[] = [];
   const send: Send = (bytes, done) => {
@@ -177,10 +180,10 @@ const numbers = (reports: readonly Heard[]) => reports.map(({ seq }) => seq);
 /** Numbers of reports, from `first` on. */
 const sequence = (first: number, length: number) => Array.from({ length }, (_, i) => (first + i) % 2 ** 32);
 
-/** Whether a time lies on the grid, but for how late a timer fires. */
+/** Whether a time is on the grid, apart from the lateness of a timer. */
 const isOn = (ns: bigint, interval: bigint, shift: bigint) => (ns - shift) % interval < 2n * MS;
 
-/** Trees that a test changes between two ticks, and a collector over them. */
+/** Trees that a test changes between two ticks, and their collector. */
 class Node {
   readonly root: string;
   readonly #collector: Collector;
@@ -205,7 +208,7 @@ class Node {
     rmSync(join(this.root, path), { recursive: true });
   }
 
-  /** The report a second later. */
+  /** The report one second later. */
   tick(files: Record<string, string> = {}): Report {
     this.write(files);
     this.#now += SECOND;
@@ -218,7 +221,7 @@ class Node {
     return report;
   }
 
-  /** What readers make of two of them. */
+  /** The rates that readers compute from two reports. */
   rates(before: Report | undefined, after: Report | undefined): Rates | undefined {
     return ratesOf(before && this.#bytes.get(before), after && this.#bytes.get(after));
   }
@@ -271,18 +274,18 @@ function openFiles(): number {
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
-/** Bytes that are in use, in JavaScript and in buffers. */
+/** Bytes in use, in JavaScript and in buffers. */
 function memory(): number {
   for (let i = 0; i < 4; i++) gc();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** The whole of a sender but its slow side, on made-up clocks; `performance.now` is theirs too while the test runs. */
+/** A whole sender without its slow side, on simulated clocks; `performance.now` uses them as well during the test. */
 function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: Address[], source: Source) {
   performance.now = () => Number(machine.mono) / 1e6 + 1e6;
   t.teardown(() => {
-    // What shadows the true one.
+    // Removes our own property, which hides the real function.
     Reflect.deleteProperty(performance, 'now');
   });
   const { lines, log } = makeLog();
@@ -307,7 +310,7 @@ function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: 
   };
 }
 
-/** A socket that counts what it hears. */
+/** A socket that counts and decodes the reports that it receives. */
 async function listener(port = 0) {
   const socket = createSocket('udp4');
   const heard = { count: 0, last: undefined as Heard | undefined };
@@ -320,7 +323,7 @@ async function listener(port = 0) {
   return { socket, heard, address: { host: '127.0.0.1', port: socket.address().port } };
 }
 
-/** Two hours. Memory that is lost with each report grows in each of the half hours, what the engine does for itself only in some. */
+/** Two hours. A leak per report makes memory grow in every half hour; the engine's own memory grows only in some. */
 async function twoHours(t: Test, machine: Machine): Promise<void> {
   const HALF = HOUR / 2n;
   await machine.pass(HALF);
@@ -333,12 +336,12 @@ async function twoHours(t: Test, machine: Machine): Promise<void> {
     before = now;
   }
   t.comment(`grown by ${grown.join(', ')} bytes`);
-  // Whatever is kept of a report is larger than 150 bytes, or there is more than one.
+  // Half an hour has 1800 reports, and anything that is kept of each one would take more than 150 bytes.
   t.ok(Math.min(...grown) < 1800 * 150, 'memory does not grow');
   t.equal(openFiles(), files, 'no file stays open');
 }
 
-/** In a network namespace of its own, which has no route to anywhere. */
+/** In its own network namespace, without a route. */
 function inside(): void {
   const ip = (command: string) => execFileSync('ip', command.split(' '));
 
@@ -376,7 +379,7 @@ const noHostName = (() => {
 })();
 
 function outside(): void {
-  t.test('suspend and resume: one report tells of it, no burst, and the grid stays', async t => {
+  t.test('suspend and resume: one report says so, no burst, and the grid stays', async t => {
     for (const [what, interval, asleep] of [
       ['hours, once a second', 1000, 3n * HOUR + 123_456_789n],
       ['a month', 1000, 720n * HOUR],
@@ -398,7 +401,7 @@ function outside(): void {
       const skipped = (asleep + intervalNs - 1n) / intervalNs > 1n;
       t.equal(count(reports, 'skipped'), skipped ? 1 : 0, `${what}: told of once`);
       t.equal(resumed?.marks.includes('skipped'), skipped);
-      // Timers stood still meanwhile; what was left of a long wait is not waited for.
+      // Timers did not run during the sleep; the rest of a long wait is skipped.
       t.ok(
         asleep < intervalNs || (resumed?.t_boot_ns ?? 0n) - asleep - last < SECOND + MS,
         `${what}: it comes soon after the machine has woken`,
@@ -408,7 +411,7 @@ function outside(): void {
         after.every(({ t_boot_ns, late_us }) => isOn(t_boot_ns, intervalNs, shift) && (late_us ?? 0) < 2000),
         `${what}: on the grid again`,
       );
-      // Each point of the grid has its report, or is counted.
+      // Each point of the grid has a report or is counted as missed.
       const ticks = reports.slice(1);
       const slot = (report: Heard | undefined) => ((report?.t_boot_ns ?? 0n) - shift) / intervalNs;
       const missed = ticks.at(-1)?.missed_ticks ?? 0;
@@ -418,7 +421,7 @@ function outside(): void {
     }
   });
 
-  t.test('a report that takes longer than to the next point of the grid: what passes is counted', async t => {
+  t.test('a report that takes longer than to the next point of the grid: missed points are counted', async t => {
     for (const aligned of [false, true]) {
       const machine = new Machine();
       const interval = 100n * MS;
@@ -568,7 +571,7 @@ function outside(): void {
     t.comment(`seed ${seed}, another one by SEED=n`);
     let state = seed;
     const random = () => {
-      // xorshift, of 32 bits.
+      // xorshift with 32 bits.
       state ^= state << 13;
       state ^= state >>> 17;
       state ^= state << 5;
@@ -580,7 +583,7 @@ function outside(): void {
       const machine = new Machine();
       const aligned = run % 2 === 1;
       let last: (LastReport & { seq: number }) | undefined;
-      // What a receiver that is never away says of the node: the limits are those of a default one.
+      // The state of the node for a receiver that runs all the time with the default limits.
       const look = (what: string) => {
         const now = machine.mono + HOUR;
         const board = { nowNs: now, heartbeatNs: now, listeningSinceNs: 0n, retired: false };
@@ -593,7 +596,7 @@ function outside(): void {
       const send: Send = bytes => {
         const { interval_ms, seq } = asHeard(bytes);
         look(`at report ${seq}`);
-        // The one after a change is lost for sure: it is the one on which it once hung.
+        // The first report after a change is always lost: a bug once depended on this report.
         const lost = first || random() < 0.2;
         first = false;
         if (!lost) last = { stampNs: machine.mono + HOUR, intervalMs: interval_ms, goodbye: false, seq };
@@ -643,13 +646,14 @@ function outside(): void {
     });
     const at = (online: string, cpus: Cpus, ofOthers?: [number, number]) =>
       node.tick({ 'sys/devices/system/cpu/online': `${online}\n`, 'proc/stat': procStat(cpus, ofOthers) });
-    // Every CPU idles but the first, which works half of the time: an eighth of four CPUs, a sixth of three, a quarter of two.
+    // All CPUs are idle except the first, which is busy half of the time: an eighth of four CPUs, a sixth of three, a
+    // quarter of two.
     const reports = {
-      // Ticks of a second, after a million of them.
+      // Ticks of one second, after a million ticks.
       four: at('0-3', { 0: [50, 1_000_050], 1: [0, 1_000_100], 2: [0, 1_000_100], 3: [0, 1_000_100] }),
       fourAgain: at('0-3', { 0: [100, 1_000_100], 1: [0, 1_000_200], 2: [0, 1_000_200], 3: [0, 1_000_200] }),
-      // The line of all CPUs goes on to count those that are offline, but with another clock that knows little of their
-      // idle time: it goes back by hours (fs/proc/stat.c: get_idle_time).
+      // The kernel's line for all CPUs still counts the offline ones, but their idle time then comes from another
+      // clock, which has counted little of it: the sum goes back by hours (fs/proc/stat.c: get_idle_time).
       three: at('0-2', { 0: [150, 1_000_150], 1: [0, 1_000_300], 2: [0, 1_000_300] }, [0, 300]),
       threeAgain: at('0-2', { 0: [200, 1_000_200], 1: [0, 1_000_400], 2: [0, 1_000_400] }, [0, 300]),
       two: at('0-1', { 0: [250, 1_000_250], 1: [0, 1_000_500] }, [0, 600]),
@@ -679,7 +683,7 @@ function outside(): void {
       t.same([first?.busy_pm, first?.busiest_pm], [250, 500], `${what}: the first package is as busy as it was`);
       t.same([second?.busy_pm ?? 0, second?.busiest_pm ?? 0], [0, 0], `${what}: the second idles`);
     }
-    // While CPUs come or go there may be no share of all; a wrong one there must not be.
+    // While CPUs are added or removed, the share of all CPUs may be absent, but not wrong.
     const shares: Record<string, (number | undefined)[]> = {
       fourAgain: [125],
       three: [125, 166, undefined],
@@ -693,7 +697,7 @@ function outside(): void {
       const share = reports[what as keyof typeof reports].cpu_busy_pm;
       t.ok(allowed.includes(share), `${what}: the share of all CPUs is ${share}`);
     }
-    // What readers make of it.
+    // The rates that readers compute.
     const all = Object.entries(reports);
     for (const [i, [what, report]] of all.entries()) {
       const user = node.rates(all[i - 1]?.[1], report)?.cpu_user_pct;
@@ -704,7 +708,7 @@ function outside(): void {
   t.test('interfaces that come, go, and take another name', async t => {
     const node = new Node(t, { ...link('eth0', 2), ...link('eth1', 3) });
     let before: Report | undefined;
-    /** Names and what readers make of their traffic, B/s; the rest is called so. */
+    /** The names, and the rates of their traffic in B/s; `rest` is the sum of the others. */
     const after = (files: Record<string, string>, interfaces: Parameters<typeof netdev>[0]) => {
       const report = node.tick({ ...files, 'proc/net/dev': netdev(interfaces) });
       const { net = [], net_rest } = node.rates(before, report) ?? {};
@@ -828,7 +832,7 @@ function outside(): void {
     t.ok(here.heard.count >= 7200);
     t.equal(here.heard.count, sender.sent(), 'the other master hears all of them');
     t.match(here.heard.last, { seq: here.heard.count - 1, missed_ticks: 0 });
-    // Of the first nobody tells that it was not taken, before the second goes.
+    // The kernel reports a refusal only at the next send, so the count is one behind.
     t.equal(sender.outlets.failed, sender.sent() - 1, 'each report is counted, and once');
     const label = `127.0.0.1:${away.address.port}`;
     t.same(sender.lines, [`${label} cannot be reached: connection refused; reports to it are lost until it answers`]);
@@ -850,9 +854,9 @@ function outside(): void {
   inOwnNetwork(t, 'ip link set lo up', import.meta.url);
 }
 
-/** Senders that are processes of their own, whichever sender that is. */
+/** Tests with senders as separate processes, for both senders. */
 function processes(): void {
-  t.test('a host that takes another name: it is known by that from SIGHUP on', { skip: noHostName }, async t => {
+  t.test('a host whose name changes: the new name is used from SIGHUP on', { skip: noHostName }, async t => {
     const hearer = await Hearer.open(t);
     const prefix = ['unshare', '-u', 'sh', '-ec', 'hostname Alpha.example.org\nexec "$@"', 'sh'];
     const sender = startIn(t, { prefix }, ['send', '--interval', '100ms', '--to', hearer.address]);

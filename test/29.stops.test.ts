@@ -4,6 +4,6 @@ import t from 'tap';
 import { stopTests } from './stops.js';
 
 t.setTimeout(300_000);
-// They sleep, nearly all of the time.
+// They sleep most of the time.
 t.jobs = 5;
 stopTests(t);

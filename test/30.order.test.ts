@@ -16,21 +16,21 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 
 interface Sent {
   boot?: number;
-  /** Seconds after boot at which this run of the sender started. */
+  /** The sender's start, in seconds after boot. */
   start?: number;
-  /** Seconds after boot of this report. */
+  /** The time of this report, in seconds after boot. */
   t: number;
   seq: number;
   interval?: number;
   goodbye?: boolean;
 }
 
-/** Seconds after the row's beginning at which it arrives, what arrives, what becomes of it. */
+/** When it arrives, in seconds after the row's beginning; what arrives; the result. */
 type Step = [at: number, sent: Sent, outcome: Outcome] | [at: number, 'resumed'];
 
 interface Row {
   rule: string;
-  /** uncertain_after and silent_after, ms, where they are others than the usual ones. */
+  /** uncertain_after and silent_after in ms, if they are not the defaults. */
   limits?: [number, number];
   steps: Step[];
   counts: Partial<
@@ -289,7 +289,7 @@ const rows: Row[] = [
       [4, { t: 101, seq: 1 }, 'late'],
       [5, { t: 102, seq: 2 }, 'duplicate'],
       [9.5, { t: 101, seq: 1 }, 'duplicate'],
-      [9.500000001, { t: 102, seq: 2 }, 'duplicate'], // the very report that is held
+      [9.500000001, { t: 102, seq: 2 }, 'duplicate'], // exactly the report that the board holds
       [9.500000001, { t: 101, seq: 1 }, 'accepted'],
     ],
     counts: { accepted: 3, late: 1, refused: 1, duplicate: 4, resets: 1 },
@@ -417,7 +417,7 @@ rows.forEach((row, i) => {
     const [uncertainAfter, silentAfter] = row.limits ?? [4500, 10_500];
     const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter, silentAfter, nodes: [] });
     t.teardown(() => writer.close());
-    writer.resumed(0n); // the receiver has listened since long before the row
+    writer.resumed(0n); // the receiver has been listening since long before the row
     const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
     for (const [at, sent, outcome] of row.steps) {
       if (sent === 'resumed') {

@@ -38,7 +38,7 @@ function open(path: string, more: Partial<BoardOptions> = {}): Writer {
   return openWriter({ path, cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [], ...more });
 }
 
-/** Lays the report number `seq` of a node on the board, and beats the heart. */
+/** Puts report number `seq` of a node on the board, and writes a heartbeat. */
 function lay(writer: Writer, hostname: string, seq: number): void {
   const { mono, real } = now();
   const t_boot_ns = 100n * S + BigInt(seq) * S;
@@ -56,7 +56,7 @@ function look<T>(path: string, at: (snapshot: Snapshot) => T): T {
   }
 }
 
-/** The state in which a reader finds the board. */
+/** The state that a reader finds. */
 function stateFor(reader: BoardReader): string {
   try {
     return reader.snapshot() && 'ready';
@@ -70,7 +70,7 @@ function stateFor(reader: BoardReader): string {
 const seqs = (path: string) =>
   look(path, snapshot => Object.fromEntries([...snapshot.nodes()].map(node => [node.name, node.report?.seq])));
 
-/** Where a field of the board lies in the file. */
+/** Where a record and one of its slots are in the file. */
 function place(path: string, index: number, slot: number) {
   const { header } = look(path, snapshot => snapshot);
   const record = Number(header.records_offset) + index * header.record_stride;
@@ -87,7 +87,7 @@ function poke(path: string, offset: number, value: bigint): void {
 
 const peek = (path: string, offset: number) => readFileSync(path).readBigUInt64LE(offset);
 
-t.test('states of opening: none of them is believed, none of them is an error', t => {
+t.test('states of opening: none is trusted, none is an error', t => {
   const fresh = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
     const writer = open(path);
@@ -230,7 +230,7 @@ t.test('a new receiver takes over with everything on the board', async t => {
   t.equal(reader.snapshot().node(0).previous?.seq, 2);
 });
 
-t.test('a receiver killed at any point leaves a board that is set right', t => {
+t.test('a receiver killed at any point leaves a board that the next one repairs', t => {
   const prepared = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
     const writer = open(path);

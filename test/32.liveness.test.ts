@@ -16,19 +16,21 @@ const MS = 1_000_000n;
 const S = 1000n * MS;
 const HOUR = 3600n * S;
 
-/** Times in ns before now, negative ones ahead of it. What is not given is as on a quiet day. */
+/** Times in ns before now; negative ones are in the future. Values that are not given are those of a normal board. */
 interface Row {
   rule: string;
-  /** Of the last report; none: there is no report. */
+  /** Of the last report; absent: there is no report. */
   age?: bigint;
   interval?: number;
   goodbye?: boolean;
   heartbeat?: bigint;
-  /** For how long the receiver has heard everything, up to its heartbeat. */
+  /** How long the receiver has listened without a gap, up to its heartbeat. */
   listened?: bigint;
-  /** The number of the link by which it came; 1 if it is not said. */
+  /** The number of the link by which the report came; 1 by default. */
   link?: number | bigint;
-  /** What is known of links, by their numbers; of link 1 and 31 as of the receiver, of others nothing. */
+  /**
+   * The times of links, by number. By default, links 1 and 31 have those of the receiver, and other links have none.
+   */
   links?: Readonly<Record<number, { heartbeat?: bigint; listened?: bigint }>>;
   uncertainAfter?: bigint;
   silentAfter?: bigint;
@@ -50,7 +52,7 @@ const rows: Row[] = [
     is: 'uncertain',
   },
 
-  // Silent: measured up to the heartbeat, and only while somebody listened.
+  // Silent: measured up to the heartbeat, and only over time in which the receiver listened.
   { rule: 'at the second limit exactly', age: 10_500n * MS, heartbeat: 0n, is: 'uncertain' },
   { rule: '1 ns beyond it', age: 10_500n * MS + 1n, heartbeat: 0n, is: 'silent' },
   { rule: 'a day', age: 24n * HOUR, listened: 48n * HOUR, is: 'silent' },
@@ -69,7 +71,7 @@ const rows: Row[] = [
     is: 'silent',
   },
 
-  // A receiver that has not listened for long: a start, a pause of its process or of the machine, an overflow.
+  // A receiver that has not listened for long: after a start, a pause of its process or of the machine, or an overflow.
   { rule: 'a start: it has listened for 10.5 s exactly', age: HOUR, listened: 10_500n * MS, is: 'uncertain' },
   { rule: 'a start: and 1 ns more', age: HOUR, listened: 10_500n * MS + 1n, is: 'silent' },
   { rule: 'a start a moment ago', age: HOUR, listened: 0n, is: 'uncertain' },
@@ -84,7 +86,7 @@ const rows: Row[] = [
   },
   { rule: 'the same, and a young report', age: 2n * S, listened: -1n * S, is: 'live' },
 
-  // The limits are for intervals up to a second, and grow with longer ones.
+  // The limits are for intervals up to one second, and grow with longer ones.
   { rule: '250 ms: the same first limit', age: 4500n * MS, interval: 250, is: 'live' },
   { rule: '250 ms: and 1 ns more', age: 4500n * MS + 1n, interval: 250, is: 'uncertain' },
   { rule: '250 ms: the same second limit', age: 10_500n * MS, heartbeat: 0n, interval: 250, is: 'uncertain' },
@@ -122,7 +124,7 @@ const rows: Row[] = [
   { rule: 'a stamp ahead by 1 ns more is no evidence', age: -1n * S - 1n, is: 'uncertain' },
   { rule: 'a stamp ahead by an hour', age: -HOUR, is: 'uncertain' },
 
-  // The monitor's failure is not the nodes'.
+  // A failure of the monitor is not a failure of the nodes.
   { rule: 'a heartbeat 3 s ago exactly: a live node', heartbeat: 3n * S, age: 3n * S, is: 'live' },
   { rule: 'a heartbeat 3 s ago exactly: a silent node', heartbeat: 3n * S, age: 60n * S, is: 'silent' },
   {
@@ -140,7 +142,7 @@ const rows: Row[] = [
   { rule: 'a retired board: a live node', retired: true, age: 0n, is: 'unknown' },
   { rule: 'a retired board: one that never came', retired: true, is: 'unknown' },
 
-  // The node's link decides whether it is silent, and nothing else.
+  // Only the node's own link decides whether it is silent.
   {
     rule: 'a link that is down: since 20 s, and the report came 1 s before that',
     age: 21n * S,
@@ -248,7 +250,7 @@ const rows: Row[] = [
     is: 'uncertain',
   },
 
-  // What does not depend on time.
+  // States that do not depend on time.
   { rule: 'no report on this board', is: 'never' },
   { rule: 'no report, and a receiver that has just begun', listened: 0n, is: 'never' },
   { rule: 'a goodbye just now', goodbye: true, age: 0n, is: 'left' },
@@ -256,7 +258,7 @@ const rows: Row[] = [
   { rule: 'a goodbye, and the receiver has just begun', goodbye: true, age: 24n * HOUR, listened: 0n, is: 'left' },
 ];
 
-/** What judging.ts is told of a row. */
+/** The input of judging.ts for a row. */
 function evidence(row: Row): Evidence {
   const heartbeatNs = NOW - (row.heartbeat ?? 50n * MS);
   const listeningSinceNs = heartbeatNs - (row.listened ?? 2n * HOUR);
@@ -283,7 +285,7 @@ function last(row: Row): LastReport | undefined {
   return { stampNs: NOW - row.age, intervalMs: row.interval ?? 1000, goodbye: row.goodbye ?? false };
 }
 
-/** A board of which a row is true. */
+/** A board with the values of a row. */
 function boardOf(row: Row): Snapshot {
   const { uncertainAfterNs, silentAfterNs } = evidence(row);
   const made: MadeBoard = {
@@ -308,7 +310,7 @@ t.test('states', async t => {
     const snapshot = boardOf(row);
     t.equal(snapshot.node(0).state, row.is, rule);
     const then = judge({ ...said, nowNs: said.heartbeatNs, retired: false }, last(row));
-    // Where nothing is known any more, it is told what was known.
+    // Where the state is unknown, the last known state is given, too.
     t.equal(snapshot.node(0).knownState, row.is === 'unknown' ? then : row.is, `${rule}: known at the heartbeat`);
     const age = row.age === undefined || row.age > 0n ? row.age : 0n;
     t.equal(snapshot.overview.ages[0], age === undefined ? -1 : Number(age) / 1e6, `${rule}: its age`);
@@ -336,8 +338,8 @@ t.test('stalled', async t => {
   }
 });
 
-t.test('time alone blames nobody: while the heart does not beat, no node becomes silent', async t => {
-  // As a reader sees a board whose receiver was killed, or whose link is down: everything stands still but the clock.
+t.test('time alone makes no node silent: none becomes silent while the heartbeat stands still', async t => {
+  // What a reader sees after the receiver was killed, or while its link is down: only the clock moves.
   const seen = (age: bigint, stands: (passed: bigint) => Partial<Row>) => {
     const states: State[] = [];
     for (let passed = 0n; passed <= 20n * S; passed += 100n * MS) {
@@ -360,7 +362,7 @@ t.test('time alone blames nobody: while the heart does not beat, no node becomes
 
 t.test('any times at all: the product and what is written agree', async t => {
   const next = random(SEED);
-  /** Around the limits, on both sides of now, and anywhere. */
+  /** Times near the limits, before and after now, and random ones. */
   const span = () => {
     const near = [0n, S, 3n * S, 4500n * MS, 10_500n * MS, 45n * S, 105n * S][Math.floor(next() * 7)] ?? 0n;
     const far = [1n, MS, S, 30n * S, HOUR][Math.floor(next() * 5)] ?? 1n;
@@ -407,5 +409,5 @@ t.test('any times at all: the product and what is written agree', async t => {
   t.strictSame([...found.keys()].sort(), [...STATES].sort(), `10,000 nodes: ${[...found].join(' ')}`);
 });
 
-/** A link of which nothing is known: zeros in the header. */
+/** A link without evidence: zeros in the header. */
 const NONE = { heartbeat: NOW, listened: 0n };

@@ -18,15 +18,15 @@ interface Row {
   sets: SetName[];
   before: Values;
   after: Values;
-  /** In all: what is not named here has to be absent. */
+  /** Complete: a rate that is not named here has to be absent. */
   gives: Rates | undefined;
 }
 
-/** The reports of a row: two seconds from one to the other, and as much between their slow rounds. */
+/** The times of a row's reports: two seconds apart, and so are their slow rounds. */
 const FIRST: Values = { t_boot_ns: 100n * S, slow_boot_ns: 99n * S };
 const SECOND: Values = { t_boot_ns: 102n * S, slow_boot_ns: 101n * S };
 
-/** A network entry of which nothing but `rx_bytes` moves, and the rates of one of which nothing moves. */
+/** A network entry of which only `rx_bytes` changes, and the rates of an entry in which nothing changes. */
 const entry = (name: string, rx_bytes: number, state = 0x1_0003) => ({ name, rx_bytes, state });
 const quiet = { rx_bytes: 0, tx_bytes: 0, rx_packets: 0, tx_packets: 0, errors: 0, drops: 0 };
 const vmstat = { oom_kills: 0, majfaults: 0, swapin_pages: 0, swapout_pages: 0 };
@@ -50,12 +50,12 @@ const times = (
   cpu_softirq_ms: soft,
   cpu_steal_ms: steal,
 });
-/** Shares of CPU time in the order of `times`. */
+/** Shares of CPU time, in the order of `times`. */
 const shares = (...pct: number[]) =>
   Object.fromEntries(Object.keys(times(0, 0, 0, 0, 0)).map((name, i) => [name.replace('_ms', '_pct'), pct[i]]));
 
 const rows: Row[] = [
-  // Counters of 64 bits, on the fast clock.
+  // 64-bit counters, on the fast clock.
   {
     rule: 'a difference over two seconds',
     sets: ['tcp'],
@@ -113,7 +113,7 @@ const rows: Row[] = [
     gives: {},
   },
 
-  // Counters of 32 bits, modulo 2^32.
+  // 32-bit counters, modulo 2^32.
   {
     rule: 'a u32 in order',
     sets: ['vmstat'],
@@ -150,7 +150,7 @@ const rows: Row[] = [
     gives: { majfaults: 0, swapin_pages: 0, swapout_pages: 0 },
   },
 
-  // Which two reports, and how far apart.
+  // Which two reports, and how far apart they are.
   {
     rule: 'another boot',
     sets: ['tcp', 'net'],
@@ -201,7 +201,7 @@ const rows: Row[] = [
     gives: { agent_cpu_ms: 5, missed_ticks: 0 },
   },
 
-  // What was not measured, and what has no rate at all.
+  // Values that were not measured, and values without a rate.
   { rule: 'no set', sets: [], before: { tcp_retrans: 1 }, after: { tcp_retrans: 3 }, gives: {} },
   {
     rule: 'measured in the later only',
@@ -241,7 +241,7 @@ const rows: Row[] = [
     gives: {},
   },
 
-  // Slow sets go by the clock of their rounds.
+  // Slow sets use the clock of the slow rounds.
   {
     rule: 'a slow counter over its own clock',
     sets: ['energy_cpu', 'tcp'],
@@ -333,7 +333,7 @@ const rows: Row[] = [
     },
   },
 
-  // Network entries go by name.
+  // Network entries are matched by name.
   {
     rule: 'every counter of an entry',
     sets: ['net'],
@@ -396,7 +396,7 @@ const rows: Row[] = [
     gives: { net: [{ name: 'eth0', tx_bytes: 1, rx_packets: 0, tx_packets: 0, errors: 0, drops: 0 }] },
   },
 
-  // Sums have a rate only when as many interfaces were added into them.
+  // Sums have a rate only if both reports add up the same number of interfaces.
   {
     rule: 'a rest of three and three',
     sets: ['net'],

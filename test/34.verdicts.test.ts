@@ -27,7 +27,7 @@ const NODES = 1000;
 const DEAD = 100;
 
 let port = 9000;
-/** A thousand nodes at a port of their own. */
+/** A thousand nodes and their own port. */
 const setting = (more: Partial<Setting> = {}): Setting => ({
   limits: QUICK,
   count: NODES,
@@ -36,7 +36,7 @@ const setting = (more: Partial<Setting> = {}): Setting => ({
 });
 
 function arithmetic(): void {
-  t.test('how many false silences there are by arithmetic, and in what load leaves out', async t => {
+  t.test('how many false silences there are by arithmetic, and in the reports that load leaves out', async t => {
     t.same([runToSilence(USUAL), runToSilence(QUICK)], [10, 10], 'ten in a row, whatever the interval');
     t.ok(Math.abs(expectedSilences(1e6, 0.3, 10) - 4.13) < 0.01);
     t.same(poissonBounds(4.13), [0, 14]);
