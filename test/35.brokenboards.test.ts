@@ -51,21 +51,21 @@ import { folder, PROGRAM, ROOT } from './lib.js';
 const HEADER = structs.board_header.bytes;
 const GOLDEN = join(ROOT, 'test', 'golden', 'broken-boards.txt');
 const SEED = Number(process.env.SEED ?? 1);
-/** Longer than this is hanging. */
+/** A program that takes longer than this hangs. */
 const PATIENCE_MS = 60_000;
 
 t.setTimeout(500_000);
 const base = folder(t);
-chmodSync(base, 0o755); // an ordinary user has to get in
+chmodSync(base, 0o755); // an ordinary user needs access
 
-// Readers under the sanitizers; board.o alone, as a scheduler links it.
+// Readers with the sanitizers; only board.o, as schedulers link it.
 const sanitizers = 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all';
 const built = spawnSync('make', ['-s', '-C', join(ROOT, 'c'), 'look', `OUT=${base}/look`, sanitizers]);
 const LOOK = join(base, 'look', 'look');
 
 /**
- * In front of a command: as an ordinary user, without what tap has each process load, which would write where that user
- * may not. Without root we are an ordinary user.
+ * Goes before a command, to run it as an ordinary user without the modules that tap loads into each process, because
+ * these write to places where this user may not. Without root, we are an ordinary user already.
  */
 const AS_NOBODY = ROOT_USER
   ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'env', '-u', 'NODE_OPTIONS']
@@ -73,14 +73,14 @@ const AS_NOBODY = ROOT_USER
 const nobodyCan =
   spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V']).status === 0;
 
-/** Why a board cannot be made or asked about here. */
+/** Why a board cannot be made or read here. */
 function obstacle(board: BrokenBoard): string | undefined {
   if (board.root && !ROOT_USER) return 'only root can make it';
   if (board.ordinary && !nobodyCan) return 'no ordinary user can run the program here';
   return undefined;
 }
 
-/** What a verb answered. */
+/** A verb's answer. */
 interface Answer {
   code: number | string;
   stdout: string;
@@ -92,7 +92,7 @@ interface Started {
   end: Promise<Answer>;
 }
 
-/** Runs a program; one that takes too long is ended, and its code then says so. */
+/** Runs a program; one that takes too long is killed, and its code says so. */
 function begin(command: string[], ipc = false): Started {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc' as const] : [])] });
@@ -105,7 +105,7 @@ function begin(command: string[], ipc = false): Started {
   return { child, end };
 }
 
-/** A process that may crash: test/brokenboards.ts with other work. */
+/** A process that may crash: test/brokenboards.ts with other arguments. */
 const sacrifice = (...argv: string[]) =>
   begin([process.execPath, fileURLToPath(new URL('./brokenboards.js', import.meta.url)), ...argv], true);
 
@@ -117,10 +117,10 @@ async function limited({ child, end }: Started): Promise<Answer> {
   return performance.now() - started < PATIENCE_MS ? answer : { ...answer, code: 'HANGS' };
 }
 
-/** In turn: each takes stdout for itself. */
+/** One at a time, because each replaces stdout.write. */
 let turn: Promise<unknown> = Promise.resolve();
 
-/** A verb as a function: its exit code and what it wrote. */
+/** Runs a verb as a function: its exit code and its output. */
 async function within(main: (argv: string[]) => Promise<number>, argv: string[]): Promise<Answer> {
   const before = turn;
   const answer = before.then(async () => {
@@ -144,18 +144,18 @@ async function within(main: (argv: string[]) => Promise<number>, argv: string[])
   return await answer;
 }
 
-// ---- what they say, in short ----
+// ---- their answers, in short ----
 
 const plain = (name: string) => (/^[\w.-]+$/.test(name) ? name : json(name));
 const squeeze = (line: string) => line.trimEnd().replace(/ {2,}/g, '  ');
 
-/** How each verb's output is told in a few lines. */
+/** Summarizes each verb's output in a few lines. */
 const DIGESTS: Record<string, (stdout: string) => string[]> = {
   status(stdout) {
-    // What is odd stands behind an empty line, and goes on where a line is indented.
+    // Exceptional things follow an empty line; indented lines continue the line before.
     const [table = '', odd = ''] = stdout.trimEnd().split('\n\n');
     const [headline = '', ...lines] = table.split('\n');
-    // The totals take as many lines as they need.
+    // The totals can have any number of lines.
     const rows = lines.slice(lines.findIndex(line => line.startsWith('NODE ')) + 1);
     const more = rows.length > 3 ? [`… ${rows.length - 3} more`] : [];
     return [headline, ...rows.slice(0, 3).map(squeeze), ...more, ...odd.replaceAll('\n  ', ' ').split('\n')];
@@ -194,7 +194,7 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
 
 const TIME = /\b(?:\d+(?:ms|\.\ds|m\d\ds|h\d\dm|d\d+h)|\d\d:\d\d:\d\d)\b/g;
 
-/** An answer as it stands in the golden text: the code, and what was said, without folders and times. */
+/** An answer as the golden text shows it: the code and the output, without folders and times. */
 function digest(verb: string, answer: Answer, place: string): string[] {
   const said = answer.stdout === '' ? [] : (DIGESTS[verb]?.(answer.stdout) ?? []);
   const complaint = answer.stderr === '' ? [] : [answer.stderr.trimEnd().replace(/^beoboard \w+: /, '')];
@@ -202,7 +202,7 @@ function digest(verb: string, answer: Answer, place: string): string[] {
   return lines.map((line, i) => `${i === 0 ? String(answer.code).padEnd(2) : '  '} ${line}`);
 }
 
-/** What may be in no answer: a signal, a hang, a stack, more than one line to people, anything that steers a terminal. */
+/** What no answer may contain: a signal, a hang, a stack trace, several lines for people, or control characters. */
 function fault(verb: string, { code, stdout, stderr }: Answer): string | undefined {
   if (typeof code !== 'number') return `${verb}: ended with ${code}: ${stderr}`;
   if (!/^(beoboard \w+: .+\n)?$/.test(stderr)) return `${verb}: not one line on stderr: ${stderr}`;
@@ -215,7 +215,7 @@ function fault(verb: string, { code, stdout, stderr }: Answer): string | undefin
 
 type Told = [verb: string, answer: Answer][];
 
-/** Whom the program itself is asked about; starting Node for every board would take most of the time. */
+/** The boards that the real program reads, too; starting Node for every board would take most of the time. */
 const byProgram = new Set(groups.map(([, boards]) => boards[0]));
 
 async function askReaders(board: BrokenBoard, path: string): Promise<Told> {
@@ -234,7 +234,7 @@ async function askReaders(board: BrokenBoard, path: string): Promise<Told> {
   ];
 }
 
-/** All that lies in a folder, so that a change shows. */
+/** Everything in a folder, to find changes. */
 function inventory(path: string): Map<string, string> {
   const found = new Map<string, string>();
   const visit = (at: string) => {
@@ -255,13 +255,13 @@ function inventory(path: string): Map<string, string> {
   return found;
 }
 
-/** What changed in a folder, by name. The lock and the socket for `forget` are no news. */
+/** The names that changed in a folder, without the lock and the socket for `forget`. */
 function changes(before: Map<string, string>, after: Map<string, string>): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter(name => before.get(name) !== after.get(name) && !/\.(lock|ctl)$/.test(name)).sort();
 }
 
-/** The board that lies there now, or -1, to be looked at when another has taken its place. */
+/** Opens the board that is there now, to read it after another has taken its place; -1: there is none. */
 function openOld(path: string): number {
   try {
     const { size } = lstatSync(path);
@@ -285,7 +285,7 @@ function inodeOf(path: string): number {
   }
 }
 
-/** The numbers of the newest reports on a board, by name, and what was refused. */
+/** The newest sequence numbers on a board, by node name, and the counts of rejected reports. */
 function seen(path: string): { newest: Map<string, number | undefined>; refused: Record<string, number> } {
   const reader = new BoardReader(path, NOBODY);
   try {
@@ -300,7 +300,7 @@ function seen(path: string): { newest: Map<string, number | undefined>; refused:
 const list = (nodes: Map<string, number | undefined>) =>
   [...nodes].map(([name, seq]) => `${plain(name)} ${seq ?? '-'}`).join(', ') || 'no nodes';
 
-/** Sends the receiver the next report of node1, and one of a new node: what becomes of them. */
+/** Sends the receiver the next report of node1 and a report of a new node; returns what happened to them. */
 async function converse(path: string, port: number): Promise<string> {
   const before = seen(path).refused;
   const reports = [
@@ -322,9 +322,9 @@ async function converse(path: string, port: number): Promise<string> {
   }
 }
 
-/** A receiver that was started, in a process of its own or in one that has been others before. */
+/** A started receiver, in its own process or in one that has been a receiver before. */
 interface Receiving {
-  /** Undefined when it ended before it was ready. */
+  /** Undefined if it ended before it was ready. */
   port: Promise<number | undefined>;
   stop(): void;
   end: Promise<Answer>;
@@ -343,7 +343,9 @@ function startReceiver(argv: string[]): Receiving {
   };
 }
 
-/** Starting Node for every board would take most of the time: one process that is a receiver again and again. */
+/**
+ * One process that is a receiver again and again, because starting Node for every board would take most of the time.
+ */
 class Receivers {
   #started: Started | undefined;
 
@@ -381,7 +383,7 @@ class Receivers {
   }
 }
 
-/** What a receiver does that is started on it, in a line as if it had said so. */
+/** What a receiver that is started on the board does, in one line as if it had printed it. */
 async function askReceiver(board: BrokenBoard, path: string, place: string, receivers: Receivers): Promise<Answer> {
   lockUp(path, board.ordinary ? NOBODY : undefined);
   const before = inventory(place);
@@ -413,7 +415,7 @@ async function askReceiver(board: BrokenBoard, path: string, place: string, rece
 }
 
 interface Asked {
-  /** By verb, as it stands in the golden text. */
+  /** By verb, as in the golden text. */
   answers: Map<string, string>;
   faults: string[];
 }
@@ -426,7 +428,7 @@ async function ask(board: BrokenBoard, receivers: Receivers): Promise<Asked> {
     try {
       if (board.beats) beat(path, board.beats === true);
     } catch {
-      // Without root we may not write it either; then it has been beating for long enough.
+      // Without root, we may not write it either; then it has had heartbeats for long enough.
     }
   };
   keepBeating();
@@ -455,7 +457,9 @@ Boards that get the same answers stand together, and so do those who give the sa
 in C that judges by the liveness column, where the others judge by the slots. Of \`receive\` it is told what it did.
 `;
 
-/** The answers to one board: the same ones in one line, and those that a good board gets not again. */
+/**
+ * The answers about one board: equal ones share a line, and those that are equal to the good board's are not repeated.
+ */
 function block({ answers }: Asked, good: Asked | undefined): string {
   const verbs = new Map<string, string[]>();
   for (const [verb, text] of answers) {
@@ -483,7 +487,7 @@ function format(blocks: Map<string, string>): string {
   return text;
 }
 
-/** The blocks of a golden text, by the name of the board. */
+/** The blocks of a golden text, by the board's name. */
 function parse(text: string): Map<string, string> {
   const blocks = new Map<string, string>();
   for (const paragraph of text.slice(PREFACE.length).split('\n\n')) {
@@ -535,12 +539,12 @@ t.test('what is said to each broken board', async t => {
   if (blocks.size === all.length) t.equal(format(blocks), golden, 'and the text as a whole');
 });
 
-// ---- at random ----
+// ---- random boards ----
 
-/** Beside the folders of the boards above. */
+/** Separate from the folders of the boards above. */
 const spare = folder(t);
 
-/** Everything that a reader can be asked about a board. */
+/** Reads everything that a reader offers about a board. */
 function readAll(path: string): number {
   const reader = new BoardReader(path);
   try {
@@ -566,7 +570,7 @@ function readAll(path: string): number {
   }
 }
 
-t.test(`boards spoiled at random, seed ${SEED}: no reader throws anything but that there is no board`, async t => {
+t.test(`randomly corrupted boards, seed ${SEED}: readers throw nothing but NoBoard`, async t => {
   const path = join(spare, 'random');
   const next = random(SEED);
   const good = new Sheet(true).bytes;
@@ -645,7 +649,7 @@ t.test('a board that is cut while it is mapped is refused, and read again when i
   }
 });
 
-t.test('a header that changes while it is mapped moves nothing', async t => {
+t.test('a header that changes while it is mapped affects no reader', async t => {
   const path = join(spare, 'moved');
   writeFileSync(path, new Sheet().bytes);
   const reader = new BoardReader(path);
@@ -686,7 +690,7 @@ t.test('a reader that has a retired board mapped follows to its successor, and s
   t.throws(() => reader.snapshot(), /is retired, and nothing has taken its place/);
 });
 
-/** What is wrong with the answers of `dump`, asked some times in a row. */
+/** Faults in the answers of `dump`, called several times. */
 async function dumpOften(path: string, times: number): Promise<string[]> {
   const found: string[] = [];
   for (let i = 0; i < times; i++)
@@ -711,8 +715,9 @@ t.test('a board that changes all the time harms no reader', async t => {
   t.same(await dumps, [], 'nor does it harm dump');
 });
 
-// The one thing that a reader cannot be proof against: only the owner of the board can cut it, and whoever reads memory
-// behind its end just then gets SIGBUS. The size is looked at before each snapshot, so it takes a cut within one.
+// Readers cannot prevent this one case: only the owner of the board can truncate it, and a reader that reads beyond the
+// new end at this moment gets SIGBUS. Readers check the size before each snapshot, so the cut has to happen within a
+// snapshot.
 t.test('a board that is cut in the middle of a snapshot: the reader goes on, or the kernel ends it', async t => {
   const path = join(spare, 'cutting');
   const good = new Sheet().bytes;

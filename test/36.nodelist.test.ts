@@ -21,7 +21,7 @@ function states(reader: BoardReader): Record<string, string> {
   return Object.fromEntries([...snapshot.nodes()].map(node => [node.name, node.state]));
 }
 
-/** Sends reports of these nodes, and waits until they are on the board. */
+/** Sends a report of each of these nodes, and waits until they are on the board. */
 async function report(port: number, reader: BoardReader, names: string[], seq: number): Promise<void> {
   const socket = createSocket('udp4');
   for (const hostname of names)
@@ -65,7 +65,7 @@ t.test('forget, with a receiver', async t => {
   t.match(output().stderr, /forgot 2 nodes, as asked/);
 });
 
-t.test('what else may be said to the socket', async t => {
+t.test('other requests to the socket', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   const reader = new BoardReader(board);
@@ -219,7 +219,7 @@ t.test('the socket comes back with the directory', async t => {
   );
 });
 
-t.test('somebody else at the socket', async t => {
+t.test('another program at the socket', async t => {
   const board = boardPath(t);
   const writer = openWriter({ path: board, capacity: 8, nodes: ['a'], ...limits });
   writer.close();

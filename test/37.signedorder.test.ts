@@ -17,7 +17,7 @@ import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.
 const S = 1_000_000_000n;
 const NOW = 1_000_000n * S; // the master's clocks when a row begins
 const REAL = 1_700_000_000n * S;
-/** Seconds from the row's beginning to 1970 and to 2099. */
+/** The seconds from the row's beginning to 1970, and to 2099. */
 const IN_1970 = -1_700_000_000;
 const IN_2099 = 2_371_000_000;
 
@@ -26,40 +26,40 @@ const KEYS = { none: undefined, cluster: CLUSTER, node: nodeKey(CLUSTER, 'node1'
 
 interface Sent {
   boot?: number;
-  /** Seconds after boot at which this run of the sender started. */
+  /** The sender's start, in seconds after boot. */
   start?: number;
-  /** Seconds after boot of this report. */
+  /** The time of this report, in seconds after boot. */
   t: number;
   seq: number;
-  /** Seconds by which the node's wall clock is ahead of the master's. */
+  /** By how many seconds the node's wall clock is ahead of the master's. */
   skew?: number;
-  /** When it was made, if that was earlier than it comes: somebody sends it again. */
+  /** When it was made, if it is sent again later. */
   made?: number;
   interval?: number;
   goodbye?: boolean;
   by?: keyof typeof KEYS;
 }
 
-/** Seconds after the row's beginning at which it arrives, what arrives, what becomes of it. */
+/** When it arrives, in seconds after the row's beginning; what arrives; the result. */
 type Step = [at: number, sent: Sent, outcome: Outcome];
 
 interface Row {
   rule: string;
-  /** For how long a node that has its key is kept out by this. */
+  /** How long this keeps out a node that has its key. */
   most: string;
   window?: number | 'off';
-  /** uncertain_after and silent_after, ms, where they are others than the usual ones. */
+  /** uncertain_after and silent_after in ms, if they are not the defaults. */
   limits?: [number, number];
   steps: Step[];
-  /** Of the record; what is not named is not looked at. */
+  /** Fields of the record; others are not compared. */
   record?: Record<string, number>;
-  /** Of the node's own, the last that was refused. */
+  /** The last rejection that counts as the node's own. */
   refusal?: (typeof enums.reason)[number];
-  /** Why something was refused that may be anybody's. */
+  /** The reason of a rejection whose sender is not proved. */
   stray?: (typeof enums.reason)[number];
 }
 
-/** Every second from one time to another: the reports of a run whose t is `at` plus `plus`. */
+/** Reports for every second from one time to another; their t is `at` plus `plus`. */
 const each = (from: number, to: number, plus: number, outcome: Outcome, sent: Partial<Sent> = {}): Step[] =>
   Array.from({ length: to - from + 1 }, (_, i) => [
     from + i,
@@ -261,7 +261,7 @@ const rows: Row[] = [
       [7.5, { t: 206.5, seq: 107 }, 'replay'],
       [7.500000001, { t: 206.6, seq: 108 }, 'accepted'],
       ...each(12, 40, 199, 'accepted', {}),
-      // Of the time before: the history knows some, the others are not fresh.
+      // Reports from before: the history has some of them, and the others are not fresh.
       [40.1, { t: 999, seq: 899, made: -1 }, 'replay'],
       [40.2, { t: 1000, seq: 900, made: 0 }, 'replay'],
       [41, { t: 240, seq: 240, skew: 61 }, 'replay'],
@@ -415,7 +415,7 @@ const rows: Row[] = [
       [64.5, { t: 164.5, seq: 64 }, 'rival'],
       [64.6, { t: 164.6, seq: 65 }, 'accepted'],
       [65.6, { t: 165.6, seq: 66 }, 'accepted'],
-      // What the clone sent is no news.
+      // A report that the clone has sent before is a replay.
       [66, { boot: 2, start: 5, t: 70, seq: 70, made: 60 }, 'replay'],
     ],
     record: { reboots: 2 },
@@ -639,7 +639,7 @@ rows.forEach((row, i) => {
       trust: { keys: [CLUSTER], required: 'none', clockWindow: row.window ?? 60_000 },
     });
     t.teardown(() => writer.close());
-    writer.resumed(0n); // the receiver has listened since long before the row
+    writer.resumed(0n); // the receiver has been listening since long before the row
     for (const [at, sent, outcome] of row.steps)
       t.equal(
         deliver(writer, datagram(at, sent), NOW + ns(at), REAL + ns(at)),
@@ -650,7 +650,7 @@ rows.forEach((row, i) => {
     t.teardown(() => reader.close());
     const node = reader.snapshot().node(0);
     t.match(node.record, row.record ?? {});
-    // What has not proved what it should may be anybody's: it is told of whoever sent it, and not of the node.
+    // A report without the required proof can come from anybody: it counts for its sender, and not for the node.
     t.equal(node.lastRefusal?.reason, row.refusal);
     if (row.stray !== undefined)
       t.match(reader.senders(), [{ reason: enums.reason.indexOf(row.stray), name: 'node1' }]);
@@ -660,7 +660,7 @@ rows.forEach((row, i) => {
   });
 });
 
-t.test('through sockets: refused for its clock, shown as that, and believed once the clock is right', async t => {
+t.test('through sockets: rejected for its clock, shown so, and accepted once the clock is right', async t => {
   const key = join(folder(t), 'key');
   writeFileSync(key, keyLine(CLUSTER), { mode: 0o600 });
   const board = boardPath(t);
@@ -695,7 +695,7 @@ t.test('through sockets: refused for its clock, shown as that, and believed once
   send(0, { t: 101, seq: 1 });
   await until('it is believed', () => find(reader, 'node1')?.record.accepted === 1);
   t.match(await status(), { state: 'live', last_refusal: { reason: 'clock' } });
-  // The same run goes on whatever its clock says; another boot has to show a right one; a capture is no news.
+  // The same run continues with any clock; another boot needs a right clock; a captured report is a replay.
   send(5000, { t: 102, seq: 2 });
   await until('the run goes on', () => find(reader, 'node1')?.report?.seq === 2);
   send(31, { boot: 2, start: 5, t: 6, seq: 0 });

@@ -12,7 +12,10 @@ import { flood } from './flooder.js';
 import { boardPath, folder, makeReport, startReceiver, until } from './lib.js';
 import { now } from './sampler.js';
 
-/** Junk in a second from which on it is filtered here: little, so that any machine can send it. */
+/**
+ * The datagrams of junk per second from which on the kernel filters in this test: few enough for any machine to send
+ * them.
+ */
 const FLOOD = 1000;
 const PIECES = 1500;
 
@@ -43,7 +46,7 @@ for (const host of ['127.0.0.1', '::1'])
       seq++;
       bulk.send(makeReport({ seq, t_boot_ns: 100_000_000_000n + BigInt(seq) }), REPORT_BYTES, 0, 1);
     };
-    // Of another size, and of the size of a report with another magic.
+    // Junk of another size, and junk with the size of a report but another magic.
     const short = new Uint8Array(PIECES * 100);
     const alike = new Uint8Array(PIECES * REPORT_BYTES);
     const flood = () => {
@@ -73,7 +76,7 @@ for (const host of ['127.0.0.1', '::1'])
       before = now;
       flood();
       report();
-      // One look later, since the receiver has to come to it.
+      // The condition is checked at the next look, to give the receiver time to read the datagrams.
       return undefined;
     });
     const { overflows, kernel_drops } = look();
@@ -88,7 +91,7 @@ for (const host of ['127.0.0.1', '::1'])
     await until('reports come', () => look().accepted > after.accepted);
   });
 
-t.test('forgeries that come faster than they can be refused: it is late, and not deaf', async t => {
+t.test('forged reports faster than it can reject them: the receiver is late, but hears everything', async t => {
   const [board, key] = [boardPath(t), join(folder(t), 'cluster.key')];
   writeFileSync(key, `7 cluster ${'5a'.repeat(32)}\n`, { mode: 0o600 });
   const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
@@ -101,7 +104,7 @@ t.test('forgeries that come faster than they can be refused: it is late, and not
     if (stalled || heartbeat < last) t.fail(`stalled: ${stalled}; ${heartbeat} after ${last}`);
     [looks, last] = [looks + 1, heartbeat];
   };
-  // Each of them costs the receiver twice what it costs the sender.
+  // A forged report costs the receiver twice as much as the sender.
   const { sent } = await flood(t, { kind: 'strangers', port, seconds: 5, rate: 0, seed: 1 }, look, 50);
   const end = now();
   await until('all is heard', () => Number(reader.snapshot().evidence.heartbeatNs) > end);

@@ -8,7 +8,7 @@ import { Cluster } from '../src/load/simulatednode.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, ratesOf, run, startReceiver, until } from './lib.js';
 
-t.test('what is left out is lost, what restarts is counted, what falls silent is not heard', async t => {
+t.test('reports that are left out count as lost, restarts are counted, silent nodes are not heard', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   const load = await run([
@@ -69,7 +69,7 @@ t.test('with a key file each node signs with its own key', async t => {
   t.match([wrong.code, wrong.stderr], [2, /cluster\.key: line 1 is the key of node01; give the cluster key/]);
 });
 
-t.test('its nodes are believable', async t => {
+t.test('its nodes have plausible readings', async t => {
   const S = 1_000_000_000n;
   const nodes = 24;
   const node = (i: number) => ({
@@ -108,7 +108,7 @@ t.test('its nodes are believable', async t => {
   }
 });
 
-t.test('what cannot be simulated', async t => {
+t.test('invalid simulations', async t => {
   for (const [argv, why] of [
     [['--loss', '101%'], /is not a percentage/],
     [['--loss', 'some'], /is not a percentage/],

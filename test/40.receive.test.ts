@@ -29,7 +29,7 @@ function reading(t: { teardown(end: () => void): void }, board: string): BoardRe
   return reader;
 }
 
-/** Waits until the receiver has taken so many datagrams in all and has done with them: it counts before it looks. */
+/** Waits until the receiver has counted so many datagrams and has handled them: it counts before it handles. */
 async function received(reader: BoardReader, count: number): Promise<Snapshot> {
   await until(`${count} datagrams were received`, () => (reader.snapshot().header.received ?? 0) >= count);
   return settled(reader);
@@ -225,7 +225,7 @@ t.test('kill -9: the board stays readable, is stalled after 3 s, and goes on wit
   t.equal(snapshot.header.instance, 2);
 });
 
-t.test('a pause of the receiver ends what it has listened to, and blames no node', async t => {
+t.test('a pause of the receiver ends the time it has listened for, and makes no node silent', async t => {
   const board = boardPath(t);
   const { child, port } = await startReceiver(t, board);
   const reader = reading(t, board);
@@ -245,7 +245,7 @@ t.test('a pause of the receiver ends what it has listened to, and blames no node
   t.same([record.lost, record.unheard], [0, 4]);
 });
 
-t.test('a few reports are taken when they come, many with the tick', async t => {
+t.test('few reports are read as they arrive, many with the tick', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--drain', '100ms']);
   const reader = reading(t, board);
@@ -302,7 +302,7 @@ t.test('a board that vanishes from its path is published again, with everything 
   await until('it has told', () => /was published again/.test(output().stderr));
 });
 
-t.test('the log: the buffer, that anybody is believed, and how long it stood still', async t => {
+t.test('the log: the buffer, that reports are not verified, and how long it stood still', async t => {
   const board = boardPath(t);
   const { child, output } = await startReceiver(t, board);
   t.match(output().stderr, /granted a socket buffer for [\d,]+ reports at once/);
@@ -318,7 +318,7 @@ t.test('the log: the buffer, that anybody is believed, and how long it stood sti
   await until('it has told', () => /stood still for \d+\.\ds: nothing was heard meanwhile/.test(output().stderr));
 });
 
-t.test('a board that was spoiled at its path is published again, with everything on it', async t => {
+t.test('a board that was corrupted at its path is published again, with everything on it', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   const old = reading(t, board);
@@ -385,12 +385,12 @@ t.test('a receiver that cannot listen has changed nothing', async t => {
   t.same([snapshot.header.instance, snapshot.count, snapshot.node(0).name], [1, 1, 'node1']);
 });
 
-t.test('what the kernel drops is counted, and ends the listened stretch', async t => {
+t.test('what the kernel drops is counted, and ends the time it has listened for', async t => {
   const board = boardPath(t);
   const { child, port } = await startReceiver(t, board);
   const reader = reading(t, board);
   const before = reader.snapshot();
-  // Stopped, so that nothing is drained, while more is sent than any buffer holds here.
+  // Stopped, so that nothing is read while more is sent than the buffer can hold.
   child.kill('SIGSTOP');
   const room = Number(before.header.receive_buffer) / 2305;
   const sent = Math.ceil(room * 1.5);

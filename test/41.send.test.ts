@@ -11,7 +11,7 @@ import { bits } from '../src/layout/layout.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
 
-/** A master that only keeps what it gets. */
+/** A master that only stores the reports. */
 class Master {
   readonly reports: Report[] = [];
   readonly raw: Buffer[] = [];
@@ -52,7 +52,7 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
     new Map([...readFileSync('/proc/meminfo', 'utf8').matchAll(/^(\S+):\s+(\d+)/gm)].map(([, k, v]) => [k, Number(v)]));
   const stat = () => readFileSync('/proc/stat', 'utf8');
   const number = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
-  /** Cumulative and moving numbers: what the report says must lie between what is read before and after it. */
+  /** Cumulative and changing values: the report's must be between those read before and after it. */
   const moving = () => ({
     cpu_user_ms: number(stat(), /^cpu +(\d+)/) * 10,
     cpu_idle_ms: number(stat(), /^cpu +\d+ \d+ \d+ (\d+)/) * 10,
@@ -135,7 +135,7 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
   t.ok(reports.every((report, i) => i === 0 || report.t_boot_ns > (reports[i - 1]?.t_boot_ns ?? 0n)));
   t.ok(reports.every(report => report.start_boot_ns === reports[0]?.start_boot_ns));
   t.equal(reports[0]?.cpu_busy_pm, undefined);
-  // The second may come so soon after the first that not a tick of CPU time has passed.
+  // The second report may follow the first so soon that no tick of CPU time has passed.
   t.type(reports[2]?.cpu_busy_pm, 'number', 'from then on there are shares');
   t.type(reports[1]?.late_us, 'number');
   t.match(
@@ -148,7 +148,7 @@ t.test(
   'a master that is not there is logged once, counted and retried indefinitely; it takes nothing from the others',
   async t => {
     const there = await Master.open(t);
-    // A port that was free a moment ago, and that nobody listens on now.
+    // A port that was free a moment ago, and on which nobody listens now.
     const gone = await freePort();
     const sender = start(t, [
       'send',

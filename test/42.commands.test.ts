@@ -42,22 +42,22 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 };
 const PACKAGES = Object.keys(manifest.dependencies);
 
-/** The program as it was before it was put into few files. */
+/** The program before it is bundled into few files. */
 const MODULES = join(ROOT, 'dist', 'src', 'main.js');
 
-/** The files of ours and of our packages that a command loads, by Node's own account. */
+/** The files of ours and of our packages that a command loads, according to Node's coverage. */
 function loaded(t: Test, program: string, argv: string[]): string[] {
   const into = folder(t);
   spawnSync(process.execPath, [program, ...argv], { env: { ...process.env, NODE_V8_COVERAGE: into } });
   const [file = ''] = readdirSync(into);
   const { result } = JSON.parse(readFileSync(join(into, file), 'utf8')) as { result: { url: string }[] };
-  // Under tap its own modules are loaded, too.
+  // Under tap, its modules are loaded, too.
   const paths = result.map(({ url }) => /.*\/(?:node_modules|dist(?=\/(?:src|bin)\/))\/(.*)$/.exec(url)?.[1] ?? '');
   t.ok(paths.includes(relative(join(ROOT, 'dist'), program)), 'the account is there');
   return paths.filter(path => /^(src|bin)\//.test(path) || PACKAGES.includes(path.split('/')[0] ?? ''));
 }
 
-t.test('a command loads what it needs, for it is to start quickly', async t => {
+t.test('a command loads only what it needs, so that it starts quickly', async t => {
   const modules = (...argv: string[]) =>
     loaded(t, MODULES, argv).filter(path => !/^src\/((main|parts)\.js|common\/)/.test(path));
   t.strictSame(modules('--help'), []);
@@ -82,7 +82,7 @@ t.test('a command loads what it needs, for it is to start quickly', async t => {
   }
 });
 
-t.test('what cannot be taken gets one line that says what to write, and exit code 2', async t => {
+t.test('invalid command lines get one line that says what to write, and exit code 2', async t => {
   const rows: [string[], RegExp][] = [
     [[], /^$/],
     [['stauts'], /unknown verb 'stauts'; did you mean status\?/],
@@ -199,7 +199,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
   t.equal(JSON.parse((await run(['dump', '--json', '--board', board])).stdout).records.length, 1000);
 });
 
-t.test('who reads us may leave early', async t => {
+t.test('a reader of the output may leave early', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   await run(['load', '--to', `127.0.0.1:${port}`, '--size', '500', '--for', '1s']);
@@ -252,7 +252,7 @@ t.test('JSON holds nothing that steers a terminal', async t => {
   t.equal(JSON.parse(json({ text })).text, text);
 });
 
-t.test('describe: every field says what it means; what it does not; a field within a struct', async t => {
+t.test('describe: every field has its meaning; an unknown name; a field within a struct', async t => {
   t.same(
     dictionary
       .filter(entry => entry.meaning === '' && !['group', 'flags', 'gpu_flags', 'tag'].includes(entry.field))
@@ -274,9 +274,9 @@ t.test('describe: every field says what it means; what it does not; a field with
   t.equal(JSON.parse((await run(['describe', '--json'])).stdout).fields.length, dictionary.length);
 });
 
-t.test('describe: what it lists can be asked for, and what can be asked for it explains', async t => {
+t.test('describe: every listed name can be asked for, and every name that can be asked for is explained', async t => {
   const { stdout } = await run(['describe']);
-  // A name, a unit, a meaning; titles have no second column.
+  // Lines have a name, a unit and a meaning; titles have no second column.
   const listed = stdout.split('\n').flatMap(line => /^([a-z][\w.]*) {2,}/.exec(line)?.[1] ?? []);
   t.ok(listed.length > 200, `${listed.length} names`);
   const arrays = new Set(['group', 'net', 'gpu', 'net_rest', 'fabric', 'gpu_flags', 'tag']);

@@ -9,7 +9,7 @@ import { BulkSender, type LinkEntry } from '../src/native/index.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, run, start, startReceiver, until } from './lib.js';
 
-/** Loopback for IPv4, a pair of interfaces for IPv6, whose groups do not come back over loopback. */
+/** Loopback for IPv4; for IPv6 a pair of interfaces, because its groups do not work over loopback. */
 const SETUP = [
   'ip link set lo up multicast on',
   'ip route add 224.0.0.0/4 dev lo',
@@ -80,7 +80,7 @@ function inside(): void {
     t.same(reader.snapshot().refused, {});
   });
 
-  t.test('an interface that is removed and made again: its group is joined again, and nobody is blamed', async t => {
+  t.test('an interface that is removed and made again: its group is joined again, no node is silent', async t => {
     const made = [
       'link add d0 type veth peer name d1',
       'addr add 10.86.77.1/24 dev d0',
@@ -215,7 +215,7 @@ function inside(): void {
         () => sender.output().stderr.split('read its options again').length > count,
       );
     await until('the first hears', () => accepted(0) >= 2);
-    // To both for a while, then to the second alone: so nothing falls between the two.
+    // To both masters for a while, then only to the second, so that no report is lost.
     write([first, second]);
     sender.child.kill('SIGHUP');
     await told(1);

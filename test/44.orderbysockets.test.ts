@@ -16,7 +16,7 @@ import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } fro
 
 const SEED = Number(process.env.SEED ?? 1);
 
-/** A master under test; what is sent to it goes to its first address. */
+/** A master under test; `socket` sends to its first address. */
 interface Master extends Running {
   port: number;
   reader: BoardReader;
@@ -52,9 +52,9 @@ function put(socket: BulkSender, report: Uint8Array): void {
 
 interface Sent {
   boot?: number;
-  /** Seconds after boot at which this run of the sender started. */
+  /** The sender's start, in seconds after boot. */
   start?: number;
-  /** Seconds after boot of this report. */
+  /** The time of this report, in seconds after boot. */
   t: number;
   seq: number;
   interval?: number;
@@ -64,11 +64,11 @@ interface Sent {
 type Limit = 'uncertain' | 'reset' | 'silent';
 
 type Step =
-  /** This report, and what becomes of it. */
+  /** This report, and the result. */
   | [Sent, 'accepted' | 'duplicate' | 'late' | 'replay' | 'rival']
-  /** This report is refused up to so many limits after the last one that was accepted, and then it is accepted. */
+  /** This report is rejected until so many limits have passed since the last accepted one; then it is accepted. */
   | [Sent, 'rival' | 'replay', until: Limit, intervals?: number]
-  /** Nothing comes for longer than this limit. */
+  /** No report for longer than this limit. */
   | Limit
   | 'stop';
 
@@ -81,7 +81,7 @@ interface Row {
   refusal?: string;
 }
 
-/** Rows in which nothing waits: the limits are hours, so that a machine may be as slow as it likes. */
+/** Rows without waiting: the limits are hours, so that a slow machine does not matter. */
 const atOnce: Row[] = [
   {
     number: 1,
@@ -404,7 +404,7 @@ const overStops: Row[] = [
   },
 ];
 
-/** Hours, and what can be waited for. */
+/** Limits that are never reached, and limits short enough to wait for. */
 const HOURS = { uncertain: 3600 * S, reset: 5400 * S, silent: 7200 * S };
 const SHORT = { uncertain: 300 * MS, reset: 450 * MS, silent: 600 * MS };
 const options = ({ uncertain, silent }: typeof HOURS) => [
@@ -414,7 +414,7 @@ const options = ({ uncertain, silent }: typeof HOURS) => [
   `${silent / MS}ms`,
 ];
 
-/** How far the stamps of two reports may be off from the time between them. */
+/** By how much the difference of two stamps may differ from the time between the reports. */
 const SLACK = 20 * MS;
 
 const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
@@ -432,7 +432,7 @@ function encodeSent(hostname: string, { boot = 1, start = 50, t, seq, interval =
   return makeReport(values);
 }
 
-/** One node that is taken through the steps of a row. */
+/** One node that goes through the steps of a row. */
 class Walker {
   #outcomes = 0;
   readonly #name: string;
@@ -457,7 +457,7 @@ class Walker {
     await settled(this.master.reader);
   }
 
-  /** Sends it, and waits until its record tells what became of it. */
+  /** Sends it, and waits until its record shows the result. */
   async send(sent: Sent): Promise<{ outcome: string; node: Node }> {
     const before = countsOf(this.node);
     put(this.master.socket, encodeSent(this.#name, sent));
@@ -472,7 +472,7 @@ class Walker {
     return { outcome: more ?? node.lastRefusal?.reason ?? '', node };
   }
 
-  /** Sends it until it is accepted: the stamps of the last one and of each that is refused, and its own. */
+  /** Sends it until it is accepted: the stamps of the last accepted one, of each rejected one, and its own. */
   async sendUntilAccepted(sent: Sent) {
     const last = Number(this.node?.stampNs);
     const refused: { reason: string; age: number }[] = [];
@@ -484,13 +484,13 @@ class Walker {
     }
   }
 
-  /** Waits until its last report is surely older than a limit. */
+  /** Waits until its last report is certainly older than a limit. */
   async wait(limit: Limit): Promise<void> {
     await until(`${this.#name} is ${limit}`, () => (this.node?.ageMs ?? 0) * MS > this.limits[limit] + SLACK);
   }
 }
 
-/** Takes a node through steps; how often it was refused while it waited. */
+/** Takes a node through the steps; returns how often it was rejected while it waited. */
 async function walk(t: Test, walker: Walker, steps: readonly Step[]): Promise<number> {
   let refusals = 0;
   for (const step of steps) {
@@ -595,10 +595,10 @@ function rules(): void {
 
 // ---- what only sockets show ----
 
-/** Looks so often without a pause before it looks again and again with one. */
+/** The number of looks without a pause, before looks with a pause begin. */
 const IMPATIENT = 200;
 
-/** Waits until the receiver has taken so many datagrams in all, the last of which it may still be at. */
+/** Waits until the receiver has counted so many datagrams; it may not have handled the last one yet. */
 async function received(reader: BoardReader, count: number): Promise<void> {
   const look = () => (reader.snapshot().header.received ?? 0) >= count;
   for (let i = 0; i < IMPATIENT; i++) {
@@ -642,7 +642,7 @@ function boards(): void {
     },
   );
 
-  t.test('strangers get no record, and disturb nobody', { buffered: true }, async t => {
+  t.test('unlisted nodes get no record, and disturb no other node', { buffered: true }, async t => {
     const { reader, socket } = await startMaster(t, [...options(HOURS), '--nodes', 'node[1-2]']);
     for (let seq = 0; seq < 5; seq++)
       for (const name of ['node1', 'node3', 'nod', 'node10']) put(socket, encodeSent(name, { t: 100 + seq, seq }));
@@ -659,10 +659,13 @@ function boards(): void {
   });
 }
 
-/** So far a road may lag behind another: a report that is further back than the history is no longer known. */
+/** How far one path may lag behind another, in reports: the history does not reach further back. */
 const MOST_LAG = 60;
 
-/** Brings the same reports by several roads, each with delays and losses of its own; counts are what set theory says. */
+/**
+ * Sends the same reports on several paths, each with its own delays and losses; the expected counts come from set
+ * arithmetic.
+ */
 async function bring(t: Test, reader: BoardReader, name: string, roads: BulkSender[], seed: number): Promise<void> {
   t.comment(`seed ${seed}`);
   const next = random(seed);
@@ -671,14 +674,14 @@ async function bring(t: Test, reader: BoardReader, name: string, roads: BulkSend
   const arrivals: { seq: number; road: number; at: number }[] = [];
   for (let seq = 0; seq < count; seq++)
     for (let road = 0; road < roads.length; road++)
-      // The ends come by every road without delay, so that all that is missing is missing between them.
+      // The first and the last report come on every path without delay, so that gaps occur only between them.
       if (seq === 0 || seq === count - 1) arrivals.push({ seq, road, at: seq === 0 ? -1 : count + MOST_LAG });
       else if (next() < 0.6) arrivals.push({ seq, road, at: seq + Math.floor(next() * MOST_LAG) });
   arrivals.sort((a, b) => a.at - b.at);
   const total = reader.snapshot().header.received ?? 0;
   for (const [i, { seq, road }] of arrivals.entries()) {
     put(roads[road] as BulkSender, reports[seq] as Uint8Array);
-    // One after the other: sockets are drained in turn, so that only this keeps the order.
+    // One at a time: sockets are read in turn, so the order would be lost otherwise.
     await received(reader, total + i + 1);
   }
   const seen = new Set(arrivals.map(({ seq }) => seq));
@@ -722,7 +725,7 @@ function roads(): void {
 }
 
 function slowRoads(): void {
-  t.test('a sender goes over to a name that takes longer to find than an interval', { buffered: true }, async t => {
+  t.test('a sender changes to a name whose look-up takes longer than an interval', { buffered: true }, async t => {
     const board = boardPath(t);
     const listen = ['--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0'];
     const { listening = [] } = await start(t, ['receive', '--board', board, ...listen]).ready;
@@ -750,11 +753,11 @@ function slowRoads(): void {
   });
 }
 
-// ---- in a network of its own, with groups and ports that nobody else has ----
+// ---- in its own network, with groups and ports that nobody else uses ----
 
 const GROUP = '239.255.86.77';
 
-/** Loopback that knows groups. */
+/** Loopback with multicast. */
 const SETUP = 'ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo';
 
 function inside(): void {
@@ -787,7 +790,7 @@ function inside(): void {
       const names = ['node1', 'node2', 'node3'];
       const senders = names.map(name => start(t, ['send', '--config', config, '--name', name]));
       await Promise.all(senders.map(({ ready }) => ready));
-      // As many a second as the buffer holds for a second, on the slowest machine.
+      // A rate at which the buffer holds more than a second of reports, for the slowest machine.
       const rate = Math.min(1000, Math.floor((reader.snapshot().header.receive_buffer ?? 0) / 2305));
       const load = start(t, ['load', '--to', address, '--size', '200', '--rate', String(rate), '--json']);
       await until('the load is there', () => reader.snapshot().count === 203);

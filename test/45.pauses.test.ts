@@ -39,7 +39,7 @@ t.jobs = 4;
 
 // ---- pauses of the receiver ----
 
-/** Limits shorter than the pauses here, and the usual ones. */
+/** Limits that are shorter than the pauses here, and the default ones. */
 const QUICK = { uncertainAfter: 450 * MS, silentAfter: 1050 * MS, intervalMs: 100 };
 const USUAL = { uncertainAfter: 4500 * MS, silentAfter: 10_500 * MS, intervalMs: 250 };
 
@@ -75,8 +75,8 @@ t.test('a sender that stands still: live, uncertain, silent, and live again', { 
   await until('it is live again', () => node()?.state === 'live');
   const samples = await sampler.end();
   const during = samples.filter(({ now, end }) => now > stopped.from && end < to2);
-  // Without a pause of the receiver itself, which a slow machine may bring, there is one way only. The first and the last of it may
-  // lie between two looks.
+  // Unless the receiver itself paused, as on a slow machine, the states come in this order. The first and the last may
+  // be too short for a look.
   const listened = during.every(({ since }) => since === during[0]?.since);
   const states = course(during, 'node1');
   if (listened) t.match('live, uncertain, silent', states.join(', '));
@@ -101,10 +101,16 @@ t.test('a sender that stands still: live, uncertain, silent, and live again', { 
 
 const CLUSTER: Key = { id: 1, node: undefined, secret: randomBytes(32) };
 const BACK = { uncertainAfter: 500 * MS, resetAfter: 1000 * MS, silentAfter: 1500 * MS, interval: 100 * MS };
-/** When nothing waited for longer than this there was a report between the limit for a reset and that for silence, and a look at each state. */
+/**
+ * If nothing was delayed for longer than this, a report came between the limit for a reset and the limit for silence,
+ * and each state was seen.
+ */
 const UNDISTURBED = 400 * MS;
 
-/** A node that reports as a machine does that is restored (time and number go back), or whose clock alone does. */
+/**
+ * A node that reports like a restored machine (time and sequence number go back), or like one where only the clock goes
+ * back.
+ */
 class Restored {
   readonly sent: { after: number; before: number }[] = [];
   #bootNs = 1_000_000_000_000_000n;
@@ -114,7 +120,7 @@ class Restored {
     readonly name: string,
     readonly socket: Reporter['socket'],
     readonly key: Key | undefined,
-    /** How far its number goes back. */
+    /** By how much its sequence number goes back. */
     readonly numbers: number,
   ) {}
 
@@ -129,7 +135,7 @@ class Restored {
       hostname: this.name,
       seq: this.#seq++,
       interval_ms: BACK.interval / MS,
-      // The node's wall clock is right, and nobody steps it: a reset that is proved has to be later by it.
+      // The node's wall clock is right and is not changed: a proved reset needs a later wall clock.
       t_real_ns: REAL + BigInt(after),
       t_boot_ns: this.#bootNs + BigInt(after),
       auth_alg: enums.auth_alg.indexOf(this.key === undefined ? 'none' : 'node'),
@@ -143,7 +149,7 @@ class Restored {
 
 const REAL = realNow() - BigInt(now());
 
-/** The longest time from one of these to the next. */
+/** The longest time between two consecutive ones. */
 const longest = (times: readonly number[]) => Math.max(...times.map((time, i) => time - (times[i - 1] ?? time)));
 
 t.test('the time since boot goes back while a node reports: uncertain, never silent', { buffered: true }, async t => {
@@ -159,10 +165,10 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
     }),
   );
   const find = (name: string) => new Reporter(name, 100, master.socket, master.reader).find();
-  // Whoever reports moves the heartbeat, so that a silence shows as soon as it is one.
+  // A node that reports moves the heartbeat, so that a silence shows as soon as it exists.
   master.node('steady', 100).begin(t, 10);
   let due = now();
-  /** All report every 100 ms until this is so. */
+  /** All nodes report every 100 ms until this is true. */
   const report = async (done: () => boolean) => {
     while (!done()) {
       for (const node of nodes) node.send();
@@ -176,14 +182,17 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
       return node?.state === 'live' && node.record.resets === resets;
     });
   let rounds = 0;
-  /** One round: they go back, and are heard again. What was seen, where nothing kept us from sending and looking in time. */
+  /**
+   * One round: time goes back on all nodes, and they are heard again. Returns the samples, unless this process was too
+   * late to send or to look.
+   */
   const round = async (): Promise<Sample[] | undefined> => {
     await report(() => live(rounds));
     const sampler = await Sampler.start(t, master.board);
     const from = now();
     await report(() => now() > from + 2 * BACK.interval && live(rounds));
     for (const node of nodes) node.goBack();
-    // Out of step: none of them comes just when a limit is over.
+    // Half an interval later, so that no report comes exactly when a limit ends.
     due = (nodes[0]?.sent.at(-1)?.before ?? 0) + BACK.interval / 2;
     await pass(due);
     rounds++;
@@ -192,7 +201,8 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
     await report(() => now() > back + 2 * BACK.interval);
     await settled(master.reader);
     const samples = await sampler.end();
-    // Silent is only who was not heard: no report of his that had to be taken lay in the socket when the heartbeat began.
+    // A node may be silent only if it was not heard: none of its reports that the receiver had to accept was in the
+    // socket when the drain of this heartbeat began.
     const faults = samples.flatMap(({ heartbeat, nodes: seen }) =>
       seen.flatMap(({ name, stamp, bySlot, byColumn }) => {
         if (bySlot !== 'silent' && byColumn !== 'silent') return [];
@@ -225,7 +235,7 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
 // ---- steps of the wall clock ----
 
 const STEPS = [100n, -100n, 3_600_000n, -3_600_000n].map(ms => ms * 1_000_000n);
-/** Longer than the smaller steps: a stamp that is wrong by one of them is wrong beyond every doubt. */
+/** Longer than the smaller steps, so that a stamp that is wrong by such a step is clearly wrong. */
 const WAIT = 150 * MS;
 
 /** Where the receive thread is when the clock steps; `nowhere`: between two drains. */
@@ -268,7 +278,7 @@ for (const first of ['report', 'step'] as const)
         const what = `by ${by / 1_000_000n} ms ${moment === 'nowhere' ? 'between two drains' : moment}`;
         t.ok(stamp <= latest, `${what}: not younger than it is, but by ${(stamp - latest) / MS} ms`);
         t.ok(stamp >= earliest, `${what}: not older than the drain before, but by ${(earliest - stamp) / MS} ms`);
-        // A drain after the step has left the socket empty: from then on all is exact again.
+        // A drain after the step has emptied the socket: from then on, all stamps are exact again.
         const stepped = now();
         await until('it is digested', () => Number(master.reader.snapshot().evidence.heartbeatNs) > stepped);
         const next = node.send();
@@ -288,8 +298,8 @@ for (const first of ['report', 'step'] as const)
   });
 
 t.test('the kernel and the receiver never agree on the wall clock', { buffered: true }, async t => {
-  // No machine does that for longer than a moment. Then nothing is known of an arrival but between which two looks at the
-  // monotonic clock it was: since the drain before that left the socket empty, until it was taken.
+  // No real machine is in this state for longer than a moment. An arrival is then only known to be between two readings
+  // of the monotonic clock: the drain before, which emptied the socket, and the moment of reading.
   const standIn = new StandIn(t);
   const master = await startMaster(t, { env: standIn.env });
   standIn.stepKernel(false);

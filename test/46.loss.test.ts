@@ -23,29 +23,29 @@ import {
   stop,
 } from './sampler.js';
 
-/** What one report takes of a buffer, bytes; the advice and the settings are made with it. */
+/** Bytes of the buffer for one report; the receiver's advice and the package's settings use this figure. */
 const PER_REPORT = 2305;
 
 const heartbeat = ({ reader }: { reader: BoardReader }) => Number(reader.snapshot().evidence.heartbeatNs);
 
-/** As many reports a second as the buffer holds for a second and more, on the slowest machine. */
+/** A rate at which the buffer holds more than a second of reports, for the slowest machine. */
 const safeRate = ({ reader }: { reader: BoardReader }) =>
   Math.min(2000, Math.floor((reader.snapshot().header.receive_buffer ?? 0) / PER_REPORT));
 
-/** A counter, summed over nodes. */
+/** The sum of a counter over nodes. */
 const sum = (nodes: readonly Reporter[], name: keyof ReturnType<typeof countsOf>) =>
   nodes.reduce((total, node) => total + (countsOf(node.find())[name] ?? 0), 0);
 
 // ---- overflow ----
 
-/** A buffer that holds some hundred reports. */
+/** A buffer for some hundred reports. */
 const SMALL = 128 * 1024;
 const NODES = 10;
 
 interface Overflow {
   what: string;
   sockets: number;
-  /** Keeps the receiver from draining while `flood` works. */
+  /** Keeps the receiver from reading while `flood` runs. */
   during(master: Master, standIn: StandIn, flood: () => void): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ function overflowing(): void {
       const nodes = Array.from({ length: NODES }, (_, i) => master.node(`node${i}`, 100, i % sockets));
       const header = () => master.reader.snapshot().header;
       const granted = header().receive_buffer ?? 0;
-      // Of reports that take 1,216 bytes at least there is not room for half of these in any socket.
+      // Even if a report takes only 1,216 bytes, a socket has room for half of these at most.
       const each = Math.ceil((2 * granted * sockets) / 1216 / NODES);
       quiet.send();
       for (const node of nodes) node.send();
@@ -123,7 +123,7 @@ function overflowing(): void {
       t.equal(accepted, received);
       t.ok(Number(since) >= before.at, 'listens anew');
 
-      // The next one of each tells what is missing.
+      // The next report of each node shows how many are missing.
       for (const node of nodes) node.send();
       await until('they have been heard', () => (header().accepted ?? 0) + drops === sent + NODES);
       const [lost, unheard] = [sum(nodes, 'lost'), sum(nodes, 'unheard')];
@@ -162,7 +162,7 @@ function fair(): void {
     await standIn.hold('begun');
     for (let i = 0; i < 2.5 * BATCH; i++) flood?.send();
     for (let i = 0; i < 3; i++) for (const node of few) node.send();
-    // The second round of the same drain: three calls have been made.
+    // The second round of the same drain, after three calls.
     await standIn.hold('before receive', 3);
     const { received } = master.reader.snapshot().header;
     t.equal(received, BATCH + 6);
@@ -175,7 +175,7 @@ function fair(): void {
     await until('the rest has come', () => countsOf(flood?.find()).accepted === 2.5 * BATCH);
   });
 
-  t.test('a flood on one socket takes nothing from the nodes on another', { buffered: true }, async t => {
+  t.test('a flood on one socket costs no report of the nodes on another', { buffered: true }, async t => {
     const master = await startMaster(t, {}, ['--capacity', '3000'], 2);
     const steady = master.node('steady', 1000, 1).begin(t, 50);
     await until('it is there', () => steady.find() !== undefined);
@@ -192,7 +192,7 @@ function fair(): void {
       nodes: sample.nodes.filter(({ name }) => name === 'steady'),
     }));
     const { header } = master.reader.snapshot();
-    // What the other socket's buffer could not hold was dropped there, and ends the listened stretch.
+    // The other socket's buffer may have overflowed; such drops end the time that the receiver has listened for.
     await hold(t, samples, [steady], {
       uncertainAfter: 4.5 * S,
       silentAfter: 10.5 * S,
@@ -231,11 +231,11 @@ function buffer(): void {
   const conf = readFileSync(join(ROOT, 'packaging', 'sysctl.d', '60-beoboard.conf'), 'utf8');
   const wanted = Number(/^net\.core\.rmem_max *= *(\d+)$/m.exec(conf)?.[1]);
   const most = Number(readFileSync('/proc/sys/net/core/rmem_max', 'utf8'));
-  /** Without the capability by which root passes the limit. */
+  /** Without the capability that lets root exceed the limit. */
   const unprivileged = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-net_admin', '--'] : [];
 
   const rows: [what: string, surroundings: (t: Test) => Surroundings, granted: number][] = [
-    // The kernel doubles what it grants, for its own share.
+    // The kernel doubles the size that it grants, for its own overhead.
     ['as anybody', () => ({ prefix: unprivileged }), 2 * Math.min(most, wanted)],
     ['where the limit is as low as it usually is', t => new StandIn(t, { buffer: 212_992 }), 2 * 212_992],
     ['where the limit is small', t => new StandIn(t, { buffer: SMALL }), 2 * SMALL],
@@ -251,7 +251,7 @@ function buffer(): void {
       t.equal(Number(set), wanted, 'what it says is what the package sets');
     });
 
-  t.test('the package sets what is asked for, and says rightly what that holds', async t => {
+  t.test('the package sets what is asked for, and states correctly how many reports that holds', async t => {
     t.equal(wanted, 64 << 20);
     const said = Number(/64 MiB hold about ([\d,]+) reports/.exec(conf)?.[1]?.replaceAll(',', ''));
     t.ok(Math.abs(said / ((2 * wanted) / PER_REPORT) - 1) < 0.01, `${said}`);
@@ -283,7 +283,7 @@ function inside(): void {
       await receiver.exit;
       receiver = await receive();
       const before = total('accepted');
-      // Three rounds of the whole cluster: whatever was missing before has shown.
+      // Three rounds of the whole cluster: everything that was missing before is counted by then.
       await until('all have been heard again', () => total('accepted') > before + 300);
     }
     load.child.kill('SIGTERM');
@@ -293,7 +293,7 @@ function inside(): void {
     await until('all is drained', () => heartbeat({ reader }) > sent);
     const [accepted, unheard] = [total('accepted'), total('unheard')];
     t.ok(unheard > 0, `${unheard} of ${reports} came while there was nobody`);
-    // A receiver that was killed between laying a report down and counting it has not counted it.
+    // A receiver that is killed between writing a report and counting it does not count it.
     const uncounted = reports - accepted - unheard;
     t.ok(uncounted === 0 || uncounted === 1, `${uncounted} neither accepted nor unheard`);
     const { refused, header } = reader.snapshot();

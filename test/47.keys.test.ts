@@ -131,7 +131,7 @@ t.test('files that are refused, each in one line', async t => {
   await refused(/belongs to user 12345/);
 });
 
-t.test('SIGHUP takes another key, and goes on with the old one when that cannot be had', async t => {
+t.test('SIGHUP changes to another key, and keeps the old one if the file cannot be read', async t => {
   const file = join(folder(t), 'key');
   writeFileSync(file, `1 cluster ${CLUSTER.toString('hex')}\n`, { mode: 0o600 });
   const socket = createSocket('udp4');

@@ -25,7 +25,7 @@ const TWO = clusterKey(2);
 const NOW = 1_000_000_000_000_000n;
 const REAL = 1_700_000_000_000_000_000n;
 
-/** A report, signed when there is a key; the tag is made of what `values` say. */
+/** A report, signed if there is a key; the tag covers `values`. */
 function signed(values: Encodable<'report'>, key?: Key, cluster = ''): Uint8Array {
   const alg = key === undefined ? 'none' : key.node === undefined ? 'cluster' : 'node';
   const report = makeReport({ ...values, auth_alg: enums.auth_alg.indexOf(alg), key_id: key?.id ?? 0 }, cluster);
@@ -45,13 +45,13 @@ const options = (path: string, trust: Trust | undefined, more: Partial<BoardOpti
   ...more,
 });
 
-/** A node's record and reports, of a snapshot of now; undefined when there is no record of that name. */
+/** A node's record and reports, of a new snapshot; undefined if it has no record. */
 function find(reader: BoardReader, name: string) {
   const node = [...reader.snapshot().nodes()].find(node => node.name === name);
   return node && { record: node.record, report: node.report, lastRefusal: node.lastRefusal };
 }
 
-/** A board, and the next report of a name on it, one second after the one before. */
+/** A board, and consecutive reports of a node, one second apart. */
 function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = {}) {
   const path = boardPath(t);
   let writer = openWriter(options(path, trust, more));
@@ -73,20 +73,20 @@ function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = 
     get writer() {
       return writer;
     },
-    /** What becomes of the next report. */
+    /** Sends the next report; returns the result. */
     next(key: Key | undefined, values: Encodable<'report'> = {}) {
       const { key: by, ...all } = step(key, values);
       return lay(signed(all, by, more.cluster));
     },
-    /** Of these very bytes. */
+    /** Sends exactly these bytes. */
     lay,
-    /** Another receiver takes the board over. */
+    /** Another receiver takes over the board. */
     restart(other: Trust | undefined) {
       writer.close();
       writer = openWriter(options(path, other, more));
     },
     node: (name = 'node1') => find(reader, name),
-    /** Who was refused: reason, name and how often, by the reason. */
+    /** The rejected senders: reason, name and count, by reason. */
     refused() {
       reader.snapshot();
       return reader.senders().map(({ reason, name, count }) => [enums.reason[reason], name, count]);
@@ -95,12 +95,12 @@ function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = 
   };
 }
 
-t.test('a million random messages and keys, by OpenSSL, by our own code, and by node:crypto: a few of them', t => {
+t.test('random messages and keys have the same HMAC by OpenSSL, by our own code, and by node:crypto', t => {
   agree(t, 5000);
   t.end();
 });
 
-t.test('the vectors of the contract are believed, and no other', t => {
+t.test('the vectors of the contract are accepted, and no other', t => {
   const section = readFileSync(join(ROOT, 'proto', 'stat-v1.md'), 'utf8').split('\n## Vectors\n')[1] ?? '';
   const vector = new Uint8Array(REPORT_BYTES);
   for (const [, offset = '', hex = ''] of section.matchAll(/^ *(\d+) {2}([0-9a-f ]+)$/gm))
@@ -139,12 +139,12 @@ t.test('what a receiver requires', t => {
     ['node', undefined, 'auth_missing'],
     ['node', ONE, 'auth_missing'],
     ['node', own, 'accepted'],
-    // Neither is trusted where less would do: who signs shall be verified.
+    // A wrong signature is rejected even where none is required: every signature has to be valid.
     ['none', TWO, 'key_id'],
     ['none', { ...ONE, secret: TWO.secret }, 'tag'],
     ['none', nodeKey(ONE, 'node2'), 'tag'],
     ['none', nodeKey({ ...TWO, id: 1 }, 'node1'), 'tag'],
-    // The cluster key itself is not a node's.
+    // The cluster key itself is not valid as a node's key.
     ['node', { ...ONE, node: 'node1' }, 'tag'],
   ];
   for (const [required, key, outcome] of table) {
@@ -167,7 +167,7 @@ t.test('a receiver without keys takes a tagged report as if it had no tag', t =>
   t.end();
 });
 
-t.test('a name that has proved a key is not believed with a lesser one, until it is forgotten', t => {
+t.test('a node that has proved a key is rejected with a weaker one, until it is forgotten', t => {
   const own = nodeKey(ONE, 'node1');
   const b = bench(t, trusting('none', ONE));
   t.equal(b.next(undefined), 'accepted');
@@ -178,13 +178,13 @@ t.test('a name that has proved a key is not believed with a lesser one, until it
   t.match(b.node(), { record: { auth_proved: 2, order_proved: 2, refused: 2 }, lastRefusal: undefined });
   t.match(b.refused(), [['auth_missing', 'node1', 2]], 'which is told of whoever sent it, and not of the node');
   t.equal(b.next(undefined, { hostname: 'node2' }), 'accepted', 'of that name only');
-  // Over a restart, and a change of the board.
+  // This holds across a restart, and a change of the board.
   b.restart(trusting('none', ONE));
   t.equal(b.next(ONE), 'auth_missing');
   b.writer.change(writerOptions(options(b.path, trusting('none', ONE), { capacity: 8 })));
   t.equal(b.next(ONE), 'auth_missing');
   t.equal(b.next(own), 'accepted');
-  // While there are no keys, nothing is verified; afterwards it holds again.
+  // Without keys nothing is verified; with keys it holds again.
   b.restart(undefined);
   t.equal(b.next(undefined), 'accepted');
   t.match(b.node(), { record: { auth_proved: 2, order_proved: 0 } });
@@ -219,7 +219,7 @@ t.test('a forged report changes nothing of the order', t => {
   t.end();
 });
 
-t.test('a boot without an id is not remembered: what it signed before another boot is not news after that', t => {
+t.test('a boot without an id is not remembered: a report from before another boot is a replay after it', t => {
   const b = bench(t, trusting('node', ONE));
   const key = nodeKey(ONE, 'node1');
   const old = signed({ boot_id: 0n, seq: 0, t_real_ns: REAL }, key);
@@ -231,7 +231,7 @@ t.test('a boot without an id is not remembered: what it signed before another bo
   t.end();
 });
 
-t.test('two keys are valid while one is changed for the other', t => {
+t.test('two keys are valid during a change of keys', t => {
   const own = (key: Key) => nodeKey(key, 'node1');
   const b = bench(t, trusting('cluster', ONE));
   const change = (...keys: Key[]) => b.writer.change(writerOptions(options(b.path, trusting('cluster', ...keys))));
@@ -291,7 +291,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   t.equal(find(reader, 'node2'), undefined);
   await until('the receiver says so', () => /auth_missing \(no signature/.test(receiver.output().stderr));
 
-  // Another key: first both are valid, then the senders change, then the old one goes.
+  // A change of keys: first both are valid, then the senders change, then the old key is removed.
   const hangup = async (child: typeof receiver, text: RegExp) => {
     const seen = child.output().stderr.length;
     child.child.kill('SIGHUP');
@@ -312,7 +312,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   t.equal(refused('key_id') + refused('tag'), 0, 'and was all the time');
   t.equal(find(reader, 'node1')?.record.lost, 0);
 
-  // No key file any more is said, too.
+  // The removal of the key file is logged, too.
   writeFileSync(file('receive.toml'), '');
   const without = await startReceiver(t, join(folder(t), 'board'), ['--config', file('receive.toml')]);
   writeFileSync(file('receive.toml'), `key-file = "${file('cluster.key')}"\nrequire = "none"\n`);
@@ -320,14 +320,14 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   writeFileSync(file('receive.toml'), '');
   await hangup(without, /without --key-file from now on: reports are not verified/);
 
-  // What cannot be read changes nothing.
+  // An invalid file changes nothing.
   writeFileSync(file('cluster.key'), line(nodeKey(ONE, 'node7')));
   await hangup(receiver, /SIGHUP: .*line 1 is the key of node7; give the cluster key.*nothing has changed/);
   const before = accepted();
   await until('it goes on', () => accepted() > before + 2);
 });
 
-t.test('a forger on the network is refused, and the node goes on', async t => {
+t.test('forged reports on the network are rejected, and the node continues', async t => {
   const at = folder(t);
   writeFileSync(join(at, 'cluster.key'), line(ONE), { mode: 0o600 });
   const board = join(folder(t), 'board');
@@ -349,11 +349,11 @@ t.test('a forger on the network is refused, and the node goes on', async t => {
   t.match(reader.senders(), [{ reason: enums.reason.indexOf('tag'), address: '127.0.0.1', name: 'node1', count: 1 }]);
   socket.send(signed({ t_real_ns: real(), seq: 3, t_boot_ns: 101_000_000_000n }, ONE));
   await until('the next is believed', () => node()?.report?.seq === 3);
-  // A restarted receiver trusts what it trusted.
+  // A restarted receiver keeps what was proved.
   t.equal(node()?.record.auth_proved, 1);
 });
 
-t.test('what a receiver cannot take, each in one line', async t => {
+t.test('invalid keys and options of a receiver, each in one line', async t => {
   const at = folder(t);
   const hex = ONE.secret.toString('hex');
   const table: [text: string | undefined, mode: number, what: RegExp][] = [

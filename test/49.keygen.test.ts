@@ -28,7 +28,7 @@ t.test("nodes' own keys, one by one or many at once", async t => {
   const cluster = join(at, 'cluster.key');
   await run(['keygen', cluster]);
   const before = readFileSync(cluster, 'utf8');
-  // While a key is changed there are two, and a node's file has as many.
+  // During a change of keys the file has two keys, and a node's file has as many.
   writeFileSync(cluster, `${(await run(['keygen', '--key-id', '2', '-'])).stdout}${before}`);
   const [two, one] = readClusterKeys(cluster);
   const lines = (node: string) =>

@@ -39,12 +39,13 @@ import {
 } from './ganglia.js';
 import { PROGRAM } from './lib.js';
 
-// ---- what the document says ------------------------------------------------------------------------------------------
+// ---- the content of the document
+// --------------------------------------------------------------------------------------
 
-/** A board as a source of documents; the node that is asked for is its first. */
+/** A board as a source of documents; a query for one node gets the first. */
 const sourceOf = (snapshot: Snapshot, name?: string) => ({ name, pieces: () => [snapshot], one: () => snapshot });
 
-/** All pieces in one; each is valid until the next is asked for. */
+/** All pieces joined; each piece is valid only until the next. */
 function textOf(pieces: Iterable<Uint8Array>): string {
   let text = '';
   for (const piece of pieces) text += Buffer.from(piece).toString('latin1');
@@ -240,7 +241,7 @@ t.test('TN says up, or down', t => {
 });
 
 t.test('a failed monitor is not blamed on the nodes', t => {
-  // Everything as it was at the heartbeat, 600 s ago.
+  // The times of 600 s ago, the last heartbeat.
   const heartbeat = { heartbeat_ns: NOW - 600n * S, listening_since_ns: NOW - 900n * S };
   const retired = { state: 1n << BigInt(bits.board_state.retired) };
   const nodes = [
@@ -350,7 +351,7 @@ t.test('decimals', t => {
   const most = Number.MAX_SAFE_INTEGER;
   const plain = fc.property(fc.double({ min: -most, max: most, noNaN: true }), fc.nat(3), (value, digits) => {
     const text = decimal(value, digits);
-    // The nearest, or the other of the two where the product decides which that is.
+    // The nearest decimal, or its neighbour if rounding the product decides.
     const far = Math.abs(Number(text) - value);
     const form = digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`);
     return form.test(text) && text.length < 24 && far <= 0.5 / 10 ** digits + Math.abs(value) * 2 ** -51;
@@ -475,7 +476,7 @@ t.test("gmetad's answers", needsXmllint, t => {
   const beta = board([node('b1'), { name: 'b2' }], { header: { cluster_name: 'beta' } });
   const one = (snapshot: Snapshot, cluster_name: string) => ({
     pieces: () => [snapshot],
-    // What a reader gives of a node: that alone, or nothing.
+    // The source's answer for one node: only this node, or nothing.
     one: (name: string) =>
       board(name === 'a1' && cluster_name === 'alpha' ? [node(name)] : [], { header: { cluster_name } }),
   });
@@ -526,7 +527,7 @@ t.test("gmetad's answers", needsXmllint, t => {
   t.end();
 });
 
-t.test('sums of a wall clock that stands', t => {
+t.test('sums while the wall clock stands still', t => {
   let now = NOW;
   let nodes = [node('n1')];
   const look = () => new Snapshot('test', bytesOf(nodes, { now }), { nowNs: now, realNs: 0n, nodes: nodes.length });
@@ -600,9 +601,9 @@ t.test('the verb without a board', t => {
   t.end();
 });
 
-t.test('the verb and a reader who leaves', t => {
+t.test('the verb and a reader that closes the pipe', t => {
   const path = join(t.testdir(), 'board');
-  // More than a pipe holds.
+  // More than a pipe can hold.
   writeBoard(
     path,
     Array.from({ length: 30 }, (_, i) => node(`n${i}`)),

@@ -16,7 +16,7 @@ import { startIn } from './sampler.js';
 const GMOND = '/usr/sbin/gmond';
 const skip = missing({ [GMOND]: 'ganglia-monitor' });
 
-/** Two ends of a cable of which nobody else knows. What goes out of one comes in at the other. */
+/** The two ends of a private cable: packets that leave one arrive at the other. */
 const SETUP = [
   'ip link set lo up',
   'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6',
@@ -26,7 +26,9 @@ const SETUP = [
   'ip neigh add 10.86.51.2 lladdr 02:00:00:00:00:01 dev v0',
 ].join(' && ');
 
-/** Ticks of each kind that pass in the made-up /proc/stat at a time, of each CPU, and what per cent that is. */
+/**
+ * The ticks of each kind that one step of the simulated /proc/stat adds for each CPU, and the percentages that result.
+ */
 const TICKS = { user: 400, nice: 20, system: 70, idle: 280, iowait: 150, irq: 10, softirq: 20, steal: 50 };
 const SHARES: Record<string, number> = {
   cpu_user: 40,
@@ -38,7 +40,7 @@ const SHARES: Record<string, number> = {
 };
 
 const PACKETS_PER_SECOND = 200;
-/** Of UDP; on the cable there are 42 more, of Ethernet, IP and UDP. */
+/** Bytes of UDP payload; on the cable 42 bytes of Ethernet, IP and UDP headers come in addition. */
 const PAYLOAD = 958;
 const TRAFFIC: Record<string, number> = {
   bytes_in: 1000 * PACKETS_PER_SECOND,
@@ -47,11 +49,13 @@ const TRAFFIC: Record<string, number> = {
   pkts_out: PACKETS_PER_SECOND,
 };
 
-/** This machine's own files under /proc: memory and load as they are now, CPU times that move. Ended with the test. */
+/**
+ * This machine's own files under /proc, with constant memory and load, and CPU times that grow. Stopped with the test.
+ */
 function heldStill(t: Test): string[] {
   const dir = folder(t);
   const read = (name: string) => readFileSync(join('/proc', name), 'utf8');
-  // At least the one who looks runs: gmond takes itself off, and would have 2^32 of them left.
+  // A reader is running itself, so at least one process runs: gmond subtracts itself, and would get 2^32 from zero.
   writeFileSync(join(dir, 'loadavg'), read('loadavg').replace(/ \d+\/(\d+) /, ' 4/$1 '));
   writeFileSync(join(dir, 'meminfo'), read('meminfo'));
   const stat = read('stat').replace(/^procs_running \d+$/m, 'procs_running 4');
@@ -60,7 +64,7 @@ function heldStill(t: Test): string[] {
   let passed = 0;
   const write = () => {
     passed++;
-    // All of one length, so that the file can be written over at once.
+    // All lines have a constant length, so that one write replaces the whole file.
     const line = (name: string, share: number) =>
       [name, ...Object.values(TICKS).map(ticks => 1_000_000_000 + ticks * passed * share), '0', '0'].join(' ');
     const text = stat.replace(/^(cpu\d*) .*$/gm, (_, name: string) => line(name, name === 'cpu' ? cpus : 1));
@@ -73,11 +77,11 @@ function heldStill(t: Test): string[] {
     closeSync(file);
   });
   const mounts = ['loadavg', 'meminfo', 'stat'].map(name => `mount --bind ${join(dir, name)} /proc/${name}`);
-  // And the interfaces of this network.
+  // And a /sys with the interfaces of this network.
   return ['unshare', '-m', 'sh', '-ec', `${mounts.join('\n')}\nmount -t sysfs none /sys\nexec "$@"`, 'sh'];
 }
 
-/** Sends at the rate, by the clock: what was late is made up for. */
+/** Sends at a constant rate by the clock: late packets are sent at once. */
 function traffic(t: Test): void {
   const socket = createSocket('udp4');
   const payload = Buffer.alloc(PAYLOAD);
@@ -93,10 +97,10 @@ function traffic(t: Test): void {
   });
 }
 
-/** A gmond with its default configuration that hears itself, and looks and sends every second. */
+/** A gmond with its default configuration that receives its own metrics, and reads and sends every second. */
 function startGmond(t: Test, prefix: readonly string[]): void {
   const standard = spawnSync(GMOND, ['-t'], { encoding: 'utf8' }).stdout;
-  // Debian's own configuration leaves metrics out, but knows where the modules are.
+  // Debian's configuration lacks some metrics, but has the path of the modules.
   const modules = /path = "(.*)\/modcpu\.so"/.exec(readFileSync('/etc/ganglia/gmond.conf', 'utf8'))?.[1];
   const groups = standard
     .slice(standard.indexOf('modules {'))
@@ -125,19 +129,19 @@ tcp_accept_channel { bind = 127.0.0.1 port = 8649 }
   });
 }
 
-/** How far the two may lie apart, for what is not the same to the letter. */
+/** The allowed difference between the two, for values that cannot be identical. */
 function tolerance(name: string, theirs: number): number {
   // The board has whole MiB.
   if (/^(mem|swap)_/.test(name)) return 1024;
   if (/^(bytes|pkts)_/.test(name)) return 0.03 * theirs;
-  // Others write to this disk.
+  // Other programs write to this disk.
   if (/^disk_/.test(name)) return 0.02;
-  // Rounded by each, from the same numbers or from two readings of the clock.
+  // Each rounds for itself, from the same numbers or from two readings of the clock.
   if (/^cpu_(?!num|speed)|^part_max_used$/.test(name)) return 0.11;
   return name === 'boottime' ? 1 : 0;
 }
 
-/** What the two say of a metric, when that is not the same. */
+/** The two values of a metric, if they differ. */
 function difference(name: string, ours: Host | undefined, theirs: Host | undefined): string | undefined {
   const [a, b] = [ours?.metrics[name]?.VAL, theirs?.metrics[name]?.VAL];
   const told = `${name}: we ${a}, gmond ${b}`;
@@ -186,8 +190,8 @@ async function inside(): Promise<void> {
   t.test('the same values', async t => {
     const left = new Set(facts.map(({ name }) => name));
     let last: string[] = [];
-    // Each has agreed once. Rates are of spans that end at other moments, and what is late on a busy machine is in the one
-    // and not in the other; what is wrong never agrees.
+    // Each metric has to agree once. Rates cover different times, and a delay on a busy machine can affect only one of
+    // the two; but a wrong metric never agrees.
     await until('all have agreed', async () => {
       const { ours, theirs } = await look();
       last = [];
