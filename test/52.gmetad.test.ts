@@ -19,9 +19,9 @@ const skip = missing({
 });
 
 const FACTS = gmondFacts();
-/** Metrics that are never the same twice, whatever a node reports. */
+/** Metrics that change even if a node's reports do not. */
 const MOVING = ['cpu_aidle', 'report_age', 'clock_ahead'];
-/** What gmetad records of a metric is a number. */
+/** gmetad records only metrics that are numbers. */
 const isNumber = ({ TYPE }: Attributes) => TYPE !== 'string';
 function inside(): void {
   t.test('hosts, metrics, values: what the nodes sent is what gmetad records', { buffered: true }, async t => {
@@ -40,7 +40,7 @@ function inside(): void {
       n2: { load_one: '22.34', mem_total: '1024000' },
       n3: { load_one: '32.34', cpu_num: '2' },
     };
-    // It is how the node was since it booted, and moves.
+    // cpu_aidle is the idle share since boot, so it changes.
     for (const { name } of FACTS)
       for (const host of hosts)
         if (name !== 'cpu_aidle')
@@ -132,7 +132,7 @@ function inside(): void {
     t.same(gmetad.newest('gamma/__SummaryInfo__/cpu_num').values, { sum: 256, num: 2 });
     receiver.child.kill('SIGCONT');
     await until('it goes on', () => !reader.snapshot().stalled);
-    // It has not listened, so it knows of n3 only when it has listened for long enough again.
+    // It has not listened during the pause, so n3 is silent for it only after it has listened for long enough again.
     await gmetad.counts('gamma', '2 up, 1 down');
     const sums = gmetad.points('gamma/__SummaryInfo__/cpu_num').filter(value => !Number.isNaN(value));
     t.ok(sums.length > 4 && Math.min(...sums) >= 256, `no zero in the history: ${sums.join(' ')}`);
@@ -183,7 +183,7 @@ function inside(): void {
       beat(t, path);
       return { what, path };
     });
-    // Under names of ours, and for some also under the name that the board has.
+    // Under names that we give, and some also under the name on the board.
     const named = await serve(
       t,
       boards.map(({ path }, i) => `c${i}=${path}`),
@@ -232,7 +232,7 @@ function inside(): void {
     load('stays', 600);
     let goes = load('goes', 300);
     const server = await serve(t, [board]);
-    // 40,000 RRDs are the disk's business, not ours.
+    // Writing 40,000 RRDs would only test the disk.
     const gmetad = await Gmetad.start(t, [server.port], { records: false });
     await gmetad.counts('big', '900 up, 0 down');
     goes.child.kill('SIGKILL');
@@ -251,7 +251,7 @@ function inside(): void {
   });
 }
 
-/** A receiver's heartbeat for a board that was made by hand. */
+/** Keeps writing a receiver's heartbeat to a board that was made by hand. */
 function beat(t: Test, path: string): void {
   const file = openSync(path, 'r+');
   const word = Buffer.alloc(8);

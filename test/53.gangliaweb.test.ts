@@ -21,7 +21,7 @@ const bytes = (metric: string) => 1024 * value(metric);
 /** Memory that is not in use. */
 const IDLE = ['mem_free', 'mem_cached', 'mem_buffers', 'mem_sreclaimable'];
 
-/** What each report draws of a host, and in a graph of how many hosts together. */
+/** The curves of each report, for a graph of so many hosts together. */
 const REPORTS: Record<string, (hosts: number) => Record<string, number>> = {
   load_report: n => ({ '1-min': n * value('load_one'), CPUs: n * value('cpu_num'), Procs: n * value('proc_run') }),
   mem_report: n => ({
@@ -34,7 +34,7 @@ const REPORTS: Record<string, (hosts: number) => Record<string, number>> = {
     Total: n * bytes('mem_total'),
     Swap: n * (bytes('swap_total') - bytes('swap_free')),
   }),
-  // Of all CPUs, however many hosts.
+  // A mean over all CPUs, for any number of hosts.
   cpu_report: () => ({
     User: value('cpu_user'),
     Nice: value('cpu_nice'),
@@ -59,7 +59,7 @@ async function curvesOf(web: GangliaWeb, graph: string): Promise<Record<string, 
   );
 }
 
-/** The report graphs of a page: that they are pictures, and that they draw what was reported. */
+/** Checks the report graphs of a page: that they are pictures, and that they show what was reported. */
 async function reports(t: Test, web: GangliaWeb, of: string, hosts: number): Promise<void> {
   for (const [report, drawn] of Object.entries(REPORTS)) {
     const graph = `g=${report}&r=hour&z=large${of}`;
@@ -75,7 +75,7 @@ async function reports(t: Test, web: GangliaWeb, of: string, hosts: number): Pro
   }
 }
 
-/** A page in the browser: it says these things, nothing went wrong, and every picture is one. */
+/** Checks a page in the browser: it contains these texts, no errors, and every picture is valid. */
 async function shows(t: Test, web: GangliaWeb, page: string, said: readonly (string | RegExp)[], graphs: number) {
   const { dom, text, picture } = await web.show(page);
   for (const words of said) t.match(text, words, `${page || 'the grid'} says ${words}`);
@@ -100,7 +100,7 @@ async function inside(): Promise<void> {
   const { gmetad, server } = await chain(t, 'alpha', ['n1', 'n2', 'n3', 'n4'], ['n4']);
   const drawn = (path: string) => gmetad.points(path).filter(sum => sum === 384).length;
   await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 1, 100);
-  // 3.7.5 divides by this mean, which under PHP 8 must not be NaN.
+  // 3.7.5 divides by this mean, which fails under PHP 8 if it is NaN.
   await until('and a mean', () => !Number.isNaN(gmetad.mean('alpha/__SummaryInfo__/cpu_num')), 100);
   await until('gmetad has added up the grid', async () => (await gmetad.gridHeads()) === '3 up, 1 down', 100);
   for (const [what, port, queryPort] of [
@@ -125,7 +125,7 @@ async function inside(): Promise<void> {
       await reports(t, web, '&c=alpha&h=n1', 1);
       await reports(t, web, '&c=alpha', 3);
       await shows(t, web, '', [/testgrid Grid Report/, /testgrid Grid \(1 sources\)/, ...heads], 6);
-      // gmetad records the grid every 15 s, and the first point of an RRD is none.
+      // gmetad records the grid every 15 s, and the first point of an RRD is empty.
       await until('the grid has a point', () => drawn('__SummaryInfo__/cpu_num') > 0, 500);
       await reports(t, web, '', 3);
       t.same(web.complaints(), []);

@@ -23,7 +23,7 @@ interface Talk {
   end: string;
 }
 
-/** Connects, says something if there is something to say, and reads to the end. */
+/** Connects, sends `say` if there is any, and reads to the end. */
 async function talk(port: number, say = '', from = '127.0.0.1'): Promise<Talk> {
   const socket = connect({ port, host: from, localAddress: from });
   const chunks: Buffer[] = [];
@@ -43,8 +43,8 @@ async function textFrom(port: number, say = ''): Promise<string> {
 }
 
 /**
- * How a client that begins to read once it is told to sees its connection end: FIN, or the error. In Python, because
- * libuv takes a reset behind data for an end.
+ * A client that starts to read only when it is told to; returns how its connection ends: FIN, or the error. In Python,
+ * because libuv reports a reset after data as a normal end.
  */
 function patient(t: Test, port: number): () => Promise<string> {
   const script = `
@@ -75,7 +75,7 @@ async function stuck(t: Test, port: number): Promise<Socket> {
   return socket;
 }
 
-/** Ports of a server without a board. */
+/** Starts a server without a board; returns its ports. */
 async function serving(t: Test, serve: Serve, patience?: number): Promise<{ ports: Ports; port: number }> {
   const ports = new Ports([], patience);
   t.teardown(() => ports.close());
@@ -83,12 +83,12 @@ async function serving(t: Test, serve: Serve, patience?: number): Promise<{ port
   return { ports, port };
 }
 
-/** More than any socket's buffers hold, made as it is taken. */
+/** More than any socket's buffers can hold, made piece by piece. */
 function* much(bytes = 64 * MIB): Generator<Uint8Array> {
   for (let sent = 0; sent < bytes; sent += MIB) yield Buffer.alloc(MIB, 'x');
 }
 
-/** `beoboard ganglia` with a port of each kind. */
+/** `beoboard ganglia` with one port of each kind. */
 async function startGanglia(t: Test, board: string, more: string[] = []): Promise<Running & { ports: number[] }> {
   const any = '127.0.0.1:0';
   const argv = ['ganglia', '--board', board, '--listen', any, '--gzip-listen', any, '--gmetad-listen', any];
@@ -103,7 +103,7 @@ function boardWith(t: Test, options: TestBoard = beating()): string {
   return path;
 }
 
-t.test('a board that is not there is told of, and waited for', async t => {
+t.test('a board that does not exist is logged, and waited for', async t => {
   const path = join(folder(t), 'board');
   const { ports, output } = await startGanglia(t, `x=${path}`);
   const told = `nothing to serve yet: ${path}: there is no board; start beoboard receive, or give its --board\n`;
@@ -161,7 +161,7 @@ t.test('many ask at once', async t => {
   t.equal(new Set(talks.map(({ bytes }) => bytes.length > 3000)).size, 1, 'each had its answer');
 });
 
-t.test('a board that comes, goes, and has failed', async t => {
+t.test('a board that appears, disappears, and has stalled', async t => {
   const path = join(folder(t), 'board');
   const { ports, output } = await startGanglia(t, path);
   const [gmond = 0, gzip = 0, tree = 0, query = 0] = ports;
@@ -172,7 +172,8 @@ t.test('a board that comes, goes, and has failed', async t => {
   t.match(output().stderr, /ganglia: nothing to serve: \/\S+: /, 'and a line in the log');
   writeBoard(path, [node('n1')], beating());
   for (const { bytes } of await all()) t.ok(bytes.length > 1000, 'it is there');
-  // Its heartbeat is of the boot of this machine: within a minute of that it is one that a restart explains.
+  // A heartbeat from the boot of this machine. Within a minute of that, a restart of the receiver may be the reason,
+  // and the board is still served.
   const up = () => process.hrtime.bigint() < 60_000_000_000n;
   const young = up();
   writeBoard(path, [node('n1')], { ...beating(), header: { heartbeat_ns: 1n } });
@@ -201,7 +202,7 @@ t.test('several boards are several clusters', async t => {
   t.match(sums, /<GRID [^>]*>\n<HOSTS UP="4" DOWN="2"/);
 });
 
-t.test('one that stops reading delays nobody, and is cut off', async t => {
+t.test('a client that stops reading delays nobody, and is disconnected', async t => {
   let made = 0;
   const { ports, port } = await serving(
     t,
@@ -220,7 +221,7 @@ t.test('one that stops reading delays nobody, and is cut off', async t => {
   t.match(ports.counts, { served: 1, stuck: 1, left: 0 });
 });
 
-t.test('one that reads slowly is served to its end', async t => {
+t.test('a client that reads slowly is served to the end', async t => {
   const { ports, port } = await serving(t, async () => much(32 * MIB), 2000);
   const socket = connect({ port, host: '127.0.0.1' });
   let bytes = 0;
@@ -236,7 +237,7 @@ t.test('one that reads slowly is served to its end', async t => {
   t.match(ports.counts, { served: 1, stuck: 0 });
 });
 
-t.test('a crowd of stuck clients makes room for who comes', async t => {
+t.test('one of many stuck clients is disconnected for a new one', async t => {
   let asked = 0;
   const { ports, port } = await serving(t, async () => (++asked <= 64 ? much() : [Buffer.from('quick')]), 3_600_000);
   for (let i = 0; i < 64; i++) await stuck(t, port);
@@ -246,8 +247,8 @@ t.test('a crowd of stuck clients makes room for who comes', async t => {
   t.equal(ports.clients <= 64, true);
 });
 
-t.test('one that has its whole answer keeps it', async t => {
-  // What the kernel takes of a client that does not read yet.
+t.test('a client whose whole answer was sent gets all of it', async t => {
+  // So much fits into the kernel's buffers for a client that does not read yet.
   const whole = Buffer.alloc(MIB, 'x');
   for (const end of ['crowd', 'close'] as const) {
     let asked = 0;
@@ -263,14 +264,14 @@ t.test('one that has its whole answer keeps it', async t => {
   }
 });
 
-t.test('half of a document is none, whatever signal ends it', async t => {
+t.test('a partial document ends with a reset, whatever signal ends the server', async t => {
   const path = join(folder(t), 'board');
   writeBoard(
     path,
     Array.from({ length: 30 }, (_, i) => node(`n${i}`)),
     beating(),
   );
-  // More than the kernel takes of a client that does not read: some 20 MB.
+  // More than fits into the kernel's buffers for a client that does not read: some 20 MB.
   const clusters = Array.from({ length: 40 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     const { ports, child, exit, output } = await startGanglia(t, `first=${path}`, clusters);
@@ -297,7 +298,7 @@ t.test('a query that comes byte by byte', async t => {
   t.equal(await line, '/test/n1/load_one');
 });
 
-t.test('one that leaves, and one whose document breaks off', async t => {
+t.test('a client that leaves, and one whose document fails half-way', async t => {
   let broken = false;
   const { ports, port } = await serving(t, async () =>
     broken
@@ -318,7 +319,7 @@ t.test('one that leaves, and one whose document breaks off', async t => {
   t.match(ports.counts, { served: 0, left: 2 });
 });
 
-t.test('the second never goes back, and is never ahead', async t => {
+t.test('the clock in whole seconds never goes back, and is never ahead', async t => {
   let ms = 1_700_000_000_900;
   const now = clock(() => ms);
   t.equal(now(), 1_700_000_000);
@@ -333,7 +334,7 @@ t.test('the second never goes back, and is never ahead', async t => {
   t.equal(now(), 1_700_000_002);
 });
 
-t.test('what cannot be', async t => {
+t.test('addresses and options that are impossible', async t => {
   const { ports } = await startGanglia(t, '/nowhere/board');
   const taken = `127.0.0.1:${ports[0]}`;
   const board = ['--board', '/nowhere/board'];
@@ -361,7 +362,7 @@ t.test('what cannot be', async t => {
 });
 
 function inside(): void {
-  t.test('who is not to be trusted', async t => {
+  t.test('clients that are not among the trusted hosts', async t => {
     const path = boardWith(t);
     const any = '0.0.0.0:0';
     const running = start(t, ['ganglia', '--board', path, '--listen', any, '--trusted-hosts', '10.1.0.0/16,192.0.2.7']);

@@ -10,12 +10,12 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { folder, INSIDE, inOwnNetwork, ROOT, until } from './lib.js';
 
-/** Where the program is; the one who runs this file in a namespace has built it. */
+/** The variable with the program's path; the process that starts this file in a namespace has built it. */
 const VARIABLE = 'BEOBOARD_TEST_INTERFACES';
 
 const SANITIZED = '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all';
 
-/** Two pairs of interfaces. Nobody looks for duplicates of their own first addresses, so that all is quiet from the start. */
+/** Two pairs of interfaces. Duplicate address detection is off, so that nothing changes after the start. */
 const SETUP = [
   'ip link set lo up',
   'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad',
@@ -27,9 +27,9 @@ const SETUP = [
 // ---- the program ----
 
 interface Program {
-  /** Lines that it answers, without the last one; and that one. */
+  /** The lines of its answer without the last one, and the last one. */
   ask(command: string): Promise<{ lines: string[]; result: string }>;
-  /** Just the last one. */
+  /** Only the last one. */
   get(command: string): Promise<string>;
   end(): Promise<number | string>;
 }
@@ -75,7 +75,7 @@ interface News {
   wasDown: boolean;
 }
 
-/** What is told until `enough` of it is there; each drain is to give 0. */
+/** The changes that are reported until `enough` says so; each drain has to return 0. */
 async function newsUntil(t: Test, watcher: Program, what: string, enough: (news: News[]) => boolean): Promise<News[]> {
   const news: News[] = [];
   await until(what, async () => {
@@ -101,11 +101,11 @@ const last = (news: News[], name: string) => about(news, name).at(-1)?.state;
 const ip = (words: string) => execFileSync('ip', words.split(' '), { encoding: 'utf8' });
 const batch = (lines: string[]) => execFileSync('ip', ['-batch', '-'], { input: lines.join('\n') });
 
-/** Until an interface is up by what `ip` says, so that all messages about it have been sent. */
+/** Waits until an interface is up according to `ip`, so that all messages about it have been sent. */
 const isUp = (name: string) =>
   until(`${name} is up`, () => /,UP,LOWER_UP> .* state UP /.test(ip(`-o link show ${name}`)));
 
-/** A watcher that has begun, of what is quiet. */
+/** A watcher that was started while nothing changes. */
 async function watch(t: Test): Promise<Program> {
   for (const name of ['v0', 'v1', 'w0', 'w1']) await isUp(name);
   const watcher = program(t);
@@ -121,7 +121,7 @@ async function end(t: Test, ended: Program): Promise<void> {
 // ---- in a namespace ----
 
 function inside(): void {
-  t.test('what there is when it begins is known, and no news', async t => {
+  t.test('interfaces that exist at the start are known, and not reported as changes', async t => {
     const watcher = await watch(t);
     t.equal(await watcher.get('name lo'), 'lo 1 up');
     t.equal(await watcher.get('index 1'), 'lo 1 up');
@@ -188,13 +188,13 @@ function inside(): void {
       await end(t, watcher);
     });
 
-  t.test('a carrier that was away for so short a time that the kernel tells only of its return', async t => {
+  t.test('a carrier that was lost for so short a time that the kernel reports only its return', async t => {
     const watcher = await watch(t);
     const owner = program(t);
     t.equal(await owner.get('tap t0'), '0');
     ip('link set t0 up');
     await newsUntil(t, watcher, 'it is up', news => last(news, 't0') === 'up');
-    // Which message comes when is the kernel's affair: only that each time is told of is promised.
+    // The kernel decides which messages it sends: only a report for each flap is promised.
     let flaps = 0;
     await until('one was told so', async () => {
       flaps++;
@@ -208,7 +208,7 @@ function inside(): void {
     await end(t, watcher);
   });
 
-  t.test('deleted and made anew under the same name', async t => {
+  t.test('deleted and made again under the same name', async t => {
     ip('link add d0 type veth peer name d1');
     const watcher = await watch(t);
     const [, before] = (await watcher.get('name d0')).split(' ');
@@ -274,7 +274,7 @@ function inside(): void {
     await end(t, watcher);
   });
 
-  t.test('what another program says is not believed', async t => {
+  t.test('messages from another program are ignored', async t => {
     const watcher = await watch(t);
     t.ok(Number(await watcher.get('forge v0')) >= 1);
     t.same(about(parse(t, (await watcher.ask('drain')).lines), 'v0'), []);
@@ -283,7 +283,7 @@ function inside(): void {
     await end(t, watcher);
   });
 
-  t.test('messages that were lost: everything is dumped and told', async t => {
+  t.test('lost messages: everything is dumped and reported', async t => {
     const names = Array.from({ length: 200 }, (_, i) => `l${i}`);
     const watcher = await watch(t);
     batch(names.slice(0, 10).map(name => `link add ${name} type veth peer name p${name}`));
@@ -337,7 +337,7 @@ function inside(): void {
     await end(t, watcher);
   });
 
-  t.test('a beginning while interfaces come and go finds all that stay', async t => {
+  t.test('a start while interfaces come and go finds all that stay', async t => {
     const watcher = await watch(t);
     const names = Array.from({ length: 100 }, (_, i) => `c${i}`);
     batch(names.map(name => `link add ${name} type veth peer name s${name}`));
@@ -412,7 +412,7 @@ function inside(): void {
     await end(t, watcher);
   });
 
-  t.test('what the kernel would take', async t => {
+  t.test('which datagrams the kernel would accept', async t => {
     const watcher = await watch(t);
     const takes = (from: string, to: string, by = 'v0') => watcher.get(`takes ${from} ${to} ${by}`);
     const filter = (value: number) => {
@@ -473,7 +473,7 @@ function inside(): void {
     writeFileSync('/proc/sys/net/ipv6/ip_nonlocal_bind', '0');
 
     ip('addr add fe80::86/64 dev v0 nodad');
-    // The kernel answers before it has made the address usable.
+    // The kernel answers before the address is usable.
     await until('one of the link has come', async () => (await has('fe80::86 v0')) === '1');
     t.equal(await has('fe80::86 w0'), '0', 'on another interface');
     t.equal(await has('fe80::87 v0'), '0');
@@ -502,7 +502,7 @@ function inside(): void {
     await until('it is had again', async () => (await has('fd00:86::4')) === '1');
     await isUp('v0');
 
-    // Without a carrier nobody can look for duplicates, so the address is tentative until there is one.
+    // Without a carrier there is no duplicate address detection, so the address stays tentative until there is one.
     writeFileSync('/proc/sys/net/ipv6/conf/v0/accept_dad', '1');
     ip('link set v1 down');
     await newsUntil(t, watcher, 'it is down', news => last(news, 'v0') === 'down');
@@ -568,7 +568,7 @@ const SNMP6 = (buffers: number, memory: number) =>
   `Ip6InReceives \t1\nUdp6RcvbufErrors                \t${buffers}\nUdp6MemErrors                   \t${memory}\nUdpLite6MemErrors \t9\n`;
 const LITE = 'UdpLite: RcvbufErrors MemErrors\nUdpLite: 1000 1000\n';
 
-/** Folders as /proc/thread-self and /sys are, with these files. */
+/** Folders like /proc/thread-self and /sys, with these files. */
 function made(t: Test, files: Record<string, string>): string[] {
   const at = folder(t);
   for (const [name, text] of Object.entries(files)) {

@@ -22,7 +22,7 @@ import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from './sam
 import { lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
-// They wait more than they compute: a fifth of a CPU for three of them.
+// They mostly wait: three of them need a fifth of a CPU.
 t.jobs = 5;
 const skip = noNamespaces();
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -42,7 +42,7 @@ for (const [what, down, up, wrap] of [
     `the master's own interface ${what}: no node behind it is called silent`,
     { skip: skip || (wrap.length > 0 && lacks('util-linux', 'setpriv')), buffered: true },
     async t => {
-      // The kernel tells of a carrier up to a second late.
+      // The kernel reports a lost carrier up to a second late.
       const world = await World.make(t, { silentMs: down === 'down' ? 1500 : 2500, wrap: [...wrap] });
       const { nodes, watcher } = world;
       await world.begin(1, 'a1', 'a2', 'dying');
@@ -93,7 +93,7 @@ for (const [what, addresses, options] of sockets)
       for (const name of names)
         for (const address of addresses) await nodes.order(`road ${name} far ${address} ${PORT}`);
       await world.are('live', ...names);
-      // A takeover listens anew, too; from here on nothing does.
+      // A takeover restarts listening as well; after this point, only an overflow can.
       const { since } = watcher.count();
       await nodes.stop('one');
       await world.is('one', 'uncertain');
@@ -168,7 +168,7 @@ t.test(
     await world.is('a1', 'live');
     const stopped = await stop(world.receiver.child);
     await world.begin(2, 'b1', 'b2');
-    // What they send after the first moments finds no room any more.
+    // By then their first reports are in the socket; after the burst it has no room for more.
     await pass(now() + 300 * MS);
     await nodes.order(`burst 1000 far ${masterAt(1)} ${PORT}`);
     await pass(stopped.from + 2 * world.silentAfter);
@@ -183,7 +183,7 @@ t.test(
 
 // ---- addresses ----
 
-/** How the master loses an address to which nodes report, on an interface that stays as it is, and gets it back. */
+/** How the master loses and regains an address to which nodes report, on an interface that otherwise stays the same. */
 const losses: [
   what: string,
   at: string,
@@ -243,7 +243,7 @@ for (const [what, at, lose, back] of losses)
     await world.judge();
   });
 
-t.test('two interfaces with one address of link scope: each has its own', { skip, buffered: true }, async t => {
+t.test('two interfaces with the same link-local address: each has its own', { skip, buffered: true }, async t => {
   const world = await World.make(t, { listen: ['::'] });
   const { nodes, watcher, master, far } = world;
   for (const n of [1, 2]) {
@@ -287,7 +287,7 @@ t.test(
       () => world.addressOf('v1').endsWith(masterAt(1)) && world.addressOf('v2').endsWith(group),
     );
 
-    // The port of one, and the group of the other.
+    // Now the receiver listens on another port than the one node uses, and has not joined the group of the other.
     await world.kill();
     options.listen = [masterAt(2)];
     options.more = ['--listen', `${masterAt(1)}:${PORT + 2}`];
@@ -310,7 +310,10 @@ t.test(
   },
 );
 
-/** With rp_filter the kernel takes nothing from whom it knows no way back to: without the interface's address, or its route. */
+/**
+ * With rp_filter, the kernel drops datagrams from a source to which it has no route: without the interface's address,
+ * or without the route.
+ */
 for (const [what, to, lose, back] of [
   ['a group, and the address goes', '239.255.86.77', 'addr del 10.86.1.1/24 dev v1', 'addr add 10.86.1.1/24 dev v1'],
   [
@@ -345,7 +348,7 @@ for (const [what, to, lose, back] of [
     await nodes.stop('dying');
     await world.limits(2.2, lost);
     t.equal(world.watcher.node('a1')?.to, 'uncertain');
-    // Over a restart it is known from the board.
+    // After a restart, the address to which the nodes report is known from the board.
     await world.kill();
     await world.receive();
     await world.limits(1.2);
@@ -359,9 +362,9 @@ for (const [what, to, lose, back] of [
     t.same(linkWords(world.watcher.link('v2') ?? { state: 0 }), ['up']);
   });
 
-// ---- nodes that have several ways, and links that do not stay ----
+// ---- nodes with several paths, and links that change ----
 
-t.test('a node with two ways follows the one that is left', { skip, buffered: true }, async t => {
+t.test('a node with two paths follows the remaining one', { skip, buffered: true }, async t => {
   const world = await World.make(t);
   const { nodes, watcher } = world;
   await world.begin(1, 'both', 'a1');
@@ -433,7 +436,7 @@ t.test(
     await world.is('dying', 'silent');
     await world.judge();
     t.comment(`SEED=${SEED}: ${times} times down; ${watcher.link('v1')?.downs} were found`);
-    // On a busy machine it may have stayed up for longer than was meant.
+    // On a busy machine the link may have stayed up for longer than intended.
     const silent = watcher.changes.find(({ name, to }) => name === 'dying' && to === 'silent');
     if (longest < world.silentAfter)
       t.ok((silent?.heartbeat[1] ?? 0) - world.silentAfter >= since, 'not before it stayed up');
@@ -444,7 +447,7 @@ for (const [what, down, up] of [
   ['of the interface itself', 'down', 'up'],
   ['of its carrier', 'unwire', 'wire'],
 ] as const)
-  t.test(`a down ${what} that is over within one drain begins the link anew`, { skip, buffered: true }, async t => {
+  t.test(`a down ${what} within one drain restarts listening on the link`, { skip, buffered: true }, async t => {
     const standIn = new StandIn(t);
     const world = await World.make(t, { env: standIn.env });
     const { watcher } = world;
@@ -466,7 +469,7 @@ for (const [what, down, up] of [
     if (world.steady) t.equal(watcher.link('v2')?.since, two.since, 'the other is as before');
   });
 
-t.test('what the kernel told is lost: each link begins anew, once', { skip, buffered: true }, async t => {
+t.test('lost messages of the kernel: each link restarts listening, once', { skip, buffered: true }, async t => {
   const standIn = new StandIn(t);
   const world = await World.make(t, { env: standIn.env });
   const { watcher, master } = world;
@@ -475,7 +478,7 @@ t.test('what the kernel told is lost: each link begins anew, once', { skip, buff
   await world.are('live', 'a1', 'b1');
   const before = [await world.isUp('v1'), await world.isUp('v2')];
   await standIn.hold('begun');
-  // Some MiB of messages, of which the last are lost: there is room for one or two.
+  // Some MiB of messages: the buffer holds one or two MiB, so the last messages are lost.
   for (let i = 0; i < 30; i++)
     master.ip(
       ...Array.from({ length: 15 }, (_, k) => [
@@ -536,7 +539,8 @@ t.test(
       watcher.changes.some(({ name, to, ended: at }) => name === 'n1' && to === 'silent' && at < ended),
       'meanwhile',
     );
-    // Between any two moments at which number 31 began anew there was less than the limit, but for a busy machine.
+    // Link number 31 stands for all further interfaces, and restarts listening whenever one of them changes: within
+    // each limit at least once, unless the machine is busy.
     const anew = watcher.links.filter(({ number, since }) => number === 31 && since > began).map(({ since }) => since);
     const longest = Math.max(...[...anew, ended].map((since, i) => since - (anew[i - 1] ?? began)));
     const was = watcher.changes.some(({ name, to, ended: at }) => name === 'n31' && to === 'silent' && at < ended);
@@ -565,7 +569,7 @@ for (const [what, away, back, words] of [
     await world.begin(2, 'b1', 'b2');
     await world.are('live', 'a1', 'dying', 'b1', 'b2');
     const before = await world.isUp('v1');
-    // First it goes while a receiver runs, then while none does.
+    // In the first round the interface goes while a receiver runs, in the second while none does.
     for (const early of [true, false]) {
       if (early) {
         world[away](1);
@@ -635,7 +639,7 @@ t.test('an interface that gets another name, or another that gets its number', {
   await world.limits(2);
   t.equal(watcher.node('dying')?.to, 'uncertain', 'its interface is gone');
 
-  // Two that change names.
+  // Two interfaces swap their names.
   world.down(2);
   master.ip(
     'link set w1 down',
@@ -650,7 +654,7 @@ t.test('an interface that gets another name, or another that gets its number', {
   await world.reportsBy('a1', 'v2');
   await world.reportsBy('b1', 'w1');
 
-  // Another with the number that v1 had, which no report has come by.
+  // Another interface gets the number that v1 had; no report has come by it.
   master.ip('link delete v3', `link add v3 index ${before.index + 100} type veth peer name y3`);
   master.ip('link set v2 down', 'link delete v2', `link add z type veth peer name y`, 'link set z up', 'link set y up');
   world.deaf(2, [now(), now()]);
@@ -690,7 +694,7 @@ t.test(
     await nodes.order(`road x1 far 10.86.100.1 ${PORT}`);
     for (const name of ['x2', 'x3']) await nodes.order(`road ${name} other 10.86.100.1 ${PORT}`);
     await world.are('live', 'x1', 'x2', 'x3');
-    // The first report of all may have come before it was known that there is a bridge.
+    // The very first report may have arrived before the receiver knew about the bridge.
     for (const name of ['x1', 'x2', 'x3']) await world.reportsBy(name, 'br0');
     t.same(world.table, ['br0']);
     const before = await world.isUp('br0');
@@ -775,7 +779,7 @@ for (const [kind, group] of [
       await world.limits(2.2, gone);
       world.plug(1);
       way();
-      // To whom the nodes send is told by the number of their interface, which is another now.
+      // The nodes send by an interface number, which has changed, so each needs a new path.
       for (const name of ['a1', 'dying']) await nodes.order(`move ${name} far ${to}`);
       const { since } = await world.isUp('v1');
       await world.is('a1', 'live');
@@ -786,7 +790,10 @@ for (const [kind, group] of [
     },
   );
 
-/** Away and back, with the same number: nothing but a message of the kernel's tells that it is another now, or has lost its groups. */
+/**
+ * The interface leaves and returns with the same number: only a message of the kernel shows that it is a new one, or
+ * that it has lost its groups.
+ */
 for (const [kind, group, how] of [
   ['IPv4', '239.255.86.77', 'that is moved to another namespace and back'],
   ['IPv6, of link scope', 'ff12::8677', 'that is moved to another namespace and back'],
@@ -807,7 +814,7 @@ for (const [kind, group, how] of [
     await world.begin(2, 'b1');
     await world.are('live', 'a1', 'b1');
     const { index, since } = await world.isUp('v1');
-    // For shorter and for longer than the receiver looks after its groups.
+    // For less and for more than the interval at which the receiver checks its groups.
     for (const seconds of [0, 1.2]) {
       const dress = [`addr replace ${masterAt(1)}/24 dev v1`, 'link set v1 up'];
       if (how.includes('moved')) {
@@ -871,7 +878,7 @@ t.test('loopback beside a real interface', { skip, buffered: true }, async t => 
   await nodes.order(`road itself master ${masterAt(1)} ${PORT}`);
   await world.are('live', 'a1', 'master', 'dying', 'itself');
   await world.reportsBy('master', 'lo');
-  // The kernel says of what the master sends to an address of its own that it came by that address's interface.
+  // For datagrams from the master to its own address, the kernel names the interface that has this address.
   await world.reportsBy('itself', 'v1');
   const [, down] = world.down(1);
   await world.isDown('v1');
@@ -894,7 +901,7 @@ t.test('loopback beside a real interface', { skip, buffered: true }, async t => 
   await world.judge();
 });
 
-// ---- sockets that it was passed ----
+// ---- passed sockets ----
 
 const python = skip || lacks('python3', 'python3');
 
@@ -931,7 +938,8 @@ t.test(
     t.same(world.table, ['other namespace']);
     await nodes.stop('a1');
     await world.is('a1', 'silent');
-    // Of drops in a namespace that it cannot look into it trusts the worst.
+    // The receiver cannot read the counters of the other namespace, so it cannot tell bad checksums from an overflow,
+    // and assumes an overflow.
     const { overflows } = watcher.count();
     await nodes.order(`bad 10 master 10.86.1.2 ${PORT}`);
     await until('they count as an overflow', () => watcher.count().overflows > overflows);
@@ -976,7 +984,7 @@ t.test(
     );
     await nodes.order(`bad 10 far ${masterAt(1)} ${PORT}`);
     await until('they are counted', () => watcher.count().unfitDrops > 0);
-    // With a receiver that may, each is judged by its own link.
+    // A receiver that can watch the interfaces judges each node by its own link.
     await world.kill();
     world.options.env = {};
     await world.receive();
@@ -1020,7 +1028,8 @@ t.test('a link whose nodes all stop at once is dark until one is heard', { skip,
   t.same([event?.subject, event?.detail], [dark.number, 3]);
   await world.are('silent', ...fallen);
 
-  // It stays dark over a restart, and one that it has not seen fall makes no dark of its own.
+  // It stays dark across a restart. The new receiver did not see these nodes fall silent, so it records no dark link
+  // itself.
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     await world.kill(signal);
     const started = now();
@@ -1078,7 +1087,7 @@ t.test(
 );
 
 t.test('a link that comes back without its nodes is dark', { skip, buffered: true }, async t => {
-  // The kernel tells of a carrier up to a second late: not after its nodes have fallen.
+  // The kernel reports a lost carrier up to a second late; the limits are longer, so that it comes before the silence.
   const world = await World.make(t, { uncertainMs: 1500, silentMs: 2500, more: ['--nodes', 'a[1-3],old,never[1-2]'] });
   const { nodes, watcher } = world;
   const fallen = ['a1', 'a2', 'a3'];
@@ -1086,7 +1095,8 @@ t.test('a link that comes back without its nodes is dark', { skip, buffered: tru
   await world.are('live', ...fallen, 'old');
   await nodes.stop('old');
   await world.is('old', 'silent');
-  // A switch that is started again: no carrier for longer than the limits are apart, and then nothing passes.
+  // As when a switch restarts: no carrier for longer than the difference between the limits; then a carrier, but no
+  // traffic.
   const [, down] = world.unwire(1);
   await world.isDown('v1');
   await nodes.stop(...fallen);
@@ -1104,7 +1114,7 @@ t.test('a link that comes back without its nodes is dark', { skip, buffered: tru
   await world.judge();
 });
 
-t.test('a dark link of which nodes are forgotten, or go over to another', { skip, buffered: true }, async t => {
+t.test('a dark link whose nodes are forgotten, or change to another link', { skip, buffered: true }, async t => {
   const world = await World.make(t);
   const names = ['a1', 'a2', 'a3', 'a4'];
   await world.begin(1, ...names);
@@ -1135,9 +1145,9 @@ t.test('a dark link of which nodes are forgotten, or go over to another', { skip
   await world.judge();
 });
 
-// ---- who takes a link ----
+// ---- which reports count for a link ----
 
-t.test('what is refused moves no node, and takes no entry', { skip, buffered: true }, async t => {
+t.test('a rejected report moves no node to another link, and takes no entry', { skip, buffered: true }, async t => {
   const world = await World.make(t, { more: ['--nodes', 'a[1-2]'] });
   const { nodes, reader, watcher } = world;
   await world.begin(1, 'a1', 'a2');

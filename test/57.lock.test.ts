@@ -34,7 +34,7 @@ function seqOf(reader: BoardReader, name: string): number | undefined {
   return [...reader.snapshot().nodes()].find(node => node.name === name)?.report?.seq;
 }
 
-/** Sends a report of a node until it is on the board. */
+/** Sends a report of a node, and waits until it is on the board. */
 async function report(port: number, reader: BoardReader, hostname: string, seq: number): Promise<void> {
   const socket = createSocket('udp4');
   socket.send(makeReport({ hostname, seq, t_boot_ns: BigInt(100 + seq) * SECOND }), port, '127.0.0.1');
@@ -45,7 +45,7 @@ async function report(port: number, reader: BoardReader, hostname: string, seq: 
 const lockOf = (board: string) => statSync(`${board}.lock`, { throwIfNoEntry: false });
 const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
-t.test('a lock that somebody removes lets nobody in', async t => {
+t.test('a removed lock file lets no second receiver in', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
   const reader = reading(t, board);
@@ -53,7 +53,7 @@ t.test('a lock that somebody removes lets nobody in', async t => {
   const before = inodeOf(board);
   for (let i = 0; i < 5; i++) {
     rmSync(`${board}.lock`, { force: true });
-    // Each at another moment of the second in which the first looks.
+    // The first receiver checks its lock every second: each round is at another moment of it.
     await new Promise(resolve => setTimeout(resolve, i * 190));
     const { code, stderr } = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
     t.equal(code, 1);
@@ -65,7 +65,7 @@ t.test('a lock that somebody removes lets nobody in', async t => {
   t.notMatch(first.output().stderr, /another/);
 });
 
-t.test('who was stopped while another took the board ends, and says so', async t => {
+t.test('a receiver that was stopped while another took the board ends, and says so', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
   const reader = reading(t, board);
@@ -79,7 +79,7 @@ t.test('who was stopped while another took the board ends, and says so', async t
   t.equal(seqOf(fresh, 'n1'), 1, 'nothing is lost');
   t.equal(fresh.snapshot().header.instance, 2);
   const mine = inodeOf(board);
-  // What the first finds waiting was sent to it; nobody may see that on the board.
+  // This report waits in the first receiver's socket; it must not appear on the board.
   const socket = createSocket('udp4');
   socket.send(makeReport({ hostname: 'n1', seq: 9, t_boot_ns: 900n * SECOND }), first.port, '127.0.0.1');
   first.child.kill('SIGCONT');
@@ -116,7 +116,7 @@ t.test('a board of a receiver that was killed is taken over in place, and withou
   await report(third.port, reader, 'n1', 2);
   third.child.kill('SIGTERM');
   t.equal(await third.exit, 0);
-  // A lock that was put there by hand is none that a writer held.
+  // The lock file was made by hand, so no writer has held this lock.
   unlinkSync(`${board}.lock`);
   writeFileSync(`${board}.lock`, '1', { mode: 0o600 });
   const fourth = await startReceiver(t, board);
@@ -124,7 +124,7 @@ t.test('a board of a receiver that was killed is taken over in place, and withou
   t.equal(reader.snapshot().header.instance, 4);
 });
 
-t.test('a node is forgotten without a receiver and without a lock', async t => {
+t.test('forget works without a receiver and without a lock', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
   const reader = reading(t, board);
@@ -139,7 +139,7 @@ t.test('a node is forgotten without a receiver and without a lock', async t => {
   );
 });
 
-t.test('a board beside which no socket can lie is refused', async t => {
+t.test('a board path that is too long for the socket beside it is refused', async t => {
   const place = folder(t);
   const fits = join(place, 'b'.repeat(107 - '.ctl'.length - place.length - 1));
   const { child, exit } = await startReceiver(t, fits);
@@ -157,7 +157,10 @@ t.test('a board beside which no socket can lie is refused', async t => {
 const NOBODY = 65534;
 const skip = process.getuid?.() !== 0 && 'only root can be another user';
 
-/** A receiver of another user, on a board in a folder of his; the port. It may read what root may, so that the program can lie anywhere. */
+/**
+ * Starts a receiver as another user, with a board in a folder of this user; the port. It may read what root may,
+ * because the program can be in any folder.
+ */
 async function startAs(t: Test, uid: number, board: string) {
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   const reads = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
@@ -176,7 +179,7 @@ async function startAs(t: Test, uid: number, board: string) {
   return { child, exit, port: Number(port), stderr: () => stderr };
 }
 
-/** A board's path in a folder of this user's, within one of root's that all may enter. */
+/** A board's path in a folder of this user, which is in a folder of root that everybody may enter. */
 function placeOf(t: Test, uid: number): string {
   const place = join(folder(t), 'place');
   chmodSync(dirname(place), 0o755);
@@ -203,7 +206,7 @@ t.test('root forgets as the owner of the board', { skip }, async t => {
   }
   const again = await startAs(t, NOBODY, board);
   await report(again.port, reader, 'n3', 1);
-  // What lies in the way is not followed with root's rights.
+  // Root does not follow a link in the board's place.
   again.child.kill('SIGKILL');
   await again.exit;
   const target = join(folder(t), 'target');
@@ -214,7 +217,7 @@ t.test('root forgets as the owner of the board', { skip }, async t => {
   t.equal(readFileSync(target, 'utf8'), 'precious');
 });
 
-t.test('a directory that was away comes back, in a parent that the receiver cannot write', { skip }, async t => {
+t.test('a directory that was missing comes back, in a parent that the receiver cannot write', { skip }, async t => {
   const board = placeOf(t, NOBODY);
   const { port, stderr } = await startAs(t, NOBODY, board);
   const reader = new BoardReader(board, NOBODY);
@@ -225,7 +228,7 @@ t.test('a directory that was away comes back, in a parent that the receiver cann
   renameSync(`${dirname(board)}.away`, dirname(board));
   await report(port, reader, 'n1', 2);
   const before = inodeOf(board);
-  // Whatever needs the directory works again: another board takes this one's place.
+  // Everything that needs the directory works again: forget replaces the board.
   await until('the node is forgotten', async () => (await run(['forget', '--board', board, 'n1'])).code === 0, 100);
   t.not(inodeOf(board), before);
   await report(port, reader, 'n2', 1);
@@ -242,7 +245,7 @@ t.test('a board that was given to another user is published again', { skip }, as
   await until('it is told', () => /published again/.test(output().stderr));
 });
 
-t.test('a receiver that was made to wait for a lock says who has it', async t => {
+t.test('a receiver that waits for a lock says who has it', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
   const second = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);

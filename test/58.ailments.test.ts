@@ -50,7 +50,7 @@ const flag = (name: keyof typeof bits.flags) => 1 << bits.flags[name];
 const gpu = (name: keyof typeof bits.gpu_flags) => 1 << bits.gpu_flags[name];
 const without = (set: Parameters<typeof validOf>[0]) => ALL & ~validOf(set);
 
-/** What is said of the newest report, of the one before it, and what ails the node then. `before` null: there is none. */
+/** The newest report, the report before it (null: there is none), and the ailments that result. */
 const ROWS: [about: string, now: Encodable<'report'>, before: Encodable<'report'> | null, ails: Ailment[]][] = [
   ['nothing', {}, {}, []],
   ['nothing that was measured', { ...blank(), valid: 0n }, {}, []],
@@ -89,14 +89,14 @@ const ROWS: [about: string, now: Encodable<'report'>, before: Encodable<'report'
   ],
 ];
 
-/** Everything ill, for what must not be looked at. */
+/** Every ailment at once, for sets that are not valid and must be ignored. */
 function blank(): Encodable<'report'> {
   return { health: 3, edac_ue: 1, root_avail_mib: 0, scratch_avail_mib: 0, gpu_ecc_ue: 1, oom_kills: 99 };
 }
 
 const nameOf = (i: number) => `row${String(i).padStart(2, '0')}`;
 
-/** A board with a node for each row, of a receiver that lives as long as the test. */
+/** A board with a node for each row, and its heartbeat. */
 function board(t: { teardown(end: () => void): void }): { path: string; beat: () => void } {
   const path = boardPath(t);
   const limits = { uncertainAfter: 60_000, silentAfter: 120_000 };
@@ -121,7 +121,7 @@ function board(t: { teardown(end: () => void): void }): { path: string; beat: ()
   };
   ROWS.forEach(([, values, before], i) => {
     if (before !== null) lay(i, 1, before);
-    // Another boot is taken at once where the one before it has said goodbye.
+    // A report of another boot is accepted at once only after a goodbye.
     const other = values.boot_id !== undefined;
     if (other) lay(i, 2, { ...before, flags: flag('goodbye') });
     lay(i, 3, values);
@@ -160,7 +160,7 @@ print(json.dumps([told, lib.beoboard_ailments(handle, 9999), lib.beoboard_ailmen
   });
   t.equal(stderr, '');
   const [told, beyond, below, above, text] = JSON.parse(stdout);
-  // By their numbers, which for all that there are is the order of their ranks.
+  // In the order of their numbers, which is the order of their ranks so far.
   for (const [i, [about, , , ails]] of ROWS.entries()) t.same(told[nameOf(i)], ails, `${about}, by the library`);
   t.same([beyond, below, above], [-22, null, null]);
   t.match(text, /put on hold by its administrator/);
@@ -174,7 +174,7 @@ t.test('every ailment has a row', async t => {
   );
 });
 
-t.test('what is said of it', async t => {
+t.test('its texts', async t => {
   const { path } = board(t);
   const ill = ROWS.flatMap(([, , , ails], i) => (ails.length > 0 ? [nameOf(i)] : []));
   const well = ROWS.flatMap(([, , , ails], i) => (ails.length === 0 ? [nameOf(i)] : []));

@@ -24,7 +24,7 @@ const manifest = JSON.parse(read('package.json')) as {
 };
 const NODE_MODULES = 'node_modules/';
 
-/** What a package is given for a name: the nearest of its own, as Node looks for it. */
+/** The package that `from` gets for a name: the nearest one, as Node searches for it. */
 function resolve(from: string, name: string): string {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf(`/${NODE_MODULES}`)))) {
     const path = `${at === '' ? '' : `${at}/`}${NODE_MODULES}${name}`;
@@ -33,7 +33,10 @@ function resolve(from: string, name: string): string {
   }
 }
 
-/** All that the run-time dependencies lead to, found by following them: marks in the lock file are not trusted. */
+/**
+ * All packages that the run-time dependencies lead to, found by following them: the marks in the lock file are not
+ * trusted.
+ */
 function reached(): string[] {
   const found = new Set<string>();
   const follow = (from: string, names: string[]) => {
@@ -57,7 +60,7 @@ t.test('the README counts the packages that are installed at run time', async t 
   t.same([Number(direct), Number(all)], [Object.keys(manifest.dependencies).length, found.length]);
 });
 
-t.test('the lock file is whole: npm ci takes it on every platform', async t => {
+t.test('the lock file is complete: npm ci takes it on every platform', async t => {
   for (const [path, { dependencies, devDependencies, optionalDependencies }] of Object.entries(packages))
     for (const name of Object.keys({
       ...dependencies,
@@ -67,7 +70,7 @@ t.test('the lock file is whole: npm ci takes it on every platform', async t => {
       t.doesNotThrow(() => resolve(path, name), `${path || 'we'}: ${name}`);
 });
 
-t.test('none of them runs anything when it is installed, and neither do we', async t => {
+t.test('neither they nor we run anything at installation', async t => {
   for (const path of reached()) {
     const { hasInstallScript, integrity, version } = packages[path] ?? {};
     t.notOk(hasInstallScript, `${path} ${version}`);
