@@ -1,5 +1,5 @@
-// Starts a real Prometheus and a real Alertmanager with the files of packaging/prometheus, as much faster as a test wants, and hears
-// the messages that the latter sends. No test of its own.
+// Starts a real Prometheus and a real Alertmanager with the files of packaging/prometheus, sped up as a test wants, and
+// receives the messages of Alertmanager. No test of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
@@ -18,7 +18,7 @@ interface Teardown {
 
 export const SHIPPED = join(ROOT, 'packaging', 'prometheus');
 
-/** Why a test that needs Prometheus is skipped; false where it is there, and in CI, where it has to be. */
+/** Why a test that needs Prometheus is skipped; false if it is installed, and in CI, where it is required. */
 export const noPrometheus = lacks(
   'prometheus prometheus-alertmanager',
   'promtool',
@@ -29,16 +29,22 @@ export const noPrometheus = lacks(
 
 export const shipped = (name: string): string => readFileSync(join(SHIPPED, name), 'utf8');
 
-/** For setpriv: what it runs ends when its parent is gone, also where that was killed. */
+/** Options of setpriv: the program ends when its parent has ended, even if the parent was killed. */
 const ORPHANED = ['--pdeathsig', 'KILL', '--'];
 
-/** An address of this process's own, and ports that the kernel gives to nobody by itself: neither program tells which it took of port 0. */
+/**
+ * This process's own address, and ports below the range that the kernel assigns: neither program says which port it got
+ * for port 0.
+ */
 const HOST = `127.${64 + (process.pid >> 16)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 let nextPort = 19_090;
 
 const MINUTE = 60_000;
 
-/** Every interval and patience of a shipped file, so many times as short. The ranges over which rules look back stay as they are. */
+/**
+ * Makes every interval and waiting time of a shipped file shorter by a factor. The ranges in the rules' expressions
+ * stay as they are.
+ */
 export function faster(text: string, times: number): string {
   const UNITS: Record<string, number> = { s: 1000, m: MINUTE, h: 60 * MINUTE };
   return text.replace(
@@ -47,7 +53,7 @@ export function faster(text: string, times: number): string {
   );
 }
 
-/** Puts text in the place of what has to be there. */
+/** Replaces a text that must be there. */
 export function replaced(text: string, what: string, by: string): string {
   if (!text.includes(what)) throw new Error(`the shipped file has no longer: ${what}`);
   return text.replace(what, () => by);
@@ -59,14 +65,14 @@ interface Alert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** One message of Alertmanager: what a mail would be. */
+/** One message of Alertmanager, which would be a mail in production. */
 export interface Message {
   readonly status: 'firing' | 'resolved';
   readonly groupLabels: Readonly<Record<string, string>>;
   readonly alerts: readonly Alert[];
 }
 
-/** What a message says, in one line: `rack: firing BeoboardNodeSilent n1 n2`. */
+/** A message in one line: `rack: firing BeoboardNodeSilent n1 n2`. */
 export function sentenceOf({ groupLabels, alerts }: Message): string {
   const of = (wanted: string) =>
     alerts
@@ -110,18 +116,18 @@ async function begin(
 }
 
 interface Wanted {
-  /** host:port of exporters, by the cluster of the target's label. */
+  /** host:port of exporters, by the target's label `cluster`. */
   targets: Record<string, string>;
-  /** How many times as fast as shipped. */
+  /** The factor by which it is faster than shipped. */
   times: number;
 }
 
-/** Prometheus, Alertmanager, and who gets the messages. */
+/** Prometheus, Alertmanager, and the receiver of the messages. */
 export class Alerting {
-  /** All messages so far, and when each came, by performance.now(). */
+  /** All messages so far, with the time of each by performance.now(). */
   readonly messages: (Message & { at: number })[] = [];
 
-  /** How often Alertmanager has looked through that group, to tell of it or to mute it: `ALERTNAME CLUSTER`. */
+  /** How often Alertmanager has processed a group, whether it sent a message or muted it; by `ALERTNAME CLUSTER`. */
   readonly flushes = new Map<string, number>();
 
   readonly #arrivals = new EventEmitter().setMaxListeners(0);
@@ -163,7 +169,7 @@ export class Alerting {
     conf('rules.yml', faster(replaced(shipped('rules.yml'), 'cluster="alpha"})', `cluster="${first}"})`), times));
     for (const name of ['data', 'alertmanager']) mkdirSync(join(dir, name));
 
-    // One after the other: what Prometheus cannot tell an Alertmanager that is not there yet it tells again much later.
+    // First Alertmanager: Prometheus repeats an alert that it could not deliver only much later.
     const alertmanager = await begin(t, dir, alertmanagerAddress, 'prometheus-alertmanager', [
       '--config.file=alertmanager.yml',
       '--storage.path=alertmanager',
@@ -184,7 +190,7 @@ export class Alerting {
     return alerting;
   }
 
-  /** What Prometheus says to an expression: values by their labels but the names, in one string. */
+  /** The values of a Prometheus expression, by their labels in one string, without the metric's name. */
   async query(expression: string): Promise<Map<string, number>> {
     const url = `http://${this.#prometheus}/api/v1/query?query=${encodeURIComponent(expression)}`;
     const { data } = (await (await fetch(url)).json()) as {
@@ -202,8 +208,9 @@ export class Alerting {
   }
 
   /**
-   * Waits until nothing is told, nor about to be, but of those clusters, and forgets what was: on a busy machine the first scrape may take
-   * so long that a monitor is called down whose patience is a tenth.
+   * Waits until no alert is firing or pending except for these clusters, and forgets the messages of all others: on a
+   * busy machine the first scrape may take so long that the alert for a monitor that is down fires, because its waiting
+   * time is so short here.
    */
   async settles(...but: string[]): Promise<void> {
     await this.holds(`ALERTS{cluster!~"${but.join('|')}"}`, 0);
@@ -216,7 +223,7 @@ export class Alerting {
     await until(`${expression} has ${count} results`, async () => (await this.query(expression)).size === count, 100);
   }
 
-  /** Waits for a message that reads so; for ten minutes, when all is lost. */
+  /** Waits for this message, for ten minutes at most. */
   async says(sentence: string): Promise<Message & { at: number }> {
     const signal = AbortSignal.timeout(600_000);
     for (;;) {
@@ -228,18 +235,18 @@ export class Alerting {
     }
   }
 
-  /** What was told of a cluster so far. */
+  /** The messages about a cluster so far. */
   told(cluster: string): string[] {
     return this.messages.filter(({ groupLabels }) => groupLabels.cluster === cluster).map(sentenceOf);
   }
 
-  /** Waits until Alertmanager has looked through a group, also to say nothing. */
+  /** Waits until Alertmanager has processed a group, even without sending a message. */
   async looked(alertname: string, cluster: string): Promise<void> {
     await until(`it has looked at ${alertname} of ${cluster}`, () => this.flushes.has(`${alertname} ${cluster}`), 50);
   }
 }
 
-/** A cluster with a receiver of its own. */
+/** A cluster with its own receiver. */
 export class Cluster {
   readonly board: string;
   receiver!: Running & { port: number };
@@ -258,7 +265,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** A receiver in the place of one that has ended, where that listened. */
+  /** Starts a receiver at the address of the one that has ended. */
   async again(): Promise<void> {
     const listen = ['--listen', `127.0.0.1:${this.receiver.port}`];
     const running = start(this.t, [
@@ -278,7 +285,7 @@ export class Cluster {
     return ['--to', `127.0.0.1:${this.receiver.port}`, '--cluster', this.name];
   }
 
-  /** Nodes that report until the process is killed; then they are cut off, all at once. */
+  /** Nodes that report until the process is killed; then all of them stop at once. */
   nodes(list: string, ...more: string[]): Running {
     return start(this.t, ['load', ...this.#to(), '--nodes', list, ...more]);
   }
@@ -289,7 +296,7 @@ export class Cluster {
   }
 }
 
-/** One exporter for all boards; gives where it listens. */
+/** One exporter for all boards; returns its address. */
 export async function exporterOf(
   t: Teardown,
   clusters: readonly Cluster[],

@@ -1,4 +1,5 @@
-// A cluster in memory for the bridge: a board and a Slurm that do what a test says, at times that the test says. No test of its own.
+// A cluster in memory for the bridge: a board and a Slurm that do what a test says, with simulated time. No test of its
+// own.
 
 import type { ListedNode } from '../src/slurm/answers.js';
 import type { BoardLook, SeenLink, SeenNode } from '../src/slurm/bridge/boardlook.js';
@@ -23,7 +24,7 @@ const SILENT_AFTER_MS = 10_500;
 /** 20 November 2026, 12:00:00 UTC. */
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
 
-/** A node that is live, and has always been. */
+/** A node that is live, and always was. */
 export function seenNode(name: string, more: Partial<SeenNode> = {}): SeenNode {
   return {
     name,
@@ -41,7 +42,7 @@ export function seenNode(name: string, more: Partial<SeenNode> = {}): SeenNode {
   };
 }
 
-/** The same, silent for so many seconds. */
+/** A node that has been silent for so many seconds. */
 export function silentNode(name: string, seconds: number, more: Partial<SeenNode> = {}): SeenNode {
   const unheardMs = seconds * 1000 + SILENT_AFTER_MS;
   return seenNode(name, {
@@ -59,7 +60,7 @@ export function slurmNode(name: string, state = 'IDLE', more: Partial<ListedNode
 
 export const ETH0: SeenLink = { name: 'eth0' };
 
-/** All that a decision rests on, of these nodes. */
+/** Everything that a decision depends on, for these nodes. */
 export function situationOf(
   seen: readonly SeenNode[],
   slurm: readonly ListedNode[],
@@ -81,10 +82,10 @@ export function situationOf(
   };
 }
 
-/** What ends a bridge at once, wherever it is. */
+/** Thrown at the point at which the bridge is to be killed. */
 export class Killed extends Error {}
 
-/** A journal whose lines are kept as text, and are read again as text. */
+/** A journal that is kept as text, and parsed again from text. */
 class Lines implements Journal {
   readonly ledger: Ledger;
 
@@ -110,9 +111,9 @@ class Lines implements Journal {
   }
 }
 
-/** A node as it really is. */
+/** The real state of a node. */
 export interface Real {
-  /** Since when it says nothing, by CLOCK_MONOTONIC; undefined: it reports. */
+  /** The time since which it does not report, by CLOCK_MONOTONIC; undefined: it reports. */
   silentSince?: number | undefined;
   boot: number;
   reports: number;
@@ -122,7 +123,7 @@ export interface Real {
   reason?: string | undefined;
 }
 
-/** Board, Slurm, clocks, and an administrator, as a test wants them. */
+/** Board, Slurm, clocks, and an administrator, as a test sets them. */
 export class Cluster {
   readonly nodes = new Map<string, Real>();
   monoMs = 5_000_000;
@@ -143,11 +144,13 @@ export class Cluster {
   hasJournal = true;
   stop: AbortSignal | undefined;
   killSwitch = '/nonexistent/off';
-  /** What becomes of the next order: it is done; said to be and is not; done, and said not to be. */
+  /**
+   * What happens to the next order: it is done; it is reported as done, but is not; it is done, but reported as failed.
+   */
   next: 'done' | 'lost' | 'unsaid' = 'done';
-  /** Called before each order, when all has been looked at. */
+  /** Called before each order, after all queries. */
   beforeOrder: () => void = () => undefined;
-  /** Points at which a bridge may be killed, and at which one it is. */
+  /** The points passed so far at which a bridge may be killed, and the one at which it is. */
   points = 0;
   killAt = -1;
   #bridge: Bridge | undefined;
@@ -181,7 +184,7 @@ export class Cluster {
     this.node(name).isSlurmdUp = false;
   }
 
-  /** It comes back; `boots`: as after a reboot. */
+  /** It comes back; `boots`: after a reboot. */
   revive(name: string, boots = true): void {
     const node = this.node(name);
     node.silentSince = undefined;
@@ -189,7 +192,7 @@ export class Cluster {
     if (boots) [node.boot, node.slurmdStartMs] = [node.boot + 1, this.nowMs];
   }
 
-  /** What an administrator does, by scontrol. */
+  /** What an administrator sets with scontrol. */
   admin(name: string, state: string, reason?: string): void {
     Object.assign(this.node(name), { state, reason });
   }
@@ -231,7 +234,7 @@ export class Cluster {
     };
     const node = (name: string) =>
       answer(() => {
-        // As scontrol has it: an error, and no empty answer.
+        // Like scontrol: an error instead of an empty answer.
         if (!this.nodes.has(name)) throw new NoAnswer(`Node ${name} not found`);
         return this.listed(name);
       });
@@ -264,7 +267,7 @@ export class Cluster {
 
   // ---- the bridge ----
 
-  /** Begins a bridge with the journal that there is. */
+  /** Starts a bridge with the existing journal. */
   begin(more: Partial<Settings> = {}): void {
     const world: World = {
       slurm: this.slurm,
@@ -286,7 +289,7 @@ export class Cluster {
     this.#bridge = new Bridge(world, settings, new Lines(this), log, line => this.printed.push(line));
   }
 
-  /** So many seconds, with a tick each five; a bridge that is killed on the way is begun again. */
+  /** Lets so many seconds pass, with a tick every five; a bridge that is killed in between is started again. */
   async pass(seconds: number): Promise<void> {
     for (let s = 0; s < seconds; s += 5) {
       this.monoMs += 5000;
@@ -307,7 +310,7 @@ export class Cluster {
     return (await this.#bridge?.giveAllBack()) ?? [];
   }
 
-  /** All lines of the journal of one kind. */
+  /** All entries of the journal of one kind. */
   entries(what: Entry['what']): Entry[] {
     return readLines(this.journal, 'journal').entries.filter(entry => entry.what === what);
   }

@@ -1,6 +1,7 @@
 // Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v2.md, and then
-// spoiled. By hand:   node dist/test/brokenboards.js DIR   makes one folder for each under DIR, and lists them.
-// What is said to each stands in test/golden/broken-boards.txt; test/35.brokenboards.test.ts asks. No test of its own.
+// corrupted. By hand: node dist/test/brokenboards.js DIR makes one folder for each under DIR, and lists them. The
+// expected messages are in test/golden/broken-boards.txt, and test/35.brokenboards.test.ts compares them. No test of
+// its own.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +40,7 @@ const S = 1_000_000_000n;
 const MOST = 2n ** 64n - 1n;
 const MOST_U32 = 0xffffffff;
 export const ROOT_USER = process.getuid?.() === 0;
-/** Whom the boards of others belong to. */
+/** The user that owns the boards of others. */
 const STRANGER = 1234;
 export const NOBODY = 65534;
 
@@ -49,12 +50,12 @@ export function now(): { mono: bigint; real: bigint } {
   return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
 }
 
-/** Of this machine, as a board has it. */
+/** This machine's boot id, in the form of the board. */
 export const BOOT_ID = BigInt(
   `0x${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').replaceAll('-', '').slice(0, 16)}`,
 );
 
-/** As "Names" in the contract has it. */
+/** The hash of "Names" in the contract. */
 function hashOf(name: string, seed: bigint): bigint {
   let h = 0xcbf29ce484222325n ^ seed;
   for (const byte of Buffer.from(name)) h = ((h ^ BigInt(byte)) * 0x100000001b3n) & MOST;
@@ -66,13 +67,13 @@ const SLOTS = 16;
 const LINKS = 32;
 const SENDERS = 256;
 const EVENTS = 4096;
-/** Of the only interface by which anything came. */
+/** The number of the only interface that has received anything. */
 const LINK = 1;
-/** That which stands for all others. */
+/** The number that stands for all other links. */
 const OTHERS = 31;
-/** The first entry of those who were refused for their clock. */
+/** The first entry of senders that were rejected for their clock. */
 const CLOCK_SENDER = 8 * enums.reason.indexOf('clock');
-/** Of an event that is of no record and of no link. */
+/** In an event that belongs to no record and no link. */
 const NO_SUBJECT = 0xffffffff;
 const SEED = 0x5eedn;
 const RECORD = structs.record.bytes;
@@ -80,7 +81,7 @@ const SLOT = structs.slot.bytes;
 const STRIDE = RECORD + 2 * SLOT;
 const PAGE = 4096;
 
-/** The number of node1's newest report. */
+/** The sequence number of node1's newest report. */
 export const NEWEST = 3;
 const INTERVAL_MS = 60_000;
 const BOOTED = 86_400n * S;
@@ -101,10 +102,10 @@ export function reportOf(hostname: string, seq: number, more: Encodable<'report'
   });
 }
 
-/** A board in memory, to be spoiled: offsets are bytes in the file. */
+/** A board in memory that can be corrupted: offsets are bytes in the file. */
 export class Sheet {
   bytes = new Uint8Array(0);
-  /** When it was made. */
+  /** The time at which it was made. */
   readonly #made = now();
   readonly links: number = structs.board_header.bytes;
   readonly senders = this.links + LINKS * structs.link.bytes;
@@ -113,7 +114,10 @@ export class Sheet {
   readonly column = this.index + SLOTS * 8;
   readonly records: number;
 
-  /** Two nodes, node1 with two reports and node2 with one. `toPage`: it ends with a page; what is read behind it is a crash. */
+  /**
+   * Two nodes, node1 with two reports and node2 with one. `toPage`: it ends at the end of a page, so that a read beyond
+   * it crashes.
+   */
   constructor(toPage = false) {
     this.records = this.column + CAPACITY * 8;
     if (toPage) this.records += PAGE - ((this.records + CAPACITY * STRIDE) % PAGE);
@@ -207,7 +211,7 @@ export class Sheet {
     encode('board_header', this.view, 0, values);
   }
 
-  /** What the header says of a link. */
+  /** Writes the header's evidence about a link. */
   evidence(number: number, values: Encodable<'link_evidence'>): void {
     const at = structs.board_header.fields.evidence.offset + number * structs.link_evidence.bytes;
     encode('link_evidence', this.view, at, values);
@@ -229,7 +233,7 @@ export class Sheet {
     encode('sender', this.view, this.senderAt(entry), values);
   }
 
-  /** Event of that number, of a second ago, in its place in the ring. */
+  /** Writes the event of this number, a second old, in its place in the ring. */
   event(number: number, values: Encodable<'event'>): void {
     const at = this.events + (number % EVENTS) * structs.event.bytes;
     const { mono, real } = this.#made;
@@ -262,12 +266,12 @@ export class Sheet {
     this.view.setBigUint64(this.column + index * 8, value, true);
   }
 
-  /** An entry of the name index. */
+  /** Writes an entry of the name index. */
   entry(slot: number, hash: bigint, record: number): void {
     this.view.setBigUint64(this.index + slot * 8, ((hash >> 32n) << 32n) | BigInt(record + 1), true);
   }
 
-  /** Where the search for a name that is not there ends. */
+  /** The slot where the search for a missing name ends. */
   free(name: string): number {
     let slot = Number(hashOf(name, SEED) & BigInt(SLOTS - 1));
     while (this.view.getBigUint64(this.index + slot * 8, true) !== 0n) slot = (slot + 1) % SLOTS;
@@ -278,7 +282,7 @@ export class Sheet {
     this.entry(this.free(name), hashOf(name, SEED), record);
   }
 
-  /** Another record, with the last reports up to this one. */
+  /** Adds a record, with the newest reports up to this sequence number. */
   node(name: string, newest: number): void {
     const index = Number(this.view.getBigUint64(structs.board_header.fields.count.offset, true));
     const { mono, real } = this.#made;
@@ -307,7 +311,7 @@ export class Sheet {
     this.header({ count: index + 1 });
   }
 
-  /** Bytes of a name as they are, without the NUL that `encode` sees to. */
+  /** Writes the bytes of a name as they are, without the NUL that `encode` would add. */
   rawName(at: number, name: string | number[]): void {
     const bytes = typeof name === 'string' ? Buffer.from(name) : name;
     this.bytes.fill(0, at, at + 64).set(bytes, at);
@@ -322,15 +326,20 @@ export interface BrokenBoard {
   /** Also the name of its folder. */
   name: string;
   about: string;
-  /** Makes it at the path, whose folder is there and empty. */
+  /** Makes it at the path, in an empty folder. */
   make(path: string): void | Promise<void>;
-  /** Whether it may be kept beating while it is looked at, as by a receiver that lives; or that alone, and no link of it. */
+  /**
+   * Whether it may get heartbeats while it is read, as from a running receiver; 'receiver': without those of its links.
+   */
   beats: boolean | 'receiver';
-  /** Not the path that was made, but another: `in` the folder, or anywhere (then no receiver is asked). */
+  /**
+   * The path to read instead of the one that was made: `in` the folder, or anywhere (then no receiver is started on
+   * it).
+   */
   at?: { in: string } | string;
   /** Only root can make it. */
   root?: boolean;
-  /** What is asked runs as an ordinary user; without root it does anyhow. */
+  /** The readers run as an ordinary user; without root they do anyway. */
   ordinary?: boolean;
   /** More options of the readers. */
   options?: string[];
@@ -352,7 +361,7 @@ function spoiled(rows: Row[]): BrokenBoard[] {
   }));
 }
 
-/** Rows that only write something else into the header. */
+/** Rows that only change values in the header. */
 function headers(rows: [name: string, about: string, values: Encodable<'board_header'>][]): BrokenBoard[] {
   return spoiled(rows.map(([name, about, values]) => [name, about, b => b.header(values)]));
 }
@@ -367,7 +376,7 @@ function good(path: string): void {
   writeFileSync(path, new Sheet().bytes, { mode: 0o644 });
 }
 
-/** Makes it a file of so many bytes, almost all of them a hole. */
+/** Makes it a file of so many bytes, mostly a hole. */
 function sparse(path: string, bytes: number, values: Encodable<'board_header'> = {}): void {
   const b = new Sheet();
   b.header(values);
@@ -400,7 +409,7 @@ function strides(field: keyof Encodable<'board_header'> & string, rows: [string,
   return headers(rows.map(([what, about, value]) => [`${name}-${what}`, about, { [field]: value }]));
 }
 
-/** The report of node1 is a minute old, of every second, and came by that link. */
+/** Makes node1's report a minute old, with an interval of one second, received by this link. */
 function oldReport(b: Sheet, link: number): void {
   b.bytes.fill(0, b.slotAt(0, 1), b.slotAt(0, 2));
   b.slot(0, 0, { stamp_ns: b.ago(60), link });
@@ -408,13 +417,13 @@ function oldReport(b: Sheet, link: number): void {
   b.word(0, b.ago(60), 1000, 0n, link);
 }
 
-/** A link that is down, so that its name is told. */
+/** A link that is down, so that its name is shown. */
 const down = (b: Sheet) => ({ state: 0n, changed_ns: b.ago(1) });
 
 const ESCAPES = '\x1b[2J\x1b]0;owned\x07';
 const escaped = `evil${ESCAPES}`;
 
-/** Everything, in the order in which people should read it. */
+/** All broken boards, in reading order. */
 export const groups: [title: string, boards: BrokenBoard[]][] = [
   [
     'A good board, for comparison',
@@ -852,7 +861,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         'the newer report came at the boot of the master',
         b => {
           b.slot(0, 0, { stamp_ns: 0n });
-          b.report(0, 0, { interval_ms: 1000 }); // too old for it however young the master is
+          b.report(0, 0, { interval_ms: 1000 }); // too old for its interval, however short the machine's uptime is
         },
       ],
       ['slot-link-none', 'the newer report came by link 5, which has no entry', b => b.slot(0, 0, { link: 5 })],
@@ -1073,7 +1082,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         async path => {
           const server = createServer().listen(`${path}.bound`);
           await once(server, 'listening');
-          // Closing removes the name that was bound, not this one.
+          // Closing the server removes the bound name, but not this one.
           linkSync(`${path}.bound`, path);
           await new Promise(resolve => server.close(resolve));
         },
@@ -1204,12 +1213,12 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
   ],
 ];
 
-/** Gives the folder of a board, and all in it, to an ordinary user, where we are not one. */
+/** Gives the folder of a board and everything in it to an ordinary user, if we are root. */
 function ordinaryFolder(path: string): void {
   if (ROOT_USER) execFileSync('chown', ['-R', String(NOBODY), dirname(path)]);
 }
 
-/** Makes a board in a folder of its own, and gives the path to ask for. */
+/** Makes a board in its own folder; returns the path to read. */
 export async function make(board: BrokenBoard, folder: string): Promise<string> {
   const path = join(folder, 'board');
   rmSync(folder, { recursive: true, force: true });
@@ -1220,7 +1229,7 @@ export async function make(board: BrokenBoard, folder: string): Promise<string> 
   return typeof board.at === 'string' ? board.at : `${folder}/${board.at.in}`;
 }
 
-/** Lets the heart of a board's receiver beat once, where there is a header, and those of its links. */
+/** Writes one heartbeat of the receiver, if there is a header, and with `links` those of its links. */
 export function beat(path: string, links: boolean): void {
   const { size } = lstatSync(path);
   if (size < structs.board_header.bytes) return;
@@ -1234,9 +1243,9 @@ export function beat(path: string, links: boolean): void {
   closeSync(fd);
 }
 
-// ---- at random ----
+// ---- random boards ----
 
-/** Numbers below a bound, the same for the same seed (mulberry32). */
+/** Random numbers below a bound, the same for the same seed (mulberry32). */
 export function random(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return below => {
@@ -1247,12 +1256,12 @@ export function random(seed: number): (below: number) => number {
   };
 }
 
-/** What is known of the geometry lies before this. */
+/** The geometry in the header is before this offset. */
 const GEOMETRY = 256;
-/** And what readers go by lies before this, most of it: behind it is a ring of events that nothing is in. */
+/** Most of what readers use is before this offset: most of the ring of events that follows is empty. */
 const TABLES = whole.events + 64 * structs.event.bytes;
 
-/** A copy with some bytes changed, and one whole field: a byte alone seldom makes a number that is almost right. */
+/** A copy with some random bytes and one random field: single bytes rarely make a number that is almost right. */
 export function spoil(good: Uint8Array, next: (below: number) => number): Uint8Array {
   const bad = good.slice();
   const view = new DataView(bad.buffer);
@@ -1269,7 +1278,7 @@ export function spoil(good: Uint8Array, next: (below: number) => number): Uint8A
   return bad;
 }
 
-// ---- by hand, and what the test sacrifices ----
+// ---- by hand, and as the test's child process ----
 
 async function makeAll(target: string): Promise<void> {
   for (const [title, boards] of groups) {
@@ -1308,7 +1317,7 @@ async function readOn(path: string): Promise<void> {
   process.disconnect?.();
 }
 
-/** As `beoboard forget` does while no receiver runs. */
+/** Like `beoboard forget` without a running receiver. */
 function forget(path: string, name: string): void {
   const editor = editBoard(path);
   editor.forget([name]);
@@ -1316,8 +1325,8 @@ function forget(path: string, name: string): void {
 }
 
 /**
- * Says on a board that it was written under the lock beside it, which is made, as this user's: so its writer has gone, whatever else is
- * wrong with it.
+ * Makes a lock file beside a board, owned by this user, and names it in the board as the lock under which it was
+ * written: the writer has then ended, whatever else is wrong with the board.
  */
 export function lockUp(path: string, user?: number): void {
   if (!existsSync(path)) return;
@@ -1334,14 +1343,14 @@ export function lockUp(path: string, user?: number): void {
   closeSync(file);
 }
 
-/** Takes over spoiled boards, one after the other, as a receiver does, and lays reports on each. */
+/** Takes over corrupt boards one after the other, as a receiver does, and writes reports to each. */
 function takeOver(path: string, rounds: number, seed: number): void {
   const next = random(seed);
   const counts = { taken: 0, refused: 0 };
   const options = { cluster: '', capacity: CAPACITY, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
   for (let round = 0; round < rounds; round++) {
     writeFileSync(path, spoil(new Sheet(true).bytes, next));
-    // Without it, it is taken over by a copy, after a look whether its writer lives.
+    // Without the lock, it is taken over by a copy, after a check that its writer has ended.
     if (round % 50 > 0) lockUp(path);
     let writer: ReturnType<typeof openWriter>;
     try {
@@ -1372,7 +1381,7 @@ function takeOver(path: string, rounds: number, seed: number): void {
   process.disconnect?.();
 }
 
-/** Is a receiver each time that the parent sends a command line, until SIGTERM, and says how that ended. */
+/** Runs a receiver for each command line from the parent, until SIGTERM, and sends the result. */
 function receiveAgain(): void {
   process.setMaxListeners(0);
   process.on('message', (argv: string[]) => {

@@ -10,7 +10,7 @@ interface Teardown {
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Why there is no browser here; undefined: there is one. In CI there has to be one. */
+/** Why there is no browser here; undefined: there is one, or this is CI, where one is required. */
 export const NO_BROWSER =
   existsSync(CHROMIUM) || process.env.CI === 'true' ? undefined : 'there is no chromium (apt-get install chromium)';
 
@@ -25,7 +25,7 @@ const ARGUMENTS = [
   '--force-color-profile=srgb',
 ];
 
-/** A browser with a folder of its own; it is closed with the test. */
+/** A browser with its own folder; it is closed with the test. */
 export async function browse(t: Teardown, more: string[] = []): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...ARGUMENTS, ...more] });
   t.teardown(() => browser.close());
@@ -35,18 +35,18 @@ export async function browse(t: Teardown, more: string[] = []): Promise<Browser>
 export interface Seen {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page has complained of: errors that nobody caught, and what the console shows. */
+  /** What the page complained of: uncaught errors, and errors on the console. */
   readonly complaints: string[];
 }
 
-/** Opens a page, and waits until it has drawn a tick of a board that is well. */
+/** Opens a page, and waits until it has drawn a tick of a running board. */
 export async function look(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Seen> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', error => complaints.push(String(error.stack)));
   page.on('console', message => {
-    // That the server was away is told by the page itself.
+    // The page itself shows when the server is unreachable.
     if (message.type() === 'error' && !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(message.text()))
       complaints.push(message.text());
   });
@@ -63,7 +63,7 @@ export interface Wall {
   readonly web: Running;
 }
 
-/** A receiver and a wall of its board; `capacity`: of more nodes than boards of tests have. */
+/** A receiver and a wall for its board; `capacity`: for more nodes than the usual boards of tests have. */
 export async function startWall(t: Teardown, more: string[] = [], capacity?: number): Promise<Wall> {
   const board = boardPath(t);
   const receiver =
@@ -84,9 +84,9 @@ export function startLoad(t: Teardown, { receiver }: Pick<Wall, 'receiver'>, mor
   return start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, ...more]);
 }
 
-// What runs in the page is text: types of a browser in this project would be there for the server, too.
+// Code for the page is text, because the browser's types would otherwise be visible to the server's code as well.
 
-/** What the page shows, all of the same moment. */
+/** What the page shows, all at one moment. */
 export interface Shown {
   readonly seq: number;
   readonly life: string;
@@ -100,18 +100,21 @@ export const shown = (page: Page): Promise<Shown> =>
     line: document.querySelector('#line').textContent,
   })`);
 
-/** Waits until an expression is true in the page. Not by waitForFunction, which the page's policy keeps from text. */
+/**
+ * Waits until an expression is true in the page. Not with waitForFunction, because the page's policy forbids it to
+ * evaluate text.
+ */
 export async function holds(page: Page, expression: string): Promise<void> {
   const look = () =>
     page.evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
-      // A page that reloads itself is asked again.
+      // During a reload of the page: ask again.
       if (/navigation/.test(error.message)) return false;
       throw error;
     });
   await until(`it holds: ${expression}`, look, 40);
 }
 
-/** The answer of the API for one tick. */
+/** The API's answer for one tick. */
 export interface Tick {
   readonly seq: number;
   readonly nodes: readonly ({ name: string; state: string; ailing: boolean } & Record<
@@ -132,7 +135,10 @@ export async function lastSeq(url: string): Promise<number> {
   return ((await response.json()) as { seq: number }).seq;
 }
 
-/** Where the middles of these nodes' cells are on the map's canvas: by the ring, which is put around one after the other by the search. */
+/**
+ * The centres of these nodes' cells on the map's canvas: the search puts the ring around one node after the other, and
+ * the ring is measured.
+ */
 export async function middles(page: Page, names: readonly string[]): Promise<{ x: number; y: number }[]> {
   const found: { x: number; y: number }[] = [];
   for (const name of names) {
@@ -154,7 +160,7 @@ export async function middles(page: Page, names: readonly string[]): Promise<{ x
   return found;
 }
 
-/** The colours at these places, and of which tick they are: taken in one turn, so that they belong together. */
+/** The colours at these places and the number of their tick, read without a break so that they belong together. */
 export function colours(
   page: Page,
   places: readonly { x: number; y: number }[],
@@ -169,7 +175,9 @@ export function colours(
   })()`);
 }
 
-/** The colours of the marks from the middle of a node's cell to beyond its left edge. As wide as the ring all cells are. */
+/**
+ * The colours of the marks from the centre of a node's cell to beyond its left edge. All cells are as wide as the ring.
+ */
 export const marksLeftOf = ({ x, y }: { x: number; y: number }) => `(() => {
   const reach = Math.min(${x}, Math.ceil(document.querySelector('#ring').offsetWidth / 2 * devicePixelRatio) + 12);
   const { data } = document.querySelector('#marks').getContext('2d').getImageData(${x} - reach, ${y}, reach, 1);

@@ -1,5 +1,5 @@
-// A writer for test/36.nodelist.test.ts that does nothing but put one board into another's place, until it is killed: nodes
-// are forgotten and come back, the capacity changes.
+// A writer for test/36.nodelist.test.ts that does nothing but replace a board, until it is killed: nodes are forgotten
+// and come back, the capacity changes.
 
 import { CLOCK, clocks } from '../src/native/index.js';
 import { deliver, openWriter, writerOptions } from '../src/shm/writer.js';
@@ -23,7 +23,7 @@ for (const name of names) lay(name);
 process.send?.('ready');
 for (;;) {
   seq++;
-  // A node of its own comes and goes; the others must never be missing.
+  // One node comes and goes; the others must never be missing.
   lay('guest');
   for (const name of names) lay(name);
   writer.forget(['guest']);

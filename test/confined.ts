@@ -1,6 +1,6 @@
-// Runs a program as one of the units in packaging/systemd would: their lines that can be had without systemd as process 1, read
-// from the unit itself. An ordinary user without capabilities, its system calls, address families and mappings filtered, its
-// file systems read-only, a /dev of its own. No test of its own.
+// Runs a program like one of the units in packaging/systemd, with those of its lines that work without systemd as
+// process 1, read from the unit itself: an ordinary user without capabilities, filtered system calls, address families
+// and mappings, read-only file systems, and its own /dev. No test of its own.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { ROOT } from './lib.js';
 
 const UNITS = join(ROOT, 'packaging', 'systemd');
-/** Debian's, which has the module of libseccomp; another may come first in PATH. */
+/** Debian's Python, which has the module of libseccomp; PATH may have another one first. */
 const PYTHON = '/usr/bin/python3';
 
-/** The lines of a unit by name; a name may come more than once. */
+/** The lines of a unit by name; a name may occur several times. */
 export function readUnit(name: string): Map<string, string[]> {
   const lines = new Map<string, string[]>();
   for (const [, key = '', value = ''] of readFileSync(join(UNITS, name), 'utf8').matchAll(/^(\w+)=(.*)$/gm))
@@ -19,7 +19,7 @@ export function readUnit(name: string): Map<string, string[]> {
   return lines;
 }
 
-/** The system calls of a set, as this systemd has it. */
+/** The system calls of a set, according to this systemd. */
 function callsOf(set: string): string[] {
   if (!set.startsWith('@')) return [set];
   const { stdout } = spawnSync('systemd-analyze', ['--no-pager', 'syscall-filter', set], { encoding: 'utf8' });
@@ -28,7 +28,7 @@ function callsOf(set: string): string[] {
   return names.flatMap(callsOf);
 }
 
-/** What is left of the lists: words are added, and with a ~ taken away. */
+/** The allowed system calls: each list adds to them, or removes from them if it begins with ~. */
 function allowedCalls(lists: readonly string[]): string[] {
   const calls = new Set(callsOf('@default'));
   for (const list of lists)
@@ -38,7 +38,7 @@ function allowedCalls(lists: readonly string[]): string[] {
   return [...calls];
 }
 
-/** Loads a filter and becomes the program. */
+/** Loads a filter and then runs the program in its place. */
 const FILTER = `
 import json, os, socket, sys, seccomp
 from seccomp import Arg, EQ, MASKED_EQ, NE
@@ -60,7 +60,7 @@ f.load()
 os.execvp(command[0], command)
 `;
 
-/** A /dev as PrivateDevices= makes it: that of all for shared memory, else a few devices, and read-only. */
+/** A /dev as PrivateDevices= makes it: read-only, with a few devices, and with the common /dev/shm. */
 const PRIVATE_DEV = [
   'd=$(mktemp -d)',
   'mount -t tmpfs -o mode=755 none $d',
@@ -73,8 +73,8 @@ const PRIVATE_DEV = [
 ];
 
 /**
- * What stands before a program so that it runs as a unit would, as user `uid`. It becomes the program. `writable`: a folder that stands
- * for the unit's RuntimeDirectory= or StateDirectory=.
+ * The words before a program so that it runs as the unit would, as user `uid`; they end with exec. `writable`: a folder
+ * in place of the unit's RuntimeDirectory= or StateDirectory=.
  */
 export function confinedBy(name: string, uid: number, writable?: string): string[] {
   const unit = readUnit(name);
@@ -91,7 +91,7 @@ export function confinedBy(name: string, uid: number, writable?: string): string
       ...(path === '/' ? [] : [`mount --bind ${path} ${path}`]),
       `mount -o remount,bind,ro ${path}`,
     ]),
-    // A bind of its own, since the flag belongs to a mount.
+    // Each path needs its own bind mount, because the flag belongs to a mount.
     ...(unit.get('ReadOnlyPaths') ?? []).flatMap(path => [
       `mount --bind ${path} ${path}`,
       `mount -o remount,bind,ro ${path}`,
@@ -107,12 +107,12 @@ export function confinedBy(name: string, uid: number, writable?: string): string
     ...['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounts, 'sh'],
     ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all'],
-    // What tap has each process load would write where that user may not.
+    // tap's modules would write to places where this user may not.
     ...['env', '-u', 'NODE_OPTIONS', PYTHON, '-c', FILTER, JSON.stringify(limits)],
   ];
 }
 
-/** Why nothing can be confined here; false when it can. */
+/** Why nothing can be confined here; false if it can. */
 export function obstacle(): string | false {
   if (process.getuid?.() !== 0) return 'needs root, to become others';
   const missing = [

@@ -1,5 +1,5 @@
-// Reads what Prometheus is given, and refuses whatever Prometheus or promtool might, and a little more: the oracle of the exporter's tests. No
-// test of its own.
+// Parses the documents for Prometheus, and refuses whatever Prometheus or promtool might refuse, and a little more: the
+// oracle of the exporter's tests. No test of its own.
 
 import type { Format } from '../src/prometheus/plan.js';
 
@@ -15,7 +15,7 @@ export interface Exposed {
   readonly series: readonly Series[];
 }
 
-/** A document by the names of its families. */
+/** A document, by the names of its families. */
 export type Exposition = ReadonlyMap<string, Exposed>;
 
 const TYPES: Readonly<Record<Format, RegExp>> = {
@@ -23,14 +23,14 @@ const TYPES: Readonly<Record<Format, RegExp>> = {
   openmetrics: /^(gauge|counter|unknown)$/,
 };
 const METRIC = /^[a-z][a-z0-9_]*$/;
-/** Units that are no base units, written out or short, as promtool knows them; and types. */
+/** Words that promtool refuses in names: units that are not base units, and types. */
 const NO_WORDS =
   /^(milliseconds?|microseconds?|nanoseconds?|minutes?|hours?|days?|(kilo|mega|giga|kibi|mebi|gibi)(bytes?|bits?)|bits?|percent|fahrenheit|kelvin|calories?|gauge|counter|untyped|summary|histogram|metric)$/;
 const NO_ENDING = /_(s|ms|us|ns|sec|b|kb|mb|gb|tb|pb|m|h|d|mib|kib|pct|pm|bucket|count|sum|created)$/;
 const BASE_UNIT = /_(seconds|bytes|celsius|watts|ratio|volts|joules)_/;
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
-/** What is wrong with a name, by the rules of promtool and by ours. */
+/** What is wrong with a name, by promtool's rules and by ours. */
 export function lint(name: string, type: string): string | undefined {
   if (!METRIC.test(name)) return 'no name';
   if (type === 'counter' && !name.endsWith('_total')) return 'a counter without _total';
@@ -55,13 +55,13 @@ function labelsOf(text: string, line: string): Record<string, string> {
   return labels;
 }
 
-/** A series as one text, whatever the order of its labels. */
+/** A series as one text, independent of the order of its labels. */
 export function keyOf({ name, labels }: Pick<Series, 'name' | 'labels'>): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return `${name}{${pairs.sort().join()}}`;
 }
 
-/** The document. Throws where a line is none, or Prometheus would take it for something else. */
+/** Parses a document. Throws if a line is invalid, or if Prometheus would read it differently. */
 export function parse(bytes: Uint8Array | string, format: Format): Exposition {
   const text = typeof bytes === 'string' ? bytes : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   if (text !== '' && !text.endsWith('\n')) throw new Error(`no newline at the end: ${text.slice(-100)}`);
@@ -85,7 +85,7 @@ export function parse(bytes: Uint8Array | string, format: Format): Exposition {
       families.set(name, { type: rest, help, series: [] });
       help = undefined;
     } else {
-      // No timestamp behind the value: that of a dead node would stay for five minutes.
+      // No timestamp after the value: Prometheus would show the last value of a dead node for five minutes more.
       const [, of = '', labels = '', value = ''] = /^([a-zA-Z_][a-zA-Z0-9_]*)(?:\{(.*)\})? (\S+)$/s.exec(line) ?? [];
       const family = families.get(current);
       const suffix = format === 'openmetrics' && family?.type === 'counter' ? '_total' : '';
@@ -107,7 +107,7 @@ export function parse(bytes: Uint8Array | string, format: Format): Exposition {
   return families;
 }
 
-/** All series of a document, by what names them. */
+/** All series of a document, by name and labels. */
 export function seriesOf(document: Exposition): Map<string, number> {
   return new Map([...document.values()].flatMap(({ series }) => series.map(one => [keyOf(one), one.value] as const)));
 }

@@ -1,5 +1,5 @@
-// Sends what a receiver must not believe, as fast as it can or at a rate, for so many seconds, and says how much it was.
-// No test of its own: `flood` starts it as node flooder.js KIND PORT SECONDS RATE SEED.
+// Sends datagrams that a receiver must not accept, as fast as it can or at a rate, for so many seconds, and reports how
+// many it sent. No test of its own: `flood` starts it as node flooder.js KIND PORT SECONDS RATE SEED.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-/** A flood from a process of its own, a `rate` of 0 without limit; `look` is called every so many ms meanwhile. */
+/** Starts a flood in its own process, with a `rate` of 0 without a limit; calls `look` every so many ms meanwhile. */
 export async function flood(
   t: { teardown(end: () => void): void },
   { kind, port, seconds, rate, seed }: Record<'port' | 'seconds' | 'rate' | 'seed', number> & { kind: Kind },
@@ -38,10 +38,10 @@ export async function flood(
 }
 
 const MANY = 64;
-/** The largest that fits into a frame of Ethernet. */
+/** The largest payload in an Ethernet frame. */
 const MOST_BYTES = 1472;
 
-/** One batch after the other: what to send, of which size, and how many. */
+/** Batches of datagrams: their bytes, the size of each, and their number. */
 function* batches(kind: Kind, seed: number, nameOf: (i: number) => string): Generator<[Uint8Array, number, number]> {
   const chance = random(seed);
   if (kind === 'junk' || kind === 'alike') {

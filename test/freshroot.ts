@@ -1,11 +1,12 @@
-// A Debian of its own in a folder, made in seconds out of packages that this machine has installed: their files, and their entries in dpkg's
-// database. Nothing is downloaded, and whoever installs into it changes nothing else. No test of its own.
+// A fresh Debian in a folder, made in seconds from the packages that this machine has installed: their files, and their
+// entries in dpkg's database. Nothing is downloaded, and an installation into it changes nothing else. No test of its
+// own.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What every Debian has, and systemd, of whose programs ours want users and folders. */
+/** The packages of every Debian, and systemd, whose programs create the users and folders that our packages need. */
 const BASE = [
   ...[
     'base-files',
@@ -32,7 +33,7 @@ function must(command: string, argv: string[], input?: string): string {
   return stdout;
 }
 
-/** These packages and all that they depend on: of alternatives the first that is installed. */
+/** These packages and all their dependencies; of alternatives the first that is installed. */
 function closure(names: readonly string[]): string[] {
   const needs = new Map<string, string>();
   const providers = new Map<string, string>();
@@ -59,7 +60,7 @@ function closure(names: readonly string[]): string[] {
   return [...found];
 }
 
-/** Makes it in an empty folder. Throws where this machine is no Debian with systemd. */
+/** Makes it in an empty folder. Throws if this machine is not a Debian with systemd. */
 export function freshRoot(root: string): void {
   const names = closure(BASE);
   if (!names.includes('systemd')) throw new Error('systemd is not installed');

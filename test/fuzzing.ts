@@ -1,5 +1,5 @@
-// What the short and the long form of fuzzing share: the corpus and its mutations, the targets of c/fuzz compiled, what TypeScript makes of
-// an input in the very words of those targets, and what must hold of a text that TypeScript alone reads. No test.
+// Shared by the short and the long form of fuzzing: the corpus and its mutations, the compiled targets of c/fuzz, the
+// answers of TypeScript in the format of those targets, and the rules for texts that only TypeScript reads. No test.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -58,14 +58,14 @@ export type Target = (typeof TARGETS)[number];
 
 export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
 
-/** The inputs of a target that are kept. */
+/** The stored inputs of a target. */
 export function corpus(target: Target): Buffer[] {
   return readdirSync(corpusOf(target))
     .sort()
     .map(name => readFileSync(join(corpusOf(target), name)));
 }
 
-/** Compiles targets of c/fuzz; the folder in which they are. `how`: words for make. */
+/** Compiles targets of c/fuzz; returns their folder. `how`: words for make. */
 export function compileTargets(t: Teardown, targets: readonly Target[], ...how: string[]): string {
   const out = folder(t);
   const made = spawnSync(
@@ -117,7 +117,7 @@ const PIECES = [
   ...['é', '😀', '\ufeff', '\u2028', '\xa0', 'x'.repeat(70), 'kB', 'cpu', 'node[1-3]'],
 ].map(piece => Buffer.from(piece));
 
-/** An input with some of its bytes changed, some taken from others of its kind; its first byte stays when `keep` says so. */
+/** An input with some bytes changed, some of them taken from other inputs of its kind; the first `keep` bytes stay. */
 export function mutant(inputs: readonly Buffer[], next: Random, keep = 0): Buffer {
   const from = inputs[next(inputs.length)] as Buffer;
   let bytes: Buffer = Buffer.from(from.subarray(keep));
@@ -156,7 +156,7 @@ function asReport(fields: object | undefined): string | undefined {
 
 const own = (value: number | bigint | undefined) => (value === undefined ? undefined : String(value));
 
-/** A u32 that counts modulo 2^32, as it stands in a report. */
+/** A u32 modulo 2^32, as in a report. */
 const modulo = (value: number | bigint) => BigInt.asUintN(32, BigInt(value));
 
 function interfaces(text: string): string | undefined {
@@ -214,7 +214,7 @@ const KERNEL: ((text: string) => string | undefined)[] = [
   text => own(parseInteger(text)),
 ];
 
-/** What TypeScript makes of an input of the target `kernel`. */
+/** TypeScript's answer for an input of the target `kernel`. */
 export function kernelAnswer(input: Buffer): string {
   const parse = KERNEL[(input[0] ?? 0) % KERNEL.length];
   return input.length === 0 ? '' : (parse?.(input.toString('utf8', 1)) ?? 'no');
@@ -222,7 +222,7 @@ export function kernelAnswer(input: Buffer): string {
 
 const { parse: parseToml } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
 
-/** The values in a TOML table, each with its path, in the words of c/fuzz/config.c; in no order. */
+/** The values in a TOML table, each with its path, in the format of c/fuzz/config.c; in any order. */
 function values(table: object, path: string): string[] {
   return Object.entries(table).flatMap(([key, value]) => {
     const here = path === '' ? hex(key) : `${path}.${hex(key)}`;
@@ -233,13 +233,15 @@ function values(table: object, path: string): string[] {
   });
 }
 
-/** Whether what C makes of a file is what TypeScript makes of it; else what TypeScript makes of it. C takes less of TOML. */
+/**
+ * Undefined if C and TypeScript read a file in the same way; otherwise TypeScript's answer. C supports less of TOML.
+ */
 export function configDisagrees(input: Buffer, told: string): string | undefined {
   if ((input[0] ?? 0) % 4 === 1) {
     const here = keysAnswer(input.toString('latin1', 1));
     return here === told ? undefined : here;
   }
-  // What is no UTF-8 stays as it is there, and is U+FFFD here.
+  // Bytes that are not UTF-8 stay in C, and become U+FFFD here.
   if (told.endsWith(' NO') || input.toString('utf8', 1).includes('\ufffd')) return undefined;
   let here: string;
   try {
@@ -247,7 +249,7 @@ export function configDisagrees(input: Buffer, told: string): string | undefined
       .sort()
       .join(' ');
   } catch (error) {
-    // That a key is given twice, C leaves to whoever takes the values.
+    // C leaves it to the caller to check whether a key occurs twice.
     here = `refused: ${(error as Error).message.split('\n')[0]}`;
     if (/redefin|already|trying to/i.test(here)) return undefined;
   }
@@ -259,7 +261,7 @@ function keysAnswer(text: string): string {
   try {
     const [key] = parseKeys(text);
     if (key === undefined || (key.node !== undefined && key.node !== 'node1')) return 'NO';
-    // The target tells an HMAC by the key, not the key; nodeKey() makes one of a text.
+    // The target prints an HMAC made with the key instead of the key; nodeKey() makes the same of a text.
     return `${key.node === undefined ? 1 : 2} ${key.id} ${nodeKey(key, 'fuzz').secret.toString('hex')}`;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -267,22 +269,25 @@ function keysAnswer(text: string): string {
   }
 }
 
-/** Of which kind an input of gatefiles is. */
+/** The number of kinds of inputs of gatefiles. */
 const KINDS = 4;
 export const FOLDS = 3;
 
-/** Whether C folds names to the list to which TypeScript folds them; else that. */
+/** Undefined if C folds the names to the same list as TypeScript; otherwise TypeScript's list. */
 export function foldDisagrees(input: Buffer, told: string): string | undefined {
   const names = input.toString('latin1', 1).split(/[^A-Za-z0-9._-]+/);
   const here = fold(names.filter(name => name !== ''));
   return here === told ? undefined : here;
 }
 
-/** Whether what C makes of a host list is what TypeScript makes of it; else what TypeScript makes of it. C takes upper case, and no steps. */
+/**
+ * Undefined if C and TypeScript read a host list in the same way; otherwise TypeScript's answer. C accepts upper case,
+ * and no steps.
+ */
 export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
   if (input.length > 0 && (input[0] ?? 0) % KINDS === FOLDS) return foldDisagrees(input, told);
   const text = input.toString('latin1', 1);
-  // Of other characters C tells the bytes, and blanks are those of ASCII.
+  // For other characters, C prints their bytes, and blanks are only those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);
   const isLower = !/[A-Z]/.test(text);
   let here: string;
@@ -292,19 +297,19 @@ export function hostlistDisagrees(input: Buffer, told: string): string | undefin
     if (!(error instanceof NodesetError)) throw error;
     here = `NO ${error.message}`;
   }
-  // Where names may have upper case, TypeScript speaks of steps.
+  // If upper case is allowed, TypeScript's message mentions steps, and C's does not.
   const isSame = isPlain && isLower ? here === told : here.startsWith('NO ') ? told.startsWith('NO ') : here === told;
   return isSame ? undefined : here;
 }
 
-/** Whether what C makes of what a client says is what TypeScript makes of it; else what TypeScript makes of it. */
+/** Undefined if C and TypeScript read a client's commands in the same way; otherwise TypeScript's answer. */
 export function commandsDisagree(input: Buffer, told: string): string | undefined {
   const step = 1 + ((input[0] ?? 0) % 32);
   const taker = new Words();
   let here = '';
   for (let at = 1; at < input.length; at += step) {
     const words = taker.take(input.toString('latin1', at, Math.min(at + step, input.length)));
-    // What stands before a word that is too long is answered by C, and not here.
+    // C still answers the words before a word that is too long, TypeScript does not.
     if (words === undefined)
       return told.startsWith(`${here} |`) && told.endsWith(' B LONG') ? undefined : `${here} … LONG`;
     here += ' |';
@@ -318,7 +323,7 @@ export function commandsDisagree(input: Buffer, told: string): string | undefine
   return here === told ? undefined : here;
 }
 
-/** What a target tells of inputs, a line each. */
+/** A target's answers, one line for each input. */
 export function tellAll(program: string, inputs: readonly Buffer[]): string[] {
   const packed = inputs.flatMap(input => {
     const length = Buffer.alloc(4);
@@ -336,7 +341,7 @@ export function tellAll(program: string, inputs: readonly Buffer[]): string[] {
 
 // ---- boards ----
 
-/** A target that is asked again and again. */
+/** A running target that answers one question after the other. */
 export class Teller {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
@@ -371,7 +376,7 @@ function nodesOf(snapshot: Snapshot): string {
   return `ready ${snapshot.count}${told.join('')}`;
 }
 
-/** What TypeScript makes of the board at a path, in the words of c/fuzz/boards.c. */
+/** TypeScript's answer about a board, in the format of c/fuzz/boards.c. */
 export function boardAnswer(path: string): string {
   const reader = new BoardReader(path);
   try {
@@ -385,9 +390,9 @@ export function boardAnswer(path: string): string {
 }
 
 /**
- * Whether both say the same of a board. Numbers beyond 2^53 are rounded here; names that are no UTF-8 or have no end are given
- * otherwise. Of a node whose newest slot claims to be whole and is not, which no writer leaves, the library says so (`?`), while here the other
- * slot is taken.
+ * Whether both answers about a board agree. Numbers beyond 2^53 are rounded here, and names that are not UTF-8 or have
+ * no NUL are shown differently. If a node's newest slot is invalid although its sequence says that it is complete,
+ * which no writer leaves behind, the library answers `?`, and here the other slot is read.
  */
 function agree(here: string, there: string): boolean {
   const [ours, theirs] = [here.split(' '), there.split(' ')];
@@ -408,7 +413,7 @@ export interface BoardCounts {
   read: number;
 }
 
-/** Spoils boards until `enough`: what the library and this reader make of them has to be the same. */
+/** Corrupts boards until `enough`: the library and this reader have to give the same answer for each. */
 export async function compareBoards(
   t: Teardown,
   program: string,
@@ -421,7 +426,7 @@ export async function compareBoards(
   const counts = { boards: 0, read: 0 };
   let good = new Sheet().bytes;
   for (; !enough(counts.boards); counts.boards++) {
-    // Its heartbeat must not grow old.
+    // A new one now and then, so that its heartbeat is not too old.
     if (counts.boards % 500 === 0) good = new Sheet().bytes;
     writeFileSync(path, spoil(good, next));
     const here = boardAnswer(path);
@@ -438,7 +443,7 @@ export async function compareBoards(
 export interface TextTarget {
   name: string;
   seeds: readonly string[];
-  /** Throws when something does not hold. Whether the text was taken. */
+  /** Throws if a rule is violated. Returns whether the text was accepted. */
   check(text: string): boolean;
 }
 
@@ -446,14 +451,14 @@ export function must(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(what);
 }
 
-/** A refusal in one line, that has a hint. */
+/** An error in one line, with a hint. */
 export function checkRefusal(error: unknown): asserts error is InputError {
   if (!(error instanceof InputError)) throw error;
   must(!/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(error.message), `not one line: ${JSON.stringify(error.message)}`);
   must(error.message.includes('; '), `no hint: ${error.message}`);
 }
 
-/** An end that is told in one line. */
+/** An error with an exit code, in one line. */
 function checkFailure(error: unknown): asserts error is Failure {
   if (!(error instanceof Failure)) throw error;
   must(!/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(error.message), `not one line: ${JSON.stringify(error.message)}`);
@@ -462,7 +467,7 @@ function checkFailure(error: unknown): asserts error is Failure {
 
 const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 
-/** What is made of a schema and of answers to it, all the way to the screen. Whether there was a sample. */
+/** Reads a schema and answers to it, and draws the screen. Returns whether there was a sample. */
 function checkSamples(schema: Expression, answers: Iterable<{ ms: number; answer: Expression }>): boolean {
   const reader = new SampleReader(schema, undefined);
   const history = new History();
@@ -496,7 +501,7 @@ function checkSamples(schema: Expression, answers: Iterable<{ ms: number; answer
   return samples > 0;
 }
 
-/** What the scanner makes of it in pieces of so many bytes: an answer, why it is none, or nothing yet. */
+/** The scanner's result for pieces of so many bytes: an expression, why it is none, or that it is not complete. */
 function scanned(bytes: Buffer, pieces: number): Expression | string {
   const scanner = new Scanner(1 << 20);
   try {
@@ -643,7 +648,7 @@ export function textTargets(place: string): TextTarget[] {
         const bytes = Buffer.from(text, 'latin1');
         const whole = scanned(bytes, bytes.length + 1);
         const pieces = scanned(bytes, 3);
-        // Behind its end only what has come with it is looked at.
+        // The scanner checks bytes after the end only if they arrive together with it.
         if (typeof whole === 'string') {
           must(whole === pieces || whole === 'continues after its end', `${whole}, and in pieces ${pieces}`);
           return false;
@@ -679,7 +684,7 @@ export function textTargets(place: string): TextTarget[] {
         try {
           return checkSamples(
             schema,
-            // Now and then in no time, or after a long one.
+            // Times between answers, which include zero and very long ones.
             whole
               .map((answer, i) => ({ ms: [0, 0, 5e-324, 7, 110, 1e5, 8e7][i % 7] ?? 0, answer }))
               .sort((a, b) => a.ms - b.ms),
@@ -755,7 +760,7 @@ export function textTargets(place: string): TextTarget[] {
   ];
 }
 
-/** Mutates the texts of a target until `enough`. How many there were, and how many were taken. */
+/** Mutates the texts of a target until `enough`. Returns how many there were, and how many were accepted. */
 export function fuzzTexts(
   target: TextTarget,
   seed: number,
@@ -770,7 +775,7 @@ export function fuzzTexts(
     try {
       if (!target.check(text)) continue;
       counts.taken++;
-      // What was taken leads on; not all of it, so that no kind of it crowds out the others.
+      // Accepted texts are mutated further; their number is limited, so that no kind displaces the others.
       if (bytes.length < 200) pool[pool.length < 500 ? pool.length : next(500 - 20) + 20] = bytes;
     } catch (error) {
       throw new Error(`${target.name}, text ${counts.texts} of seed ${seed}: ${JSON.stringify(text)}`, {

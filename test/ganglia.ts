@@ -1,5 +1,5 @@
-// What the tests of Ganglia's documents share: boards made by hand, in memory and in files, and what a document says. No
-// test of its own.
+// Shared by the tests of Ganglia's documents: boards made by hand, in memory and in files, and the content of
+// documents. No test of its own.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,20 +22,20 @@ export const ALL = SETS.reduce((mask, set) => mask | (1n << BigInt(bits.valid[se
 export interface TestNode {
   name: string;
   address?: number[];
-  /** Seconds from now back to the stamp of each report, oldest first. */
+  /** How many seconds before now each report was received, and the report; oldest first. */
   reports?: [age: number, report: Encodable<'report'>][];
-  /** Of the kernel, in bytes that no sender of ours would write. */
+  /** The kernel's release, in bytes that our senders would not write. */
   release?: Uint8Array;
 }
 
 export interface TestBoard {
   now?: bigint;
   header?: Encodable<'board_header'>;
-  /** The cluster's name in bytes that `encode` would not write. */
+  /** The cluster's name, in bytes that `encode` would not write. */
   cluster?: Uint8Array;
 }
 
-/** Header, column words and records, as a snapshot has them. */
+/** Header, column words and records, in the form of a snapshot. */
 export function bytesOf(
   nodes: readonly TestNode[],
   { now = NOW, header = {}, cluster }: TestBoard = {},
@@ -62,7 +62,7 @@ export function bytesOf(
     cluster_name: 'test',
     uncertain_after_ns: (9n * S) / 2n,
     silent_after_ns: (21n * S) / 2n,
-    // The same of every link.
+    // Every link has the same evidence.
     evidence: Array.from({ length: board_header.fields.evidence.count }, () => ({ heartbeat_ns, listening_since_ns })),
     ...said,
   });
@@ -113,7 +113,7 @@ export const FULL: Encodable<'report'> = {
   ...EARLIER,
   t_boot_ns: 1001n * S,
   t_real_ns: 1_700_001_001n * S,
-  // 10 s of CPU time in all between the two, 100 s since boot.
+  // 10 s of CPU time in total between the two, and 100 s since boot.
   cpu_user_ms: 15_000,
   cpu_nice_ms: 100,
   cpu_system_ms: 1000,
@@ -140,7 +140,7 @@ export const FULL: Encodable<'report'> = {
   fs_fullest_pm: 693,
   arch: 1,
   os_release: '6.1.0-25-amd64',
-  // The order of interfaces shifts; the fabric is not a part of it.
+  // The order of the interfaces differs from EARLIER; the fabric is not among them.
   net: [
     { name: 'eth1', rx_bytes: 1500, tx_bytes: 2600, rx_packets: 17, tx_packets: 28 },
     { name: 'eth0', rx_bytes: 1e12 + 1e6, tx_bytes: 2e12 + 2e6, rx_packets: 3e9 + 1e3, tx_packets: 4e9 + 2e3 },
@@ -259,7 +259,9 @@ export const EXPECTED: Record<string, string> = {
   reports_lost: '17',
 };
 
-/** A node of which everything was measured, `changed` in its newest report, `before` in the one before. */
+/**
+ * A node on which everything was measured; `changed` replaces values in its newest report, `before` in the one before.
+ */
 export function node(
   name: string,
   age = 0,
@@ -285,7 +287,10 @@ export const HOSTILE: [what: string, bytes: Uint8Array][] = [
   ['a comment', Buffer.from('--> <!-- ]]>')],
 ];
 
-/** The same as a file that can be mapped, without links, and with an index in which no name is found: nobody looks one up here. */
+/**
+ * The same as a file that can be mapped, without links, and with an empty name index, because nobody searches for a
+ * name here.
+ */
 export function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard): void {
   const { board_header, link, sender, event, index_entry } = structs;
   const [links, senders, events, index_slots] = [32, 256, 16, 64];
@@ -293,7 +298,7 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
   const senders_offset = links_offset + links * link.bytes;
   const events_offset = senders_offset + senders * sender.bytes;
   const index_offset = events_offset + events * event.bytes;
-  /** Tables and index, all of them empty. */
+  /** Tables and index, all empty. */
   const tables = Buffer.alloc(index_offset + index_slots * index_entry.bytes - board_header.bytes);
   const bytes = bytesOf(nodes, options);
   const view = new DataView(bytes.buffer);
@@ -325,8 +330,8 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
 }
 
 /**
- * A receiver's heartbeat for the time that starting a program takes: as far ahead as a reader still trusts. Nothing is
- * older than a machine that has just been started.
+ * A receiver's heartbeat that stays valid while a program starts: as far in the future as a reader accepts. Its times
+ * are late enough for a machine that has just booted.
  */
 export function beating(): TestBoard {
   const now = process.hrtime.bigint() + (9n * S) / 10n;
@@ -353,13 +358,13 @@ function extrasOf(text: string): Attributes {
   );
 }
 
-/** A CLUSTER: of gmond's document with hosts, of gmetad's also as a summary. */
+/** A CLUSTER, with hosts; in gmetad's document also as a summary. */
 export interface Cluster {
   attributes: Attributes;
   hosts: Record<string, Host>;
-  /** Of METRICS, by name. */
+  /** The METRICS elements, by name. */
   sums: Record<string, Attributes>;
-  /** Of HOSTS. */
+  /** The HOSTS element. */
   counts: Attributes;
 }
 
@@ -383,7 +388,7 @@ function summaryOf(text: string): Pick<Cluster, 'sums' | 'counts'> {
   };
 }
 
-/** The clusters of a document, by name, read by its lines; that it is XML is xmllint's to say. */
+/** The clusters of a document, by name, parsed line by line; xmllint checks whether it is valid XML. */
 export function clustersOf(document: string): Record<string, Cluster> {
   const clusters = [...document.matchAll(/<CLUSTER ([^>]*)>(.*?)<\/CLUSTER>/gs)].map(([, open, body]) => {
     const attributes = attributesOf(open!);
@@ -392,13 +397,13 @@ export function clustersOf(document: string): Record<string, Cluster> {
   return Object.fromEntries(clusters);
 }
 
-/** The one cluster of a document. */
+/** The only cluster of a document. */
 export function parse(document: string): { cluster: Attributes; hosts: Record<string, Host> } {
   const { attributes = {}, hosts = {} } = Object.values(clustersOf(document))[0] ?? {};
   return { cluster: attributes, hosts };
 }
 
-/** What must hold of every document, whatever was put into it. */
+/** Checks the rules for every document, whatever strings it was made from; returns the violation. */
 export function clean(document: string): string | undefined {
   const body = document.slice(document.indexOf(']>') + 2);
   if (!/^[\n -~]*$/.test(document)) return 'a byte that is no printable ASCII';
@@ -412,27 +417,27 @@ export const needsXmllint = {
   skip: xmllintMissing && !process.env.CI ? 'xmllint missing: apt-get install libxml2-utils' : false,
 };
 
-/** What xmllint has against the document; empty when it is valid by its own DTD. */
+/** xmllint's errors; empty if the document is valid according to its own DTD. */
 export function invalid(document: string): string {
   const { status, stderr, error } = spawnSync('xmllint', ['--valid', '--noout', '-'], { input: document });
   return status === 0 ? '' : `${error?.message ?? ''}${stderr}`;
 }
 
-/** What a default gmond 3.7.2 says of one of its metrics on every host. */
+/** What a default gmond 3.7.2 sends about one of its metrics on every host. */
 export interface Fact {
   name: string;
   type: string;
   units: string;
   tmax: string;
   slope: string;
-  /** After the point. */
+  /** The number of digits after the point. */
   digits: number;
   group: string;
   title: string;
   description: string;
 }
 
-/** The metrics of a default gmond, as a real one told them. */
+/** The metrics of a default gmond, as recorded from a real one. */
 export function gmondFacts(): Fact[] {
   const path = join(ROOT, 'test', 'vectors', 'gmond-metrics.json');
   const { metrics } = JSON.parse(readFileSync(path, 'utf8')) as { metrics: string[] };

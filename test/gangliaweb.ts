@@ -1,5 +1,5 @@
-// Runs Debian's ganglia-web, from a copy that is mended for PHP 8, and shows its pages in a browser without a screen. No
-// test of its own.
+// Runs Debian's ganglia-web from a copy that is patched for PHP 8, and shows its pages in a headless browser. No test
+// of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,39 +18,40 @@ export const PHP = '/usr/bin/php';
 export const CHROMIUM = '/usr/bin/chromium';
 
 /**
- * What ganglia-web 3.7.5 needs to run under PHP 8.2: file, what stands there, what has to. Each must be found, so that a
- * later version that mends one of them itself is noticed.
+ * The patches that ganglia-web 3.7.5 needs for PHP 8.2: file, old text, new text. Each old text must be found, so that
+ * we notice when a later version has fixed it.
  */
 const MENDS: readonly [file: string, from: string, to: string][] = [
-  // A handler of errors is given four arguments. Now it also tells the log what PHP 7 would have called a warning.
+  // PHP 8 passes four arguments to an error handler. The new one also logs what were warnings in PHP 7.
   [
     'lib/common_api.php',
     'function ganglia_api_error_handler ($no, $str, $file, $line, $context) {\n  $context; // PHPCS\n',
     'function ganglia_api_error_handler ($no, $str, $file, $line) {\n  told($no, $str, $file, $line);\n',
   ],
-  // It is set only where global.php was included on the outermost level.
+  // The variable is set only if global.php was included at the outermost level.
   [
     'ganglia.php',
     'in_array($context, $SKIP_GMETAD_CONTEXTS)',
     "in_array($context, $GLOBALS['SKIP_GMETAD_CONTEXTS'] ?? [])",
   ],
-  // Keys of arrays became names of arguments.
+  // In PHP 8, the keys of arrays become the names of arguments.
   [
     'dwoo/Dwoo/Compiler.php',
     'call_user_func_array($funcCompiler, $params)',
     'call_user_func_array($funcCompiler, array_values($params))',
   ],
-  // There is no loop to continue.
+  // `continue` outside of a loop is an error in PHP 8.
   [
     'functions.php',
     "if ( count($view['items']) == 0 ) {\n      continue;",
     "if ( count($view['items']) == 0 ) {\n      break;",
   ],
-  // Not of PHP 8: stacked.php quotes what it hands to the shell, and 3.7.5 then escapes the quotes as entities.
+  // Independent of PHP 8: stacked.php quotes the arguments for the shell, and 3.7.5 then escapes the quotes as
+  // entities.
   ['functions.php', 'ENT_QUOTES | ENT_HTML401', 'ENT_COMPAT | ENT_HTML401'],
 ];
 
-/** What PHP 8 took away and 3.7.5 uses, and what is worth a line in the log. */
+/** Functions that PHP 8 removed and 3.7.5 uses, and the handler that logs errors. */
 const BEFORE = `<?php
 function each(array &$array) {
   $key = key($array);
@@ -71,22 +72,22 @@ function told($level, $text, $file, $line) {
 `;
 
 export interface Shown {
-  /** The document as it stands after the page's scripts have run. */
+  /** The document after the page's scripts have run. */
   dom: string;
-  /** What is written in it. */
+  /** Its text. */
   text: string;
-  /** A picture of it, PNG. */
+  /** A screenshot, PNG. */
   picture: Buffer;
 }
 
 export class GangliaWeb {
-  /** Where its pages are. */
+  /** The URL of its pages. */
   readonly url: string;
   readonly #dir: string;
   readonly #child: ChildProcess;
   #log = '';
 
-  /** ganglia-web on a port of 127.0.0.1, that asks `queryPort` and draws from `rrds`. Ended with the test. */
+  /** Starts ganglia-web on a port of 127.0.0.1; it queries `queryPort` and draws from `rrds`. Ended with the test. */
   static async start(t: Teardown, options: { port: number; queryPort: number; rrds: string }): Promise<GangliaWeb> {
     const web = new GangliaWeb(t, options);
     await until('ganglia-web listens', () => web.#log.includes('Development Server'));
@@ -127,7 +128,7 @@ export class GangliaWeb {
       'display_errors=1',
       'log_errors=1',
       'error_log=',
-      // All but what is deprecated, which the code of 2019 cannot know.
+      // All errors except deprecations, which code from 2019 cannot avoid.
       'error_reporting=24575',
     ];
     this.#child = spawn(
@@ -156,8 +157,8 @@ export class GangliaWeb {
   }
 
   /**
-   * Lines of its log that tell of errors, of pages that are not there, and of rrdtool's errors; but for a file that
-   * gmetad writes at that moment: neither of the two waits for the other's lock.
+   * Log lines about errors, missing pages, and errors of rrdtool, except for a file that gmetad was writing: neither
+   * program waits for the other's lock.
    */
   complaints(): string[] {
     return this.#log
@@ -166,7 +167,7 @@ export class GangliaWeb {
       .filter(line => !line.includes('/favicon.ico') && !line.includes('could not lock RRD'));
   }
 
-  /** What a page or picture answers. Asked again when it answers nothing, as it does where a file was locked. */
+  /** The response for a page or picture. It is requested again if it is empty, which happens when a file was locked. */
   async fetch(page: string): Promise<{ status: number; type: string; body: Buffer }> {
     for (let tries = 1; ; tries++) {
       const response = await fetch(this.url + page);
@@ -189,7 +190,7 @@ export class GangliaWeb {
           '--disable-dev-shm-usage',
           `--user-data-dir=${join(this.#dir, 'browser')}`,
         ],
-        // Time of its own: it ends when nothing is left to wait for.
+        // Virtual time: the browser ends as soon as nothing is left to wait for.
         ...['--virtual-time-budget=10000', '--window-size=1400,2400'],
         ...[`--screenshot=${picture}`, '--dump-dom', this.url + page],
       ],
@@ -209,7 +210,7 @@ export class GangliaWeb {
   }
 }
 
-/** What is written in a document, without its scripts, in single blanks. */
+/** The text of a document, without its scripts and with single blanks. */
 function textOf(dom: string): string {
   return dom
     .replace(/<(script|style)\b.*?<\/\1>/gs, ' ')
@@ -219,12 +220,12 @@ function textOf(dom: string): string {
     .replace(/\s+/g, ' ');
 }
 
-/** Where the pictures of a document come from. */
+/** The sources of a document's pictures. */
 export function picturesOf(dom: string): string[] {
   return [...dom.matchAll(/<img\b[^>]*?\bsrc="([^"]*)"/g)].map(([, src]) => src!.replaceAll('&amp;', '&'));
 }
 
-/** Width and height of a PNG, px; undefined when it is none. */
+/** Width and height of a PNG in px; undefined if it is not a valid one. */
 export function sizeOfPng(bytes: Buffer): [width: number, height: number] | undefined {
   const whole = bytes.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')) && bytes.includes('IEND');
   return whole ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : undefined;

@@ -1,5 +1,6 @@
-// Starts a real gmetad with RRDs of its own, waits for its polls, asks it and reads what it wrote; and what it polls: nodes,
-// a receiver, our server. gmetad listens on all addresses: only for a network of a test's own. No test of its own.
+// Starts a real gmetad with its own RRDs, waits for its polls, queries it and reads its files; and starts what it
+// polls: nodes, a receiver, our server. gmetad listens on all addresses, so it must run in a test's own network. No
+// test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,20 +18,26 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** Why a test that needs these programs is skipped; false where they are, and in CI, where a missing one is a failure. */
+/**
+ * Why a test that needs these programs is skipped; false if they are installed, and in CI, where a missing one is a
+ * failure.
+ */
 export function missing(programs: Record<string, string>): string | false {
   if (process.env.CI === 'true') return false;
   const lacking = Object.keys(programs).filter(program => !existsSync(program));
   return lacking.length > 0 && `missing: apt-get install ${lacking.map(program => programs[program]).join(' ')}`;
 }
 
-/** For setpriv: what it runs ends when its parent is gone, also where that was killed. */
+/** Options of setpriv: the program ends when its parent has ended, even if the parent was killed. */
 export const ORPHANED = ['--pdeathsig', 'KILL', '--'];
 
 export const GMETAD = '/usr/sbin/gmetad';
 export const RRDTOOL = '/usr/bin/rrdtool';
 
-/** What a port of 127.0.0.1 says, to the end; `line` is asked first. An answer that breaks off is an error. */
+/**
+ * The whole answer of a port of 127.0.0.1, after the request `line` if there is one. An answer that breaks off is an
+ * error.
+ */
 export async function ask(port: number, line?: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const pieces: Buffer[] = [];
@@ -40,18 +47,21 @@ export async function ask(port: number, line?: string): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** A point of an RRD: its time, s, and the value of each of its data sources: `sum`, of clusters and grids also `num`. */
+/**
+ * A point of an RRD: its time in s, and the value of each data source: `sum`, and for clusters and grids also `num`.
+ */
 export interface Point {
   time: number;
   values: Record<string, number>;
 }
 
-/** What gmetad says of itself when it starts; all else it complains about. */
+/** What gmetad prints at its start; every other line is a complaint. */
 const STARTING = /^(Sources are \.\.\.|Source: \[.*|\t127\.0\.0\.1|Data thread \d+ is monitoring \[.*)$/;
 
 /**
- * gmetad sums its whole grid every half of its shortest step, here every 0.9 to 1.1 s, whatever it polls; it takes care that the second
- * has changed, but by the fine clock, and stamps by time(2), which lags it by up to a tick. Now and then two sums have one stamp.
+ * gmetad adds up its whole grid every half of its shortest step, here every 0.9 to 1.1 s, independent of its polls. It
+ * makes sure that the second has changed, but by the fine clock, while its timestamps come from time(2), which lags by
+ * up to a tick. So two sums sometimes have the same timestamp.
  */
 const SUMMED_TWICE =
   /^RRD_update \(\S+\/rrds\/__SummaryInfo__\/\S+\): .*using time (\d+) when last update time is \1 \(minimum/;
@@ -75,8 +85,9 @@ export class Gmetad {
   #said = '';
 
   /**
-   * A gmetad that polls `sources`, ports of 127.0.0.1, every two seconds, and listens. Ended with the test. Polls may come
-   * a twentieth early: were it every second, two could be of one LOCALTIME. Without `records` it writes no RRDs.
+   * Starts a gmetad that polls `sources`, ports of 127.0.0.1, every two seconds, and waits until it listens. Ended with
+   * the test. A poll may be a twentieth early: with an interval of one second, two could have the same LOCALTIME.
+   * Without `records` it writes no RRDs.
    */
   static async start(t: Teardown, sources: readonly number[], { records = true } = {}): Promise<Gmetad> {
     const gmetad = new Gmetad(t, sources, records);
@@ -100,11 +111,11 @@ export class Gmetad {
       `interactive_port ${this.queryPort}`,
       'setuid off',
       `write_rrds ${records ? 'on' : 'off'}`,
-      // The usual ones take 18 MB a host.
+      // The default archives take 18 MB for each host.
       'RRAs "RRA:AVERAGE:0.5:1:120"',
     ];
     writeFileSync(conf, `${lines.join('\n')}\n`);
-    // So that it stays in the foreground and complains on stderr rather than to syslog.
+    // -d: it stays in the foreground and logs to stderr instead of syslog.
     const child = spawn('setpriv', [...ORPHANED, GMETAD, '-c', conf, '-d', '1'], { stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data: Buffer) => {
@@ -124,7 +135,7 @@ export class Gmetad {
     this.#child = child;
   }
 
-  /** What it complained about so far, its own end included, but for what has nothing to do with what it was told. */
+  /** Its complaints so far, including its end, except for those that have nothing to do with its input. */
   complaints(): string[] {
     return this.#said.split('\n').filter(line => line !== '' && !STARTING.test(line) && !SUMMED_TWICE.test(line));
   }
@@ -135,16 +146,16 @@ export class Gmetad {
     return ask(this.queryPort, query);
   }
 
-  /** When its last successful poll was, ms. */
+  /** The time of its last successful poll, ms. */
   async #lastPoll(): Promise<number> {
     const status = await this.ask('/status');
     return Number(/"polls":\{"ok":\{[^}]*"lastTime":(\d+)/.exec(status)?.[1] ?? 0);
   }
 
-  /** Waits for so many successful polls that begin from now on. */
+  /** Waits for so many successful polls that begin after this call. */
   async polls(count = 1): Promise<void> {
     let last = await this.#lastPoll();
-    // The one that ends next may have begun before.
+    // The next poll to end may have begun before this call.
     for (let seen = 0; seen <= count; seen++)
       last = await until(
         'gmetad has polled',
@@ -156,24 +167,24 @@ export class Gmetad {
       );
   }
 
-  /** Its clusters as it tells them, of every host or as a summary. */
+  /** Its clusters in its own document, with all hosts or as a summary. */
   async clusters(summary = false): Promise<Record<string, Cluster>> {
     return clustersOf(await this.ask(summary ? '/?filter=summary' : '/'));
   }
 
-  /** Hosts up and down of the whole grid, which gmetad adds up seldom: `2 up, 1 down`. */
+  /** Hosts up and down in the whole grid, which gmetad adds up only now and then: `2 up, 1 down`. */
   async gridHeads(): Promise<string> {
     const [, up, down] = /^<HOSTS UP="(\d+)" DOWN="(\d+)"/m.exec(await this.ask('/?filter=summary')) ?? [];
     return `${up} up, ${down} down`;
   }
 
-  /** Hosts up and down of a cluster, in its summary: `2 up, 1 down`. */
+  /** Hosts up and down in a cluster's summary: `2 up, 1 down`. */
   async heads(cluster: string): Promise<string> {
     const { UP, DOWN } = (await this.clusters(true))[cluster]?.counts ?? {};
     return `${UP} up, ${DOWN} down`;
   }
 
-  /** Waits until its summary counts the hosts of a cluster so. */
+  /** Waits until its summary of a cluster has these counts. */
   async counts(cluster: string, heads: string): Promise<void> {
     await until(`gmetad counts ${heads} in ${cluster}`, async () => (await this.heads(cluster)) === heads, 50);
   }
@@ -189,15 +200,15 @@ export class Gmetad {
   }
 
   /**
-   * A copy of an RRD, for rrdtool to read; none where there is no RRD. rrdtool locks what it reads, and a gmetad that finds
-   * a lock complains and loses the point that it had to write.
+   * Copies an RRD for rrdtool; no copy if there is no RRD. rrdtool locks the file that it reads, and a gmetad that
+   * finds a lock complains and loses a point.
    */
   #copyOf(path: string): string {
     const file = join(this.rrds, `${path}.rrd`);
     const copy = join(this.#copies, `${path.replaceAll('/', '+')}.rrd`);
     rmSync(copy, { force: true });
     if (!existsSync(file)) return copy;
-    // gmetad writes by a mapping: until two looks agree, it may be in the middle of a point.
+    // gmetad writes through a mapping, so it may be in the middle of a point: read until two reads agree.
     let [bytes, again] = [readFileSync(file), readFileSync(file)];
     while (!again.equals(bytes)) [bytes, again] = [again, readFileSync(file)];
     writeFileSync(copy, again);
@@ -225,14 +236,16 @@ export class Gmetad {
     return this.newestOf([path])[path] as Point;
   }
 
-  /** Every point of an RRD's data source within the last so many seconds: the averages of its steps, NaN for a gap. */
+  /** All points of an RRD's data source in the last `seconds`: the averages of its steps, NaN for a gap. */
   points(path: string, seconds = 120): number[] {
     const args = ['fetch', this.#copyOf(path), 'AVERAGE', '-s', `-${seconds}`];
     const { stdout } = spawnSync(RRDTOOL, args, { encoding: 'utf8' });
     return [...stdout.matchAll(/^\d+: (\S+)/gm)].map(([, value]) => (/nan/i.test(value!) ? Number.NaN : Number(value)));
   }
 
-  /** The mean of the last hour of a summary, as ganglia-web asks for it: NaN before rrdtool has a whole pixel of points. */
+  /**
+   * The mean of the last hour in a summary, as ganglia-web computes it: NaN before rrdtool has a whole pixel of points.
+   */
   mean(path: string): number {
     const drawn = [`DEF:mean=${this.#copyOf(path)}:sum:AVERAGE`, 'PRINT:mean:AVERAGE:%lf'];
     const { stdout } = spawnSync(RRDTOOL, ['graph', '/dev/null', '--start', '-3600s', ...drawn], { encoding: 'utf8' });
@@ -242,10 +255,13 @@ export class Gmetad {
 
 // ---- what it polls ----------------------------------------------------------------------------------------------------
 
-/** Silence soon, so that nobody waits for it long, and not so soon that a busy machine is silent. */
+/** Limits that are short, so that tests do not wait long for a silence, but long enough for a busy machine. */
 export const LIMITS = ['--uncertain-after', '2s', '--silent-after', '4s'];
 
-/** Nodes on which everything was measured, second by second on a clock of their own, however long these really take. */
+/**
+ * Nodes on which everything was measured. Their own clock advances one second per report, however long that really
+ * takes.
+ */
 export class Nodes {
   readonly #socket: BulkSender;
   readonly #changed = new Map<string, Encodable<'report'>>();
@@ -264,7 +280,7 @@ export class Nodes {
     });
   }
 
-  /** What this node reports from now on. */
+  /** Changes what this node reports from now on. */
   reports(name: string, changed: Encodable<'report'> = {}): void {
     this.#changed.set(name, changed);
   }
@@ -275,7 +291,7 @@ export class Nodes {
 
   #report(): void {
     const k = ++this.#second;
-    // The rates of test/ganglia.ts, one second further each time.
+    // The rates of test/ganglia.ts, one second later each time.
     const moving: Encodable<'report'> = {
       seq: k,
       t_boot_ns: BigInt(1000 + k) * S,
@@ -321,7 +337,7 @@ export async function serve(
   return { ...running, port, treePort, queryPort };
 }
 
-/** A receiver, its nodes, our server and a gmetad that polls it; `gone` have fallen silent before the first poll. */
+/** A receiver, its nodes, our server and a gmetad that polls it; the nodes `gone` are silent before the first poll. */
 export async function chain(t: Teardown, cluster: string, hosts: readonly string[], gone: readonly string[] = []) {
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, ['--cluster', cluster, ...LIMITS]);

@@ -1,5 +1,5 @@
-// What tests of hanging share: a master that only listens, a sender in surroundings of its own, and two stand-ins for
-// things that hang: statfs by preloading, and a file system of its own. No test of its own.
+// Shared by the tests of hangs: a master that only listens, a sender in its own environment, and two simulations of
+// things that hang: statfs by preloading, and a file system. No test of its own.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
@@ -24,7 +24,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** Compiles a program, or with `shared` what can be preloaded, out of c/test; its path. */
+/** Compiles a program of c/test, or a library to preload if `shared`; returns its path. */
 export function compile(t: Teardown, name: string, shared = false): string {
   const out = join(folder(t), name);
   const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror'.split(' ');
@@ -39,7 +39,7 @@ export interface Heard extends Report {
   marks: string[];
 }
 
-/** A master that keeps what it hears. */
+/** A master that stores the reports it receives. */
 export class Hearer {
   readonly reports: Heard[] = [];
   #isOpen = true;
@@ -75,13 +75,13 @@ export class Hearer {
     return last;
   }
 
-  /** The next report that is so. */
+  /** The next report for which the condition is true. */
   async next(what: string, isSo: (report: Heard) => boolean): Promise<Heard> {
     const from = this.reports.length;
     return until(what, () => this.reports.slice(from).find(isSo));
   }
 
-  /** Some reports more. */
+  /** The next so many reports. */
   async more(count: number): Promise<Heard[]> {
     const from = this.reports.length;
     return until(
@@ -92,17 +92,17 @@ export class Hearer {
 }
 
 export interface Surroundings {
-  /** What is run before the program. */
+  /** The command that runs the program. */
   prefix?: string[];
-  /** Arguments of Node itself. */
+  /** Options for Node. */
   node?: string[];
   env?: Record<string, string>;
-  /** A program that stands for `beoboard send`. */
+  /** A program to run instead of `beoboard send`. */
   sender?: string | undefined;
   stdio?: ('ignore' | 'pipe' | number)[];
 }
 
-/** Starts `beoboard argv`; with `prefix` this must become the program without another process. It is ended with the test. */
+/** Starts `beoboard argv`; a `prefix` must exec the program, without another process. Ended with the test. */
 export function startIn(
   t: Teardown,
   { prefix = [], node = [], env = {}, sender, stdio = ['ignore', 'pipe', 'pipe'] }: Surroundings,
@@ -115,7 +115,7 @@ export function startIn(
     stderr += data.toString();
   });
   const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
-  // Later than its end: the last of what it wrote may still be on its way.
+  // 'close' comes after 'exit', when the last of its output has arrived.
   const closed = once(child, 'close');
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
@@ -132,7 +132,7 @@ export function childrenOf(pid: number): number[] {
     .filter(child => statOf(child)?.parent === pid);
 }
 
-/** A process's state (D: stuck in the kernel, Z: dead but not buried) and its parent; undefined when it is gone. */
+/** A process's state (D: stuck in the kernel, Z: zombie) and its parent; undefined if it has ended. */
 export function statOf(pid: number): { state: string; parent: number } | undefined {
   try {
     const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -164,7 +164,7 @@ export class HangingStatfs {
     if (!existsSync(this.#fifo)) execFileSync('mkfifo', [this.#fifo]);
   }
 
-  /** Lets go on who waits, and who is just about to. */
+  /** Releases the call that waits, and one that is just about to wait. */
   release(): void {
     if (!existsSync(this.#fifo)) return;
     this.#open = openSync(this.#fifo, constants.O_RDWR | constants.O_NONBLOCK);
@@ -177,10 +177,10 @@ export class HangingStatfs {
   }
 }
 
-/** Where a file system hangs. */
+/** The call in which a file system hangs. */
 export type Moment = 'look-up' | 'open' | 'read';
 
-/** Why there can be none of our own here; undefined when there can. */
+/** Why we cannot mount our own file system here; undefined if we can. */
 export function noFileSystem(): string | undefined {
   const tried = spawnSync(
     'unshare',
@@ -194,16 +194,16 @@ export function noFileSystem(): string | undefined {
     : `needs root, mount namespaces and /dev/fuse: ${tried.stderr || tried.error}`.trim();
 }
 
-/** A file system that shows the files of `shows` and hangs when told to, in a mount namespace of a sender's own. */
+/** A file system with the files of `shows` that hangs on request, in a sender's own mount namespace. */
 export class HangingFolder {
   readonly shows: string;
-  /** Of whoever shall see it. */
+  /** The command prefix of a program that is to see it. */
   readonly prefix: string[];
   readonly #control: number;
 
   /**
-   * @param at where it lies; the rest of /run is empty
-   * @param script run before it is mounted
+   * @param at where it is mounted; the rest of /run is empty
+   * @param script run before the mount
    */
   constructor(t: Teardown, at: string, script = '') {
     const own = folder(t);
@@ -211,7 +211,7 @@ export class HangingFolder {
     mkdirSync(this.shows);
     const control = join(own, 'control');
     execFileSync('mkfifo', [control]);
-    // Its end ends the file system, also when this process crashes.
+    // The file system ends when this descriptor is closed, also after a crash of this process.
     this.#control = openSync(control, constants.O_RDWR | constants.O_NONBLOCK);
     t.teardown(() => closeSync(this.#control));
     this.prefix = [...inNamespace(`mkdir -p ${at}\n${script}`), compile(t, 'hangfs'), at, this.shows, control];
@@ -230,7 +230,7 @@ export class HangingFolder {
   }
 }
 
-/** What to run a program with so that it has an empty /run of its own, after a script. */
+/** The command prefix that gives a program its own, empty /run, and runs a script before it. */
 export function inNamespace(script: string): string[] {
   return ['unshare', '-m', 'sh', '-ec', `mount -t tmpfs none /run\n${script}\nexec "$@"`, 'sh'];
 }

@@ -1,9 +1,10 @@
-// HMAC-SHA-256 three times over: by the OpenSSL that the addon finds in Node, by our own C code, and by node:crypto. No test of its own.
+// HMAC-SHA-256 by three implementations: the OpenSSL that the addon finds in Node, our own C code, and node:crypto. No
+// test of its own.
 
 import { createHmac } from 'node:crypto';
 import { hmac } from '../src/native/index.js';
 
-/** What a test needs of tap. */
+/** The part of tap that a test needs. */
 interface Test {
   comment(text: string): void;
   equal(found: unknown, wanted: unknown, ...what: [string]): unknown;
@@ -11,11 +12,11 @@ interface Test {
 
 const MOST = 1300;
 
-/** Holds them against each other for so many random keys and messages; SEED repeats a run. */
+/** Compares them for so many random keys and messages; SEED repeats a run. */
 export function agree(t: Test, messages: number): void {
   const seed = process.env.SEED ?? String(Date.now() % 1_000_000);
   t.comment(`SEED=${seed}`);
-  // Random enough, and repeatable: a pool that is hashed out of the seed, of which keys and messages are pieces.
+  // Random but repeatable: the seed is hashed to a pool, and keys and messages are parts of it.
   let state = Buffer.from(seed);
   const more = () => {
     state = createHmac('sha256', 'pool').update(state).digest();
@@ -26,7 +27,7 @@ export function agree(t: Test, messages: number): void {
   for (let i = 0; i < messages; i++) {
     const random = more();
     const at = random.readUInt32LE(0) % (pool.length - MOST);
-    // Every length there is first, then any; often that of a report.
+    // First every length, then random ones, and often the length of a report.
     const length = i <= MOST ? i : i % 4 === 0 ? 1200 : random.readUInt32LE(4) % MOST;
     const message = pool.subarray(at, at + length);
     const wanted = createHmac('sha256', random).update(message).digest();

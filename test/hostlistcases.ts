@@ -1,6 +1,6 @@
-// What host lists mean, as tables: for the parser in TypeScript and the one in C alike. No test of its own.
+// The meaning of host lists as tables, for the parser in TypeScript and the one in C. No test of its own.
 
-/** Names, and the list that stands for them. */
+/** Names, and the list that they are folded to. */
 export const FOLDED: readonly (readonly [names: string, list: string])[] = [
   ['', ''],
   ['n2 n1 n1', 'n[1-2]'],
@@ -16,10 +16,10 @@ export const FOLDED: readonly (readonly [names: string, list: string])[] = [
   [`n${'0'.repeat(30)}1 n${'0'.repeat(30)}2`, `n${'0'.repeat(16)}[${'0'.repeat(14)}1-${'0'.repeat(14)}2]`],
 ];
 
-/** In the order of people. */
+/** In natural order. */
 export const IN_ORDER = ['a', 'a1', 'a1b', 'a01', 'a2', 'a10', 'a10b2', 'a10b11', 'ab', 'b'];
 
-/** A list, and its names in their order. */
+/** A list, and its names in order. */
 export const EXPANDED: readonly (readonly [list: string, names: string])[] = [
   ['node[8-11]', 'node8 node9 node10 node11'],
   ['b,a,b,c,a', 'b a c'],
@@ -34,7 +34,7 @@ export const EXPANDED: readonly (readonly [list: string, names: string])[] = [
   [`n${'0'.repeat(62)}`, `n${'0'.repeat(62)}`],
 ];
 
-/** A list that is refused, at which column, and with which words. */
+/** A list that is refused, the column of the error, and its text. */
 export const REFUSED: readonly (readonly [list: string, column: number, says: string])[] = [
   ['', 1, 'it is empty; write names, as in node[1-3],login1'],
   ['a,,b', 3, 'an empty name; leave out the extra comma'],

@@ -1,25 +1,28 @@
-// The rule of liveness once more, in whole numbers of any size and row by row as "Liveness" in proto/board-v2.md has it: what
-// tests hold the product's own, in c/liveness.h, against. Pure.
+// The rule of liveness a second time, with integers of any size and row by row like "Liveness" in proto/board-v2.md:
+// the oracle for the product's own code in c/liveness.h. Pure.
 
 import type { State } from '../src/shm/liveness.js';
 
 const STALLED_AFTER_NS = 3_000_000_000n;
 const AHEAD_NS = 1_000_000_000n;
 
-/** What the board says of its receiver and of the node's link, and the reader's clock. All times in ns of CLOCK_MONOTONIC. */
+/**
+ * The board's evidence about its receiver and about the node's link, and the reader's clock. All times in ns of
+ * CLOCK_MONOTONIC.
+ */
 export interface Evidence {
   nowNs: bigint;
-  /** Of the receiver, and of the link where it is not told apart. */
+  /** Of the receiver; also of the node's link if `link` is absent. */
   heartbeatNs: bigint;
   listeningSinceNs: bigint;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
   retired: boolean;
-  /** Of the node's link; not given: the receiver's own. */
+  /** Of the node's link; by default the receiver's. */
   link?: { heartbeatNs: bigint; listeningSinceNs: bigint };
 }
 
-/** What is known of a node's last report. */
+/** What the board has of a node's last report. */
 export interface LastReport {
   stampNs: bigint;
   intervalMs: number;
@@ -34,7 +37,7 @@ function limit(limitNs: bigint, intervalMs: number): bigint {
   return intervalMs > 1000 ? (limitNs * BigInt(intervalMs)) / 1000n : limitNs;
 }
 
-/** The state of a node; `last` is undefined when the board holds no report of it. */
+/** The state of a node; `last` is undefined if the board has no report of it. */
 export function judge(board: Evidence, last: LastReport | undefined): State {
   if (board.retired || isStalled(board)) return 'unknown';
   if (last === undefined) return 'never';

@@ -1,4 +1,4 @@
-// What the tests share: reports made by hand, boards of their own, programs started and ended. No test of its own.
+// Shared by the tests: reports made by hand, separate boards, starting and ending programs. No test of its own.
 
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,12 +12,12 @@ import { clusterId } from '../src/layout/identity.js';
 import { constants } from '../src/layout/layout.gen.js';
 import { type Rates, rates } from '../src/shm/rates.js';
 
-/** What a test needs of tap: something to do at its end. */
+/** The part of tap that a test needs: something to do at its end. */
 export interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** What a file needs of tap to run itself again. */
+/** The part of tap that a file needs to run itself again. */
 interface Spawning {
   pass(what: string, extra: { skip: string }): unknown;
   spawn(command: string, args: string[], options: { env: NodeJS.ProcessEnv }, name: string): unknown;
@@ -26,16 +26,16 @@ interface Spawning {
 /** The root of the project. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const PROGRAM = join(ROOT, 'dist', 'bin', 'beoboard.cjs');
-/** A program that stands for `beoboard send` in the tests of a process: the sender in C. Empty: none does. */
+/** A program to run instead of `beoboard send` in the tests of a process: the sender in C. Empty: none. */
 export const SENDER = process.env.BEOBOARD_TEST_SENDER ?? '';
 
-/** The C files of the board's writer, in c/: as they are listed for make. */
+/** The C files of the board's writer in c/, as listed for make. */
 export function writerSources(): string[] {
   const [, names = ''] = /^WRITER = (.*)$/m.exec(readFileSync(join(ROOT, 'c', 'writer.mk'), 'utf8')) ?? [];
   return names.split(' ').map(name => `${name}.c`);
 }
 
-/** The words that run `beoboard argv`. */
+/** The command that runs `beoboard argv`. */
 export function commandOf(
   argv: readonly string[],
   node: readonly string[] = [],
@@ -45,7 +45,7 @@ export function commandOf(
   return [process.execPath, ...node, PROGRAM, ...argv];
 }
 
-/** A report that a receiver accepts, with what the test wants of it. */
+/** A report that a receiver accepts, with the given values. */
 export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint8Array {
   const bytes = new Uint8Array(REPORT_BYTES);
   encode('report', new DataView(bytes.buffer), 0, {
@@ -64,7 +64,7 @@ export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint
   return bytes;
 }
 
-/** Rates between two reports, each in bytes of its own. */
+/** The rates between two reports, each in its own bytes. */
 export function ratesOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Rates | undefined {
   const both = new Uint8Array(2 * REPORT_BYTES);
   if (before !== undefined) both.set(before);
@@ -74,29 +74,32 @@ export function ratesOf(before: Uint8Array | undefined, after: Uint8Array | unde
 
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** A folder that is removed at the end of the test; in shared memory, of which containers may have 64 MB, unless told. */
+/**
+ * A folder that is removed at the end of the test; by default in shared memory, of which containers may have only 64
+ * MB.
+ */
 export function folder(t: Teardown, within = MEMORY): string {
   const path = mkdtempSync(join(within, `beoboard-test.${process.pid}.`));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** The path of a board of this test's own. */
+/** A path for a board of this test only. */
 export function boardPath(t: Teardown): string {
   return join(folder(t), 'board');
 }
 
 export interface Running {
   child: ChildProcess;
-  /** What it sent when it was ready. */
+  /** The message that it sent when it was ready. */
   ready: Promise<{ listening?: string[]; reporting?: string }>;
-  /** All that it wrote so far. */
+  /** All its output so far. */
   output(): { stdout: string; stderr: string };
-  /** Exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended it. */
   exit: Promise<number | string>;
 }
 
-/** Starts `beoboard argv` as a child that tells when it is ready; it is ended with the test. */
+/** Starts `beoboard argv` as a child process that reports when it is ready; it is ended with the test. */
 export function start(t: Teardown, argv: string[]): Running {
   const [program, ...args] = commandOf(argv);
   const other = program === SENDER;
@@ -111,7 +114,7 @@ export function start(t: Teardown, argv: string[]): Running {
   child.stderr?.on('data', (data: Buffer) => {
     stderr += data.toString();
     const [, reporting] = /: ready: .* to (.*)\n/.exec(stderr) ?? [];
-    // What ours tell over the channel of fork().
+    // The message that our own programs send over the channel of fork().
     if (other && reporting !== undefined) child.emit('message', { reporting });
   });
   const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
@@ -129,7 +132,7 @@ export function start(t: Teardown, argv: string[]): Running {
   return { child, ready, output: () => ({ stdout, stderr }), exit };
 }
 
-/** Ports of 127.0.0.1 that nobody has now, for programs of others that cannot choose one themselves. */
+/** Ports of 127.0.0.1 that are free now, for foreign programs that cannot choose one themselves. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map(server => once(server, 'listening')));
@@ -138,7 +141,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Starts a receiver on a free port of 127.0.0.1, and gives the port. */
+/** Starts a receiver on a free port of 127.0.0.1; returns the port as well. */
 export async function startReceiver(
   t: Teardown,
   board: string,
@@ -172,8 +175,8 @@ export async function run(
 }
 
 /**
- * Waits until something that another process does is true: looks again and again, every so many ms, and gives up only
- * when all is lost.
+ * Waits until something that another process does is true: checks it every so many ms, and gives up only after a
+ * minute.
  */
 export async function until<T>(
   what: string,
@@ -189,13 +192,13 @@ export async function until<T>(
   }
 }
 
-/** Whether this process is what `inOwnNetwork` started. */
+/** Whether this process was started by `inOwnNetwork`. */
 export const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
 
 /**
- * Runs a test file again, as one test, in a network namespace of its own, where it has every port and nothing leaves
- * this machine; there INSIDE is true. `setup` is a shell command that makes what the namespace needs; a new one has
- * nothing that is up. Where there are no namespaces that is a skip with the reason, and in CI a failure.
+ * Runs a test file again, as one test, in its own network namespace, where all ports are free and nothing leaves this
+ * machine; INSIDE is true there. `setup` is a shell command that prepares the namespace; in a new one no interface is
+ * up. Without namespaces this is a skip with the reason, and in CI a failure.
  */
 export function inOwnNetwork(t: Spawning, setup: string, file: string, name = 'in a network of its own'): void {
   const tried = spawnSync('unshare', ['-n', 'sh', '-c', setup], { encoding: 'utf8' });

@@ -1,5 +1,6 @@
-// A board whose nodes report by several links, of which something else is known of each: links that are up, one that stands, one that has
-// just begun, numbers without an entry, and what is known of none. With it what each node is, by the oracle. For whoever reads boards.
+// A board whose nodes report by several links with different evidence: links that are up, one that is stalled, one that
+// has just started listening, numbers without an entry, and reports without a link. Also the state of each node by the
+// oracle. For tests of programs that read boards.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { bits, structs } from '../src/layout/layout.gen.js';
@@ -25,7 +26,7 @@ export interface LinkNode {
   state: State;
 }
 
-/** Stores words of 64 bits in a board. */
+/** Writes 64-bit words into a board. */
 export function poke(path: string, words: [offset: number, value: bigint][]): void {
   const fd = openSync(path, 'r+');
   const bytes = Buffer.alloc(8);
@@ -36,14 +37,14 @@ export function poke(path: string, words: [offset: number, value: bigint][]): vo
   closeSync(fd);
 }
 
-/** Lets the heart of the receiver beat once: of the receiver alone, of no link. */
+/** Writes one heartbeat of the receiver, but of no link. */
 export function beat(path: string): void {
   poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs()]]);
 }
 
 /**
- * Makes it, by a chooser of whole numbers. Nothing that is told of a node changes by waiting, as long as the heart beats: a node that reports
- * every second is not live, and one that reports every ten minutes is.
+ * Makes it with the choices of `pick`. No node's state changes with time while the heartbeat continues: a node with an
+ * interval of a second is not live, and one with an interval of ten minutes is.
  */
 export function makeLinkBoard(path: string, pick: (n: number) => number, count = 40): LinkNode[] {
   const used = 1 + pick(6);
@@ -52,7 +53,7 @@ export function makeLinkBoard(path: string, pick: (n: number) => number, count =
   const limits = { uncertainAfter: 4500, silentAfter: 10_500 };
   const writer = openWriter({ path, cluster: '', capacity: count + 1, ...limits, nodes: names });
   const base = (monotonicNs() / MS) * MS;
-  // Steps of 100 ms, and stamps aside of them: a limit lies between, and never on the edge.
+  // Steps of 100 ms, with stamps between the steps: so no age is exactly at a limit.
   const ago = (seconds: number) => base - BigInt(pick(seconds * 10)) * 100n * MS;
   for (let i = 1; i <= used; i++)
     writer.deliver(
@@ -63,7 +64,7 @@ export function makeLinkBoard(path: string, pick: (n: number) => number, count =
     );
   const nodes = names.slice(1).map(hostname => ({
     hostname,
-    // Mostly a link that there is; all numbers come.
+    // Mostly an existing link; but all numbers occur.
     link: pick(2) === 0 ? 1 + pick(used) : pick(3) === 0 ? [0, OTHERS][pick(2)]! : pick(32),
     interval_ms: pick(4) === 0 ? 600_000 : 1000,
     flags: pick(12) === 0 ? goodbye : 0,
@@ -74,7 +75,7 @@ export function makeLinkBoard(path: string, pick: (n: number) => number, count =
     if (!never) writer.deliver(makeReport(values), stampNs, 0n, link);
   writer.close();
   const evidence = Array.from({ length: 32 }, (_, link) => {
-    // Of what there is not, and of none, what would make everybody silent.
+    // For missing links and for no link: evidence that would make every node silent, if a reader used it.
     if (link === 0 || (link > used && link !== OTHERS)) return { heartbeatNs: base, listeningSinceNs: 0n };
     const heartbeatNs = [base, base, ago(30)][pick(3)]!;
     return { heartbeatNs, listeningSinceNs: [base - 60n * S, base - 60n * S, ago(30)][pick(3)]! };

@@ -1,5 +1,5 @@
-// Boards made in memory for what reads snapshots: every age, clock and reading is as the test says, to the byte. No test
-// of its own.
+// Boards made in memory for the readers of snapshots: every age, clock and reading is exactly what the test says. No
+// test of its own.
 
 import { expand } from '../src/common/hostlists.js';
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
@@ -8,7 +8,7 @@ import { type LinkEntry, type SenderEntry, Snapshot } from '../src/shm/reader.js
 
 export const S = 1_000_000_000n;
 export const NOW = 500_000n * S;
-/** By the wall clock. */
+/** A time by the wall clock. */
 export const REAL = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33)) * 1_000_000n;
 const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
 const SETS = Object.keys(bits.valid) as SetName[];
@@ -24,40 +24,40 @@ export type Span = number | bigint;
 
 export interface MadeNode {
   name: string;
-  /** From now back to the last report; none: there is no report. */
+  /** The age of the last report; absent: there is no report. */
   age?: Span;
-  /** Of the last report; the one before it came a second earlier. */
+  /** The last report; the one before it came a second earlier. */
   report?: Encodable<'report'>;
   before?: Encodable<'report'>;
   record?: Encodable<'record'>;
   goodbye?: boolean;
-  /** The number of the link by which it reports; 1 if it is not said. */
+  /** The number of the link by which it reports; 1 by default. */
   link?: number | bigint;
   refusal?: { reason: (typeof enums.reason)[number]; age: Span /** Its clock, s ahead. */; skew?: number };
 }
 
-/** What is known of a link; what is not said is as the receiver says of itself, of a link that has always been up. */
+/** The evidence of a link; by default that of the receiver, and a link that was always up. */
 export interface MadeLink {
-  /** eth0 for link 1 if it is not said, and so on. */
+  /** By default eth0 for link 1, and so on. */
   name?: string;
   state?: (keyof typeof bits.link_state)[];
-  /** Since it is up or down. */
+  /** How long it has been up or down. */
   changed?: Span;
-  /** Since it is dark, and how many fell with it. */
+  /** How long it has been dark, and how many nodes fell silent with it. */
   dark?: { since: Span; nodes: number };
-  /** Those whose last report came by it if it is not said. */
+  /** By default, the nodes whose last report came by it. */
   nodes?: number;
   address?: string;
   port?: number;
   downs?: number;
   missed?: number;
-  /** For how long it was listened to, up to its heartbeat. */
+  /** How long the receiver has listened to it, up to its heartbeat. */
   listened?: Span;
-  /** Since its heartbeat. */
+  /** The age of its heartbeat. */
   heartbeat?: Span;
 }
 
-/** Who was refused: since the first time and since the last. */
+/** A rejected sender: the time since the first and since the last rejection. */
 export interface MadeSender {
   reason: (typeof enums.reason)[number];
   address: string;
@@ -68,11 +68,11 @@ export interface MadeSender {
 }
 
 export interface MadeBoard {
-  /** For how long the receiver has listened, up to its heartbeat. */
+  /** How long the receiver has listened, up to its heartbeat. */
   listened?: Span;
-  /** Since its heartbeat. */
+  /** The age of its heartbeat. */
   heartbeat?: Span;
-  /** By their numbers; link 1 if it is not said. Of link 31 something is known always. */
+  /** By number; link 1 by default. Link 31 always has evidence. */
   links?: Readonly<Record<number, MadeLink>>;
   senders?: readonly MadeSender[];
   state?: (keyof typeof bits.board_state)[];
@@ -83,7 +83,7 @@ const ns = (span: Span) => (typeof span === 'bigint' ? span : BigInt(Math.round(
 /** The link that stands for all others. */
 const OTHERS = 31;
 
-/** What the header says of each link, by its number; of those that have no entry zeros. */
+/** The header's evidence of each link, by number; zeros for links without an entry. */
 function evidenceOf({ heartbeat = 0.05, listened = 40_000, links = { 1: {} } }: MadeBoard) {
   return Array.from({ length: structs.board_header.fields.evidence.count }, (_, number) => {
     const link = links[number] ?? (number === OTHERS ? {} : undefined);
@@ -93,7 +93,7 @@ function evidenceOf({ heartbeat = 0.05, listened = 40_000, links = { 1: {} } }: 
   });
 }
 
-/** The table of links, as the addon gives it. */
+/** The table of links, in the addon's form. */
 function linksOf(nodes: readonly MadeNode[], made: MadeBoard): LinkEntry[] {
   return evidenceOf(made).flatMap(({ heartbeat_ns, listening_since_ns }, number) => {
     if (heartbeat_ns === undefined || listening_since_ns === undefined) return [];
@@ -199,7 +199,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
   return new Snapshot('test', bytes, { nowNs: NOW, realNs: REAL, nodes: nodes.length }, tables);
 }
 
-/** Two reports of a node that is half busy, a second apart, in which everything of a usual node was measured. */
+/** Two reports, a second apart, of a node that is half busy and on which everything usual was measured. */
 export function busy(load: number, more: Encodable<'report'> = {}): Pick<MadeNode, 'report' | 'before'> {
   const report: Encodable<'report'> = {
     valid: validOf(
@@ -234,8 +234,8 @@ export function busy(load: number, more: Encodable<'report'> = {}): Pick<MadeNod
 }
 
 /**
- * A cluster of 10,000 nodes, in which is what there always is among so many: a dead rack, one that has just been started, ill ones, clocks,
- * one that was taken away, and one that never reported.
+ * A cluster of 10,000 nodes with the usual exceptions of a large one: a dead rack, a node that has just been started,
+ * ill nodes, wrong clocks, a node that has left, and one that never reported.
  */
 export function tenThousand(): MadeNode[] {
   const held = { flags: 1 << bits.flags.held };

@@ -1,5 +1,5 @@
-// Stands for a service manager: a socket as NOTIFY_SOCKET names it, and what daemons tell it. Node has no datagrams over Unix
-// sockets, so a line of Python listens. No test of its own.
+// A stand-in for a service manager: a socket as in NOTIFY_SOCKET, and the messages that daemons send to it. Node has no
+// datagram sockets in the Unix domain, so a short Python program listens. No test of its own.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** Prints what comes, and from which process: the kernel says that, as it does to systemd. */
+/** Prints each message and the process that sent it, which the kernel tells, as it does for systemd. */
 const LISTEN = `
 import json, socket, struct, sys
 path = sys.argv[1]
@@ -29,7 +29,7 @@ while True:
 
 export interface Told {
   pid: number;
-  /** The lines by their names. */
+  /** The message's lines, by name. */
   lines: Record<string, string>;
 }
 
@@ -56,22 +56,22 @@ export class Manager {
     return manager;
   }
 
-  /** What a daemon finds in its environment. */
+  /** The environment for a daemon. */
   env(watchdogMs?: number): Record<string, string> {
     return { NOTIFY_SOCKET: this.path, ...(watchdogMs && { WATCHDOG_USEC: String(watchdogMs * 1000) }) };
   }
 
-  /** How often a process has said that it is alive. */
+  /** How many watchdog messages a process has sent. */
   lives(pid: number | undefined): number {
     return this.told.filter(message => message.pid === pid && 'WATCHDOG' in message.lines).length;
   }
 
-  /** All that a process has told, besides that it is alive. */
+  /** All messages of a process except for watchdog messages. */
   of(pid: number | undefined): Record<string, string>[] {
     return this.told.filter(message => message.pid === pid && !('WATCHDOG' in message.lines)).map(({ lines }) => lines);
   }
 
-  /** Waits until a process has said that it is alive so many times more. */
+  /** Waits for so many more watchdog messages of a process. */
   async alive(pid: number | undefined, times: number): Promise<void> {
     const from = this.lives(pid);
     await until(`it has said ${times} times that it is alive`, () => this.lives(pid) >= from + times);

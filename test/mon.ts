@@ -1,4 +1,4 @@
-// What the tests of beoboard-mon share: the program, asked once over stdin and stdout, or listening. No test of its own.
+// Shared by the tests of beoboard-mon: the program, run once over stdin and stdout, or listening. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ interface Teardown {
 
 export const compileMon = (t: Teardown, how: Make = {}) => compileFor(t, 'mon', how);
 
-/** All that it says to these words, and then ends. */
+/** Sends it these words and then the end of its input; returns all its output. */
 export function say(program: string, words: string, ...argv: string[]) {
   const [command = '', ...before] = program.split(' ');
   return spawnSync(command, [...before, '--stdio', ...argv], {
@@ -30,7 +30,7 @@ export interface Mon {
   stderr(): string;
 }
 
-/** Runs it at a free port of this machine until the test ends. */
+/** Runs it on a free port of this machine until the test ends. */
 export async function startMon(t: Teardown, program: string, ...argv: string[]): Promise<Mon> {
   const child = spawn(program, ['--listen', '127.0.0.1:0', ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
@@ -49,7 +49,7 @@ export async function startMon(t: Teardown, program: string, ...argv: string[]):
   return { child, pid: child.pid as number, port, exit, stderr: () => stderr };
 }
 
-/** What /proc says of a process: of `status`, and its share of memory in KiB. */
+/** Values of a process in /proc: a field of `status`, and its share of memory in KiB. */
 export const statusOf = (pid: number, key: string) =>
   new RegExp(`^${key}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 export const pssOf = (pid: number) =>

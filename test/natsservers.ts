@@ -1,4 +1,5 @@
-// Real servers of NATS for tests: of the examples in packaging/nats or of a text of a test's own, on ports that nobody has. No test of its own.
+// Real NATS servers for tests, with the examples in packaging/nats or a test's own configuration, on free ports. No
+// test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,12 +8,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePorts, ROOT, type Teardown, until } from './lib.js';
 
-/** Why no test with servers can run here; in CI they have to. */
+/** Why no test with servers can run here; in CI they are required. */
 export function noServers(): string | false {
   return spawnSync('nats-server', ['--version']).status === 0 || process.env.CI ? false : 'there is no nats-server';
 }
 
-/** An example of ours with what is between <> put in, in the order in which it stands there; passwords are made of their names. */
+/**
+ * One of our examples with its values filled in, in the order of the file; passwords are derived from their
+ * placeholders.
+ */
 export function filled(name: string, values: readonly (readonly [RegExp, string])[]): string {
   let text = readFileSync(join(ROOT, 'packaging/nats', name), 'utf8').replace(/^#.*\n/gm, '');
   for (const [what, value] of values) text = text.replace(what, value);
@@ -26,7 +30,7 @@ export interface Server {
   restart(): void;
 }
 
-/** Runs a server of that configuration, and ends it with the test. `prefix`: what is put before the command. */
+/** Runs a server with this configuration, and ends it with the test. `prefix`: goes before the command. */
 export function serve(
   t: Teardown,
   at: string,
@@ -58,7 +62,7 @@ export function serve(
   return server;
 }
 
-/** Until it takes connections. */
+/** Waits until it accepts connections. */
 export async function isServing({ port, name }: Server, host = '127.0.0.1'): Promise<void> {
   const tried = () =>
     new Promise<boolean>(resolve => {
@@ -71,7 +75,7 @@ export async function isServing({ port, name }: Server, host = '127.0.0.1'): Pro
   await until(`${name} takes connections`, tried, 20);
 }
 
-/** Three servers m1, m2, m3 of server.conf, and a leaf `away` of leaf.conf at the first two. */
+/** Three servers m1, m2, m3 of server.conf, and a leaf `away` of leaf.conf that connects to the first two. */
 export async function startServers(t: Teardown, at: string): Promise<{ hubs: Server[]; leaf: Server }> {
   const ports = await freePorts(10);
   const hubs = [0, 1, 2].map(i => ({

@@ -1,5 +1,5 @@
-// A master, its network and a cluster of nodes in namespaces of a test's own: interfaces that go down, come back and are made anew, and a
-// program that asks libbeoboard how each node is, and tells what changes. No test of its own.
+// A master, its network and a cluster of nodes in a test's own namespaces: interfaces that go down, come back and are
+// made again, and a program that asks libbeoboard about each node and prints every change. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ interface Test extends Teardown {
   same(found: unknown, wanted: unknown, ...more: [string]): boolean;
 }
 
-/** Why no test of namespaces can run here; in CI they have to. */
+/** Why no test with namespaces can run here; in CI they are required. */
 export function noNamespaces(): string | false {
   const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1'], {
     encoding: 'utf8',
@@ -28,7 +28,7 @@ export function noNamespaces(): string | false {
   return `no network namespaces with veth here: ${(tried.stderr || String(tried.error)).trim()}`;
 }
 
-/** Whether this kernel has interfaces of that kind, too. */
+/** Whether this kernel also has interfaces of this kind. */
 export function lacksKind(...words: string[]): string | false {
   const below = words[0] === 'vlan' ? ['link', 'lo'] : [];
   const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', ...below, 'x0', 'type', ...words], {
@@ -39,7 +39,7 @@ export function lacksKind(...words: string[]): string | false {
 
 // ---- namespaces ----
 
-/** A network namespace; it goes with the process that holds it, which ends with us, however that is. */
+/** A network namespace; it ends with the process that holds it, which always ends with this one. */
 export class Namespace {
   private constructor(readonly pid: number) {}
 
@@ -56,7 +56,7 @@ export class Namespace {
     return namespace;
   }
 
-  /** To be put before a command that is to run in it. */
+  /** The prefix of a command that runs in it. */
   get prefix(): string[] {
     return ['nsenter', '-t', String(this.pid), '-n', '--'];
   }
@@ -68,7 +68,7 @@ export class Namespace {
     return stdout;
   }
 
-  /** Runs commands of ip, one after the other, and gives between which times. */
+  /** Runs several ip commands; returns the times before and after. */
   ip(...commands: string[]): [before: number, after: number] {
     const before = now();
     this.#run(['ip', '-batch', '-'], `${commands.join('\n')}\n`);
@@ -80,13 +80,19 @@ export class Namespace {
   }
 }
 
-/** A pair of interfaces of one name between the master and where the nodes are: number n is v<n>, 10.86.n.0/24 and fd86:n::/64. */
+/**
+ * A pair of interfaces with the same name, on the master and in the nodes' namespace: number n is v<n>, 10.86.n.0/24
+ * and fd86:n::/64.
+ */
 export const interfaceOf = (n: number): string => `v${n}`;
 export const masterAt = (n: number): string => `10.86.${n}.1`;
 export const masterAt6 = (n: number): string => `fd86:${n}::1`;
 const mac = (side: number, n: number) => `02:86:00:00:0${side}:${n.toString(16).padStart(2, '0')}`;
 
-/** The commands that make a pair, on the master's side and on the nodes'. What is known of the master is not asked for anew. */
+/**
+ * The commands that make a pair, on the master's side and on the nodes' side. The nodes get fixed neighbour entries for
+ * the master, so that they never have to resolve it.
+ */
 function pair(n: number, far: Namespace): { master: string[]; far: string[] } {
   const v = interfaceOf(n);
   return {
@@ -105,11 +111,11 @@ function pair(n: number, far: Namespace): { master: string[]; far: string[] } {
   };
 }
 
-/** What the nodes know of the master: their interface forgets it when it is set down. */
+/** The nodes' neighbour entries for the master: their interface loses them when it goes down. */
 const neighbours = (n: number): string[] =>
   [masterAt(n), masterAt6(n)].map(address => `neigh replace ${address} lladdr ${mac(1, n)} dev ${interfaceOf(n)}`);
 
-// ---- who watches ----
+// ---- the watcher ----
 
 /** See c/test/linkwatcher.c. */
 export interface StateChange {
@@ -169,7 +175,7 @@ export class Watcher {
   readonly links: LinkChange[] = [];
   readonly events: Told[] = [];
   readonly counts: Counts[] = [];
-  /** At its end: how often it looked, and how often the heartbeat was older than a fifth of a second then. */
+  /** Known at its end: how often it looked, and in how many looks the heartbeat was older than a fifth of a second. */
   looks = 0;
   late = 0;
   readonly #last = new Map<string, StateChange>();
@@ -210,7 +216,7 @@ export class Watcher {
     if (code !== 0) throw new Error(`the watcher ended with ${code}`);
   }
 
-  /** The last that was seen of a node, a link, the board. */
+  /** The last change that was seen of a node, a link, the board. */
   node(name: string): StateChange | undefined {
     return this.#last.get(name);
   }
@@ -223,7 +229,7 @@ export class Watcher {
     return this.counts.at(-1) as Counts;
   }
 
-  /** The states of a node, one after the other. */
+  /** The consecutive states of a node. */
   statesOf(name: string): State[] {
     const states = this.changes.filter(change => change.name === name).map(({ to }) => to);
     return states.filter((state, i) => state !== states[i - 1]);
@@ -234,18 +240,18 @@ export class Watcher {
   }
 }
 
-/** The words for the bits of a link's state; down: none of them is `up`. */
+/** The names of the bits in a link's state; a link is down if `up` is not among them. */
 export const linkWords = ({ state }: { state: number }): string[] =>
   Object.entries(bits.link_state).flatMap(([word, bit]) => (((state >> bit) & 1) === 1 ? [word] : []));
 
 // ---- nodes ----
 
-/** c/test/cluster.c at work: all nodes of a test. */
+/** A running c/test/cluster.c: all nodes of a test. */
 export class Nodes {
   readonly #answers: string[] = [];
-  /** When it was kept from sending. */
+  /** The times in which it was kept from sending. */
   readonly gaps: [from: number, to: number][] = [];
-  /** When a node did not report; it did at the beginning of that, at the latest. */
+  /** The times in which a node did not report; its last report was at the beginning of such a time, or before. */
   readonly stopped = new Map<string, { from: number; to: number }[]>();
   #orders: Promise<unknown> = Promise.resolve();
 
@@ -268,7 +274,7 @@ export class Nodes {
     return nodes;
   }
 
-  /** One order; between which times it was carried out. */
+  /** Gives one order; returns the times before and after it was carried out. */
   order(words: string): Promise<[before: number, after: number]> {
     const given = this.#orders.then(async () => {
       this.child.stdin?.write(`${words}\n`);
@@ -281,7 +287,7 @@ export class Nodes {
     return given;
   }
 
-  /** How many datagrams with wrong checksums have left. */
+  /** The number of datagrams with wrong checksums that it has sent. */
   async bad(): Promise<number> {
     const given = this.#orders.then(async () => {
       this.child.stdin?.write('count\n');
@@ -293,7 +299,7 @@ export class Nodes {
     return given;
   }
 
-  /** From now on nothing is heard of it, whoever sees to that. */
+  /** From now on, the node cannot be heard, for whatever reason. */
   mute(name: string, from: number): void {
     this.stopped.set(name, [...(this.stopped.get(name) ?? []), { from, to: Number.POSITIVE_INFINITY }]);
   }
@@ -317,8 +323,9 @@ export class Nodes {
 // ---- passed sockets ----
 
 /**
- * Stands for a service manager: binds a socket in the namespace of one process as systemd does, and becomes the receiver in that of
- * another. Node's own channel is where the first passed descriptor has to be, and moves.
+ * A stand-in for a service manager: binds a socket in the namespace of one process, as systemd does, and then becomes
+ * the receiver in that of another. The first passed descriptor has to be 3, which Node uses for its channel, so the
+ * channel moves.
  */
 const PASS = `
 import ctypes, os, socket, sys
@@ -341,33 +348,33 @@ os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES='x
 os.execvp(sys.argv[5], sys.argv[5:])
 `;
 
-/** What to put before a receiver that is passed a socket of that namespace, and runs in the other. */
+/** The prefix for a receiver that is passed a socket of one namespace, and runs in the other. */
 export const passing = (from: Namespace, to: Namespace, host: string): string[] => [
   ...['python3', '-c', PASS, String(from.pid), String(to.pid), host, String(PORT)],
 ];
 
-// ---- all of it ----
+// ---- the whole test setup ----
 
 export const PORT = 9000;
 
 export interface Options {
-  /** How many pairs of interfaces there are, from number 1 on. */
+  /** The number of pairs of interfaces, from number 1 on. */
   pairs?: number;
   uncertainMs?: number;
   silentMs?: number;
   intervalMs?: number;
   capacity?: number;
-  /** Where it listens, and more for the receiver; undefined: it is not started. */
+  /** Where the receiver listens, and its other options; undefined: it is not started. */
   listen?: string[];
   more?: string[];
   env?: Record<string, string>;
-  /** What is put before it, within its namespace. */
+  /** Goes before the receiver's command, within its namespace. */
   wrap?: string[];
-  /** It is passed a socket of that namespace, bound to the first address. */
+  /** The receiver is passed a socket of this namespace, bound to the first address. */
   passed?: 'master' | 'far';
 }
 
-/** When something can surely not have been heard by an interface. */
+/** A time in which an interface certainly received nothing. */
 interface Down {
   name: string;
   from: number;
@@ -391,7 +398,7 @@ export class World {
     this.board = join(folder(t), 'board');
   }
 
-  /** A master with as many interfaces, the nodes' namespace, a receiver, and who watches it. */
+  /** Makes a master with so many interfaces, the nodes' namespace, a receiver, and its watcher. */
   static async make(t: Test, options: Options = {}, receives = true): Promise<World> {
     const all = {
       pairs: 2,
@@ -418,7 +425,7 @@ export class World {
     return world;
   }
 
-  /** Limits in ns. */
+  /** The limit in ns. */
   get silentAfter(): number {
     return this.options.silentMs * MS;
   }
@@ -458,12 +465,12 @@ export class World {
     this.t.teardown(() => this.reader.close());
   }
 
-  /** Begins nodes that report by interface number n. */
+  /** Starts nodes that report by interface number n. */
   async begin(n: number, ...names: string[]): Promise<void> {
     for (const name of names) await this.nodes.order(`road ${name} far ${masterAt(n)} ${PORT}`);
   }
 
-  /** Makes a pair of interfaces, again or for the first time; how long that took. */
+  /** Makes a pair of interfaces, again or for the first time; returns the times before and after. */
   plug(n: number): [before: number, after: number] {
     const { master, far } = pair(n, this.far);
     const [before] = this.master.ip(...master);
@@ -476,7 +483,7 @@ export class World {
     return this.#down(n, this.master.ip(`link delete ${interfaceOf(n)}`));
   }
 
-  /** What was done lets the master hear nothing by that interface, or again. */
+  /** Records that the master cannot hear anything on this interface after a change, or (`hears`) that it can again. */
   deaf(n: number, times: [before: number, after: number]): [before: number, after: number] {
     this.#endOf(interfaceOf(n), times[0]);
     return this.#down(n, times);
@@ -497,7 +504,7 @@ export class World {
     if (down !== undefined) down.to = Math.min(down.to, at);
   }
 
-  /** The master's own interface is set down, and up. */
+  /** Sets the master's own interface down, and (`up`) up. */
   down(n: number): [before: number, after: number] {
     return this.#down(n, this.master.ip(`link set ${interfaceOf(n)} down`));
   }
@@ -508,7 +515,7 @@ export class World {
     return times;
   }
 
-  /** The interface at its other end, so that the master's loses its carrier. */
+  /** Sets the far end down, so that the master's interface loses its carrier, and (`wire`) up again. */
   unwire(n: number): [before: number, after: number] {
     return this.#down(n, this.far.ip(`link set ${interfaceOf(n)} down`));
   }
@@ -520,7 +527,7 @@ export class World {
     return times;
   }
 
-  /** An address of the master's is taken away, and given back. */
+  /** Removes addresses of the master, and (`dress`) adds them again. */
   strip(n: number, ...addresses: string[]): [before: number, after: number] {
     return this.#down(n, this.master.ip(...addresses.map(address => `addr del ${address} dev ${interfaceOf(n)}`)));
   }
@@ -538,7 +545,7 @@ export class World {
 
   // ---- waiting ----
 
-  /** Waits until a node is in that state; the change. */
+  /** Waits until a node is in one of these states; returns the change. */
   is(name: string, ...states: State[]): Promise<StateChange> {
     return until(`${name} is ${states.join(' or ')}`, () => {
       const found = this.watcher.node(name);
@@ -550,7 +557,7 @@ export class World {
     for (const name of names) await this.is(name, state);
   }
 
-  /** Waits until the receiver has heard everything by all links that are up until then. */
+  /** Waits until the receiver has read everything that was sent until then, on all links that are up. */
   async heard(ns: number): Promise<void> {
     await until('it has heard everything', () => Number(this.reader.snapshot().evidence.heartbeatNs) > ns);
   }
@@ -560,12 +567,12 @@ export class World {
     await this.heard(since + count * this.silentAfter);
   }
 
-  /** The address of the master's that its reports go to, as the board has it: `::` as long as none is known. */
+  /** The master's address to which the nodes of a link report, as on the board; `::` while it is unknown. */
   addressOf(name: string): string {
     return this.watcher.link(name)?.address ?? '::';
   }
 
-  /** Waits until a link is so; what is seen of it. */
+  /** Waits until a link fulfils a condition; returns what is seen of it. */
   linkIs(name: string, what: string, is: (link: LinkChange) => boolean): Promise<LinkChange> {
     return until(`${name} is ${what}`, () => {
       const found = this.watcher.link(name);
@@ -577,7 +584,7 @@ export class World {
     return this.linkIs(name, 'up', link => linkWords(link).includes('up'));
   }
 
-  /** Waits until it is down, with these words. */
+  /** Waits until a link is down, with exactly these other bits. */
   isDown(name: string, ...words: string[]): Promise<LinkChange> {
     return this.linkIs(name, `down ${words}`, link => linkWords(link).join() === words.join());
   }
@@ -590,7 +597,7 @@ export class World {
     });
   }
 
-  /** The links that are in the table, by their numbers. */
+  /** The names of the links in the table, by number. */
   get table(): string[] {
     const names = new Map(this.watcher.links.map(({ number, name }) => [number, name]));
     names.delete(31);
@@ -599,17 +606,17 @@ export class World {
 
   // ---- judging ----
 
-  /** Whether neither the nodes nor the receiver were kept from their work: then all is seen as it was. */
+  /** Whether neither the nodes nor the receiver were delayed: only then must everything be seen exactly. */
   get steady(): boolean {
     return this.nodes.gaps.length === 0 && this.watcher.late === 0;
   }
 
-  /** What was said of nodes that was not true, in sentences. */
+  /** False statements about nodes, as sentences. */
   *faults(): Generator<string> {
     const names = new Map(this.watcher.links.map(({ number, name }) => [number, name]));
     for (const { name, to, link, stamp, ended, heartbeat, since } of this.watcher.changes) {
       if (to !== 'silent') continue;
-      // Each is the latest, or the earliest, by which it can have been judged.
+      // The latest start and the earliest end of the silence that was judged.
       const [from, until] = [Math.max(stamp, since[1]), heartbeat[0]];
       for (const down of this.downs)
         if (down.name === names.get(link) && Math.min(until, down.to) - Math.max(from, down.from) > 0)
@@ -625,7 +632,7 @@ export class World {
     }
   }
 
-  /** Ends the watcher, and holds what it saw against what was true: nobody was called silent but for good reason. */
+  /** Ends the watcher, and compares what it saw with the truth: no node was called silent without reason. */
   async judge(): Promise<void> {
     await this.watcher.end();
     this.t.same([...this.faults()].slice(0, 10), [], 'nobody is called silent who reports, or could not be heard');

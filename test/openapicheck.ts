@@ -1,5 +1,5 @@
-// Holds JSON against a schema of an OpenAPI document: as much of JSON Schema as ours uses, and nothing that it does not know passes. No test of
-// its own.
+// Checks JSON against a schema of an OpenAPI document: supports the part of JSON Schema that ours uses, and rejects
+// everything else. No test of its own.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(valu
 
 const isOf = (type: string, value: unknown) => (type === 'integer' ? Number.isInteger(value) : type === typeOf(value));
 
-/** What of the value is not as the schema says, a line each, with its place. */
+/** The deviations of a value from the schema, one line each, with the place. */
 export function objections(document: object, schema: Schema, value: unknown, at = '$'): string[] {
   const again = (other: unknown, part: unknown, place: string) => objections(document, other as Schema, part, place);
   const unknown = Object.keys(schema).filter(key => !KNOWN.has(key));
