@@ -1,5 +1,5 @@
-// A pause of the receiver, with nodes of every kind, watched from before it until well after it. For the tests of pauses,
-// short and long. No test of its own.
+// A pause of the receiver, with nodes of every kind, watched from before it until well after it. For the short and long
+// tests of pauses. No test of its own.
 
 import type { State } from '../src/shm/liveness.js';
 import { until } from './lib.js';
@@ -36,7 +36,7 @@ export interface Limits {
 }
 
 export interface Manner {
-  /** Where in a drain the pause begins; by itself it begins between two. */
+  /** The point of a drain at which the pause begins; by default it begins between two drains. */
   stopAt?: Point;
   /** The first drain after the pause is held before this call of recvmmsg. */
   holdAt?: number;
@@ -44,7 +44,7 @@ export interface Manner {
   patient?: boolean;
 }
 
-/** What one drain takes from a socket at once. */
+/** What one call takes from a socket. */
 const BATCH = 64;
 
 export async function pauseReceiver(
@@ -108,7 +108,7 @@ export async function pauseReceiver(
 
   const truth = { uncertainAfter, silentAfter, pause: { from: stopped.from, to } };
   await hold(t, samples, all, truth);
-  // The same once more, in few words.
+  // The same again as a summary.
   const looks = {
     before: samples.filter(look => look.now < stopped.from),
     during: samples.filter(look => look.now > stopped.from && look.end < to),
@@ -117,7 +117,7 @@ export async function pauseReceiver(
   for (const [when, { length }] of Object.entries(looks)) t.ok(length > 0, `looked ${length} times ${when}`);
   const judged = (samples: readonly Sample[], { name }: Reporter) => new Set(course(samples, name));
   for (const node of [steady, slow, comer]) {
-    // Ours to see to, and on a machine that stands still itself not to be had.
+    // This process has to send in time, which it cannot do if the machine itself stood still.
     const times = [...node.sent.map(({ after }) => after), end];
     const keptOn = times.every((time, i) => time - (times[i - 1] ?? time) < silentAfter) || node === slow;
     const reporting = samples.filter(look => look.now < end);

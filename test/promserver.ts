@@ -1,4 +1,4 @@
-// A real Prometheus for the tests: in a folder of its own, on a port of its own, asked as Grafana asks it. No test of its own.
+// A real Prometheus for the tests: in its own folder and on its own port, queried as Grafana does. No test of its own.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folder } from './lib.js';
 
-/** A series of an answer: its labels, and its samples, one for a question about now. */
+/** A series in an answer: its labels and its samples; a query for the present has one sample. */
 export interface Answered {
   metric: Record<string, string>;
   values: number[];
 }
 
-/** Why a question was not answered: Prometheus's own words. */
+/** Why a query failed: Prometheus's own message. */
 export class Refusal extends Error {}
 
 type Teardown = Parameters<typeof folder>[0];
@@ -21,9 +21,9 @@ type Teardown = Parameters<typeof folder>[0];
 export class Prometheus {
   private constructor(readonly address: string) {}
 
-  /** Starts it with these scrapes (JSON, which YAML is too); it is ended with the test. */
+  /** Starts it with these scrape configurations (in JSON, which is also YAML); it is ended with the test. */
   static async start(t: Teardown, scrapes: readonly object[]): Promise<Prometheus> {
-    const dir = folder(t, tmpdir()); // its files are larger than shared memory may be
+    const dir = folder(t, tmpdir()); // its files are too large for a small /dev/shm
     const config = join(dir, 'prometheus.yml');
     writeFileSync(config, JSON.stringify({ global: { scrape_interval: '200ms' }, scrape_configs: scrapes }));
     const argv = [
@@ -44,7 +44,7 @@ export class Prometheus {
     const address = await new Promise<string>((resolve, reject) => {
       child.stderr.setEncoding('utf8').on('data', (data: string) => {
         told += data;
-        // It listens before it can answer, and does not say its port again.
+        // It prints its port when it starts to listen, before it is ready, and only once.
         const [, at] = /msg="Listening on" address=(\S+)/.exec(told) ?? [];
         if (at !== undefined && told.includes('msg="Server is ready')) resolve(at);
       });
@@ -53,18 +53,18 @@ export class Prometheus {
     return new Prometheus(address);
   }
 
-  /** What the expression is now. */
+  /** The present value of an expression. */
   now(expr: string): Promise<Answered[]> {
     return this.#ask('query', { query: expr });
   }
 
-  /** What it was in the last ten seconds, second by second. */
+  /** Its values in the last ten seconds, one for each second. */
   lately(expr: string): Promise<Answered[]> {
     const end = Date.now() / 1000;
     return this.#ask('query_range', { query: expr, start: String(end - 10), end: String(end), step: '1' });
   }
 
-  /** The values of a label, as a variable of Grafana asks for them. */
+  /** The values of a label, with the request that a variable of Grafana makes. */
   async values(of: string, label: string): Promise<string[]> {
     return (await this.#get(`label/${label}/values`, { 'match[]': of })) as string[];
   }

@@ -1,6 +1,6 @@
-// A real Slurm for a test: slurmctld, one slurmd for each node (all of them this machine), and a munged of its own, in the foreground, in a
-// folder of their own and in a network of the test's own, in which it has every port. No systemd, no cgroups, no database. Each daemon can be
-// ended, stopped and begun again; no job outlives the test. No test of its own.
+// A real Slurm for a test: slurmctld, one slurmd for each node (all on this machine), and its own munged, in the
+// foreground, in their own folder and in the test's own network, where all ports are free. No systemd, no cgroups, no
+// database. Each daemon can be ended, stopped and started again; no job outlives the test. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,9 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** What Slurm wants of a network: it looks no address up, not even the loopback's, where there is no other one. */
+/**
+ * The network that Slurm needs: it does not resolve addresses, not even that of loopback, if there is no other address.
+ */
 export const NETWORK = [
   'ip link set lo up',
   'ip link add eth0 type veth peer name far',
@@ -25,13 +27,13 @@ export const NETWORK = [
 ].join(' && ');
 
 const PORT = 17_000;
-/** Daemons lie there, and not always in the PATH of users. */
+/** The daemons are in these folders, which may be missing in a user's PATH. */
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 const PROGRAMS = ['munged', 'munge', 'slurmctld', 'slurmd', 'scontrol', 'srun', 'sbatch', 'squeue', 'sinfo', 'scancel'];
 
 /**
- * Runs a test file again in a network in which a Slurm can be started, and there `body`. Without Slurm that is a skip with the reason; in CI
- * there has to be one.
+ * Runs a test file again in a network in which a Slurm can be started, and calls `body` there. Without Slurm this is a
+ * skip with the reason; in CI it is required.
  */
 export function withSlurm(t: Test, file: string, body: () => void): void {
   const missing = PROGRAMS.filter(
@@ -57,24 +59,24 @@ interface Daemon {
 
 export interface Kind {
   readonly nodes: readonly string[];
-  /** Of these nodes slurmd is started: of all, unless told. Who has none is idle all the same. */
+  /** The nodes with a running slurmd; by default all. The other nodes are idle as well. */
   readonly slurmd?: readonly string[];
-  /** Lines of slurm.conf that are not as here. */
+  /** Lines of slurm.conf that replace the ones below. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 
 export class Slurm {
-  /** The folder of all that it writes. */
+  /** The folder with all its files. */
   readonly path: string;
   readonly #daemons = new Map<string, Daemon>();
 
   private constructor(t: Teardown) {
-    // Not in shared memory: munged and slurmd look at who may write the folders above.
+    // Not in shared memory: munged and slurmd check who may write the folders above.
     this.path = folder(t, tmpdir());
     chmodSync(this.path, 0o755);
   }
 
-  /** Waits until all nodes are idle; it has ended when the test has. */
+  /** Starts it, and waits until all nodes are idle; it ends before the test does. */
   static async start(t: Teardown, { nodes, slurmd = nodes, settings = {} }: Kind): Promise<Slurm> {
     const slurm = new Slurm(t);
     t.teardown(() => slurm.#end());
@@ -91,7 +93,7 @@ export class Slurm {
       'munged answers',
       async () => (await slurm.run('munge', '-n', '-S', slurm.#at('munge.sock'))).code === 0,
     );
-    // Without a job or a drain of before; it keeps both when it is begun again.
+    // -c: without the jobs and drains of an earlier run; a restart omits it and keeps both.
     slurm.#begin('slurmctld', ['slurmctld', '-D', '-i', '-c']);
     for (const node of slurmd) slurm.#begin(node, ['slurmd', '-D', '-N', node]);
     const runs = new Set(slurmd);
@@ -102,7 +104,7 @@ export class Slurm {
       await until('slurmctld answers', async () => (await set('down')).code === 0);
       await set('resume');
     }
-    // Slurm does not hear who has no slurmd, and says so by a star.
+    // Slurm marks nodes that have no running slurmd with a star.
     const wanted = nodes.map(node => `${node} idle${runs.has(node) ? '' : '*'}`).sort();
     await until('all nodes are idle', async () => {
       slurm.#stillThere();
@@ -112,7 +114,7 @@ export class Slurm {
     return slurm;
   }
 
-  /** What Slurm's commands, and those who call them, need. */
+  /** The environment for Slurm's commands, and for programs that call them. */
   get env(): { PATH: string; SLURM_CONF: string } {
     return { PATH, SLURM_CONF: this.#at('slurm.conf') };
   }
@@ -203,13 +205,13 @@ export class Slurm {
     await this.#daemon(name).exit;
   }
 
-  /** Begins again what was killed, with what it has saved. `more`: words of its command line, for this time. */
+  /** Starts a killed daemon again, with its saved state. `more`: additional arguments for this run. */
   again(name: string, ...more: string[]): void {
     const [program, ...args] = this.#daemon(name).argv;
     this.#begin(name, [program, ...args.filter(word => word !== '-c'), ...more]);
   }
 
-  /** What a daemon has logged: `slurmctld`, or the slurmd of a node. */
+  /** The log of a daemon: `slurmctld`, or the slurmd of a node. */
   log(name: string): string {
     return readFileSync(this.#at(`log/${name}`), 'utf8');
   }
@@ -220,7 +222,7 @@ export class Slurm {
   }
 
   async #end(): Promise<void> {
-    // Jobs first, and by Slurm: what runs of them is no child of ours.
+    // First Slurm has to end the jobs, because their processes are not our children.
     for (const [name, { child }] of this.#daemons) {
       child.kill('SIGCONT');
       if (hasEnded(child)) this.again(name);

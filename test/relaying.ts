@@ -1,5 +1,5 @@
-// A master, its relay and a mirror in one process, with clocks and a network of their own: what is told of them is exact to the ns, and a
-// minute takes a second. Boards, relay, mirror, signatures and messages are the real ones. No test of its own.
+// A master, its relay and a mirror in one process, with simulated clocks and network: everything is known to the ns,
+// and a minute takes a second. Boards, relay, mirror, signatures and messages are the real ones. No test of its own.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,13 +23,13 @@ import { makeReport } from './lib.js';
 
 export const S = 1_000_000_000n;
 const MS = 1_000_000n;
-/** From one moment that is looked at to the next. */
+/** The time between two steps of the simulation. */
 const TICK = 20n * MS;
 /** In pauses that are long. */
 export const SLOW_TICK = 250n * MS;
-/** From one look of the mirror's readers to the next. */
+/** The time between two looks of the mirror's readers. */
 const LOOK = 200n * MS;
-/** Messages that a server keeps for who does not take them. */
+/** The number of messages that a server keeps for a client that does not read. */
 const MOST_WAITING = 500;
 export const CLUSTER = 'alpha';
 export const SITE = 'home';
@@ -38,7 +38,7 @@ const SILENT = 10_500_000_000n;
 
 export const quiet: Log = { info: () => {}, warn: () => {}, error: () => {}, seldom: () => {} };
 
-/** A clock that may run fast or slow, and may stand still. */
+/** A clock with an adjustable rate, which can also stop. */
 export class Clock {
   #base: bigint;
   #since = 0n;
@@ -66,7 +66,7 @@ export class Clock {
     this.stopped = false;
   }
 
-  /** Another rate from now on. */
+  /** Changes its rate from now on. */
   slew(now: bigint, ppm: number): void {
     this.#base = this.at(now);
     this.#since = now;
@@ -79,7 +79,10 @@ interface Underway extends Message {
   readonly to: Endpoint;
 }
 
-/** What lies between: by default it carries everything at once. `undefined`: it is lost. */
+/**
+ * The network between two endpoints: the deliveries of a message, each with its delay; none: it is lost. By default
+ * every message is delivered at once.
+ */
 export type Carrier = (message: Message, from: string, to: string) => readonly { message: Message; delay: bigint }[];
 
 class Endpoint implements Bus {
@@ -107,10 +110,10 @@ export class Network {
   carrier: Carrier = message => [{ message, delay: MS }];
   readonly #endpoints: Endpoint[] = [];
   #underway: Underway[] = [];
-  /** On a way nothing overtakes what was sent before it, as TCP has it. */
+  /** On each path, messages arrive in the order in which they were sent, as with TCP. */
   inOrder = false;
   readonly #last = new Map<string, bigint>();
-  /** Names of endpoints that take nothing now: it waits. */
+  /** Names of endpoints that do not read at the moment: their messages wait. */
   readonly held = new Set<string>();
 
   endpoint(name: string): Endpoint {
@@ -141,7 +144,7 @@ export class Network {
     return settled;
   }
 
-  /** Lets somebody say something whom nobody has asked. */
+  /** Delivers a message that nobody has asked for. */
   inject(message: Message, to: string): void {
     for (const endpoint of this.#endpoints) if (endpoint.name === to) this.#give(endpoint, message);
   }
@@ -155,13 +158,13 @@ export class Network {
       const due = this.#underway.filter(({ due, to }) => due <= this.now && !this.held.has(to.name));
       if (due.length === 0) return;
       this.#underway = this.#underway.filter(message => !due.includes(message));
-      // In the order in which they were sent, as NATS has it.
+      // In the order in which they were sent, as NATS does.
       for (const message of due) if (message.to.connected) this.#give(message.to, message);
     }
   }
 }
 
-/** Who is to be trusted, and who is not. */
+/** A pair of keys, for a trusted or an untrusted master. */
 export function keyPair(): { secret: KeyObject; shown: KeyObject } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return { secret: privateKey, shown: publicKey };
@@ -174,9 +177,9 @@ export interface Node {
   dead: boolean;
   seq: number;
   nextNs: bigint;
-  /** When a master last heard it, by the name of the master. */
+  /** When each master last received a report from it, by the master's name. */
   readonly heard: Map<string, bigint>;
-  /** Masters that it does not reach. */
+  /** Masters that its reports do not reach. */
   readonly cut: Set<string>;
 }
 
@@ -187,7 +190,7 @@ export class Master {
   readonly clock: Clock;
   writer: Writer;
   relay: Relay | undefined;
-  /** The receiver takes nothing, and says nothing. */
+  /** The receiver neither reads reports nor writes heartbeats. */
   paused = false;
   #relayNs = 0n;
 
@@ -247,7 +250,7 @@ export class Master {
   }
 }
 
-/** What a mirror said of a node, and when. */
+/** A false state on the mirror, and when it was seen. */
 export interface Wrong {
   readonly node: string;
   readonly state: State;
@@ -263,12 +266,12 @@ export class World {
   readonly mirrorPath: string;
   mirrorClock = new Clock(500_000n * S);
   follower: Follower | undefined;
-  /** The mirror's process stands still. */
+  /** The mirror's process is stopped. */
   mirrorPaused = false;
-  /** With which nodes sign their reports; undefined: they do not. */
+  /** The key with which nodes sign their reports; undefined: they do not sign. */
   key: Key | undefined;
   readonly wrong: Wrong[] = [];
-  /** Node-looks, by state. */
+  /** How many states of nodes were looked at, by state. */
   readonly looks: Record<string, number> = {};
   #followedNs = 0n;
   #judgedNs = 0n;
@@ -334,7 +337,7 @@ export class World {
     }
   }
 
-  /** Goes on for so long; `each`: at every tick, after it was looked at. */
+  /** Runs the simulation for a time; calls `each` after every step, when the states have been checked. */
   run(ns: bigint, each: () => void = () => {}, tick = TICK): void {
     for (const end = this.now + ns; this.now < end; ) {
       this.now += tick;
@@ -362,7 +365,7 @@ export class World {
     }
   }
 
-  /** The mirror's board as a reader on its machine has it now. */
+  /** The mirror's board, as a reader on its machine sees it now. */
   mirror(): Snapshot {
     const bytes = readFileSync(this.mirrorPath);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -380,14 +383,17 @@ export class World {
     return new Map(Array.from(board.nodes(), node => [node.name, unknown ? 'unknown' : node.state]));
   }
 
-  /** How many there are of each state. */
+  /** The number of nodes in each state. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const state of this.states().values()) counts[state] = (counts[state] ?? 0) + 1;
     return counts;
   }
 
-  /** Silent is false of whom any master heard within the limit, live of whom none did; rates of clocks differ by up to 0.1 %. */
+  /**
+   * `silent` is false if any master heard the node within the limit, and `live` if none did; the rates of clocks differ
+   * by up to 0.1 %.
+   */
   #judge(): void {
     for (const [name, state] of this.states()) {
       this.looks[state] = (this.looks[state] ?? 0) + 1;

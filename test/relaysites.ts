@@ -1,6 +1,6 @@
-// Two sites with all that belongs to them, each program the real one: three servers of NATS, each with a network of its own, a leaf at the other
-// site, two masters with their relays, a mirror at each site; and nodes, of which it is known when they have sent what. No test of its own: it runs in a
-// network namespace of its own (lib's inOwnNetwork).
+// Two complete sites of real programs: three NATS servers, each with its own network, a leaf at the other site, two
+// masters with their relays, a mirror at each site; and nodes whose send times are recorded. No test of its own: it
+// runs in its own network namespace (lib's inOwnNetwork).
 
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { startIn } from './sampler.js';
 
 const CLUSTER = 'alpha';
 const SECOND = 1_000_000_000n;
-/** From a node's send() to a receiver's socket, on one machine. */
+/** The longest time from a node's send() to a receiver's socket, on one machine. */
 const UNDER_WAY_NS = 20_000_000n;
 
 const words = new BigUint64Array(3);
@@ -25,18 +25,18 @@ export function nowNs(): bigint {
   return words[CLOCK.monotonic] ?? 0n;
 }
 
-/** A program that is killed, frozen, and started again. */
+/** A program that can be killed, frozen, and started again. */
 export interface Part {
   readonly name: string;
-  /** Whether it stands still, or is gone. */
+  /** Whether it runs, is frozen or was killed. */
   state: 'runs' | 'frozen' | 'killed';
   kill(): void;
   freeze(): void;
-  /** It runs again, whatever was done to it. */
+  /** Makes it run again, whatever was done to it. */
   mend(): void;
 }
 
-/** A part of that program; `again` starts it once more. */
+/** Makes a part of a running program; `again` starts the program again. */
 function partOf(name: string, first: { kill(signal: NodeJS.Signals): unknown }, again: () => typeof first): Part {
   let child = first;
   const part: Part = {
@@ -61,14 +61,14 @@ function partOf(name: string, first: { kill(signal: NodeJS.Signals): unknown }, 
 
 // ---- nodes ----
 
-/** A node: sends while it lives, to those masters to which there is a way. */
+/** A node: while it is alive, it sends to all masters that it can reach. */
 export interface Sender {
   readonly name: string;
   dead: boolean;
-  /** Numbers of masters. */
+  /** The numbers of these masters. */
   to: readonly number[];
   seq: number;
-  /** When it sent, each time. */
+  /** The time of each sending. */
   readonly sentNs: bigint[];
   dueNs: bigint;
 }
@@ -107,7 +107,7 @@ export class Fleet {
       const real = BigInt(Date.now()) * 1_000_000n;
       const times = { t_boot_ns: now, t_real_ns: real, start_boot_ns: 1n };
       const report = makeReport({ hostname: sender.name, seq: sender.seq, boot_id: 77n, ...times }, CLUSTER);
-      // Before it can be heard by anybody.
+      // Recorded before any master can receive it.
       if (sender.to.length > 0) sender.sentNs.push(nowNs());
       for (const master of sender.to) this.#socket.send(report, this.ports[master] as number, '127.0.0.1');
     }
@@ -116,33 +116,36 @@ export class Fleet {
 
 // ---- mirrors ----
 
-/** What a mirror said that was not so. */
+/** A false state on a mirror. */
 export interface Wrong {
   readonly mirror: string;
   readonly node: string;
   readonly state: State;
-  /** Since it sent last: before the heartbeat of the board, of whom is silent; by now, of whom is live. */
+  /** The age of its last report: at the board's heartbeat if it was called silent, and now if it was called live. */
   readonly ageMs: number;
 }
 
-/** What a mirror says. */
+/** What a mirror shows. */
 export interface Look {
   readonly states: Map<string, State>;
   readonly master: string | undefined;
-  /** Masters whose relays are heard, but for that one. */
+  /** The other masters whose relays are heard. */
   readonly heard: readonly string[];
   readonly vetoed: number;
   readonly heartbeatNs: bigint;
 }
 
-/** A mirror as its readers see it, and what is held against it: nobody is silent who sends, nobody live who does not. */
+/**
+ * A mirror as its readers see it, and its false states: a node that sends must not be silent, and one that does not
+ * must not be live.
+ */
 export class Watched {
   readonly reader: BoardReader;
   readonly wrong: Wrong[] = [];
   readonly looks = { known: 0, unknown: 0 };
-  /** Node-looks. */
+  /** How many states of nodes were looked at, by state. */
   readonly states: Partial<Record<State, number>> = {};
-  /** The longest time without a heartbeat since this was set to 0, ms. */
+  /** The longest age of the heartbeat in ms, since this was last set to 0. */
   longestMs = 0;
 
   constructor(
@@ -156,7 +159,7 @@ export class Watched {
     t.teardown(() => this.reader.close());
   }
 
-  /** Undefined: nothing is known by it. */
+  /** Undefined: the mirror is stalled or was replaced. */
   look(): Look | undefined {
     const snapshot = this.reader.snapshot();
     const { nowNs, heartbeatNs } = snapshot.evidence;
@@ -172,11 +175,12 @@ export class Watched {
       this.states[state] = (this.states[state] ?? 0) + 1;
       const sender = this.fleet.senders.find(other => other.name === name);
       if (sender === undefined) continue;
-      // Whoever is silent was not heard for the limit before that heartbeat; what is under way by then may be missing.
+      // A silent node was not heard during the limit before that heartbeat, except for reports that were still on the
+      // way.
       const byNs = state === 'silent' ? heartbeatNs - UNDER_WAY_NS : nowNs;
       const sentNs = sender.sentNs.findLast(ns => ns <= byNs);
       const ageMs = sentNs === undefined ? Number.POSITIVE_INFINITY : Number(byNs - sentNs) / 1e6;
-      // Stamps are of whole ms.
+      // 10 ms of tolerance, because the stamps have whole ms.
       const isWrong =
         state === 'silent'
           ? ageMs < this.limits.silentMs - Number(UNDER_WAY_NS) / 1e6
@@ -187,7 +191,7 @@ export class Watched {
     return { states, master: of?.master, heard: of?.others ?? [], vetoed: of?.vetoed ?? 0, heartbeatNs };
   }
 
-  /** How many there are of each state; empty: nothing is known. */
+  /** The number of nodes in each state; empty: the mirror is stalled or was replaced. */
   counts(): Partial<Record<State, number>> {
     const counts: Partial<Record<State, number>> = {};
     for (const state of this.look()?.states.values() ?? []) counts[state] = (counts[state] ?? 0) + 1;
@@ -214,10 +218,10 @@ export class Sites {
   readonly mirrors: Part[] = [];
   readonly watched: Watched[] = [];
   readonly boards: string[] = [];
-  /** Places that can be cut off from all others: those of the servers, and the other site. */
+  /** Places that can be cut off from all others: the networks of the servers, and the other site. */
   readonly places = [...HUBS, 'away'];
   readonly cutOff = new Set<string>();
-  /** What the programs have written, by their names; of those that were started again of all runs. */
+  /** The programs by name, with their output; one entry for each run. */
   readonly written: { name: string; running: Running }[] = [];
 
   private constructor(
@@ -254,7 +258,7 @@ export class Sites {
       };
       sites.servers.push(partOf(name, server.child, again));
     };
-    // The relay of m2, and a mirror of the other site's name, beside those of the example.
+    // In addition to the example: the relay of m2, and a mirror with the name of the other site.
     const users = `    { user: relay-m2, password: "relay-password", permissions: { publish: "beoboard.v1.home.alpha.m2.>", subscribe: ["beoboard.v1.home.alpha.m2.ping", "beoboard.v1.home.alpha.m2.ask", "beoboard.v1.home.alpha.m2.wait"], allow_responses: { max: 1, expires: "1s" } } }\n`;
     for (const [i, name] of HUBS.entries()) {
       const routes = HUBS.flatMap((_, k) => (k === i ? [] : [`nats-route://${addressOf(k + 1)}:6222`]));
@@ -331,7 +335,7 @@ export class Sites {
     return sites;
   }
 
-  /** Nothing comes from there any more, and nothing goes there: nobody is told. */
+  /** Drops all traffic from and to a place; nobody gets an error. */
   cut(place: string): void {
     this.bridge.ip(`link set ${place} down`);
     this.cutOff.add(place);
@@ -342,7 +346,7 @@ export class Sites {
     this.cutOff.delete(place);
   }
 
-  /** All that a program has written, in all its runs. */
+  /** All output of a program, from all its runs. */
   said(name: string): string {
     const runs = this.written.filter(other => other.name === name);
     return runs.map(({ running }) => running.output().stderr).join('');

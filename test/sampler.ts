@@ -1,5 +1,6 @@
-// What the tests of time and loss share: a receiver in surroundings of its own, nodes that know when they sent what, a
-// sampler that looks at the board a thousand times a second, and what the design demands at each look. No test of its own.
+// Shared by the tests of time and loss: a receiver in its own environment, nodes that record their reports with the
+// times, a sampler that reads the board a thousand times a second, and what the design requires of each sample. No test
+// of its own.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,13 +35,13 @@ interface Test extends Teardown {
   ok(value: unknown, ...more: [string]): boolean;
 }
 
-/** Times here are ns of CLOCK_MONOTONIC as numbers: exact to 2 ns after a hundred days. */
+/** Times are ns of CLOCK_MONOTONIC as numbers: exact to 2 ns after a hundred days. */
 export const MS = 1e6;
 export const S = 1e9;
 
-/** How far two programs' readings of one moment may lie apart where wall clock and monotonic clock are compared. */
+/** By how much two programs' readings of one moment may differ if wall clock and monotonic clock are compared. */
 export const SLACK = 5 * MS;
-/** How long the kernel may take to put into a socket what was sent over loopback. */
+/** The longest time that the kernel takes to put a datagram that was sent over loopback into a socket. */
 export const ROAD = 20 * MS;
 
 const time = new BigUint64Array(3);
@@ -55,7 +56,7 @@ export function realNow(): bigint {
   return time[CLOCK.real] ?? 0n;
 }
 
-/** Waits until the clock says so: for where time itself is the subject. */
+/** Waits until this time, for tests in which time itself is the subject. */
 export async function pass(end: number): Promise<void> {
   for (let left = end - now(); left > 0; left = end - now())
     await new Promise(resolve => setTimeout(resolve, Math.ceil(left / MS)));
@@ -66,8 +67,8 @@ export async function pass(end: number): Promise<void> {
 let programs: string | undefined;
 
 /**
- * Compiles a program, or with `shared` what can be preloaded, out of c/test, once; its path. It is there as long as this
- * process. `sources`: what of c/ belongs to it, without the `.c`.
+ * Compiles a program of c/test, or a library to preload if `shared`, once; returns its path, which exists as long as
+ * this process. `sources`: the files of c/ that belong to it, without `.c`.
  */
 export function compile(
   name: string,
@@ -88,12 +89,12 @@ export function compile(
 }
 
 export interface Surroundings {
-  /** What is run before the program; it must become the program without another process. */
+  /** The command that runs the program; it must exec the program, without another process. */
   prefix?: readonly string[];
   env?: Record<string, string>;
 }
 
-/** Starts `beoboard argv` as lib's start does, in surroundings of its own. */
+/** Starts `beoboard argv` like lib's start, in its own environment. */
 export function startIn(t: Teardown, { prefix = [], env = {} }: Surroundings, argv: string[]): Running {
   const [command = '', ...rest] = [...prefix, process.execPath, PROGRAM, ...argv];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
@@ -117,13 +118,13 @@ export function startIn(t: Teardown, { prefix = [], env = {} }: Surroundings, ar
   return { child, ready, output: () => ({ ...written }), exit };
 }
 
-/** Every thread of a process stands still. */
+/** Whether every thread of a process is stopped. */
 const isStopped = (pid: number) =>
   readdirSync(`/proc/${pid}/task`).every(task =>
     / [Tt] /.test(readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').replace(/^.*\)/, '')),
   );
 
-/** A process that stands still, surely from `from` on. */
+/** A process that has certainly been stopped since `from`. */
 export interface Stop {
   pid: number;
   from: number;
@@ -136,7 +137,7 @@ export async function stop(child: ChildProcess): Promise<Stop> {
   return { pid, from: now() };
 }
 
-/** Lets it go on; it stood still surely until the time that this gives. */
+/** Continues the process; it was certainly stopped until the returned time. */
 export function goOn({ pid }: Stop): number {
   const end = now();
   process.kill(pid, 'SIGCONT');
@@ -150,10 +151,13 @@ export const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'a
 export type Point = (typeof POINTS)[number];
 
 const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steal: 6, steps: 7, firstStep: 8 };
-/** Steps that there is room for. */
+/** The number of steps that fit into the shared memory. */
 const MOST_STEPS = 200;
 
-/** Steers what c/test/standin.c does in a daemon: its wall clock, its socket buffers, where its receive thread is held, how slow names are. */
+/**
+ * Controls c/test/standin.c in a daemon: its wall clock, its socket buffers, where its receive thread is held, and how
+ * slow look-ups of names are.
+ */
 export class StandIn {
   readonly env: Record<string, string>;
   readonly #file: number;
@@ -181,13 +185,16 @@ export class StandIn {
     return Number(readFileSync(this.#path).readBigInt64LE(word * 8));
   }
 
-  /** Holds the thread that drains at the next such point, and waits until it is there. `call`: of recvmmsg within a drain. */
+  /**
+   * Holds the receive thread at the next such point, and waits until it is there. `call`: which recvmmsg within a
+   * drain.
+   */
   async hold(point: Point, call = 0): Promise<void> {
     const before = this.arm(point, call);
     await until(`it is held ${point}`, () => this.#read(WORD.held) > before);
   }
 
-  /** The same without waiting; how often it was held until now. */
+  /** The same without waiting; returns how often it has been held so far. */
   arm(point: Point, call = 0): number {
     const before = this.#read(WORD.held);
     this.#write(WORD.call, BigInt(call));
@@ -203,20 +210,20 @@ export class StandIn {
     this.#write(WORD.hold, 0n);
   }
 
-  /** Takes one datagram away before the program sees it, and nobody counts that. */
+  /** Removes one datagram before the program sees it, without counting it anywhere. */
   steal(): void {
     this.#write(WORD.steal, 1n);
   }
 
-  /** Whether the kernel's receive times go with the wall clock, as they do, or stay as they are. */
+  /** Whether the kernel's receive times step with the wall clock, as real ones do. */
   stepKernel(yes: boolean): void {
     this.#write(WORD.unstepped, yes ? 0n : 1n);
   }
 
-  /** Steps the wall clock by so many ns more, and waits until that is so. */
+  /** Steps the wall clock by so many ns, and waits until this has happened. */
   async step(by: bigint): Promise<void> {
     if (this.#steps === MOST_STEPS) {
-      // One that has always been so stands for all before it.
+      // There is no more room: one step at time 0 replaces all earlier ones.
       this.#write(WORD.firstStep, 0n);
       this.#write(WORD.firstStep + 1, this.#offset);
       this.#write(WORD.steps, 1n);
@@ -234,18 +241,18 @@ export class StandIn {
 
 // ---- nodes ----
 
-/** A report that was sent, and what is true of it. */
+/** A report that was sent, and its true times. */
 export interface Sent {
   seq: number;
   goodbye: boolean;
-  /** It left after `after` and was in the receiver's socket before `before`. */
+  /** It was sent after `after`, and was in the receiver's socket before `before`. */
   after: number;
   before: number;
-  /** The heartbeat on the board before it left: no stamp of it may be earlier, whatever clocks do. */
+  /** The heartbeat on the board before it was sent: its stamp must not be earlier, whatever the clocks do. */
   heartbeat: number;
 }
 
-/** A node that reports when it is told to, and remembers. */
+/** A node that reports when it is told to, and records its reports. */
 export class Reporter {
   readonly sent: Sent[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -274,7 +281,7 @@ export class Reporter {
     return sent;
   }
 
-  /** Reports every so many ms from now on, and is ended with the test. */
+  /** Reports every so many ms from now on; ended with the test. */
   begin(t: Teardown, ms: number): this {
     this.send();
     this.#timer = setInterval(() => this.send(), ms);
@@ -290,7 +297,7 @@ export class Reporter {
     return this.sent.at(-1) as Sent;
   }
 
-  /** This node on the board, if it is there. */
+  /** This node on the board; undefined if it is not there. */
   find(): Node | undefined {
     return [...this.reader.snapshot().nodes()].find(({ name }) => name === this.name);
   }
@@ -316,11 +323,11 @@ export function countsOf(node: Node | undefined): Partial<Record<(typeof COUNTER
   );
 }
 
-/** A master with a board of its own, and a socket to it. */
+/** A master with its own board, and sockets that send to it. */
 export interface Master extends Running {
   board: string;
   reader: BoardReader;
-  /** To its first address; and to each of them. */
+  /** Sends to its first address; the others send to one address each. */
   socket: BulkSender;
   sockets: readonly BulkSender[];
   port: number;
@@ -328,7 +335,7 @@ export interface Master extends Running {
   node(name: string, intervalMs: number, socket?: number): Reporter;
 }
 
-/** Starts a receiver on as many free ports of 127.0.0.1 as are asked for. */
+/** Starts a receiver on so many free ports of 127.0.0.1. */
 export async function startMaster(
   t: Teardown,
   surroundings: Surroundings,
@@ -358,7 +365,7 @@ export async function startMaster(
   };
 }
 
-/** Waits until all is on the board that the receiver has been sent so far, every counter of it. */
+/** Waits until everything that was sent to the receiver so far is on the board, with all counters. */
 export async function settled(reader: BoardReader): Promise<Snapshot> {
   const sent = now() + ROAD;
   return until('the receiver has done all there was', () => {
@@ -377,14 +384,14 @@ export interface Seen {
   goodbye: boolean;
   seq: number;
   head: number;
-  /** Of the link by which its newest report came: the heartbeat, and since when it is listened to. */
+  /** The link of its newest report: its heartbeat, and the time since which the receiver has listened to it. */
   link: { heartbeat: number; since: number };
   bySlot: State;
   byColumn: State;
 }
 
 export interface Sample {
-  /** When it began, which is what states are judged by, and when it was over. */
+  /** When the look began, which is the time for judging states, and when it ended. */
   now: number;
   end: number;
   heartbeat: number;
@@ -392,7 +399,7 @@ export interface Sample {
   nodes: Seen[];
 }
 
-/** c/test/sampler.c at work on a board. */
+/** A running c/test/sampler.c on a board. */
 export class Sampler {
   private constructor(
     readonly child: ChildProcess,
@@ -414,7 +421,7 @@ export class Sampler {
     return new Sampler(child, path, exit);
   }
 
-  /** Ends it; all that it saw. */
+  /** Ends it; returns all samples. */
   async end(): Promise<Sample[]> {
     this.child.kill('SIGTERM');
     const code = await this.exit;
@@ -446,24 +453,26 @@ export class Sampler {
   }
 }
 
-/** After so many samples others have their turn: nodes of other tests report by timers of this process. */
+/** After so many samples other work gets a turn, because the nodes of other tests report by timers of this process. */
 const SLICE = 100;
 
-// ---- what the design demands ----
+// ---- what the design requires ----
 
-/** What was done to the receiver while the sampler looked. */
+/** What was done to the receiver during the samples. */
 export interface Truth {
   uncertainAfter: number;
   silentAfter: number;
-  /** It stood still surely from the one time to the other. */
+  /** It was certainly stopped between these times. */
   pause?: { from: number; to: number };
-  /** The socket's buffer overflowed: surely not before the one time, and the kernel had counted it by the other. */
+  /**
+   * The socket's buffer overflowed: certainly not before the first time, and the kernel had counted it by the second.
+   */
   overflow?: { from: number; to: number };
-  /** The wall clock stepped: stamps may be as old as the drain before. */
+  /** The wall clock stepped: stamps may be as early as the drain before. */
   stepped?: boolean;
 }
 
-/** Within which a report's stamp must lie. */
+/** The earliest and the latest correct stamp of a report. */
 export function stampsOf(sent: Sent, stepped: boolean): [number, number] {
   return [stepped ? sent.heartbeat : sent.after - SLACK, sent.before + SLACK];
 }
@@ -489,7 +498,7 @@ function stateFrom(
   );
 }
 
-/** How many of a row that never falls are no more than `most`. */
+/** How many values of an ascending sequence are at most `most`. */
 function countUpTo(sent: readonly Sent[], of: (sent: Sent) => number, most: number): number {
   let [low, high] = [0, sent.length];
   while (low < high) {
@@ -500,12 +509,15 @@ function countUpTo(sent: readonly Sent[], of: (sent: Sent) => number, most: numb
   return low;
 }
 
-/** How many of a node's reports lay in the receiver's socket when the drain of this heartbeat began: they are on the board. */
+/**
+ * How many reports of a node were in the receiver's socket when the drain of this heartbeat began: these have to be on
+ * the board.
+ */
 const thereAt = (look: Sample, node: Reporter) => countUpTo(node.sent, ({ before }) => before + ROAD, look.heartbeat);
 
 /**
- * Everything about one look at one node that the design forbids. `possible`: the reports of which the look may have shown
- * the newest, by what is true: no earlier one than the last that was there when the heartbeat began.
+ * All violations of the design in one look at one node. `possible`: the reports that can be the newest in this look;
+ * none earlier than the last one that was there when the drain of the heartbeat began.
  */
 function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Generator<string> {
   const there = thereAt(look, node);
@@ -524,7 +536,8 @@ function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Gene
   const [earliest, latest] = stampsOf(shown, truth.stepped === true);
   if (seen.stamp < earliest) yield `number ${seen.seq} is ${(earliest - seen.stamp) / MS} ms too old`;
   if (seen.stamp > latest) yield `number ${seen.seq} is ${(seen.stamp - latest) / MS} ms too young`;
-  // The two readers agree, and the state is the one of what was truly sent: at either end of what is known of it.
+  // The two readers have to agree, and the state has to be that of a stamp at one of the two ends of the possible
+  // range.
   const read = stateFrom(look, truth, seen.stamp, seen);
   if (seen.bySlot !== read) yield `is ${seen.bySlot} for the sampler and ${read} for the reader`;
   const states = (sent: Sent) =>
@@ -532,13 +545,13 @@ function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Gene
       stateFrom(look, truth, stamp, { intervalMs: node.intervalMs, goodbye: sent.goodbye, link: seen.link }),
     );
   if (!states(shown).includes(seen.bySlot)) yield `is ${seen.bySlot}, but truly ${states(shown).join(' or ')}`;
-  // The column was read before the slots: its word may be of an earlier report.
+  // The column was read before the slots: its word may belong to an earlier report.
   const column = possible.flatMap(states);
   if (there === 0) column.push('never', 'unknown');
   if (!column.includes(seen.byColumn)) yield `is ${seen.byColumn} by the column, but truly ${column.join(' or ')}`;
 }
 
-/** What a look at the header shows that cannot be, or must not. */
+/** All impossible or forbidden values in the header of one look. */
 function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, overflow }: Truth): Generator<string> {
   if (look.heartbeat > look.end) yield 'its heartbeat is ahead of the clock';
   if (before !== undefined && look.heartbeat < before.heartbeat) yield 'its heartbeat went back';
@@ -549,7 +562,7 @@ function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, over
   if (overflow !== undefined && look.heartbeat >= overflow.to && !overflowed)
     yield 'says that it heard everything, but its buffer overflowed';
   if (pause === undefined) return;
-  // Afterwards it may say that it has heard what came meanwhile, but not that it has listened.
+  // After the pause, it may say that it has heard what arrived during the pause, but not that it has listened.
   const hasHeard = look.now > pause.to && look.since >= pause.to;
   if (look.heartbeat > pause.from && look.heartbeat < pause.to && !hasHeard)
     yield 'its heart beat while it stood still';
@@ -557,13 +570,13 @@ function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, over
     yield 'says that it listened while it stood still';
 }
 
-/** States in a row, each once. */
+/** The consecutive states of a node, without repetitions. */
 export function course(samples: readonly Sample[], name: string): State[] {
   const states = samples.flatMap(({ nodes }) => nodes.filter(node => node.name === name).map(node => node.bySlot));
   return states.filter((state, i) => state !== states[i - 1]);
 }
 
-/** Holds every sample against what is true. */
+/** Compares every sample with the truth. */
 export async function hold(
   t: Test,
   samples: readonly Sample[],

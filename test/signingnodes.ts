@@ -1,5 +1,5 @@
-// Nodes that report with a key, each of which can die, come back, and be booted, at any moment: their reports, by UDP, out of one process.
-// No test of its own.
+// Nodes that sign their reports, and can die, come back or reboot at any moment: their reports come by UDP from one
+// process. No test of its own.
 
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
@@ -16,7 +16,7 @@ interface Teardown {
 const MS = 1_000_000n;
 const SECRET = Buffer.alloc(32, 7);
 
-/** A key file in that folder with which a receiver trusts these nodes. */
+/** Makes a key file in a folder, with which a receiver trusts these nodes. */
 export function keyFile(folder: string): string {
   const path = join(folder, 'key');
   writeFileSync(path, `1 cluster ${SECRET.toString('hex')}\n`, { mode: 0o600 });
@@ -28,13 +28,13 @@ export class SigningNodes {
   readonly #port: number;
   readonly #intervalMs: number;
   readonly #runs = new Map<string, { boot: bigint; seq: number; startMs: number; dueMs: number; reports: boolean }>();
-  /** What all of them say besides. */
+  /** Further values of all their reports. */
   values: Encodable<'report'> = {};
 
   constructor(t: Teardown, port: number, names: readonly string[], intervalMs: number) {
     this.#port = port;
     this.#intervalMs = intervalMs;
-    // Spread over the interval, as real ones are: no socket takes thousands at once.
+    // Spread over the interval, as with real nodes: no socket can take thousands at once.
     for (const [i, name] of names.entries()) this.boot(name, (i * intervalMs) / names.length);
     const timer = setInterval(() => this.#report(), Math.min(10, intervalMs));
     t.teardown(() => {
@@ -52,7 +52,7 @@ export class SigningNodes {
     }
   }
 
-  /** One report; without `isSigned` one that anybody could have sent. */
+  /** Sends one report; without `isSigned` one that anybody could have sent. */
   send(values: Encodable<'report'>, isSigned = true): void {
     const report = makeReport({
       interval_ms: this.#intervalMs,
@@ -66,19 +66,19 @@ export class SigningNodes {
     this.#socket.send(report, this.#port, '127.0.0.1');
   }
 
-  /** It is dead, at once and without a goodbye. */
+  /** The node dies at once, without a goodbye. */
   kill(name: string): void {
     const run = this.#runs.get(name);
     if (run !== undefined) run.reports = false;
   }
 
-  /** It reports again, out of the same run. */
+  /** The node reports again, in the same run. */
   revive(name: string): void {
     const run = this.#runs.get(name);
     if (run !== undefined) run.reports = true;
   }
 
-  /** It is started anew, in another boot. */
+  /** The node starts again, with a new boot. */
   boot(name: string, inMs = 0): void {
     const now = performance.now();
     const boot = randomBytes(8).readBigUInt64LE() | 1n;

@@ -1,22 +1,22 @@
-// Nodes that die by chance, and racks that die at once, as often as is asked for: how often it is said of either that they fell silent
-// together. Over the pure rule (src/telling/together.ts), without a board or a clock. No test of its own.
+// Nodes that die at random, and racks that die at once, in many trials: how often the rule says of either that they
+// fell silent together. Only the pure rule (src/telling/together.ts), without a board or a clock. No test of its own.
 
 import { fellTogether } from '../src/telling/together.js';
 import { random } from './brokenboards.js';
 
-/** After how many intervals a node is uncertain, and after how many it is silent: the usual limits. */
+/** The default limits in intervals: after how many a node is uncertain, and after how many it is silent. */
 const UNCERTAIN_AFTER = 4.5;
 const SILENT_AFTER = 10.5;
-/** Said at most, as by `beoboard status`. */
+/** The maximum number of groups, as in `beoboard status`. */
 const GROUPS = 3;
-/** Nodes that died one by one over the last month, s: a board has such, too. */
+/** The number of nodes that died one by one during the last month, because real boards have such nodes, too. */
 const LONG_DEAD = 20;
 const MONTH_S = 30 * 86_400;
 
-/** When nodes died, in s; each had last reported at some moment of the interval before. */
+/** The times of nodes' deaths in s; the last report of each came at a random moment of the interval before. */
 type Deaths = readonly number[];
 
-/** A source of chance: numbers from 0 to 1. */
+/** A source of random numbers from 0 to 1. */
 export type Chance = () => number;
 
 export function chanceOf(seed: number): Chance {
@@ -24,12 +24,12 @@ export function chanceOf(seed: number): Chance {
   return () => next(2 ** 31) / 2 ** 31;
 }
 
-/** When they reported last, s. */
+/** The times of their last reports, s. */
 function lastReports(deaths: Deaths, intervalS: number, chance: Chance): number[] {
   return deaths.map(at => at - intervalS * chance());
 }
 
-/** What is said at that moment: the last reports of each group. */
+/** The groups at this moment: the last reports of the nodes in each. */
 function said(lasts: readonly number[], intervalS: number, at: number): number[][] {
   const intervalMs = 1000 * intervalS;
   const nodes = lasts
@@ -39,19 +39,23 @@ function said(lasts: readonly number[], intervalS: number, at: number): number[]
   return fellTogether(nodes, GROUPS).map(group => group.map(({ last }) => last));
 }
 
-/** So many nodes die one by one, each at any moment of that time: whether it is ever said that some fell together. */
+/**
+ * Lets `count` nodes die one by one at random times within `overS`; returns whether the rule ever says that some fell
+ * together.
+ */
 function isSaidOfSingle(count: number, overS: number, intervalS: number, chance: Chance): boolean {
   const deaths = Array.from({ length: count }, () => overS * chance());
   const old = Array.from({ length: LONG_DEAD }, () => -MONTH_S * chance());
   const lasts = lastReports([...deaths, ...old], intervalS, chance);
-  // What is said changes for the worse when one more is silent.
+  // It is enough to look when one more node becomes silent: only then can a wrong group appear.
   const looks = lasts.slice(0, count).map(last => last + SILENT_AFTER * intervalS);
   return looks.some(at => said(lasts, intervalS, at).length > 0);
 }
 
 /**
- * A rack dies at once, while others die one by one at that rate per interval: whether nine in ten of it are in one group as soon as all of it is
- * silent. Not all: the window that holds most nodes may leave one of it out and take two others.
+ * Lets a rack die at once, while others die one by one at a rate per interval; returns whether nine in ten of the rack
+ * are in one group as soon as all of it is silent. Not all of it, because the window with the most nodes may leave out
+ * one of the rack for two others.
  */
 function isSaidOfRack(count: number, rate: number, intervalS: number, chance: Chance): boolean {
   const at = (SILENT_AFTER + 1) * intervalS;
@@ -63,19 +67,22 @@ function isSaidOfRack(count: number, rate: number, intervalS: number, chance: Ch
   return groups.some(group => rack.filter(last => group.includes(last)).length >= 0.9 * count);
 }
 
-/** How many of so many trials are told. */
+/** The number of trials in which it is said. */
 function times(trials: number, isSaid: () => boolean): number {
   let told = 0;
   for (let i = 0; i < trials; i++) told += Number(isSaid());
   return told;
 }
 
-/** Of so many trials in which that many nodes die one by one over that time, in how many a group is said to have fallen together. */
+/**
+ * The number of trials in which `count` nodes die one by one within `overS`, and the rule says of some that they fell
+ * together.
+ */
 export function falselySaid(trials: number, count: number, overS: number, intervalS: number, chance: Chance): number {
   return times(trials, () => isSaidOfSingle(count, overS, intervalS, chance));
 }
 
-/** Of so many trials in which a rack dies beside so many others per interval, in how many that is said. */
+/** The number of trials in which a rack dies while others die at a rate, and the rule says so. */
 export function rightlySaid(trials: number, count: number, rate: number, intervalS: number, chance: Chance): number {
   return times(trials, () => isSaidOfRack(count, rate, intervalS, chance));
 }

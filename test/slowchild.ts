@@ -1,6 +1,6 @@
-// A child for test/24.slowside.test.ts: sources of whose hanging the test decides. A source `pipe` opens a FIFO, which
-// hangs in the kernel until somebody writes to it; `once` has something to say once and never again, `late` ends its child
-// when it is read for the second time; the others answer with a number that grows.
+// A child process for test/24.slowside.test.ts, with sources that hang when the test decides. The source `pipe` opens a
+// FIFO, which hangs in the kernel until somebody writes to it; `once` has a reading once and never again; `late` ends
+// its process when it is read for the second time; the others return a number that grows.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readArguments, serve } from '../src/sender/slow/serve.js';

@@ -1,4 +1,5 @@
-// Fuzzing of what Slurm prints, in which users and administrators have a say, and of the file of names: what must hold of each text. No test.
+// Fuzzing of Slurm's output, parts of which users and administrators write, and of the file of names: the rules for
+// each text. No test.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,13 +20,13 @@ import { ROOT } from './lib.js';
 
 const CORPUS = join(ROOT, 'test', 'corpus', 'slurm');
 
-/** The texts of a kind that are kept. */
+/** The stored texts of a kind. */
 function seeds(kind: string): string[] {
   const names = readdirSync(CORPUS).filter(name => name.startsWith(`${kind}-`));
   return names.sort().map(name => readFileSync(join(CORPUS, name), 'utf8'));
 }
 
-/** That of the kept texts, and one that nobody knows who writes a text. */
+/** The nonce of the stored texts, and one that the author of a text cannot know. */
 const [NONCE, SECRET] = ['4d1f0c6b9ae27358f00d2b7c9e6a1d54', '77e0a1b2c3d4e5f60718293a4b5c6d7e'];
 const BOARD = ['n1', 'n2', 'node001', 'node003', 'vm', 'x'];
 
@@ -60,12 +61,13 @@ function checkNodes(text: string): boolean {
   const others = [...matched.boardName].filter(([name, on]) => name.toLowerCase() !== on);
   must(same(parseExceptions(namesText(matched), 'file'), Object.fromEntries(others)), 'written, its names are others');
 
-  // Whatever an operating system calls itself, short of an administrator's words: no other state than what Slurm says.
+  // An operating system's name, unless it contains the fields of an administrator, does not change the state that Slurm
+  // gives.
   const os = text.replaceAll(/\n|(?:Reason|Comment|Extra)=/g, ' ');
   const [own] = parseNodes(`NodeName=q OS=${os} CPUTot=4 State=MIXED Weight=1\n`);
   must(own === undefined || own.state === 'MIXED' || own.state === '?', `by its OS it is ${own?.state}`);
 
-  // Whatever an administrator gives as a reason, or has in a comment: nobody else is in another state by it.
+  // An administrator's reason or comment does not change the state of any other node.
   for (const key of ['Reason', 'Comment']) {
     const row = (name: string, more = '') => `NodeName=${name} CPUAlloc=1 CPUTot=4 State=MIXED Weight=1${more}\n`;
     const alone = parseNodes(row('node001') + row('q') + row('n1'));
@@ -91,7 +93,7 @@ function checkJobs(text: string): boolean {
   }
   must(jobsByNode(jobs) instanceof Map, 'jobs of each node');
 
-  // Whatever a job is called: it is one job, and the next one is there.
+  // A job's name does not change the number of jobs.
   const row = (number: number, name: string) => `${SECRET}|${number}|${number}|RUNNING|u|p|4|17|n${number}|${name}\n`;
   const told = parseJobs(row(1, text) + row(2, 'plain'), SECRET);
   const [first, second] = parseJobs(row(1, 'plain') + row(2, 'plain'), SECRET);
@@ -100,7 +102,7 @@ function checkJobs(text: string): boolean {
   return jobs.length > 0;
 }
 
-/** What is fuzzed. */
+/** The targets of the fuzzing. */
 export function slurmTargets(): TextTarget[] {
   return [
     { name: 'nodes as Slurm tells them', seeds: seeds('nodes'), check: checkNodes },

@@ -1,4 +1,4 @@
-// Stands for Slurm where there is none: its commands, which answer with what the real ones answered once. No test of its own.
+// A stand-in for Slurm: its commands, which answer with recorded answers of real ones. No test of its own.
 
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ interface Teardown {
 
 const FIXTURES = join(ROOT, 'test', 'fixtures', 'slurm');
 
-/** Stands for Slurm: answers are files beside it, `failing` makes all fail, and what it was asked is written down. */
+/**
+ * The commands print files beside them; with a file `failing` all of them fail; and they record how they were called.
+ */
 const STAND_IN = `#!/bin/sh
 here=$(dirname "$0")
 { echo "$(basename "$0") $*"; env; } >>"$here/asked"
@@ -22,7 +24,7 @@ case "$*" in
 esac
 `;
 
-/** The folder of commands. */
+/** The folder of the commands. */
 export function standIn(t: Teardown): string {
   const path = folder(t);
   for (const name of ['scontrol', 'squeue']) {

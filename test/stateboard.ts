@@ -1,5 +1,5 @@
-// Boards whose nodes are in states of their own, by links of their own, for whoever answers by states: nothing that is told of a node changes by
-// waiting. No test of its own.
+// Boards with nodes in given states, on given links, for tests of programs that answer by state: no state changes with
+// time. No test of its own.
 
 import type { Encodable } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
@@ -13,11 +13,11 @@ const S = 1_000_000_000n;
 export interface Made {
   path: string;
   writer: Writer;
-  /** Another report of a node, as of so long ago. */
+  /** Writes a report of a node that came so long ago. */
   lay(name: string, ago?: number, values?: Encodable<'report'>, link?: string): void;
 }
 
-/** Nodes by what they are; all that have reported did so by eth0, unless their name has another behind an @. */
+/** Nodes by state; all that have reported did so by eth0, or by the link after an @ in the name. */
 export interface Nodes {
   live?: readonly string[];
   silent?: readonly string[];
@@ -25,14 +25,14 @@ export interface Nodes {
   left?: readonly string[];
   never?: readonly string[];
   held?: readonly string[];
-  /** Live, and its health check says bad. */
+  /** Live, but its health check is bad. */
   ill?: readonly string[];
 }
 
 export const numbered = (count: number, from = 1, prefix = 'n') =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i + from).padStart(3, '0')}`);
 
-/** Nothing that is told of a node changes by waiting, as long as the heart beats; see linkboard.ts. */
+/** No node's state changes with time while the heartbeat continues; see linkboard.ts. */
 export function makeBoard(t: Teardown, nodes: Nodes, { dark = false, down = [] as string[] } = {}): Made {
   const path = boardPath(t);
   const names = Object.values(nodes).flatMap((names: readonly string[]) => names.map(name => name.replace(/@.*/, '')));
@@ -66,6 +66,6 @@ export function makeBoard(t: Teardown, nodes: Nodes, { dark = false, down = [] a
   return { path, writer, lay };
 }
 
-/** The receiver has stood still for so long. */
+/** Makes the receiver stalled for so long. */
 export const stall = ({ path }: Made, seconds: number) =>
   poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs() - BigInt(seconds) * S]]);
