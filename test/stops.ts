@@ -1,5 +1,6 @@
-// What tests of a sender that is stopped again and again share: ways to stop it, and how what it sent meanwhile is judged, by its
-// own fields (t_boot_ns, late_us, missed_ticks, seq) and the times of the stops alone. Over either sender. No test of its own.
+// Shared by the tests of a sender that is stopped again and again: ways to stop it, and the check of what it sent
+// meanwhile, which uses only the report's fields (t_boot_ns, late_us, missed_ticks, seq) and the times of the stops.
+// For both senders. No test of its own.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { type Heard, Hearer, startIn } from './hanging.js';
 
 const MS = 1_000_000n;
 
-/** A time in which the sender could not run, on CLOCK_BOOTTIME. */
+/** A time in which the sender could not run, by CLOCK_BOOTTIME. */
 export interface Stop {
   from: bigint;
   to: bigint;
@@ -23,7 +24,7 @@ export function bootNs(): bigint {
   return BigInt(readFileSync('/proc/uptime', 'utf8').split(' ')[0]?.replace('.', '') ?? 0) * 10n * MS;
 }
 
-/** A way to keep a process from running. */
+/** A way to stop and continue a process. */
 export interface Way {
   stop(): void;
   go(): void;
@@ -34,7 +35,7 @@ export const bySignal = (pid: number): Way => ({
   go: () => process.kill(pid, 'SIGCONT'),
 });
 
-/** The freezer of cgroups, of whichever version there is; a word on why not where there is none. */
+/** The freezer of cgroups, of either version; if there is none, the reason. */
 export function byFreezer(t: Test, pid: number): Way | string {
   const why: string[] = [];
   for (const [root, file, on, off] of [
@@ -54,9 +55,9 @@ export function byFreezer(t: Test, pid: number): Way | string {
       try {
         set(off);
       } catch {
-        // It is no freezer.
+        // This file system is not a freezer.
       }
-      // It can be removed when the process is gone.
+      // The group can be removed only after the process has gone.
       for (let left = 100; left > 0; left--) {
         try {
           return rmdirSync(group);
@@ -76,26 +77,29 @@ export function byFreezer(t: Test, pid: number): Way | string {
   return why.join('; ');
 }
 
-/** Stops it once; what it could not run in at the least. */
+/** Stops it once; returns the time in which it certainly could not run. */
 export async function stopFor(way: Way, ms: number): Promise<Stop> {
   way.stop();
-  const from = bootNs() + 10n * MS; // its last digit is cut
+  const from = bootNs() + 10n * MS; // /proc/uptime cuts off the digits after 10 ms
   await sleep(ms);
   const to = bootNs();
   way.go();
   return { from, to };
 }
 
-/** The point of the grid for which a report was made: what it waited for, and the whole intervals that it came later. */
+/**
+ * The grid point for which a report was made: the point that it waited for, plus the whole intervals by which it was
+ * late.
+ */
 function pointOf({ t_boot_ns, late_us = 0 }: Heard, interval: bigint, shift: bigint): bigint {
   const late = BigInt(late_us) * 1000n;
   return (t_boot_ns - late - shift + interval / 2n) / interval + late / interval;
 }
 
 /**
- * Judges reports that were sent while the sender was stopped now and then: each point of the grid has one report or is counted as
- * missed; a point is missed only when the next one came before the sender could run; and once it can, the report comes at once.
- * @param shiftNs what its clock is ahead of ours
+ * Checks reports of a sender that was stopped now and then: each grid point has one report or is counted as missed; a
+ * point is missed only if the next one came before the sender could run; and as soon as it can run, the report comes.
+ * @param shiftNs by how much its boot clock is ahead of ours
  */
 export function judge(
   t: Test,
@@ -112,7 +116,7 @@ export function judge(
     reports.map((_, i) => (first?.seq ?? 0) + i),
     'each number once',
   );
-  // The first comes as soon as it starts, and the last is the goodbye.
+  // The first report comes at the start, and the last is the goodbye: neither is for a grid point.
   const ticks = reports.filter(({ marks }) => !marks.includes('first') && !marks.includes('goodbye'));
   const rows = ticks.map(report => ({ report, point: pointOf(report, interval, shift) }));
   let unexplained = 0;
@@ -127,7 +131,8 @@ export function judge(
         );
       if (missed > 0n && !report.marks.includes('skipped')) t.fail(`report ${report.seq} misses the flag "skipped"`);
       for (let lost = before.point + 1n; lost < point; lost++) {
-        // All of the time up to the next point, but for as much as two processes' turns may take.
+        // A missed point is explained if the sender was stopped until the next point; half of this time is enough,
+        // because the two processes may have to wait for a CPU.
         const due = lost * interval + shift - shiftNs;
         let stopped = 0n;
         for (const { from, to } of stops) {
@@ -137,7 +142,7 @@ export function judge(
         if (stopped < interval / 2n) unexplained++;
       }
     }
-    // From when on it could be sent.
+    // The time at which the report was due.
     const due = point * interval + shift - shiftNs;
     const stop = stops.find(({ from, to }) => from <= due && due < to);
     if (stop !== undefined) waits.push(Number(report.t_boot_ns - shiftNs - stop.to) / 1e6);
@@ -151,7 +156,7 @@ export function judge(
   t.ok(unexplained <= rows.length / 10, `on a machine that lets it run none is missed, or few: ${unexplained}`);
 }
 
-/** A sender with its master, the way to stop it, and what it says at the end. */
+/** Starts a sender and its master, and waits until it reports. */
 async function begin(t: Test, sender: string | undefined, intervalMs: number, prefix: string[] = []) {
   const hearer = await Hearer.open(t);
   const argv = ['send', '--name', 'node1', '--interval', `${intervalMs}ms`, '--to', hearer.address];
@@ -160,7 +165,10 @@ async function begin(t: Test, sender: string | undefined, intervalMs: number, pr
   return { hearer, running };
 }
 
-/** Tests of a sender that is stopped; `sender` stands for `beoboard send`. `steadySeconds`: how long it gets a fifth of the time. */
+/**
+ * Tests of a sender that is stopped; `sender` is run instead of `beoboard send`. `steadySeconds`: for how long it gets
+ * a fifth of the time.
+ */
 export function stopTests(t: Test, sender?: string, steadySeconds = 20): void {
   const seed = Number(process.env.SEED ?? 28);
 
@@ -202,7 +210,7 @@ export function stopTests(t: Test, sender?: string, steadySeconds = 20): void {
     const { hearer, running } = await begin(t, sender, 1000);
     const from = hearer.reports.length;
     const stops: Stop[] = [];
-    // Whoever begins to wait anew after each of them is never done.
+    // A sender whose wait starts again after each stop would never send.
     for (let since = 0, heard = from; hearer.reports.length < from + 5 && since < 40; since++) {
       stops.push(await stopFor(bySignal(running.pid), 10));
       await sleep(150);
@@ -227,12 +235,13 @@ export function stopTests(t: Test, sender?: string, steadySeconds = 20): void {
     judge(t, hearer.reports, stops, 500);
   });
 
-  // What a suspend leaves behind, a boot clock that is ahead of the other, can be had without one.
+  // After a suspend, the boot clock is ahead of the monotonic clock. A time namespace gives the same result without a
+  // suspend.
   t.test('on a machine that has slept for a day', { buffered: true }, async t => {
     const ahead = 86_400_000n * MS;
     const slept = ['unshare', '-T', '--boottime', '86400'];
     const tried = spawnSync(slept[0] ?? '', [...slept.slice(1), 'cat', '/proc/uptime'], { encoding: 'utf8' });
-    // Before Linux 6.3 only a child is in it.
+    // Before Linux 6.3, only child processes enter the namespace.
     if (Number.parseFloat(tried.stdout) < 86_400 || tried.status !== 0) {
       t.pass('no time namespace here', { skip: `needs root, time namespaces and Linux 6.3: ${tried.stderr}` });
       return;

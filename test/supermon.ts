@@ -1,4 +1,5 @@
-// What the tests of Supermon's protocol share: a board that lives, servers, a client, and expressions as arrays. No test of its own.
+// Shared by the tests of Supermon's protocol: a board with a heartbeat, servers, a client, and expressions as arrays.
+// No test of its own.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,12 +18,12 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** An expression: atoms as texts, lists as arrays. */
+/** An expression: atoms are strings, lists are arrays. */
 export type Expression = string | Expression[];
 /** A member of an answer. */
 export type Element = [name: string, category: string, state: string, age: string, data: Expression[]];
 
-/** Reads one expression, by rules of its own; what stands behind it is none. */
+/** Parses one expression, independently of the product's parser; anything but blanks after it is an error. */
 export function read(text: string): Expression {
   const stack: Expression[][] = [[]];
   let end = 0;
@@ -42,7 +43,7 @@ export function read(text: string): Expression {
   return stack[0][0] as Expression;
 }
 
-/** The members of an answer, each held against its form. */
+/** The members of an answer, with a check of their form. */
 export function elementsOf(text: string): Element[] {
   const all = read(text);
   if (!Array.isArray(all)) throw new Error('no list');
@@ -52,7 +53,7 @@ export function elementsOf(text: string): Element[] {
   return all as Element[];
 }
 
-/** Where the first expression ends; -1: it is not all there. */
+/** Where the first expression ends; -1: it is incomplete. */
 function endOf(text: string): number {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/[()]|"(?:[^"\\]|\\.)*("|$)/g))
@@ -61,7 +62,7 @@ function endOf(text: string): number {
   return -1;
 }
 
-/** Asks over one connection, again and again. */
+/** A client that asks again and again over one connection. */
 export class Asker {
   #text = '';
   #wake = () => {};
@@ -81,7 +82,7 @@ export class Asker {
     return new Asker(socket);
   }
 
-  /** Says this, and gives the next answer, whole. */
+  /** Sends this, and returns the next complete answer. */
   async ask(words: string): Promise<string> {
     this.socket.write(words, 'latin1');
     return this.next();
@@ -117,7 +118,7 @@ export const now = () => {
   return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
 };
 
-/** What a receiver would write, and a heart that beats as long as the test takes; nodes are live as long, too. */
+/** A board as from a receiver, with a heartbeat until the test ends; its nodes stay live as long. */
 export class LiveBoard {
   readonly path: string;
   readonly writer: Writer;
@@ -143,12 +144,12 @@ export class LiveBoard {
     this.writer.heartbeat(now().mono);
   }
 
-  /** The receiver stands still from here on. */
+  /** Stops the heartbeat, as if the receiver stood still. */
   stall(): void {
     clearInterval(this.#heart);
   }
 
-  /** A report on which everything was measured, but for these. */
+  /** Writes a report on which everything was measured, with these values changed. */
   lay(hostname: string, values: Encodable<'report'> = {}): void {
     const { mono, real } = now();
     const seq = ++this.#seq;
@@ -158,7 +159,7 @@ export class LiveBoard {
   }
 }
 
-/** Prints, of each element, the category and how many members the data has: by the library of Supermon's author. */
+/** Prints the category of each element and the number of members in its data, with the library of Supermon's author. */
 const BY_SFSEXP = `
 #include <sexp.h>
 #include <stdio.h>
@@ -189,7 +190,7 @@ for element in sexpdata.loads(sys.stdin.read(), true=None, nil=None):
     print(element[1].value(), len(element[-1]))
 `;
 
-/** Whether the parser of Supermon's author and Python's find in an answer what is in it. */
+/** Checks that the parser of Supermon's author and one in Python find the right members in an answer. */
 export async function readByOthers(t: Test, text: string): Promise<void> {
   const wanted = elementsOf(text).map(([, category, , , data]) => `${category} ${data.length}`);
   const own = folder(t);

@@ -1,5 +1,5 @@
-// What the tests of tearing share: the C programs of c/test and c/proof, built out of the tree or out of a copy in which something
-// was taken away on purpose. No test of its own.
+// Shared by the tests of tearing: the C programs of c/test and c/proof, built from the tree or from a copy in which
+// something was removed on purpose. No test of its own.
 
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ interface Teardown {
 }
 
 const READING = ['board.c', 'lib/node.c', 'lib/open.c', 'lib/live.c', 'overview.c'];
-/** Without the one that programs which look into the writer include. */
+/** Without board_writer.c, because programs that use the writer's internals include it. */
 const WRITING = writerSources().filter(file => file !== 'board_writer.c');
-/** Each with its sources; `hooked`: with a call before every access by atomics. */
+/** Each program with its sources; `hooked`: with a call before every atomic access. */
 const PROGRAMS = {
   torn: { sources: ['test/torn.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
   steps: { sources: ['test/steps.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
@@ -26,14 +26,14 @@ const PROGRAMS = {
 export type Program = keyof typeof PROGRAMS;
 
 const FLAGS = '-std=c11 -D_GNU_SOURCE -g -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
-/** Of the tree as it is. Where something was taken away the program itself has to find it. */
+/** Only for the unchanged tree: where something was removed, the program itself has to find the error. */
 const CHECKED = '-DBB_INVARIANTS';
 export const SANITIZED = ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 export interface Build {
   compiler?: string;
   flags?: string[];
-  /** In place of c/. */
+  /** Used instead of c/. */
   from?: Edited;
 }
 
@@ -62,7 +62,7 @@ export type Run = (...args: (string | number)[]) => Promise<Ended>;
 
 const C = join(ROOT, 'c');
 
-/** The files that a source includes, itself among them, relative to c/. */
+/** The files that a source includes, and itself, relative to c/. */
 function includedBy(source: string, found = new Set<string>()): Set<string> {
   if (found.has(source)) return found;
   found.add(source);
@@ -76,7 +76,7 @@ async function compile(compiler: string, args: string[], cwd: string): Promise<v
   if (status !== 0) throw new Error(`${compiler} ${args.join(' ')}: ${stderr}`);
 }
 
-/** What sources of c/ were compiled to, by compiler, flags and source. Most of an edited copy is as it is in the tree. */
+/** Compiled sources of c/, by compiler, flags and source: an edited copy shares most of them with the tree. */
 const objects = new Map<string, Promise<string>>();
 
 function objectOf(source: string, compiler: string, flags: string[]): Promise<string> {
@@ -107,10 +107,10 @@ export async function build(t: Teardown, name: Program, options: Build = {}): Pr
   return (...args) => run(out, args.map(String));
 }
 
-/** A line, or some, of a file under c/, and what stands there instead. */
+/** One or more lines of a file under c/, and their replacement. */
 export type Edit = [file: string, from: string, to: string];
 
-/** A copy of c/, and the files in it that are not as they were. */
+/** A copy of c/, and its changed files. */
 export interface Edited {
   path: string;
   files: Set<string>;
@@ -128,17 +128,18 @@ export function edited(t: Teardown, edits: Edit[]): Edited {
   return { path, files: new Set(edits.map(([file]) => file)) };
 }
 
-/** After how many loads a scenario's reader is cut off, where others are after `loads`. */
+/** After how many loads the reader in a scenario is cut off, if the general number is `loads`. */
 export function loadsOf(scenario: string, loads: number): number {
-  // The reader of a block tries eight times the same.
+  // The reader of a block repeats the same loads up to eight times.
   if (scenario === 'block') return 5;
   if (scenario.startsWith('sender')) return Math.min(loads, 9);
-  // That of a node looks again when its report came by another link, and the second look is the one that has to be right.
+  // The reader of a node reads again if its report came by another link, and this second reading is the one that has to
+  // be right.
   if (scenario === 'silent_read_returns') return loads + 8;
   return scenario.startsWith('silent_read') ? loads + loads / 2 : loads;
 }
 
-/** The scenarios of c/proof/litmus.c, and after how many loads a reader is cut off. */
+/** The scenarios of c/proof/litmus.c, each with the number of loads after which its reader is cut off. */
 export async function scenarios(litmus: Run, loads: number): Promise<[scenario: string, loads: number][]> {
   const { stdout } = await litmus('list');
   return stdout
@@ -147,11 +148,14 @@ export async function scenarios(litmus: Run, loads: number): Promise<[scenario: 
     .map(name => [name, loadsOf(name, loads)]);
 }
 
-/** What herd7 says of a scenario's tests, held against what ours does. */
+/** The results of herd7 for a scenario's tests, compared with those of our own program. */
 export interface Compared {
   tests: number;
   outcomes: number;
-  /** Tests with other outcomes than ours; of a processor only with more, since it may allow less than C11 does. */
+  /**
+   * Tests with other outcomes than ours; for a processor only those with additional ones, because it may allow less
+   * than C11.
+   */
   different: string[];
   /** Tests in which a wrong outcome is allowed. */
   wrong: string[];
@@ -159,7 +163,7 @@ export interface Compared {
 
 const MODELS = { c: 'rc11.cat', aarch64: 'aarch64.cat' };
 
-/** Lets herd7 judge a scenario, in C11 or as what compilers make of it for a processor. */
+/** Runs herd7 on a scenario, in C11 or as compiled for a processor. */
 export async function compare(
   t: Teardown,
   litmus: Run,
@@ -190,7 +194,7 @@ export async function compare(
   return compared;
 }
 
-/** Runs c/test/torn.c on a board beside a reader in TypeScript; what both told. */
+/** Runs c/test/torn.c on a board together with a reader in TypeScript; returns the results of both. */
 export async function tear(t: Teardown, torn: Run, board: string, kills: number, seed: number) {
   const reader = fork(join(ROOT, 'dist', 'test', 'tornreader.js'), [board]);
   t.teardown(() => {

@@ -1,16 +1,16 @@
-// A pseudo terminal with a program on it, as a shell has one: its size, keys, signals, stops; and a screen that shows what
-// the program draws. No test of its own.
+// A pseudo terminal with a program on it, like that of a shell: its size, keys, signals, stops; and a screen with the
+// program's output. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { until } from './lib.js';
 
-/** Why there can be none here; undefined: there can. */
+/** Why there can be no terminal here; undefined: there can. */
 export const NO_TERMINAL =
   spawnSync('python3', ['-c', 'import pty, termios']).status === 0 ? undefined : 'python3 is not installed';
 
-/** Leads a session with a terminal, and runs a program in a process group of its own in the foreground, as a shell does. */
+/** Leads a session with a terminal, and runs a program in its own process group in the foreground, as a shell does. */
 const LEADER = `
 import fcntl, json, os, pty, signal, struct, sys, termios, threading
 
@@ -82,12 +82,12 @@ except ProcessLookupError: pass
 
 const END_OF_OUTPUT = '\x1b[0n';
 
-/** The characters that a terminal would show: knows what our screens use, and refuses anything else. */
+/** The characters on a terminal's screen. Supports the sequences that our screens use, and throws at any other. */
 export class Shown {
   #lines: string[][] = [];
   #row = 0;
   #column = 0;
-  /** Whether the program's own screen is shown, and the cursor. */
+  /** Whether the alternate screen is shown, and whether the cursor is. */
   alternate = false;
   cursor = true;
   #rest = '';
@@ -129,7 +129,7 @@ export class Shown {
     else throw new Error(`not understood: ESC [ ${numbers} ${last}`);
   }
 
-  /** What stands there, without blanks at the ends of lines. */
+  /** The screen's lines, without blanks at their ends. */
   lines(): string[] {
     return Array.from(this.#lines, line =>
       Array.from(line ?? [], character => character ?? ' ')
@@ -154,19 +154,19 @@ interface Event {
 export interface Terminal {
   readonly pid: number;
   readonly screen: Shown;
-  /** All that was written, and how often the program has stopped. */
+  /** All output so far, and how often the program has stopped. */
   output(): string;
   stops(): number;
   send(what: { keys?: string; size?: [rows: number, columns: number]; signal?: number; foreground?: true }): void;
-  /** Waits until the screen shows this; the match. */
+  /** Waits until the screen matches; returns the match. */
   shows(what: RegExp): Promise<RegExpExecArray>;
-  /** How it ended (a signal's number is negative), and whether the terminal's modes were those of before. */
+  /** Its exit code (negative: a signal's number), and whether the terminal's modes were restored. */
   readonly exit: Promise<{ exit: number; same: boolean }>;
-  /** Whether the modes were those of before when it last stopped. */
+  /** Whether the modes were restored when it last stopped. */
   same(): boolean | undefined;
 }
 
-/** Runs a program on a terminal of its own; `keys`: its stdin is the terminal as well, else it is empty. */
+/** Runs a program on its own terminal; `keys`: its stdin is the terminal as well, otherwise it is empty. */
 export async function onTerminal(
   t: { teardown(end: () => Promise<void>): void },
   command: readonly string[],

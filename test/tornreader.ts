@@ -1,5 +1,5 @@
-// A reader for the tests of tearing, in a process of its own: looks at a board of c/test/torn.c through the public face, again and
-// again until it is ending, and tells what it saw that may never be seen: { looks, fault }.
+// A reader for the tests of tearing, in its own process: reads a board of c/test/torn.c through the public interface
+// again and again until it is told to end, and sends what must never be seen: { looks, fault }.
 
 import { decode, getter } from '../src/layout/codec.js';
 import { structs } from '../src/layout/layout.gen.js';
@@ -9,15 +9,15 @@ const [path = ''] = process.argv.slice(2);
 const reader = new BoardReader(path);
 
 const headOf = getter('slot', 'head');
-/** The words of a report that say which one it is, as make_report() in c/test/reports.h fills them. */
+/** The words of a report that identify it, as make_report() in c/test/reports.h fills them. */
 const WORDS = Object.entries(structs.report.fields)
   .filter(([, { type, count, kind }]) => type === 'u64' && count === 0 && kind === 'counter')
   .map(([, { offset }]) => offset);
 
-/** What is known of a node by earlier looks. */
+/** What earlier looks have shown of a node. */
 const known = new Map<string, { seq: number; historySeq: number }>();
 
-/** What is wrong with a slot that looks whole. */
+/** The fault of a slot that looks complete. */
 function slotFault(view: DataView, slot: number, name: string): string | undefined {
   const { stamp_ns, stamp_real_ns, report } = decode('slot', view, slot);
   const told = (offset: number) => (BigInt(report.seq) << 16n) | BigInt(offset);
@@ -40,9 +40,9 @@ function nodeFault(node: Node, { header, evidence }: Snapshot): string | undefin
   if (report.seq < (before?.seq ?? 0)) return 'backward: an older report than was seen before';
   if (previous !== undefined && previous.seq >= report.seq) return 'backward: the one before is the newer';
   if (historySeq > report.seq) return 'backward: the order block knows a later report than the slots';
-  // 0: not to be had, or just cleared by a takeover.
+  // 0: it could not be read, or a takeover has just cleared it.
   if (historySeq !== 0 && historySeq < (before?.historySeq ?? 0)) return 'backward: order block';
-  // A round brings a report of each of the first nodes, and then a heartbeat of the same time.
+  // In each round, the first nodes report, and then a heartbeat with the same time follows.
   if (/^n[0-3]$/.test(name) && (node.stampNs ?? 0n) < evidence.heartbeatNs)
     return 'backward: a heartbeat without the reports before it';
   known.set(name, { seq: report.seq, historySeq: historySeq || (before?.historySeq ?? 0) });

@@ -1,5 +1,5 @@
-// The machines of test/fixtures: unpacks their trees, asks the sender for their report, and shows it to people. Tests
-// only compare; `node dist/test/tree.js --write [MACHINE…]` writes the golden files again.
+// The machines of test/fixtures: unpacks their trees, makes the sender's report, and formats it for people. Tests only
+// compare; `node dist/test/tree.js --write [MACHINE…]` writes the golden files again.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -35,7 +35,7 @@ export function machines(): string[] {
     .sort();
 }
 
-/** The paths that a path with braces stands for, each with what its last braces gave. */
+/** The paths that a path with braces stands for, each with the value of its last braces. */
 export function expand(path: string): [path: string, last: string][] {
   const match = /^(.*?)\{([^{}]*)\}(.*)$/.exec(path);
   if (match === null) return [[path, '']];
@@ -50,7 +50,7 @@ export function expand(path: string): [path: string, last: string][] {
   );
 }
 
-/** The bytes of a text in which `\n`, `\\` and `\xHH` stand for bytes. */
+/** The bytes of a text with the escapes `\n`, `\\` and `\xHH`. */
 function unescaped(text: string): Uint8Array {
   const parts = text.split(/(\\(?:x[0-9a-f]{2}|n|\\))/).map((part, i) => {
     if (i % 2 === 0) return Buffer.from(part);
@@ -70,7 +70,7 @@ function entryOf(how: string[], text: string, last: string): Entry {
   return { kind: 'file', content, mode: Number.parseInt(wordAfter('mode') ?? '644', 8) };
 }
 
-/** What an archive holds, by path; test/fixtures/README.md tells its form. */
+/** The entries of an archive, by path; test/fixtures/README.md describes the format. */
 export function parseArchive(text: string): Map<string, Entry> {
   const out = new Map<string, Entry>();
   for (const section of text.split(/^=== /m).slice(1)) {
@@ -84,7 +84,7 @@ export function parseArchive(text: string): Map<string, Entry> {
   return out;
 }
 
-/** A tree with another laid over it: what is gone there is gone with all that lies below it. */
+/** A tree with another one on top: an entry `gone` removes the path and everything below it. */
 export function overlay(tree: ReadonlyMap<string, Entry>, over: ReadonlyMap<string, Entry>): Map<string, Entry> {
   const out = new Map(tree);
   for (const [path, entry] of over) {
@@ -107,17 +107,17 @@ export function unpack(tree: ReadonlyMap<string, Entry>, root: string): void {
     if (entry.kind === 'fifo') spawnSync('mkfifo', [at]);
     if (entry.kind !== 'file') continue;
     writeFileSync(at, entry.content);
-    chmodSync(at, entry.mode); // whatever the umask is
+    chmodSync(at, entry.mode); // independent of the umask
   }
 }
 
-/** A machine's file as text; empty where it has none. */
+/** A machine's file as text; empty if it has no such file. */
 export function textOf(machine: string, file: string): string {
   const path = join(FIXTURES, machine, file);
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
-/** Both trees of a machine below `root`, and the command line for the report. */
+/** Unpacks both trees of a machine below `root`; returns the command line for the report. */
 export function prepare(machine: string, root: string): string[] {
   const now = parseArchive(textOf(machine, 'tree.txt'));
   unpack(now, join(root, 'now'));
@@ -133,13 +133,13 @@ export function prepare(machine: string, root: string): string[] {
   return ['send', '--once', '--to', '-', ...options, '--pretend', join(root, 'pretend.toml'), ...trees];
 }
 
-/** The sender's report on prepared trees, and what it said, with `ROOT` in the place of the folder. */
+/** The sender's report on prepared trees, and its log with `ROOT` in place of the folder. */
 export function ask(argv: string[], root: string): { code: number | null; report: Uint8Array; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...argv], { timeout: 60_000 });
   return { code: status, report: stdout, stderr: stderr.toString().replaceAll(root, 'ROOT') };
 }
 
-/** A report as lines of 16 bytes, each behind the offset of its first, decimal as in the contract's tables. */
+/** A report as lines of 16 bytes, each with the offset of its first byte, in decimal as in the contract's tables. */
 export function hexDump(report: Uint8Array): string {
   return Array.from({ length: Math.ceil(report.length / 16) }, (_, i) => {
     const row = [...report.subarray(i * 16, i * 16 + 16)].map(byte => byte.toString(16).padStart(2, '0'));
@@ -182,12 +182,12 @@ function plainStruct(struct: StructName, fields: object): { [key: string]: Plain
   return out;
 }
 
-/** A report as a reader sees it, for people: bits and enums by their names, 64-bit times as text. */
+/** A report as readers see it, for people: bits and enums by name, 64-bit times as text. */
 export function readable(report: Uint8Array): { [key: string]: Plain } {
   return plainStruct('report', decodeReport(new DataView(report.buffer, report.byteOffset, report.length), 0));
 }
 
-/** JSON as Biome would write it. */
+/** JSON in Biome's format. */
 export function pretty(value: Plain, indent = '', room = 120): string {
   if (typeof value !== 'object') return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -205,7 +205,7 @@ export function pretty(value: Plain, indent = '', room = 120): string {
   return `{\n${members.join(',\n')}\n${indent}}`;
 }
 
-/** The golden files of a machine as the sender makes them now. */
+/** The present contents of a machine's golden files. */
 export function goldens(machine: string, root: string): Record<'report.hex' | 'report.json' | 'stderr.txt', string> {
   const { code, report, stderr } = ask(prepare(machine, root), root);
   if (code !== 0 || report.length !== REPORT_BYTES) throw new Error(`${machine}: exit code ${code}: ${stderr}`);

@@ -1,5 +1,5 @@
-// What tests of both senders share: the one in C, compiled; the one in TypeScript, in this process, where it takes a
-// hundredth of the time; and trees of machines that are spoiled in one place or another and made whole again. No test.
+// Shared by the tests of both senders: the one in C, compiled; the one in TypeScript, in this process, where it takes a
+// hundredth of the time; and trees of machines that can be corrupted in some places and restored. No test.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,16 +29,16 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** Why a test cannot run here; in CI it has to. */
+/** Why a test cannot run here; in CI it is required. */
 export function lacks(packages: string, ...programs: string[]): string | false {
   const missing = programs.filter(program => spawnSync(program, ['--version']).error !== undefined);
   return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
 }
 
-/** How to compile: `CC`, `CFLAGS`, `LDFLAGS` and the like, as make takes them. */
+/** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
 export type Make = Record<string, string>;
 
-/** With eyes on what must not happen. Any of it ends the program. */
+/** With sanitizers; each error that they find ends the program. */
 export const SANITIZED: Make = {
   CC: 'gcc',
   CFLAGS: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
@@ -46,8 +46,8 @@ export const SANITIZED: Make = {
 };
 
 /**
- * Compiles a program of c/ that nodes have, and gives the path of a copy. What was compiled stays in build/: many test files need the same,
- * and make knows what of it is old. One at a time makes it.
+ * Compiles a program of c/ that runs on nodes, and returns the path of a copy. The result stays in build/, because many
+ * test files need the same one, and make rebuilds only what is out of date. A lock lets one process at a time run make.
  */
 export function compileFor(t: Teardown, room: 'sender' | 'mon', how: Make = {}): string {
   const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
@@ -63,7 +63,7 @@ export function compileFor(t: Teardown, room: 'sender' | 'mon', how: Make = {}):
   const { status, error, stdout, stderr } = spawnSync('flock', [made, ...make], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${make.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
   const out = folder(t);
-  chmodSync(out, 0o755); // whoever runs it
+  chmodSync(out, 0o755); // any user must be able to run it
   const program = join(out, name);
   copyFileSync(join(made, name), program);
   return program;
@@ -72,7 +72,7 @@ export function compileFor(t: Teardown, room: 'sender' | 'mon', how: Make = {}):
 /** The sender in C. */
 export const compileSender = (t: Teardown, how: Make = {}) => compileFor(t, 'sender', how);
 
-/** What a sender did: its exit code, its report, and its lines on stderr without its own name. */
+/** A sender's results: its exit code, its report, and its lines on stderr without its name. */
 export interface Answer {
   code: number | string;
   report: string;
@@ -80,8 +80,8 @@ export interface Answer {
 }
 
 /**
- * Lines on stderr without the program's name. Of a file that is larger than any of its kind, one of them says that it is, the
- * other that it has unexpected content.
+ * Lines on stderr without the program's name. If a file is too large, one sender says so, and the other says that it
+ * has unexpected content.
  */
 function alike(said: string): string {
   return said
@@ -89,7 +89,7 @@ function alike(said: string): string {
     .replace(/^cannot read (.*): larger than \d+ bytes$/gm, '$1 has unexpected content: its readings are left out');
 }
 
-/** What the sender in C does with a command line. */
+/** The results of the sender in C for a command line. */
 export function askC(
   program: string,
   argv: readonly string[],
@@ -110,7 +110,7 @@ export function askC(
 
 const fs = createRequire(import.meta.url)('node:fs') as { writeSync: (...args: unknown[]) => number };
 
-/** What `beoboard send` does with the same command line, in this process; it must be one that comes to an end by itself. */
+/** The results of `beoboard send` for the same command line, in this process; the command has to end by itself. */
 export async function askHere(argv: readonly string[]): Promise<Answer> {
   const { writeSync } = fs;
   const { write } = process.stdout;
@@ -122,7 +122,7 @@ export async function askHere(argv: readonly string[]): Promise<Answer> {
     return String(args[1]).length;
   };
   syncBuiltinESMExports();
-  // Whatever else goes there meanwhile are the results of tests.
+  // All other output on stdout is test results.
   process.stdout.write = ((...args: Parameters<typeof write>) => {
     if (!(args[0] instanceof Uint8Array) || args[0].length !== REPORT_BYTES) return write.apply(process.stdout, args);
     reports.push(Buffer.from(args[0]));
@@ -153,16 +153,16 @@ async function as<T>(uid: number | undefined, work: () => Promise<T>): Promise<T
   }
 }
 
-/** One thing that is wrong with a tree. Numbers choose among what there is. */
+/** One fault in a tree. Numbers select among the possibilities. */
 export interface Harm {
   kind: keyof typeof HARMS;
   trees: readonly string[];
-  /** Which kind of file, and which of that kind. */
+  /** The kind of file, and the file among those of this kind. */
   pattern: number;
   file: number;
-  /** Where in the file, as a part of its length. */
+  /** The place in the file, as a fraction of its length. */
   place: number;
-  /** What to put there. */
+  /** The text to insert. */
   piece: string;
   length: number;
 }
@@ -232,10 +232,10 @@ const insert = (bytes: Buffer, place: number, piece: Buffer) => {
   return Buffer.concat([bytes.subarray(0, where), piece, bytes.subarray(where)]);
 };
 
-/** Around what is read of a file at most. */
+/** Sizes near the limits up to which files are read. */
 const SIZES = [16 << 10, 64 << 10, 4 << 20].flatMap(size => [size - 1, size, size + 1]);
 
-/** What a file becomes: other bytes, or something that is made in its place. */
+/** The change of a file: a function gives its new bytes, a word says what to put in its place. */
 const HARMS = {
   cut: (bytes: Buffer, { place }: Harm) => bytes.subarray(0, at(bytes, place)),
   flip(bytes: Buffer, { place, length }: Harm) {
@@ -301,7 +301,7 @@ const NAMES = [
   '3 ',
 ];
 
-/** How often each kind of harm is done: most in the texts. */
+/** How often each kind of fault occurs: most of them in texts. */
 const KINDS = (Object.keys(HARMS) as (keyof typeof HARMS)[]).map(kind => ({
   arbitrary: fc.constant(kind),
   weight:
@@ -370,7 +370,7 @@ const TEXTS = [
   'x',
 ];
 
-/** Lines of a pretence, most of them good ones. */
+/** Lines of a pretend file, mostly valid ones. */
 export const pretences: fc.Arbitrary<[string, string][]> = fc.array(
   fc.oneof(
     { arbitrary: fc.tuple(fc.constantFrom(...KEYS), fc.constantFrom(...NUMBERS)), weight: 2 },
@@ -386,7 +386,7 @@ export const pretences: fc.Arbitrary<[string, string][]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** What of two answers is not the same; fields of reports by their names. */
+/** The differences between two answers; those in reports by field name. */
 export function differences(c: Answer, ts: Answer): string[] {
   const out: string[] = [];
   if (c.code !== ts.code) out.push(`ends with ${c.code} in C, with ${ts.code} in TypeScript`);
@@ -402,7 +402,7 @@ export function differences(c: Answer, ts: Answer): string[] {
   return out.length > 0 ? out : ['bytes differ that belong to no field that is measured'];
 }
 
-/** Of a file or folder, unless its links lead nowhere. */
+/** The stat of a file or folder; undefined for a broken link. */
 function stat(path: string) {
   try {
     return statSync(path);
@@ -411,11 +411,11 @@ function stat(path: string) {
   }
 }
 
-/** A machine's trees on disk, that can be harmed and made whole again. */
+/** A machine's trees on disk, which can be corrupted and restored. */
 export class Patient {
   readonly root: string;
   readonly argv: readonly string[];
-  /** Files by what is left of their paths without numbers, those of the fast sets more than once: they are what is read most. */
+  /** Files by their paths without numbers; those of the fast sets several times, because they are read most often. */
   readonly #patterns: string[][];
   #undo: (() => void)[] = [];
 
@@ -450,13 +450,13 @@ export class Patient {
     const paths = this.#patterns[harm.pattern % this.#patterns.length] ?? [];
     const path = join(this.root, tree, paths[harm.file % paths.length] ?? '');
     const how = HARMS[harm.kind];
-    // Of this file the one in C reads no more than it needs, and does not see how large it is.
+    // Of this file, the sender in C reads only what it needs, and does not notice its size.
     if (harm.kind === 'huge' && path.endsWith('/vmstat')) return;
     if (typeof how === 'function') this.#rewrite(path, bytes => how(bytes, harm));
     else this.#replace(path, how, harm);
   }
 
-  /** Puts something else in the place of what is there; what was there comes back in the end. */
+  /** Replaces what is at a path; the end restores it. */
   #take(path: string, make: () => void): void {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
     const kept = join(this.root, `was${this.#undo.length}`);
@@ -481,7 +481,7 @@ export class Patient {
 
   #replace(path: string, how: string, { length }: Harm): void {
     if (how === 'beside') {
-      // Another entry in the same folder, or beside that.
+      // Another entry in the same folder, or in the folder above.
       const from = length % 2 === 0 ? path : dirname(path);
       const base = from.slice(from.lastIndexOf('/') + 1);
       const name = NAMES[(length >> 1) % NAMES.length] ?? '';
@@ -493,7 +493,7 @@ export class Patient {
     }
     if (how === 'locked' || how === 'writable') {
       const { mode } = stat(path) ?? {};
-      // No folder: another asks whether what lies in it is there as whoever started him.
+      // Not for folders: the two senders run as different users, and may differ in what they can see below one.
       if (mode === undefined || !stat(path)?.isFile()) return;
       chmodSync(path, how === 'locked' ? 0 : 0o666);
       this.#undo.push(() => chmodSync(path, mode & 0o7777));
@@ -506,7 +506,7 @@ export class Patient {
     });
   }
 
-  /** What was done to which files. */
+  /** Which faults are in which files. */
   tell(all: readonly Harm[]): string[] {
     return all.map(harm => {
       const paths = this.#patterns[harm.pattern % this.#patterns.length] ?? [];
@@ -514,7 +514,7 @@ export class Patient {
     });
   }
 
-  /** Writes other lines into the pretence. */
+  /** Changes lines of the pretend file. */
   pretend(changes: readonly [key: string, value: string][]): void {
     this.#rewrite(join(this.root, 'pretend.toml'), bytes => {
       let lines = bytes.toString();
@@ -526,7 +526,7 @@ export class Patient {
     });
   }
 
-  /** What both senders make of it. */
+  /** The results of both senders. */
   async ask(program: string, uid?: number): Promise<{ c: Answer; ts: Answer }> {
     const c = askC(program, this.argv, uid === undefined ? {} : { uid });
     return { c, ts: await as(uid, () => askHere(this.argv)) };

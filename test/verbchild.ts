@@ -1,5 +1,5 @@
-// A process that answers for `beoboard VERB` as often as it is asked: what the program writes, and its exit code, without the time that its start
-// takes. No test of its own.
+// A process that runs `beoboard VERB` as often as it is asked, and answers with the output and the exit code, without
+// the time for starting Node. No test of its own.
 
 import { main as check } from '../src/cli/check.js';
 import { main as nodes } from '../src/cli/nodes.js';
@@ -9,21 +9,21 @@ import { oneLine } from '../src/common/text.js';
 export const MAINS = { check, nodes };
 export type VerbName = keyof typeof MAINS;
 
-/** What is asked. */
+/** A request. */
 export interface Question {
   readonly verb: VerbName;
   readonly argv: readonly string[];
   readonly owner?: string | undefined;
 }
 
-/** What was answered. */
+/** Its answer. */
 export interface Answer {
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** As main.ts makes of it what a verb throws. */
+/** Handles what a verb throws as main.ts does. */
 async function run({ verb, argv }: Question, said: { stdout: string; stderr: string }): Promise<number> {
   try {
     return await MAINS[verb]([...argv]);

@@ -1,7 +1,7 @@
-// Systems of their own for the tests of packages: Debians made by mmdebstrap, and such a Debian booted in a virtual machine whose systemd is
-// process 1. No test of its own.
-//
-// The machine is emulated (qemu -accel tcg), has no network, writes to a copy of its disk that goes with it, and is ended by its pid.
+// Separate systems for the tests of packages: Debian systems made by mmdebstrap, and such a system booted in a virtual
+// machine with systemd as process 1. No test of its own.
+// The machine is emulated (qemu -accel tcg), has no network, writes to a copy of its disk that is deleted with it, and
+// is ended by its pid.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { ROOT } from './lib.js';
 
-/** Runs a command to its end; throws with what it said where it fails. */
+/** Runs a command to its end; throws with its output if it fails. */
 export function must(command: string, argv: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): string {
   const { status, error, stdout, stderr } = spawnSync(command, argv, {
     encoding: 'utf8',
@@ -33,14 +33,14 @@ export function must(command: string, argv: string[], options: { cwd?: string; e
   return stdout;
 }
 
-/** A folder on disk for what has gigabytes; removed at the end of the test. */
+/** A folder on disk for gigabytes of files; removed at the end of the test. */
 export function diskFolder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
   return path;
 }
 
-/** From where this machine has Debian's packages: as its own apt is told. */
+/** The mirror from which this machine gets Debian's packages, as its apt is configured. */
 export function mirror(): string {
   const [site] = must('apt-get', [
     'indextargets',
@@ -53,14 +53,14 @@ export function mirror(): string {
   return site;
 }
 
-/** A Debian in a folder, with these packages. `arm64` is not run, but laid out. */
+/** Installs a Debian with these packages into a folder. A system for `arm64` is only unpacked, and never runs. */
 export function debian(into: string, suite: string, packages: string[], how: string[] = ['--variant=minbase']): string {
   const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : [];
   must('nice', ['mmdebstrap', '--quiet', ...how, ...include, suite, into, mirror()]);
   return into;
 }
 
-/** Runs a command in a system that lies in a folder. */
+/** Runs a command in the system in a folder. */
 export function within(root: string, ...argv: string[]): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync('chroot', [root, ...argv], {
     encoding: 'utf8',
@@ -74,7 +74,7 @@ export function within(root: string, ...argv: string[]): { status: number | null
   return { status, stdout, stderr };
 }
 
-/** A Node.js of that major version as npm has it, for tests alone: the path of the program, below a folder. */
+/** A Node.js of this major version from npm, only for tests: the program's path, below a folder. */
 export function nodeFrom(folder: string, processor: 'x64' | 'arm64', major: number): string {
   const into = join(folder, `node-${processor}-${major}`);
   if (!existsSync(into)) {
@@ -85,7 +85,10 @@ export function nodeFrom(folder: string, processor: 'x64' | 'arm64', major: numb
   return join(into, 'package', 'bin', 'node');
 }
 
-/** Makes a package `nodejs` for amd64 of such a program, for tests alone: on Debian 12 it stands for a newer one than Debian's. */
+/**
+ * Makes a package `nodejs` for amd64 with this program, only for tests: on Debian 12 it replaces Debian's, which is too
+ * old.
+ */
 export function debOfNode(program: string, deb: string): void {
   const into = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   mkdirSync(join(into, 'DEBIAN'), { recursive: true });
@@ -105,7 +108,7 @@ export function debOfNode(program: string, deb: string): void {
   rmSync(into, { recursive: true });
 }
 
-/** What a system has to have so that it boots in the machine. */
+/** The packages that a system needs to boot in the machine. */
 export const BOOTS = [
   ...['systemd', 'systemd-sysv', 'udev', 'dbus', 'linux-image-cloud-amd64', 'initramfs-tools', 'iproute2', 'procps'],
   ...['kmod', 'passwd'],
@@ -113,19 +116,19 @@ export const BOOTS = [
 
 const GUEST = join(ROOT, 'test', 'long', 'guest');
 
-/** What a trial told: what holds and what does not, and figures. */
+/** The results of a trial: what held, what failed, and figures. */
 export interface Trial {
   held: string[];
   failed: string[];
   figures: string[];
-  /** Whether it came to its end. */
+  /** Whether it ran to its end. */
   ended: boolean;
   seconds: number;
 }
 
 /**
- * Boots the system in a folder, has it run a trial of test/long/guest, and gives what that told. The folder gets the trial; all that the machine
- * writes is lost. It is given so many minutes.
+ * Boots the system in a folder, runs a trial of test/long/guest in it, and returns the results. The trial is copied
+ * into the folder; everything that the machine writes is lost. It has so many minutes.
  */
 export async function boot(
   t: Test,
@@ -176,7 +179,8 @@ export async function boot(
       ...['-kernel', join(root, 'vmlinuz'), '-initrd', join(root, 'initrd.img')],
       ...[
         '-append',
-        // Where the host is busy the timer may come too late for the kernel's check of it. Who panics ends, instead of hanging.
+        // On a busy host the timer may be too late for the kernel's check of it. After a panic the machine ends instead
+        // of hanging.
         'root=/dev/vda rw console=ttyS0 quiet no_timer_check panic=-1',
         '-serial',
         `file:${own}/console`,

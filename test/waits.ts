@@ -1,5 +1,5 @@
-// What a process does with its time, as a witness sees it that does nothing else: in which system call its first thread waits,
-// and how much CPU it has had. No test of its own: `Waits` starts it as node waits.js PID.
+// How a process spends its time, seen by a separate process that does nothing else: the system call in which its first
+// thread waits, and its CPU time. No test of its own: `Waits` starts it as node waits.js PID.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,14 +7,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CLOCK, clocks } from '../src/native/index.js';
 
-/** One look: when (CLOCK_BOOTTIME), in which call (its number, or `running`), CPU time so far; times in ns. */
+/**
+ * One look: its time (CLOCK_BOOTTIME), the system call (its number, or `running`), and the CPU time so far; times in
+ * ns.
+ */
 type Look = [at: number, call: string, cpu: number];
 
 const EVERY_MS = 20;
-/** So often in a row it is no lock of a moment. */
+/** So many looks in a row are more than a short wait for a lock. */
 const LONG = 10;
 
-/** As a report tells it of itself. */
+/** The fields of a report. */
 interface Told {
   readonly t_boot_ns: bigint;
   readonly interval_ms: number;
@@ -24,7 +27,7 @@ export class Waits {
   readonly #child;
   #looks: Look[] | undefined;
 
-  /** Begins to look at a process, from now on; ends with the test. */
+  /** Begins to watch a process; ends with the test. */
   static async open(t: { teardown(end: () => void): void }, pid: number): Promise<Waits> {
     const waits = new Waits(pid);
     t.teardown(() => waits.#child.kill('SIGKILL'));
@@ -36,7 +39,7 @@ export class Waits {
     this.#child = fork(fileURLToPath(import.meta.url), [String(pid)]);
   }
 
-  /** Looks no longer. */
+  /** Stops watching. */
   async stop(): Promise<void> {
     if (this.#looks !== undefined) return;
     this.#child.send('enough');
@@ -49,7 +52,7 @@ export class Waits {
     return this.#looks;
   }
 
-  /** The calls in which it waited for long. */
+  /** The system calls in which it waited for long. */
   places(): string[] {
     let [last, row] = ['', 0];
     const found = new Set<string>();
@@ -62,8 +65,8 @@ export class Waits {
   }
 
   /**
-   * Whether it was the machine that held a report up: from the report before it on, the process has spent less than half of what
-   * it is late on a CPU or in calls other than the one in which it waits for its tick.
+   * Whether the machine delayed a report: since the report before, the process spent less than half of the delay on a
+   * CPU or in system calls other than the one in which it waits for its tick.
    */
   wasHeldUp(before: Told | undefined, report: Told): boolean {
     const [first] = this.#seen;

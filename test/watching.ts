@@ -1,6 +1,6 @@
-// What schedulers are told of a cluster while all kinds of things befall it: scenes with a simulated cluster, a receiver,
-// and a program that asks libbeoboard about every node; and what may and may not be seen in them. For the tests of
-// liveness, short and long. No test of its own.
+// What schedulers see of a cluster during all kinds of events: scenes with a simulated cluster, a receiver, and a
+// program that asks libbeoboard about every node; and which results are correct. For the short and long tests of
+// liveness. No test of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,14 +27,14 @@ interface Test extends Teardown {
   equal(found: unknown, wanted: unknown, ...more: [string]): boolean;
 }
 
-/** The limits that a receiver has by itself, for nodes that report once a second. */
+/** The default limits of a receiver, for nodes that report once a second. */
 export const USUAL: Limits = { uncertainAfter: 4.5 * S, silentAfter: 10.5 * S, intervalMs: 1000 };
-/** The same ten times as fast. */
+/** The same, ten times as fast. */
 export const QUICK: Limits = { uncertainAfter: 0.45 * S, silentAfter: 1.05 * S, intervalMs: 100 };
 
-// ---- who watches ----
+// ---- the watcher ----
 
-/** What changed of a node from one look to the next; see c/test/watcher.c. Times in ns of CLOCK_MONOTONIC. */
+/** A change of a node from one look to the next; see c/test/watcher.c. Times in ns of CLOCK_MONOTONIC. */
 export interface Change {
   name: string;
   from: State;
@@ -50,11 +50,11 @@ export interface Change {
   sent: number;
 }
 
-/** Reports that are missing between two that were laid down one after the other. */
+/** Reports that are missing between two consecutive ones on the board. */
 export interface Gap {
   name: string;
   lost: number;
-  /** The report before them. */
+  /** The sequence number of the report before the gap. */
   seq: number;
 }
 
@@ -62,19 +62,19 @@ export interface Watched {
   changes: Change[];
   gaps: Gap[];
   looks: number;
-  /** The longest time from one look to the next, ns. */
+  /** The longest time between two looks, ns. */
   longest: number;
   reports: number;
-  /** Reports that came and were overwritten between two looks. */
+  /** Reports that were overwritten between two looks. */
   unseen: number;
   /** When the last report of all was sent. */
   lastSent: number;
 }
 
-/** After so many lines others have their turn. */
+/** After so many lines other work gets a turn. */
 const SLICE = 1000;
 
-/** c/test/watcher.c at work on a board: a scheduler. */
+/** A running c/test/watcher.c on a board: a stand-in for a scheduler. */
 export class Watcher {
   private constructor(
     readonly child: ReturnType<typeof spawn>,
@@ -82,7 +82,7 @@ export class Watcher {
     readonly exit: Promise<unknown>,
   ) {}
 
-  /** Looks every so many ms; gaps are told from so many missing reports on. */
+  /** It looks every so many ms, and prints gaps of at least so many missing reports. */
   static async start(t: Teardown, board: string, { everyMs = 5, missing = 10 } = {}): Promise<Watcher> {
     const path = join(folder(t), 'watched');
     const out = openSync(path, 'w');
@@ -99,7 +99,7 @@ export class Watcher {
     return new Watcher(child, path, exit);
   }
 
-  /** Ends it; all that it saw. */
+  /** Ends it; returns everything that it saw. */
   async end(): Promise<Watched> {
     this.child.kill('SIGTERM');
     const code = await this.exit;
@@ -126,9 +126,9 @@ export class Watcher {
   }
 }
 
-// ---- what may be seen ----
+// ---- which results are correct ----
 
-/** A node was called silent although it reported: with its last report before, and how many after it were missing. */
+/** A node that was called silent although it reported: its last report before, and how many were missing after it. */
 export interface FalseSilence {
   name: string;
   seq: number;
@@ -136,15 +136,15 @@ export interface FalseSilence {
 }
 
 export interface Verdict {
-  /** What must never be, in sentences. */
+  /** Forbidden observations, as sentences. */
   faults: string[];
   falsely: FalseSilence[];
-  /** Nodes that were silent since their senders truly were, the dead left out. */
+  /** How many nodes, without the dead ones, were called silent because their senders had really stopped. */
   truly: number;
-  /** From a dead node's last report to the first look that called it so, beyond the limit: the longest, ns. */
+  /** How long after the limit a dead node was first seen as uncertain, or silent: the longest time, ns. */
   uncertainLate: number;
   silentLate: number;
-  /** How each node was at last. */
+  /** The last state of each node. */
   last: Map<string, State>;
 }
 
@@ -168,15 +168,18 @@ function* faultsOf(change: Change, limits: Limits, stepped: boolean): Generator<
 }
 
 export interface Truth {
-  /** Who stopped for good. */
+  /** Nodes that stopped for good. */
   dead?: ReadonlySet<string>;
-  /** Wall clocks stepped meanwhile: stamps may be as old as the drain before. */
+  /** Wall clocks stepped in between: stamps may be as early as the drain before. */
   stepped?: boolean;
-  /** Reports are lost by chance. Where fewer than lead to a silence were, the sender was late besides. */
+  /**
+   * Reports are lost at random. If a node was called silent after fewer losses than that takes, its sender was late as
+   * well.
+   */
   lossy?: boolean;
 }
 
-/** Holds what was seen against what must be. */
+/** Compares the observations with the truth. */
 export async function verdictOf(
   { changes, lastSent }: Watched,
   limits: Limits,
@@ -199,9 +202,10 @@ export async function verdictOf(
     const isDead = dead.has(name);
     const last = changes.at(-1) as Change;
     verdict.last.set(name, last.to);
-    // Silent it was when the scene ended; a receiver that was kept from running since then listens anew.
+    // It was silent when the scene ended; if the receiver was delayed after that, it has restarted listening, and the
+    // node is no longer silent.
     if (isDead && !['silent', 'uncertain', 'unknown'].includes(last.to)) fault(`is dead, and at last ${last.to}`);
-    /** The report by which it was not live any more, and the one by which it was silent. */
+    /** The last report before it was no longer live, and the last one before it was silent. */
     let over = -1;
     let silent = -1;
     for (const [at, change] of changes.entries()) {
@@ -233,18 +237,18 @@ export async function verdictOf(
 
 // ---- arithmetic ----
 
-/** So many reports in a row have to be lost for a silence: one fewer, and the next comes before the limit. */
+/** How many consecutive reports have to be lost for a silence: with one fewer, the next comes before the limit. */
 export const runToSilence = ({ silentAfter, intervalMs }: Limits): number =>
   Math.floor(silentAfter / (intervalMs * MS));
 
 /**
- * How many false silences of nodes that send so many reports in all are to be expected at that loss: each begins
- * with a report that comes, (1 - p), and as many in a row that do not, p^k.
+ * The expected number of false silences for so many reports in total, at this loss: each begins with a report that
+ * arrives, (1 - p), followed by `run` ones that do not, p^k.
  */
 export const expectedSilences = (reports: number, loss: number, run: number): number =>
   reports * (1 - loss) * loss ** run;
 
-/** Within which a count with that expectation lies, but for one time in 10,000 on either side. */
+/** The bounds of a count with this expectation, each exceeded only once in 10,000 times. */
 export function poissonBounds(expected: number): [least: number, most: number] {
   const most = (share: number) => {
     let term = Math.exp(-expected);
@@ -256,10 +260,13 @@ export function poissonBounds(expected: number): [least: number, most: number] {
   return [most(1e-4), most(1 - 1e-4)];
 }
 
-/** Runs of at least so many reports of one node that `load --loss --seed` leaves out, between two that it sends. */
+/**
+ * How many runs of at least `least` consecutive reports of one node `load --loss --seed` leaves out, between two that
+ * it sends.
+ */
 export function runsLeftOut(seed: number, loss: number, count: number, reports: number, least: number): number {
   const next = random(seed + 1);
-  const missing = new Int32Array(count).fill(-1); // since its last report; none yet
+  const missing = new Int32Array(count).fill(-1); // since its last report; -1: none yet
   let runs = 0;
   for (let i = 0; i < reports; i++) {
     const node = i % count;
@@ -279,14 +286,17 @@ export function runsLeftOut(seed: number, loss: number, count: number, reports: 
 export interface Setting {
   limits: Limits;
   count: number;
-  /** Where the receiver listens; the test has the network to itself. */
+  /** The receiver's address; the test has its own network. */
   address: string;
-  /** Of these many nodes, the first ones, no report comes any more after `dieAfter` (ns). */
+  /** The first so many nodes do not report any more after `dieAfter` (ns). */
   dying?: number;
   dieAfter?: number;
-  /** More options of `load`. */
+  /** Further options of `load`. */
   load?: string[];
-  /** In which surroundings the nodes are, and the receiver; several: the nodes are divided among them. */
+  /**
+   * The environments of the nodes and of the receiver; if there are several for the nodes, these are divided among
+   * them.
+   */
   nodes?: Surroundings[];
   master?: Surroundings;
   everyMs?: number;
@@ -323,7 +333,7 @@ export class Scene {
     return scene;
   }
 
-  /** Starts a receiver on the board and at the address that it always has. */
+  /** Starts a receiver on the same board and at the same address each time. */
   async receive(): Promise<void> {
     const { limits, address, count, master = {} } = this.setting;
     this.receiver = startIn(this.t, master, [
@@ -356,7 +366,7 @@ export class Scene {
     return Number(this.reader.snapshot().evidence.heartbeatNs);
   }
 
-  /** Waits until all nodes are there, and the dead ones silent, and all others live. */
+  /** Waits until all nodes are known, the dead ones are silent and the others are live. */
   async settled(): Promise<void> {
     const { count } = this.setting;
     await until(
@@ -369,13 +379,13 @@ export class Scene {
     );
   }
 
-  /** Waits until the receiver has listened for long enough to call anybody silent, and somewhat longer. */
+  /** Waits until the receiver has listened a little longer than it takes to call a node silent. */
   async listened(): Promise<void> {
     const enough = (1.1 * this.setting.limits.silentAfter) / MS;
     await until('it has listened', () => this.reader.snapshot().listenedMs > enough, 50);
   }
 
-  /** Ends the watcher, then the cluster; what was seen, and what the nodes sent. */
+  /** Ends the watcher, then the cluster; returns what was seen and what the nodes sent. */
   async end(): Promise<Watched & { sent: number; leftOut: number }> {
     const watched = await this.watcher.end();
     let [sent, leftOut] = [0, 0];
@@ -390,15 +400,15 @@ export class Scene {
   }
 }
 
-/** What a scene gives: for tables. */
+/** The results of a scene, for tables. */
 export interface Outcome extends Verdict {
   watched: Watched;
-  /** Reports that were due while the scene lasted, and those that left. */
+  /** Reports that were due during the scene, and those that were sent. */
   nodeIntervals: number;
   sent: number;
 }
 
-/** Ends a scene, and holds it against what is true. */
+/** Ends a scene, and compares it with the truth. */
 async function endOf(t: Test, scene: Scene, truth: Truth = {}): Promise<Outcome> {
   const { setting, dead } = scene;
   const { sent, leftOut, ...watched } = await scene.end();
@@ -408,14 +418,14 @@ async function endOf(t: Test, scene: Scene, truth: Truth = {}): Promise<Outcome>
   return { ...verdict, watched, nodeIntervals: sent + leftOut, sent };
 }
 
-/** The same for one in which nobody but the dead may be silent. */
+/** The same for a scene in which only dead nodes may be silent. */
 async function nobodyBlamed(t: Test, scene: Scene, truth: Truth = {}): Promise<Outcome> {
   const outcome = await endOf(t, scene, truth);
   t.same(outcome.falsely.slice(0, 10), [], 'nobody is called silent who reports');
   return outcome;
 }
 
-/** Some nodes die, and are uncertain, then silent, at the limits. */
+/** Some nodes die; they become uncertain and then silent at the limits. */
 export async function dying(t: Test, setting: Setting): Promise<Outcome> {
   const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
   await scene.settled();
@@ -424,7 +434,7 @@ export async function dying(t: Test, setting: Setting): Promise<Outcome> {
 
 export type Stop = 'receiver' | 'master' | 'killed';
 
-/** The receiver, or it and the schedulers, stands still or is not there for a time, then goes on. */
+/** The receiver, with or without the schedulers, is stopped or absent for a time, and then continues. */
 export async function pausing(t: Test, setting: Setting, what: Stop, pause: number): Promise<Outcome> {
   const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
   await scene.settled();
@@ -438,7 +448,7 @@ export async function pausing(t: Test, setting: Setting, what: Stop, pause: numb
     const receiver = await stop(scene.receiver.child);
     const watcher = what === 'master' && (await stop(scene.watcher.child));
     await pass(receiver.from + pause);
-    // A scheduler may wake up before the receiver does.
+    // A scheduler may continue before the receiver does.
     if (watcher) {
       goOn(watcher);
       await pass(now() + 50 * MS);
@@ -452,11 +462,11 @@ export async function pausing(t: Test, setting: Setting, what: Stop, pause: numb
   return nobodyBlamed(t, scene);
 }
 
-/** The receiver is killed again and again, soon after its start or in the middle of it. */
+/** The receiver is killed again and again, soon after its start or during it. */
 export async function crashing(t: Test, setting: Setting, times: number, seed: number): Promise<Outcome> {
   const next = random(seed);
   const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
-  // They may be silent already when we look.
+  // They may already be silent at the next look.
   await until(
     'the dead are no longer live',
     () => scene.reader.snapshot().count === setting.count && scene.tally().live <= setting.count - scene.dead.size,
@@ -476,7 +486,7 @@ export async function crashing(t: Test, setting: Setting, times: number, seed: n
 
 const STEPS = [100n, -100n, 3_600_000n, -3_600_000n].map(ms => ms * 1_000_000n);
 
-/** The wall clock of the master steps, then that of half the nodes, then both at once. */
+/** The wall clock of the master steps, then that of half the nodes, then both. */
 export async function stepping(t: Test, setting: Setting): Promise<Outcome> {
   const [master, half] = [new StandIn(t), new StandIn(t)];
   const scene = await Scene.begin(t, {
@@ -494,7 +504,7 @@ export async function stepping(t: Test, setting: Setting): Promise<Outcome> {
       for (const clock of clocks) await clock.step(by);
       const stepped = now();
       await until('every node has reported since', () => scene.heartbeat() > stepped + setting.limits.intervalMs * MS);
-      // A step of an hour is seen of whose clock is not the master's; the next one takes it back.
+      // A step of an hour is seen on nodes whose clock then differs from the master's; the next step takes it back.
       const seen = by < S ? 0 : clocks.length === 1 && clocks[0] === master ? living : living / 2;
       await until('the board shows it', () => off() === seen);
     }
@@ -502,7 +512,7 @@ export async function stepping(t: Test, setting: Setting): Promise<Outcome> {
   return nobodyBlamed(t, scene, { stepped: true });
 }
 
-/** Reports are lost by chance, on a path or before it, until so many were due. */
+/** Reports are lost at random, on the network or before it, until so many were due. */
 export async function losing(t: Test, setting: Setting, forNs: number): Promise<Outcome & { drops: number }> {
   const load = [...(setting.load ?? []), '--for', ms(forNs)];
   const scene = await Scene.begin(t, { ...setting, load });
@@ -513,7 +523,8 @@ export async function losing(t: Test, setting: Setting, forNs: number): Promise<
   const outcome = await endOf(t, scene, { lossy: true });
   const { watched, falsely } = outcome;
   t.equal(watched.reports + watched.unseen, accepted, 'every report was seen, or is known not to have been');
-  // One that is missing for three intervals longer than it takes must have been called silent, if anybody looked.
+  // A node whose gap is three intervals longer than a silence needs must have been called silent, provided that there
+  // was a look.
   const surely = runToSilence(setting.limits) + 3;
   if (watched.longest < 2 * setting.limits.intervalMs * MS)
     t.same(
@@ -528,14 +539,14 @@ export async function losing(t: Test, setting: Setting, forNs: number): Promise<
 
 // ---- ten thousand at once ----
 
-/** What a node's clocks say. */
+/** The present times of a node's clocks. */
 function moment(): { realNs: bigint; bootNs: bigint } {
   const time = new BigUint64Array(3);
   clocks(time);
   return { realNs: time[CLOCK.real] ?? 0n, bootNs: time[CLOCK.boot] ?? 0n };
 }
 
-/** All nodes of a cluster report for the first time within a moment, and once more after an interval. */
+/** All nodes of a cluster report for the first time at nearly the same moment, and once more after an interval. */
 export async function comingUp(
   t: Test,
   count: number,
@@ -592,17 +603,17 @@ export async function comingUp(
 
 // ---- a starved sender ----
 
-/** What a node's own reports say of how late its sender was. */
+/** What a node's own reports say about its sender's delays. */
 export interface Lateness {
-  /** After how many reports from when it was starved one told so, the worst of all times. */
+  /** How many reports it took at most until one reported the delay. */
   within: number;
-  /** What was told, at least and at most, us. */
+  /** The shortest and the longest reported delay, us. */
   lateUs: [least: number, most: number];
-  /** How often it stood still while it made a report: then the next says that it skipped some, and not that it is late. */
+  /** How often it was stopped while it made a report: the next report then has skipped ticks instead of a delay. */
   skipped: number;
 }
 
-/** A node of which nothing matters but its sender, and who hears it. */
+/** One node with a real sender, and a master that hears it. */
 export async function lonely(
   t: Test,
   intervalMs: number,
@@ -615,7 +626,10 @@ export async function lonely(
   return { hearer, sender: child };
 }
 
-/** A sender that stands still for longer than an interval, again and again, at any moment: its reports tell each time. */
+/**
+ * A sender that is stopped for longer than an interval, again and again, at random moments: each time its reports have
+ * to say so.
+ */
 export async function starving(
   t: Test,
   surroundings: SenderSurroundings,
@@ -633,14 +647,14 @@ export async function starving(
     const stopped = await stop(sender);
     await pass(stopped.from + (1.2 + next()) * interval);
     const to = goOn(stopped);
-    // A report was due within the first interval of that.
+    // A report was due within the first interval of the stop.
     const least = (to - stopped.from - interval) / 1000;
     const isLate = ({ late_us = 0 }: Heard) => late_us >= least;
     const told = await hearer.next(
       'it tells',
       report => isLate(report) || (report.missed_ticks ?? 0) > (before.missed_ticks ?? 0),
     );
-    // By when they were made: some may have been before it stood still, and after we looked.
+    // Selected by the time when they were made: some reports may be from before the stop, and some from after the look.
     const since = hearer.reports.filter(
       ({ seq, t_boot_ns }) => seq <= told.seq && Number(t_boot_ns) + offset > stopped.from,
     );

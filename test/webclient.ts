@@ -1,4 +1,5 @@
-// A plain client of the wall, as a page is one: takes the stream apart, and has of the map what a page has. No test of its own.
+// A plain client of the wall, in place of a page: decodes the stream, and keeps the same state of the map as a page. No
+// test of its own.
 
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { expand } from '../src/common/hostlists.js';
@@ -20,7 +21,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** What of a stream has come so far. */
+/** The state from a stream so far. */
 export class WallClient {
   hello: Hello | undefined;
   layout: LayoutTold | undefined;
@@ -29,11 +30,11 @@ export class WallClient {
   seq = 0;
   head: Head | undefined;
   readonly events: EventTold[] = [];
-  /** How many frames of each kind. */
+  /** The number of frames of each kind. */
   readonly frames: Record<string, number> = {};
   status = 0;
   headers: IncomingHttpHeaders = {};
-  /** What is wrong with the frames, in sentences. */
+  /** Errors in the frames, as sentences. */
   readonly wrong: string[] = [];
   /** The stream has ended. */
   hasEnded = false;
@@ -123,12 +124,12 @@ export class WallClient {
     return STATES[this.#cell(name) & (2 ** CELL.stateBits - 1)];
   }
 
-  /** Of the cell, 0 to VALUE_MOST, or NOT_MEASURED. */
+  /** The value in the node's cell: 0 to VALUE_MOST, or NOT_MEASURED. */
   value(name: string): number {
     return this.#cell(name) >>> CELL.valueShift;
   }
 
-  /** How many are in that state. */
+  /** The number of nodes in a state. */
   count(state: State): number {
     return this.cells.reduce((sum, cell) => sum + Number(STATES[cell & (2 ** CELL.stateBits - 1)] === state), 0);
   }
@@ -154,7 +155,7 @@ export interface Got {
   json(): unknown;
 }
 
-/** Asks once. */
+/** Sends one request. */
 export function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
   return new Promise((resolve, reject) => {
     const request = get(url, { headers, method, agent: false }, response => {
@@ -172,7 +173,7 @@ export function ask(url: string, headers: Record<string, string> = {}, method = 
   });
 }
 
-/** A client in this process, that reads when it is told to. */
+/** A client in this process that reads when it is told to. */
 export class Reader implements Sink {
   isFree = true;
   readonly got: Uint8Array[] = [];
