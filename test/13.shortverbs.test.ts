@@ -564,7 +564,7 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
     );
 });
 
-t.test('without memory each says what it can', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+t.test('out of memory, each says so in its usual form', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
   const built = compile(t, STATIC);
   const shell = (kib: number, program: string, ...argv: string[]) => {
     const line = `ulimit -v ${kib}; exec "$0" "$@"`;

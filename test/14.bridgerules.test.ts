@@ -161,7 +161,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     },
     DRAINED,
   ],
-  // The second witness.
+  // Slurm as a second witness.
   [
     'Slurm still hears it',
     { state: 'MIXED', policy: { witness: true } },
@@ -860,7 +860,7 @@ t.test('groups', async t => {
   t.same(cluster.orders, ['drain n50'], 'half of a rack: its switch, maybe');
 });
 
-t.test('it ends in the middle of an act, whatever that is', async t => {
+t.test('it is killed at any point of an act', async t => {
   // Kills it at every point of a drain and of a return: while it writes each line, at each query, before and after the
   // order.
   let points = 0;
@@ -901,7 +901,7 @@ t.test('a dry run prints the very lines, and does nothing', async t => {
   ]);
 });
 
-t.test('all of our own are lifted by command, and nothing else', async t => {
+t.test('a command lifts all our own drains, and no others', async t => {
   const cluster = new Cluster(100);
   for (const name of ['n1', 'n2', 'n3']) cluster.kill(name);
   await cluster.pass(120);
@@ -1112,7 +1112,7 @@ t.test('what --status tells', async t => {
   );
 });
 
-t.test('an incident has one number, wherever it is looked at from', async t => {
+t.test('an incident has one number, wherever it is shown', async t => {
   t.equal(incidentId('n1', silenceOf(seenNode('n1'))), incidentId('n1', 'silent 00000000000000aa 1000'));
   t.not(incidentId('n1', 'silent a 1'), incidentId('n2', 'silent a 1'));
 });

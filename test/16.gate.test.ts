@@ -244,7 +244,7 @@ t.test('the brake', async t => {
   );
 });
 
-t.test('no board, or one of no use', async t => {
+t.test('no board, or an unusable one', async t => {
   const made = () => makeBoard(t, { live: ['n001'] });
   const gone = boardPath(t);
   const cut = made();
@@ -399,7 +399,7 @@ t.test('a board that is cut short while it is read', async t => {
   }
 });
 
-t.test('what hangs is not waited for', async t => {
+t.test('it does not wait for something that hangs', async t => {
   const board = makeBoard(t, { live: numbered(10), left: ['l1'] });
   for (const [fail, code, says] of [
     ['open', 0, OPEN],
@@ -419,7 +419,7 @@ t.test('what hangs is not waited for', async t => {
   ]);
 });
 
-t.test('a receiver that is started anew makes nobody uncertain for long', async t => {
+t.test('a restarted receiver leaves no node uncertain for long', async t => {
   const path = boardPath(t);
   const receiver = await startReceiver(t, path);
   start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, '--size', '20', '--prefix', 'n', '--interval', '500ms']);

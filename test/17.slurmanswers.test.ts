@@ -129,7 +129,7 @@ t.test('no reason and no comment changes what is told of nodes', async t => {
   t.match(parseNodes(nodeRow('node001', 'DOWN', '').replace('OS=Linux', 'OS=x State=IDLE')), [{ state: '?' }]);
 });
 
-t.test('no name of a job makes a row, whatever it is', async t => {
+t.test('no name of a job makes a further row', async t => {
   const row = (id: number, name: string, nonce = NONCE) =>
     `${nonce}|${id}|${id}|RUNNING|anna|batch|4|1700000000|node00${id}|${name}\n`;
   fc.assert(
@@ -159,7 +159,7 @@ t.test('no name of a job makes a row, whatever it is', async t => {
     t.strictSame(parseJobs(spoilt, NONCE), [], JSON.stringify(spoilt));
 });
 
-t.test('a word that is not known means: nothing is concluded', async t => {
+t.test('an unknown word leads to no conclusion', async t => {
   for (const text of ['IDLE', 'MIXED', 'ALLOCATED', 'IDLE+PLANNED', 'IDLE-', 'MIXED+CLOUD'])
     t.ok(isSchedulable(nodeState(text)), text);
   for (const text of [

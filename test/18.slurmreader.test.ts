@@ -23,7 +23,7 @@ function only(t: Test, text: string): string {
 
 const NONCE = 'ab'.repeat(16);
 
-t.test('a call has an end, and so has all that it started', async t => {
+t.test('a call is ended in time, with all its child processes', async t => {
   const path = only(t, 'sleep 1000 & echo $! >"$(dirname "$0")/child"; wait');
   await t.rejects(
     slurmCalls({ folder: path, limitMs: 500 }).jobs(NONCE),
@@ -74,7 +74,7 @@ t.test('the nonce is where nobody else can read it', async t => {
   );
 });
 
-t.test('a file is replaced as a whole, with its rights, and not where it leads', async t => {
+t.test('a file is replaced as a whole, with its permissions, and never through a link', async t => {
   const path = folder(t);
   const other = join(folder(t), 'other');
   writeFileSync(other, 'theirs');

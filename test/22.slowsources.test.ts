@@ -1135,7 +1135,7 @@ t.test('health and hold', t => {
   t.end();
 });
 
-t.test('files of others are believed only when nobody else can have written them', t => {
+t.test('files of other programs are trusted only if nobody else can have written them', t => {
   const world = tree({});
   const path = world.path('run/health');
   const hold = world.path('run/hold');

@@ -109,7 +109,7 @@ t.test('a child that crashes costs a round and no more', async t => {
   t.ok(look().report.slow_boot_ns > 0n);
 });
 
-t.test('what a child said is gone when the next one has nothing to say', async t => {
+t.test('the readings of a child are gone if the next child has none', async t => {
   const { slow, look } = open(t, [
     { name: 'once', periodMs: 0 },
     { name: 'late', periodMs: 0 },

@@ -268,7 +268,7 @@ t.test('the only report of a run', { buffered: true, skip }, async t => {
 });
 
 t.test(
-  'where reports are seldom, the others need not wait for the next one but one',
+  'with a long interval, the readings of the other sources are not a whole interval late',
   { buffered: true, skip },
   async t => {
     const hearer = await Hearer.open(t);

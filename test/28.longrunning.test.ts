@@ -66,7 +66,7 @@ class Machine implements World {
   }
 
   after(ms: number, fire: () => void): () => void {
-    // As node does it.
+    // As Node does it: other delays become 1 ms.
     const delay = ms >= 1 && ms < 2 ** 31 ? BigInt(Math.trunc(ms)) * MS : MS;
     const timer = { at: this.mono + delay + LATENESS, fire };
     this.#timers.add(timer);

@@ -166,7 +166,7 @@ t.test('a second writer is refused, and told who is there', async t => {
   open(path).close();
 });
 
-t.test('what others planted is not written to', t => {
+t.test('files that other users planted are not written to', t => {
   const rows: [string, (path: string) => void, RegExp][] = [
     ['a link', path => symlinkSync('/etc/passwd', path), /is a link/],
     ['a link that leads nowhere', path => symlinkSync('/nowhere', path), /is a link/],

@@ -360,7 +360,7 @@ t.test('time alone makes no node silent: none becomes silent while the heartbeat
   t.strictSame(seen(11n * S, down), ['silent'], 'and of a link that is down');
 });
 
-t.test('any times at all: the product and what is written agree', async t => {
+t.test('random times: the product and the written rule agree', async t => {
   const next = random(SEED);
   /** Times near the limits, before and after now, and random ones. */
   const span = () => {

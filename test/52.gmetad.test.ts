@@ -117,7 +117,7 @@ function inside(): void {
     t.same(gmetad.complaints(), []);
   });
 
-  t.test('a receiver that stands still brings nobody down', { buffered: true }, async t => {
+  t.test('a receiver that stands still makes no host down', { buffered: true }, async t => {
     const { receiver, reader, nodes, gmetad } = await chain(t, 'gamma', ['n1', 'n2']);
     nodes.reports('n3');
     await gmetad.counts('gamma', '3 up, 0 down');

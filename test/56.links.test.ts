@@ -128,7 +128,7 @@ for (const [what, addresses, options] of sockets)
   );
 
 t.test(
-  'an overflow beside wrong checksums: it is counted, and all listening begins anew',
+  'an overflow beside wrong checksums: it is counted, and all links restart listening',
   { skip, buffered: true },
   async t => {
     const standIn = new StandIn(t, { buffer: 128 * 1024 });
@@ -756,7 +756,7 @@ for (const [kind, group] of [
   ['IPv6, of link scope', 'ff12::8677'],
 ] as const)
   t.test(
-    `a group (${kind}) on an interface that is made anew: that link begins anew, and no other`,
+    `a group (${kind}) on an interface that is made again: only this link restarts listening`,
     { skip, buffered: true },
     async t => {
       const v6 = group.includes(':');
@@ -951,7 +951,7 @@ t.test(
 );
 
 t.test(
-  'a receiver that is passed that socket no more knows nothing of who reported to it',
+  'a receiver without the passed socket knows nothing about the nodes that reported to it',
   { skip: python, buffered: true },
   async t => {
     const world = await World.make(t, { passed: 'far' });
@@ -1058,7 +1058,7 @@ t.test('a link whose nodes all stop at once is dark until one is heard', { skip,
 });
 
 t.test(
-  'neither a receiver that stands still nor a link that is down makes a dark',
+  'neither a receiver that stands still nor a link that is down makes a link dark',
   { skip, buffered: true },
   async t => {
     const world = await World.make(t);

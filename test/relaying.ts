@@ -25,7 +25,7 @@ export const S = 1_000_000_000n;
 const MS = 1_000_000n;
 /** The time between two steps of the simulation. */
 const TICK = 20n * MS;
-/** In pauses that are long. */
+/** The same in long pauses. */
 export const SLOW_TICK = 250n * MS;
 /** The time between two looks of the mirror's readers. */
 const LOOK = 200n * MS;
