@@ -158,8 +158,8 @@ const NOBODY = 65534;
 const skip = process.getuid?.() !== 0 && 'only root can be another user';
 
 /**
- * Starts a receiver as another user, with a board in a folder of this user; the port. It may read what root may,
- * because the program can be in any folder.
+ * Starts a receiver as another user, with a board in a folder of this user; returns it with its port. It may read what
+ * root may, because the program can be in any folder.
  */
 async function startAs(t: Test, uid: number, board: string) {
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];

@@ -493,7 +493,8 @@ export class Patient {
     }
     if (how === 'locked' || how === 'writable') {
       const { mode } = stat(path) ?? {};
-      // Not for folders: the two senders run as different users, and may differ in what they can see below one.
+      // Not for folders: in this process only the effective user changes, while checks for existence below a folder go
+      // by the real one.
       if (mode === undefined || !stat(path)?.isFile()) return;
       chmodSync(path, how === 'locked' ? 0 : 0o666);
       this.#undo.push(() => chmodSync(path, mode & 0o7777));
