@@ -39,8 +39,7 @@ import {
 } from './ganglia.js';
 import { PROGRAM } from './lib.js';
 
-// ---- the content of the document
-// --------------------------------------------------------------------------------------
+// ---- the content of the document ------------------------------------------------------------------------------------
 
 /** A board as a source of documents; a query for one node gets the first. */
 const sourceOf = (snapshot: Snapshot, name?: string) => ({ name, pieces: () => [snapshot], one: () => snapshot });
