@@ -11,7 +11,8 @@ What Python can guarantee while the receiver writes:
     header, column and heads are read through such a view. (bytes and slices are copied by memcpy in any order and in
     pieces.)
   - A report: its head is loaded before the copy and its tail after it, and neither is taken from the copy itself,
-    because memcpy may copy the end first. On x86-64 loads happen in program order, and the interpreter keeps that order.
+    because memcpy may copy the end first. On x86-64 loads happen in program order, and the interpreter keeps that
+    order.
   - Elsewhere (aarch64) one load may overtake another, and Python has no fence. C11's fence is called in libatomic,
     between two steps of the interpreter; without that library only the column is read. Or use libbeoboard:
     with_library.py.
@@ -80,8 +81,8 @@ class Board:
          report_bytes, slots, self.seed) = struct.unpack_from("<QIIQQQIIQQQIIIIIIIIQ", self.map[:112])
         if magic != MAGIC or version >> 16 != 2 or stat_hash != STAT_HASH:
             raise NoBoard("not a board, or one of another version")
-        # Offsets and strides are taken from the header, because other versions may have others; none may lead out of the
-        # file.
+        # Offsets and strides are taken from the header, because other versions may have others; none may lead out of
+        # the file.
         parts = [(self.index, self.index_slots, self.index_stride), (self.column, self.capacity, self.column_stride),
                  (self.records, self.capacity, self.record_stride)]
         if (file_bytes > st.st_size or header_bytes < HEADER_BYTES or slots != 2 or report_bytes != 1216 or self.report_offset != 32 or self.slot_stride < 1280

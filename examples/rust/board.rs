@@ -6,9 +6,9 @@
 // little-endian, 64 bits. Exit codes: 0; 4 no board, or a stalled one.
 //
 // What Rust guarantees while the receiver writes: AtomicU64 and fence have C11's meaning, so the lock is written as in
-// the contract (head with Acquire, words Relaxed, a fence, the tail) and is correct on every processor. A slice over the
-// map would be undefined behaviour, because its bytes change under a shared reference. So there are only pointers to
-// atomics.
+// the contract (head with Acquire, words Relaxed, a fence, the tail) and is correct on every processor. A slice over
+// the map would be undefined behaviour, because its bytes change under a shared reference. So there are only pointers
+// to atomics.
 
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
