@@ -1,4 +1,4 @@
-// Keeps the last results of each benchmark in results.json, and makes the tables in the documents and the plots from it.
+// Keeps the last results of each benchmark in results.json, and makes the documents' tables and the plots from it.
 //   node bench/results.mjs            writes the tables again
 //   node bench/results.mjs --check    exits with 0 if they are up to date
 

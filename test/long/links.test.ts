@@ -38,7 +38,7 @@ function settled({ watcher }: World, dead: ReadonlySet<string>): Promise<true> {
   );
 }
 
-/** How long after the limit a node was first seen silent: from its last report, or from when its link began to listen. */
+/** How late a node was first seen silent: after the limit, from its last report or its link's start of listening. */
 const lateness = (world: World, { stamp, since, ended }: StateChange) =>
   ended - Math.max(stamp, since[1]) - world.silentAfter;
 

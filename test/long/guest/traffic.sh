@@ -1,5 +1,5 @@
 #!/bin/sh
-# The packages under a systemd that is process 1: reports while the receiver is restarted and upgraded, removal and purge.
+# The packages under a systemd that is process 1: reports while the receiver is restarted and upgraded; removal, purge.
 . /root/common.sh
 
 until_so systemctl is-active beoboard-receive.service
