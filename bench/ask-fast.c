@@ -1,5 +1,7 @@
-/* Asks a server of Supermon's protocol over one connection, again as soon as it has an answer. For benchmarks.
- *   ask-fast PORT COMMAND SECONDS [RATE]     prints how many answers there were in a second; RATE: no more often than that */
+/* Sends a command to a server of Supermon's protocol over one connection, again as soon as it has an answer. For
+ * benchmarks.
+ *   ask-fast PORT COMMAND SECONDS [RATE]     prints the number of answers per second; RATE: at most so many commands a
+ *                                            second */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,7 +18,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Answers end with a parenthesis on a line of its own. */
+/* Sends a command and reads the answer, which ends with a line that is only a parenthesis. */
 static int ask(int fd, const char *command) {
   static char answer[1 << 16];
   size_t used = 0;

@@ -1,5 +1,5 @@
-/* What answers cost at least: reads the same files as beoboard-mon for the same commands, understands nothing of them, and sends as many
- * bytes over TCP. For benchmarks.
+/* The minimum for answers: reads the same files as beoboard-mon for the same commands, parses nothing, and sends as
+ * many bytes over TCP. For benchmarks.
  *   bare-mon               listens at 127.0.0.1, prints its port, serves one client after the other */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 
 static const struct {
   const char *path;
-  uint32_t mask; /* of the categories that are in it */
-  int bytes;     /* about what of it is told */
+  uint32_t mask; /* the categories whose answers need this file */
+  int bytes;     /* about how many bytes an answer has from it */
 } files[] = {
   {"/proc/stat", 0x1 | 0x8 | 0x4000, 130}, {"/proc/net/dev", 0x2, 70},           {"/proc/vmstat", 0x4, 40},
   {"/proc/loadavg", 0x40, 45},             {"/proc/pressure/cpu", 0x200, 30},    {"/proc/pressure/memory", 0x200, 20},
@@ -71,7 +71,7 @@ int main(void) {
   must(listen(fd, 8), "listen");
   must(getsockname(fd, (struct sockaddr *)&address, &length), "getsockname");
   for (int i = 0; i < FILES; i++) open_files[i] = open(files[i].path, O_RDONLY | O_CLOEXEC);
-  setpriority(PRIO_PROCESS, 0, 19); /* as the other */
+  setpriority(PRIO_PROCESS, 0, 19); /* the same priority as beoboard-mon */
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
   for (;;) {

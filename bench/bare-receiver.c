@@ -1,10 +1,12 @@
-/* What a receiver cannot do without: on a tick drains a socket by recvmmsg and copies each datagram into a slot. Understands nothing of
- * what it receives.
+/* The minimum for a receiver: drains a socket on every tick with recvmmsg, and copies each datagram into a slot. It
+ * parses nothing.
  *   bare-receiver FILE SLOTS [tick=MS] [batch=N] [buffer=BYTES] [stamps] [gro] [poll=US] [threads=N [names]]
- * FILE is made, holds the slots, and begins with one count of datagrams for each thread, 64 bytes apart. Prints its port on 127.0.0.1.
- * A tick of 0: it waits for each. With `stamps` it also takes the kernel's receive times, the addresses and the packet info; with `gro` what the kernel has
- * joined; `poll` is SO_BUSY_POLL; with `threads` each has a socket of its own at the same port (SO_REUSEPORT), of which the kernel takes one
- * by the addresses of a datagram, or with `names` by the name of the node in it. What begins with the bytes "probe" lies in slot 0 alone: see latency.c. */
+ * Makes FILE, which holds the slots, and begins with a count of datagrams for each thread, 64 bytes apart. Prints its
+ * port on 127.0.0.1. With a tick of 0 it waits for each datagram. With `stamps` it also reads the kernel's receive
+ * times, the addresses and the packet info; with `gro` it reads datagrams that the kernel has joined; `poll` is
+ * SO_BUSY_POLL. With `threads` each thread has its own socket at the same port (SO_REUSEPORT); the kernel chooses one
+ * by the addresses of a datagram, or with `names` by the node's name in it. A datagram that begins with the bytes
+ * "probe" always goes to slot 0: see latency.c. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -30,7 +32,7 @@
 #define STRIDE 2944 /* of records on the board: the slots are as far apart */
 #define NAME_AT 192 /* hostname in a report */
 #define NAME_BYTES 64
-#define JOINED 65536 /* what the kernel joins at most */
+#define JOINED 65536 /* the most bytes that the kernel joins */
 #define COUNTS 4096
 #define LINE 64
 _Static_assert(CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in_pktinfo)) <= LINE, "room for what the kernel tells");
@@ -62,7 +64,8 @@ static int open_socket(void) {
   return fd;
 }
 
-/* A node's reports all go to one of the sockets: a program in the kernel picks it by a hash of the name, which is padded with NULs. */
+/* Makes all reports of a node go to the same socket: a program in the kernel chooses it by a hash of the name, which is
+ * padded with NULs. */
 static void steer_by_names(int fd) {
   enum { WORDS = NAME_BYTES / 4, EACH = 4 };
   const uint32_t prime = 0x9e3779b1;
@@ -164,7 +167,7 @@ int main(int argc, char **argv) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   struct receiver receivers[COUNTS / LINE];
   for (long i = 0; i < threads; i++) receivers[i] = (struct receiver){open_socket(), (uint64_t *)(void *)(file + i * LINE)};
-  if (names && threads > 1) steer_by_names(receivers[0].fd); /* holds for all of them */
+  if (names && threads > 1) steer_by_names(receivers[0].fd); /* this applies to all sockets of the port */
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
   for (long i = 1; i < threads; i++) {

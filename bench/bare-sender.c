@@ -1,5 +1,5 @@
-/* What a sender cannot do without: reads the files of the fast sets once a second, those of the slow side as often as the true
- * one does, and sends as many bytes to the same place. Understands nothing of what it reads; one thread.
+/* The minimum for a sender: reads the files of the fast sets once a second, those of the slow side as often as the real
+ * sender, and sends as many bytes to the same place. It parses nothing, and has one thread.
  *   bare-sender PORT */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
-// What a sender cannot do without: reads the files of the fast sets as often as beoboard's sender does, and sends as many
-// bytes to the same place. Understands nothing of what it reads. It reads as Node's manual shows it first, with promises;
-// with `sync` by readFileSync; with `lean` it keeps the files open, as few programs do. With `slow` also the files of the
-// slow side; with `six` only six files. On SIGHUP it goes over to one report a second.
+// The minimum for a sender: reads the files of the fast sets as often as beoboard's sender does, and sends as many
+// bytes to the same place. It parses nothing. It reads with promises, as in the first example of Node's manual; with
+// `sync` by readFileSync; with `lean` it keeps the files open, as few programs do. With `slow` it also reads the files
+// of the slow side; with `six` only six files. On SIGHUP it changes to one report a second.
 //   node bare-sender.mjs PORT INTERVAL_MS [sync | lean] [slow] [six]
 
 import { createSocket } from 'node:dgram';

@@ -1,7 +1,8 @@
-/* What a server of Ganglia's XML cannot do without: copies prepared parts, writes numbers between them, and sends that.
- * Reads no board and takes no rates.
- *   bare-xml serve HOSTS         prints its port on 127.0.0.1; each client gets a document of so many hosts with 33 metrics
- *   bare-xml drain PORT TIMES    reads so many documents to their end, copies none of it; prints the bytes */
+/* The minimum for a server of Ganglia's XML: copies prepared parts, writes numbers between them, and sends that. It
+ * reads no board and calculates no rates.
+ *   bare-xml serve HOSTS         prints its port on 127.0.0.1; each client gets a document of so many hosts with 33
+ *                                metrics
+ *   bare-xml drain PORT TIMES    reads so many documents to their ends without copying them; prints the bytes */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* A bulk-synchronous job: one thread on each CPU computes for about a millisecond, and then all wait for the last. Whatever keeps one of them from its
- * CPU keeps all of them.
- *   barrier              reads a number of seconds from each line of stdin, works for so long, and prints how many steps that were, and in us
- *                        their mean, median, 99th percentile and 99.9th percentile
+/* A bulk-synchronous job: one thread on each CPU computes for about a millisecond, and then all wait for the last one.
+ * So whatever keeps one thread from its CPU delays all of them.
+ *   barrier              reads a number of seconds from each line of stdin, works for so long, and prints the number of
+ *                        steps, and their mean, median, 99th percentile and 99.9th percentile, us
  *   barrier sink PORT    has a UDP socket on 127.0.0.1 that nobody reads, for agents that send */
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 static unsigned threads;
 static uint64_t rounds_in_step;
 static _Atomic unsigned arrived;
-static _Atomic unsigned step; /* by which all wait for the last */
+static _Atomic unsigned step; /* changes when the last thread has arrived; the others wait for that */
 static _Atomic int64_t last_step; /* the helpers end after this step; -1: unknown yet */
 static uint32_t took[MOST_STEPS]; /* ns */
 

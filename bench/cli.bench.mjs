@@ -1,7 +1,7 @@
-// What each command takes, as a whole process, on a board of 10,000 nodes: on the clock, beyond what a bare `node -e 0` takes
-// just before it, since at a lap's end the machine may be half as fast as at its beginning. What `beoboard-gate` and the short verbs in C
-// take, beside `beoboard nodes` and `beoboard check` of the same nodes, each as a whole process. And what `status --watch` on a
-// terminal and `events` take of a core. How long the daemons take to start is in `start`.
+// The cost of commands on a board of 10,000 nodes. Each command is a whole process; its wall time is compared with a
+// bare `node -e 0` just before it, because at the end of a lap the machine may be half as fast as at its beginning.
+// Then `beoboard-gate` and the short verbs in C, beside `beoboard nodes` and `beoboard check` of the same nodes; and
+// the share of a core for `status --watch` on a terminal and for `events`. The start of the daemons is in `start`.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,7 +92,7 @@ export async function bench({ quick, say }) {
   };
   const laps = quick ? 5 : 21;
   say(`${NODES} nodes, ${SILENT} of them silent, ${laps} laps`);
-  /** What each took, beside what `node -e 0` took. */
+  /** For each command its times, each with that of `node -e 0`. */
   const pairs = new Map(Object.keys(commands).map(command => [command, []]));
   const half = ['--critical', '50%', '--warning', '50%', ...at];
   /** Whole processes, in C and in TypeScript: the command line of each. */

@@ -1,9 +1,9 @@
-// What the benchmarks share of a real gmond: its configuration.
+// The configuration of a real gmond, for several benchmarks.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 
-/** How it sends and hears. */
+/** Its channels for sending and receiving. */
 const channels = {
   hears: `udp_recv_channel { bind = 127.0.0.1 port = 8649 }
 tcp_accept_channel { bind = 127.0.0.1 port = 8649 }`,
@@ -11,9 +11,9 @@ tcp_accept_channel { bind = 127.0.0.1 port = 8649 }`,
 };
 
 /**
- * A gmond.conf with what `gmond -t` prints: its default metrics. `does`: sends, hears, or both. `everySecond`: every
- * metric is looked at and sent once a second; else at its own thresholds. `name`: who it says that it is, which is its address, too:
- * by that a gmond tells hosts apart.
+ * A gmond.conf with the default metrics, which `gmond -t` prints. `does`: sends, hears, or both. `everySecond`: every
+ * metric is collected and sent once a second; otherwise at its own thresholds. `name`: its host name and its address,
+ * by which a gmond distinguishes hosts.
  */
 export function gmondConf({ does, everySecond, name }) {
   const standard = execFileSync('gmond', ['-t'], { encoding: 'utf8' });

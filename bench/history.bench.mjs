@@ -1,7 +1,7 @@
-// What history costs, of 1,000 simulated nodes: Prometheus that scrapes the exporter, the second store that gets what recording.yml
-// records, and gmetad's RRDs (packages prometheus, victoria-metrics, gmetad; of what is missing there are no rows). Two hours of scrapes
-// would take two hours: time goes faster here. Each scrape is 15 s of the nodes' lives later, and its samples carry that time.
-// Runs in a network namespace of its own, since gmetad listens everywhere.
+// What history costs for 1,000 simulated nodes: Prometheus, which scrapes the exporter; the second store, which gets
+// the series of recording.yml; and gmetad's RRDs (packages prometheus, victoria-metrics, gmetad; there are no rows for
+// missing ones). Two hours of scrapes would take two hours, so time is simulated: each scrape is 15 s later for the
+// nodes, and its samples have that time. Runs in its own network namespace, because gmetad listens on all addresses.
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ async function answers(port, path) {
   throw new Error(`nobody answers on ${port}`);
 }
 
-/** A server of ours that tells when it is ready. */
+/** Starts one of our servers, and waits until it is ready. */
 async function serve(children, ...argv) {
   const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   children.push(child);
@@ -77,7 +77,7 @@ function run(children, program, argv) {
 
 const seriesIn = text => text.split('\n').filter(line => line !== '' && !line.startsWith('#')).length;
 
-/** Series by collector, and of all that are on by default, of 1,000 nodes of which every eighth has GPUs. */
+/** Counts the series of each collector, and of all default ones, for 1,000 nodes of which every eighth has GPUs. */
 async function countSeries(note, port) {
   for (const name of [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS]) {
     const optional = MORE_COLLECTORS.includes(name) ? 'optional' : 'default';
@@ -118,8 +118,9 @@ async function openPrometheus(children, own, port, more) {
 }
 
 /**
- * Nodes whose time goes faster, and what the exporter tells of them, with their time. The next document is made when all have taken the one
- * before it; who asks earlier is told that there is none yet: on a busy machine no scrape runs into its timeout, it takes place later.
+ * Nodes in simulated time, and the exporter's documents of them with that time. The next document is made when all
+ * servers have read the last one; an earlier request gets an error. So on a busy machine no scrape runs into its
+ * timeout, but happens later.
  */
 function openStub(receiver, exporter, startMs, note) {
   const fleet = openFleet(receiver.port, NODES, () => 1000);
@@ -237,7 +238,7 @@ async function measurePrometheus({ quick, say }, note, own, children, receiver) 
 
 // ---- the second store -------------------------------------------------------------------------------------------------
 
-/** What a node shows while so much of it is busy, as the exporter tells it; by which operation a window is recorded; and its rounding. */
+/** For each metric: its value at a busy share, the operation by which a window is recorded, and its rounding. */
 const SHOWN = [
   ['cpu_busy', busy => Math.round(busy * 1000) / 1000, 'avg', 0.001],
   ['load1', busy => Math.round(busy * 6400) / 100, 'avg', 0.01],
@@ -293,7 +294,7 @@ function* windows(node, fromS, toS, stepS, round) {
 
 async function openStore(children, own, name) {
   const dir = join(own, name);
-  // As victoria-metrics.default has it.
+  // The flags of victoria-metrics.default.
   const [, flags] = /^ARGS="(.*)"$/m.exec(readFileSync(join(PACKAGING, 'victoria-metrics.default'), 'utf8'));
   const argv = flags.replace('/var/lib/victoria-metrics', dir).split(' ');
   const child = run(children, 'victoria-metrics', argv);
@@ -403,14 +404,14 @@ async function measureGmetad({ quick, say }, note, own, children, receiver) {
     note('gmetad memory', ownOf(gmetad.pid));
     last = now;
   }
-  // A page that is still dirty is not counted again: one poll has many of them, another few.
+  // A page that is still dirty is not counted again, so polls differ much, and the mean is taken.
   note('gmetad writes', (last.bytes - first.bytes) / 1e6 / polls);
 }
 
 // ---- all of it --------------------------------------------------------------------------------------------------------
 
 async function measure(options) {
-  // On a disk: of memory nobody counts what is written.
+  // On a disk, because writes to memory are not counted.
   const own = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   const children = [];
   const samples = {};
@@ -438,7 +439,7 @@ async function measure(options) {
   const made = (figure, unit, value) => (Number.isFinite(value) ? [{ figure, unit, samples: [value] }] : []);
   const series = mean('series');
   const scrapes = DAY_S / SCRAPE_S;
-  // A block of two hours has its index once for 480 samples of each series.
+  // A block of two hours has one index for 480 samples of each series.
   const sample = mean('bytes a sample') + mean('index bytes a series') / 480;
   const [five, hour] = [mean('beoboard_5m series'), mean('beoboard_1h series')];
   const year =

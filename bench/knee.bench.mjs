@@ -1,6 +1,7 @@
-// Where one master ends: reports as fast as one process can send them, to our receiver without keys and with, to a bare loop in C and to
-// a socket of Node; then rate after rate until reports are lost, and what more readers cost. And what a receiver could be given instead
-// or besides, tried with the bare loop: other batches and buffers, busy polling, UDP_GRO, more sockets.
+// The limit of one master: reports as fast as one process can send them, to our receiver without keys and with keys, to
+// a bare loop in C and to a Node socket; then increasing rates until reports are lost, and the cost of more readers.
+// And alternatives for the receiver, tried with the bare loop: other batches and buffers, busy polling, UDP_GRO, more
+// sockets.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// How long after it is sent a report can be seen on the board, against the bare loop that copies into slots of a shared file: among 10,000 a
-// second, at the usual tick and without one; and where they are so few that each is taken when it comes, with what that costs.
+// The time from sending a report until it is visible on the board, compared with the bare loop, which copies into slots
+// of a shared file: among 10,000 reports a second, with the default tick and without one; and with so few reports that
+// each is read when it arrives, with the cost of that.
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { compile, openBare, openReceiver, openStorm } from './receiving.mjs';
 
 const RATE = 10_000;
 const TICK_MS = 5;
-/** Beside as many of the probe's. */
+/** The background rate, besides the reports of the probe. */
 const FEW = 100;
 const FEW_PAUSE = 'pause=20';
 

@@ -1,7 +1,9 @@
-/* How long after it is sent a report can be seen on a board.
- *   latency PORT BOARD SAMPLES          sends reports of a node of its own, one after the other, and looks at the board until each is there
- *   latency PORT FILE SAMPLES bare      the same for bare-receiver.c, whose file shows it in slot 0
- * CLUSTER_ID in the environment: it is of that cluster. Sends at random moments, so that it meets no tick in step: with pauses of at most 4 ms, or as many as pause=MS says. Prints one time in ns a line. */
+/* The time from sending a report until it is visible on a board.
+ *   latency PORT BOARD SAMPLES          sends reports of one node, one after the other, and looks at the board until
+ *                                       each is there
+ *   latency PORT FILE SAMPLES bare      the same for bare-receiver.c, whose file has the report in slot 0
+ * CLUSTER_ID in the environment is the cluster of the reports. Sends at random moments, so that it is not in step with
+ * a tick: with pauses of at most 4 ms, or of pause=MS. Prints one time per line, ns. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>

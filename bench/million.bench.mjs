@@ -1,6 +1,7 @@
-// A million nodes on one master: 1,000,000 names that report every ten seconds, 100,000 reports a second, made by storm.c. What is lost in ten
-// minutes, what the receiver takes of CPU and memory, how long commands take on that board, and how long it takes until a receiver that was
-// killed has a successor on the same board. Needs 6 GB of memory. Beside it a program looks at the clock: pauses of the machine are seen.
+// A million nodes on one master: 1,000,000 names that report every ten seconds, 100,000 reports a second, made by
+// storm.c. Lost reports in ten minutes, the receiver's CPU and memory, the time of commands on that board, and the time
+// until a killed receiver has a successor on the same board. Needs 6 GB of memory. Another program watches the clock,
+// so that pauses of the machine are known.
 
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// What beoboard-mon takes, beside a bare program that reads the same files and answers over the same TCP: answers a second over one
-// connection, CPU time of each, and what it costs a node that is asked ten, a hundred and a thousand times a second.
+// The cost of beoboard-mon, beside a bare program that reads the same files and answers over TCP, too: answers a second
+// over one connection, CPU time per answer, and the cost on a node with ten, a hundred and a thousand requests a
+// second.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,9 @@ const ASKED = [
   ['all', 'S'],
   ['CPU and load', '0x41S'],
 ];
-/** How much slower than the bare program it may be: 5,000 a second where that reaches 6,500, and 20,000 where it reaches 26,000. */
+/**
+ * How much slower than the bare program it may be: 5,000 answers a second if that has 6,500, 20,000 if it has 26,000.
+ */
 const BOUND = 1.3;
 const RATES = [10, 100, 1000];
 
@@ -30,7 +33,7 @@ function build(into) {
   return { mon: join(into, 'beoboard-mon'), bare: compiled('bare-mon'), ask: compiled('ask-fast') };
 }
 
-/** A program that listens, and says at which port. */
+/** Starts a program that listens and prints its port. */
 async function listening(program, argv, pattern) {
   const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
   let told = '';
@@ -48,7 +51,7 @@ export async function monRows({ quick, say }) {
   const { mon, bare, ask } = build(folder());
   const ours = await listening(mon, ['--listen', '127.0.0.1:0', '--most', '100000'], / answers at 127\.0\.0\.1:(\d+)/);
   const theirs = await listening(bare, [], /^(\d+)\n/);
-  /** Answers a second, and µs of CPU for each. */
+  /** Answers a second, and CPU time per answer, µs. */
   const measure = async ({ child, port }, command, seconds, ...rate) => {
     const before = cpuOf(child.pid);
     const asker = spawn(ask, [port, command, String(seconds), ...rate], { stdio: ['ignore', 'pipe', 'inherit'] });

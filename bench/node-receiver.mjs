@@ -1,6 +1,6 @@
-// What a receiver in JavaScript cannot do without: a UDP socket of Node, and a copy of each datagram into a slot. Understands nothing of what
-// it receives.
-//   node-receiver.mjs SLOTS          a child that tells its port, and ten times a second how many it has taken
+// The minimum for a receiver in JavaScript: a UDP socket of Node, and a copy of each datagram into a slot. It parses
+// nothing.
+//   node-receiver.mjs SLOTS          a child that sends its port, and ten times a second its count of datagrams
 
 import { createSocket } from 'node:dgram';
 

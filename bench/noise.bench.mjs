@@ -1,8 +1,9 @@
-// What an agent that reports once a second costs a bulk-synchronous job: barrier.c computes on all CPUs, a barrier each millisecond, without an
-// agent and beside each of them in turn, in blocks of 20 s whose order is drawn anew for each lap. An agent's slowdown is the mean of the steps
-// in its block over that of the blocks without one in the same lap. Takes an hour, or MINUTES of the environment. Only agents run beside the
-// job: what they send goes to a socket that nobody reads; node_exporter is asked once a second by a bare C program. Who has no turn is
-// stopped. Needs root, musl-tools, and the packages of the peers: of one that is not there, there are no rows.
+// What an agent with one report a second costs a bulk-synchronous job: barrier.c computes on all CPUs with a barrier
+// every millisecond, without an agent and beside each agent in turn, in blocks of 20 s, in a new random order for each
+// lap. An agent's slowdown is the mean step in its block, divided by that in the blocks without an agent in the same
+// lap. Takes an hour, or MINUTES of the environment. Only agents run beside the job: their datagrams go to a socket
+// that nobody reads; node_exporter is scraped once a second by a bare C program. The other agents are stopped
+// meanwhile. Needs root, musl-tools, and the packages of the peers; there are no rows for missing ones.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -105,7 +106,7 @@ export async function bench({ quick, say }) {
 
     job = spawn(programs.barrier, { stdio: ['pipe', 'pipe', 'inherit'] });
     const lines = createInterface({ input: job.stdout })[Symbol.asyncIterator]();
-    /** A block beside an agent, or beside none: mean, median, p99 and p99.9 of a step, us. */
+    /** A block with an agent or without one: mean, median, p99 and p99.9 of a step, us. */
     const block = async (kind, seconds) => {
       if (kind !== undefined) {
         signal(kind, 'SIGCONT');

@@ -1,5 +1,5 @@
-// Pages of the wall that are never drawn: each takes the stream of one of three readings and throws it away. `node pages.mjs PORT N`; tells its
-// parent how long each first picture took, ms, and how much came when it is asked to.
+// Pages of the wall that are never drawn: each reads the stream of one of three readings and discards it. `node
+// pages.mjs PORT N`; sends its parent the time of each first picture, ms, and on request the number of received bytes.
 
 import { get } from 'node:http';
 

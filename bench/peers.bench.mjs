@@ -1,8 +1,8 @@
-// What it costs a node and its master that the node is watched: by us, by what that cannot do without, and by our peers. Each kind
-// has a network namespace of its own with a few real agents and a real master in it, and all run at once. What a master costs
-// that hears many is measured with agents that were recorded, and are played as if there were a thousand of them. For a kind
-// whose master asks, a report is an answer. Needs root, the packages musl-tools and strace, and those of the peers: of one
-// that is not there, there are no rows.
+// The cost of monitoring for a node and its master: with our programs, with the bare minimum for that, and with our
+// peers. Each kind has its own network namespace with a few real agents and a real master, and all run at once. The
+// cost of a master of many nodes is measured with recorded agents, which are replayed as a thousand nodes. For a kind
+// whose master polls, a report is an answer. Needs root, the packages musl-tools and strace, and those of the peers;
+// there are no rows for missing ones.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,9 +66,9 @@ function build(out) {
 }
 
 /**
- * A machine of 512 CPUs: the files of /proc and /sys that tell of CPUs, to be laid over this machine's. A file is cheaper to
- * read than a kernel that adds up 512 CPUs, for all alike, who all read it to its end: what a program makes of it weighs more
- * here than there. And nothing in it moves.
+ * A machine with 512 CPUs: the files of /proc and /sys about CPUs, to be mounted over this machine's. Reading a plain
+ * file is cheaper than reading from a kernel that adds up 512 CPUs. That is equal for all programs, which all read it
+ * to its end, but a program's own work has more weight than on a real machine. And the numbers never change.
  */
 function manyCpus(root) {
   unpack(parseArchive(textOf('cpus-512', 'tree.txt')), root);
@@ -123,7 +123,7 @@ function spent({ kind, place, masters, nodes }) {
   };
 }
 
-/** What each node of the kinds costs: rows. With `mounts`, on another machine. */
+/** The cost of a node for each kind: rows. With `mounts`, as on another machine. */
 async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   const places = [];
   const rows = [];
@@ -201,13 +201,13 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   }
 }
 
-/** Who reports to a master: many nodes of ours, which `beoboard load` simulates. `per` datagrams are a report. */
+/** The senders for a master: many of our nodes, simulated by `beoboard load`. `per` datagrams are a report. */
 function simulated({ nodes }, { space }) {
   const argv = [MAIN, 'load', '--to', '127.0.0.1', '--size', String(nodes), '--rate', String(nodes)];
   return { per: 1, begin: () => space.run(process.execPath, argv) };
 }
 
-/** The same of a peer, of which one agent is recorded. */
+/** The same for a peer, of which one agent is recorded. */
 async function recorded({ kind, nodes }, place) {
   const { space, own, programs } = place;
   const file = join(own, 'record');
@@ -265,8 +265,8 @@ async function ofMasters(everybody, programs, { quick, say }) {
     { figure: `${title(master)}: CPU on the master`, unit: 'us a report', samples: master.samples },
     { figure: `${title(master)}: packets`, unit: 'a report', samples: [master.fed.per] },
   ]);
-  // At few nodes ours costs what its ticks cost, whoever reports, and so would the bare loop: 3.5 us a report at 1,000 a second. The
-  // bounds are on what a report costs where there are many; gmond and collectd cannot hear as many.
+  // With few nodes the cost of ours, and of the bare loop, is that of its ticks: 3.5 us a report at 1,000 a second. So
+  // the bounds are for many nodes; gmond and collectd cannot receive that many reports.
   const [few, many, ...peers] = opened;
   for (const peer of peers)
     for (const own of [few, many])

@@ -1,7 +1,7 @@
-// What tells how a node is, and what hears it: ours, its limit, and its peers as Debian 12 has them. Each peer is configured to
-// cost as little as it can while it tells about what our report tells: CPUs added up where it can do that, what seldom changes
-// once in ten seconds where it can do that, one thread where it has a pool of them, no processes, services or cgroups, no
-// compression, and nothing written by its master but where that is all it does.
+// Agents and their masters: ours, the bare minimum, and peers as in Debian 12. Each peer is configured to cost as
+// little as possible while it reports about the same data as ours: the sum of all CPUs if it can do that, data that
+// seldom change every ten seconds if it can do that, one thread instead of a pool, no processes, services or cgroups,
+// no compression, and a master that writes nothing, unless that is its only purpose.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,15 +14,15 @@ import { MAIN, until } from './processes.mjs';
 
 const HEARD = ['ignore', 'pipe', 'ignore'];
 
-// A kind has a `name`, and what it `needs`: a program and Debian's package. Its functions take a place: the namespace in which it
-// runs (`space`), a folder of its own (`own`), and what was compiled (`programs`).
-//   hears, port            what its master is, and where it hears, as far as this is of interest
-//   master(place, count)   starts what hears so many nodes: one process, or a list of them
+// A kind has a `name`, and what it `needs`: a program and Debian's package. Its functions get a place: the namespace in
+// which it runs (`space`), its own folder (`own`), and the compiled programs (`programs`).
+//   hears, port            what its master is, and its port, if these matter
+//   master(place, count)   starts the master for so many nodes: one process, or a list
 //   node(place, name, i)   starts an agent
-//   heard(place)           the number of nodes that the master has heard of within some seconds
-//   pulls                  the master asks, so it starts after the nodes
-//   partly                 a variant of another kind: CPU and traffic alone are of interest
-//   unit                   what a figure is for, where it is not a report a second
+//   heard(place)           the number of nodes from which the master has heard within some seconds
+//   pulls                  the master polls, so it starts after the nodes
+//   partly                 a variant of another kind: only CPU and traffic matter
+//   unit                   what a figure is for, if not for one report a second
 
 /** Our receiver, with room for all that a benchmark sends. */
 async function receiver({ space, own }) {
@@ -97,7 +97,7 @@ const ofGmond = (name, everySecond, more = {}) => {
 
 /** Every metric is sent whenever it is due, even if it has not changed. */
 export const gmond = ofGmond('gmond, every second', true);
-/** Only what has changed, and everything else rarely. */
+/** Sends only changes, and everything else rarely. */
 export const gmondAtThresholds = ofGmond('gmond, at its default thresholds', false, { partly: true, unit: 'a second' });
 
 const collectdConf = (own, name, what) => `Hostname "${name}"
@@ -115,7 +115,7 @@ export const collectd = {
   needs: ['collectd', 'collectd-core'],
   hears: 'collectd as receiver',
   port: 25826,
-  // The chain keeps what is received in the cache, from which unixsock answers.
+  // The chain keeps received values in the cache, from which unixsock answers.
   master({ space, own }) {
     const path = join(own, 'master.conf');
     const what = `LoadPlugin unixsock
@@ -190,7 +190,7 @@ const COLLECTORS = [
   ...['netstat', 'pressure', 'rapl', 'stat', 'timex', 'uname', 'vmstat'],
 ];
 
-/** Its master is a program that asks and reads, and ignores the answer: far less work than a Prometheus does. */
+/** Its master is a program that polls, reads and ignores the answer, which is far less work than in a Prometheus. */
 export const nodeExporter = {
   name: 'node_exporter',
   needs: ['prometheus-node-exporter', 'prometheus-node-exporter'],
@@ -243,8 +243,8 @@ const pcpPort = i => 44321 + i;
 const pcpEnv = at => ({ ...process.env, PCP_RUN_DIR: at, PCP_TMP_DIR: at, PCP_LOG_DIR: at });
 
 /**
- * pmcd with its agent for Linux inside it rather than in a process of its own, and no other. Its master is a pmlogger for each node
- * node, which is there to write: it does so into memory.
+ * pmcd with only its agent for Linux, in the same process. Its master is one pmlogger for each node, whose purpose is
+ * to write, here to memory.
  */
 export const pcp = {
   name: 'PCP',

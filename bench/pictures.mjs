@@ -1,5 +1,6 @@
-// Makes the pictures of the wall in docs/pictures/: clusters that `beoboard load` simulates, in the sizes, lights and states that there are, seen by
-// Debian's Chromium. `node bench/pictures.mjs [WORD...]` makes those alone whose names contain a word. Look at them.
+// Makes the pictures of the wall in docs/pictures/: clusters that `beoboard load` simulates, in several sizes, themes
+// and states, with Debian's Chromium. `node bench/pictures.mjs [WORD...]` makes only those whose names contain a word.
+// Look at them.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ const desk = { width: 1440, height: 900 };
 const screen = { width: 1920, height: 1080 };
 const phone = { width: 390, height: 844, scale: 2 };
 
-/** What is simulated, after how many seconds the picture is taken, and in which way. */
+/** For each picture: the simulated cluster, after how many seconds it is taken, and how. */
 const PICTURES = [
   { name: 'desk-dark', load: RACKS, silent: 'rack17n[01-48]', after: 90, size: desk },
   { name: 'desk-light', load: RACKS, silent: 'rack17n[01-48]', after: 20, size: desk, light: true },

@@ -1,5 +1,5 @@
-// The least that carries a board's reports to another process, beside which relay and mirror are measured: the same sweeps, plain TCP, no signature, no
-// index, no clock; at the other end each report is copied to its record's place.
+// The minimum for carrying a board's reports to another process, with which relay and mirror are compared: the same
+// sweeps, plain TCP, no signature, no index, no clock; at the other end each report is copied to its record.
 //   node plain-relay.mjs sink            prints its port
 //   node plain-relay.mjs source BOARD PORT
 

@@ -1,4 +1,4 @@
-// What the benchmarks share: what a process costs, waiting and ending, and where boards lie.
+// Shared by the benchmarks: the cost of a process, waiting and ending, and the folders of boards.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -99,8 +99,8 @@ export function folder() {
 }
 
 /**
- * Holds namespaces open until its stdin is closed. An interface there is called as one of this machine is: /sys goes on
- * telling of that one, and /proc/net/dev must have a line for it.
+ * Holds namespaces open until its stdin is closed. There is a dummy interface with the name of each real one, because
+ * /sys still shows the real ones, and /proc/net/dev must have a line for each.
  */
 const HOLDER = `ip link set lo up || exit 1
 for device in /sys/class/net/*/device; do
@@ -115,8 +115,8 @@ echo ready
 exec cat`;
 
 /**
- * A network namespace and a mount namespace of their own, for programs that are run there. What `mounts` has is laid over the
- * file or folder of its path, where this machine has one: nobody else sees it.
+ * A new network namespace and mount namespace, for programs that run there. Each of `mounts` is mounted over the file
+ * or folder of that path, if this machine has it; this is visible only there.
  */
 export async function openNamespace(mounts = {}) {
   const over = Object.entries(mounts).filter(([path]) => existsSync(path));
@@ -176,7 +176,7 @@ export async function inOwnNetwork(file, { quick, say }) {
   return [];
 }
 
-/** There: measures, and prints the rows. */
+/** The part that runs there: measures, and prints the rows. */
 export async function printRows(name, measure) {
   const say = text => console.error(`bench: ${name}: ${text}`);
   console.log(JSON.stringify(await measure({ quick: process.argv[3] === 'quick', say })));

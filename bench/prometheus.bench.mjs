@@ -1,6 +1,6 @@
-// What the metrics cost: made in memory, and served over HTTP, plain and with gzip, beside a bare gzip of the same bytes. Beside peers, too:
-// prom-client, which holds a value for each series (where it is installed: npm install --no-save prom-client), and node_exporter, of which
-// there would be one on each node (package prometheus-node-exporter).
+// The cost of metrics: made in memory, and served over HTTP, plain and with gzip, beside a bare gzip of the same bytes.
+// Also beside peers: prom-client, which holds a value for each series (if it is installed: npm install --no-save
+// prom-client), and node_exporter, of which each node would have one (package prometheus-node-exporter).
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Reads a board in TypeScript, as often as there is time for: for the bench `readers`, which asks for it by lines.
-//   node reader.mjs BOARD      takes scan, one, object, copy or whole; answers with a line of JSON: the median, ns
+// Reads a board in TypeScript, as often as time allows, for the bench `readers`, which sends it commands as lines.
+//   node reader.mjs BOARD      reads scan, one, object, copy or whole; answers with a line of JSON: the median, ns
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -29,8 +29,8 @@ function time(calls, work) {
 }
 
 /**
- * As many rounds as there is time for, ns a call: their median. `beside` is done in turn with it, so that neither finds in
- * a cache what it left there itself.
+ * The median of as many rounds as time allows, ns per call. `beside` runs alternately with it, so that neither finds
+ * its own data in a cache.
  */
 function measure(calls, work, beside) {
   const [rounds, others] = [[], []];

@@ -1,7 +1,8 @@
-// What it costs to read the board: all states, one node by its name, and everything, in C by libbeoboard, in TypeScript and in Python; on
-// boards of 1,000 to 100,000 nodes, quiet, and with a writer that lays reports in a loop, faster than any receiver could.
-// Beside it a bare memcpy, and what else there is to read from: gmond's XML, our own of as many hosts, and a node_exporter. Runs in a
-// network namespace of its own. Without the packages python3, ganglia-monitor and prometheus-node-exporter there are no rows of these.
+// The cost of reading the board: all states, one node by its name, and everything, in C with libbeoboard, in TypeScript
+// and in Python; on boards of 1,000 to 100,000 nodes, without a writer and with one that writes reports in a loop,
+// faster than any receiver could. Beside it a bare memcpy, and other sources: gmond's XML, our own XML of as many
+// hosts, and a node_exporter. Runs in its own network namespace. Without the packages python3, ganglia-monitor and
+// prometheus-node-exporter there are no rows for these.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -181,7 +182,7 @@ async function measure({ quick, say }) {
     each(READERS, way, (reader, figure) =>
       SIZES.flatMap(nodes => row(nodes, `${reader}, ${way}, quiet`, figure, 'us', of, grows(way, reader, nodes))),
     );
-  /** Beside the same on a quiet board, lap by lap. */
+  /** The ratio to the same on a quiet board, lap by lap. */
   const slowed = (reader, way, nodes) => {
     const { samples } = boards.get(nodes);
     const quiet = samples.get(`${reader}, ${way}, quiet`);

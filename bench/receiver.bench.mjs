@@ -1,6 +1,6 @@
-// What the receiver costs per report, against a bare loop in C that drains a socket on the same tick and copies into slots, and against
-// a Node.js socket; what verifying a signature adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes
-// report at once.
+// The receiver's cost per report, compared with a bare loop in C that drains a socket on the same tick and copies into
+// slots, and with a Node.js socket; the extra cost of verifying a signature, compared with a bare HMAC; and whether
+// reports are lost: with readers, and when all nodes report at once.
 
 import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -67,7 +67,7 @@ async function openAll(programs, nodes, rate, seconds, receivers) {
   };
 }
 
-/** CPU per report at a rate: ours, without keys and with, and whom it is measured against. */
+/** CPU per report at a rate: ours, without keys and with keys, and the others that it is compared with. */
 async function cost(programs, { nodes, rate, seconds, laps, alone, keys }) {
   const own = folder();
   const keyFile = writeKeyFile(own);
@@ -92,7 +92,7 @@ async function cost(programs, { nodes, rate, seconds, laps, alone, keys }) {
   return samples;
 }
 
-/** Reports of 10,000 nodes that are lost, with so many readers at work; with a key file, all are signed by their nodes' own keys. */
+/** Lost reports of 10,000 nodes, with so many readers; with a key file, nodes sign with their own keys. */
 async function loss(seconds, rate, { readers: count = 0, keyFile } = {}) {
   const keys = keyFile === undefined ? [] : ['--key-file', keyFile];
   const receiver = await openReceiver(...keys, ...(keyFile === undefined ? [] : ['--require', 'node']));
@@ -137,8 +137,8 @@ async function burst(nodes) {
 }
 
 /**
- * What a tag adds to laying a report on the board, us: the same reports with a tag and without, laid in turn on boards that know the key.
- * And a bare HMAC over as many bytes, with a kept context, in between.
+ * The extra time for a report with a tag, us: the same reports with a tag and without one are delivered alternately to
+ * boards that know the key. In between a bare HMAC over as many bytes, with a kept context.
  */
 function verification(nodes, laps) {
   const own = folder();
@@ -217,7 +217,7 @@ export async function bench({ quick, say }) {
     row('bare loop with stamps, addresses and packet info', 'us of CPU a report', ([, , stamped]) => stamped.us);
     row('Node.js socket', 'us of CPU a report', ([, , , node]) => node.us, drawn ? plot('Node.js socket') : {});
     row('receiver / bare', 'ratio', ([ours, bare]) => ours.us / bare.us);
-    // The bound beside a loop that learns as much about each datagram: when it came, from where, and by which link.
+    // The bound is for a loop that gets as much about each datagram: its time, its address, and its link.
     row(
       'receiver / bare with stamps, addresses and packet info',
       'ratio',

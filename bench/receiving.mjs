@@ -1,4 +1,4 @@
-// What the benchmarks of the master share: our receiver, the bare loop, and senders.
+// Shared by the benchmarks of the master: our receiver, the bare loop, and senders.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -94,7 +94,7 @@ export async function openBare(program, slots, ...how) {
     board: file,
     port: Number(port),
     taken,
-    /** By each of so many threads. */
+    /** The counts of so many threads. */
     takenByEach(threads) {
       taken();
       return Array.from({ length: threads }, (_, i) => Number(counts[i * 8]));
@@ -161,10 +161,10 @@ export function openFleet(port, nodes, intervalMs) {
   });
   const cluster = new Cluster(nodes, about, 1);
   return {
-    /** Each once, so many seconds after they have booted; how long it took to send that, ms. */
+    /** Every node reports once, `second` seconds after its boot; returns how long sending took, ms. */
     report(second) {
       const at = BOOT_NS + BigInt(second) * 1_000_000_000n;
-      // Correct clocks, where they are checked.
+      // Correct clocks, because a receiver may check them.
       const real = BigInt(Date.now()) * 1_000_000n;
       for (let i = 0; i < nodes; i++) cluster.move(i, real, at);
       const began = performance.now();

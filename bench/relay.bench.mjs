@@ -1,6 +1,6 @@
-// What carrying a board by NATS costs: relay, server and mirror of 10,000 nodes that report once a second, beside a plain relay by TCP that reads the
-// same board in the same run; how soon a report can be seen at the mirror; how long a fresh one takes; and of 100,000 nodes what batches cost that
-// were recorded.
+// The cost of carrying a board by NATS: relay, server and mirror for 10,000 nodes that report once a second, beside a
+// plain TCP relay of the same board in the same run; how soon a report is visible at the mirror; how long a new mirror
+// needs; and for 100,000 nodes the cost of recorded batches.
 
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -124,7 +124,7 @@ async function measure({ quick, say }) {
       const argv = ['mirror', '--board', board, ...nats, '--cluster', CLUSTER, '--trust', `m1=${key}.pub`];
       return { board, child: started(fork(MAIN, [...argv, '--capacity', '16384', '--name', name], START)) };
     };
-    /** Until a mirror knows all nodes, and has both reports of each; s since it was started. */
+    /** The time from the start of a mirror until it has all nodes, with both reports of each, s. */
     const become = async name => {
       const began = performance.now();
       const mirror = openMirror(name);
@@ -166,7 +166,7 @@ async function measure({ quick, say }) {
     }
     for (const child of [source, sink]) await end(child);
     const direct = await latencies(programs.latency, receiver, probes);
-    // A node of one is a duplicate of the other's until that one is silent.
+    // The second probe has the same node name, and would be rejected as a rival until the first one is silent.
     await sleep(5);
     const seen = await latencies(programs.latency, { port: receiver.port, board: mirror.board }, probes);
     note('receiver p99', quantile(direct, 0.99));

@@ -1,11 +1,12 @@
-/* A cluster of gmonds or collectds, out of what a single one has sent: records the datagrams of an agent, and plays them as if
- * they came from many nodes, each of which reports once a second.
- *   replay record PORT FILE SECONDS    what comes to 127.0.0.1:PORT; prints `ready`, at the end the datagrams per second of the
- *                                      second half
+/* Simulates a cluster of gmonds or collectds: records the datagrams of one agent, and sends them as if they came from
+ * many nodes, each of which reports once a second.
+ *   replay record PORT FILE SECONDS    records what arrives at 127.0.0.1:PORT; prints `ready`, and at the end the
+ *                                      datagrams per second of the second half
  *   replay play FILE NODES PORT [collectd]
- *                                      the first half once for each node (what it says at its start), the second over and over
- * The agent calls itself something with zzzz in it; for the letters every node has four digits of its own. With `collectd` the
- * times in the packets are moved on with the clock, since collectd trusts nothing that is not newer. */
+ *                                      sends the first half, an agent's start, once for each node, and the second half
+ *                                      over and over
+ * The agent's name must contain zzzz, which is replaced by four digits for each node. With `collectd` the times in the
+ * packets are moved on with the clock, because collectd accepts only newer ones. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdbool.h>
@@ -31,7 +32,7 @@ struct packet {
   unsigned char bytes[MOST_BYTES];
 };
 
-/* Where in a packet something is that each node has its own of. */
+/* Where in a packet there are bytes that differ for each node. */
 struct spots {
   unsigned names[MOST_SPOTS], times[MOST_SPOTS];
   unsigned name_count, time_count;
@@ -131,7 +132,7 @@ _Noreturn static void play(const char *path, unsigned nodes, const char *port, b
   for (unsigned i = 0; i < count; i++) spots[i] = find(&recorded[i], times);
   const uint32_t seconds = recorded[count - 1].second + 1, half = seconds / 2;
   const int fd = bound_or_connected(port, false);
-  /* Since it was recorded, s. */
+  /* The age of the recording, s. */
   const uint64_t age = times ? (uint64_t)time(NULL) - (u64(recorded[0].bytes + spots[0].times[0]) >> 30) : 0;
   struct timespec next;
   clock_gettime(CLOCK_MONOTONIC, &next);

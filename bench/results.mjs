@@ -1,6 +1,6 @@
-// What was measured last, by benchmark, in results.json; and what is made of it: the tables in the documents, and the plots.
+// Keeps the last results of each benchmark in results.json, and makes the documents' tables and the plots from it.
 //   node bench/results.mjs            writes the tables again
-//   node bench/results.mjs --check    tells by its exit code whether they are what they would be
+//   node bench/results.mjs --check    exits with 0 if they are up to date
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const DOCUMENTS = ['../README.md', '../docs/history.md', '../docs/performance.md
 
 const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {});
 
-/** Puts what was measured in the place of what was measured before by the same benchmarks. */
+/** Replaces the last results of the same benchmarks. */
 export function keep(results) {
   // A row is a line, so that version control shows a change as one.
   const parts = Object.entries({ ...read(), ...results }).map(([name, { rows, ...about }]) => {
@@ -30,7 +30,7 @@ export function verdict({ median, bound, atLeast }) {
   return '';
 }
 
-/** Rows by the curve that they are a point of: by plot, then by series. */
+/** The rows that are points of curves, by plot, and then by series. */
 function curves(rows) {
   const plots = new Map();
   for (const row of rows.filter(({ plot }) => plot !== undefined)) {
@@ -218,7 +218,7 @@ function written(text, results) {
   });
 }
 
-/** Writes the tables; whether there was anything to write. */
+/** Writes the tables; returns whether there was anything to write. */
 export function writeDocuments({ check = false } = {}) {
   const results = read();
   const stale = DOCUMENTS.filter(path => {

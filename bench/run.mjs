@@ -1,6 +1,7 @@
-// Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json | --markdown]]. Every figure is measured side by side with what it is
-// compared to, in one run, several times; a table for each shows the median and the extremes as soon as it has ended. With --markdown what was measured is kept in
-// results.json, and the documents' tables and plots are written from that. Exit code 1 when a bound is broken.
+// Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json | --markdown]]. Every figure is measured several
+// times, in the same run as what it is compared with; a table with medians and extremes is printed as soon as a
+// benchmark has ended. With --markdown the results are kept in results.json, and the documents' tables and plots are
+// written from that. Exit code 1 if a bound is broken.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';

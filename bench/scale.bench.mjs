@@ -1,6 +1,6 @@
-// Ten minutes of 100,000 nodes that report once a second and, beside them on another board, of 10,000, made by `beoboard load`: what is
-// lost, what it takes of CPU and memory, how soon a report can be seen. Beside it runs a program that does nothing but look at the clock:
-// what is lost in pauses of the machine, it has seen.
+// Ten minutes of 100,000 nodes that report once a second and, on another board at the same time, of 10,000, made by
+// `beoboard load`: lost reports, CPU and memory, and how soon a report is visible. Another program only watches the
+// clock, so that losses in pauses of the machine can be recognized.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ async function open(nodes) {
   return { nodes, receiver, load, look, times: [] };
 }
 
-/** How one of them has changed meanwhile. */
+/** The rows of one of them: what has changed since `before`. */
 function rowsOf({ nodes, receiver, times, look, before }, seconds) {
   const after = look();
   const took = (after.atMs - before.atMs) / 1000;

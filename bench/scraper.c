@@ -1,5 +1,5 @@
-/* What a master that asks cannot do without: once a second asks each Prometheus exporter for its metrics over a connection that
- * stays open, and reads the answer to its end. Understands nothing of it and keeps nothing.
+/* The minimum for a master that polls: once a second it requests the metrics of each Prometheus exporter over a
+ * connection that stays open, and reads the answer to its end. It parses nothing and keeps nothing.
  *   scraper PORT... */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ static const char last_chunk[] = "\r\n0\r\n\r\n";
 
 static char buffer[1 << 16];
 
-/* Waits until somebody listens there. */
+/* Connects, and tries again until somebody listens there. */
 static int connected(const char *port) {
   const struct sockaddr_in to = {
     .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -28,7 +28,7 @@ static int connected(const char *port) {
   }
 }
 
-/* Reads one answer, which comes in chunks since it is large. */
+/* Reads one answer, which is chunked, because it is large. */
 static bool read_answer(int fd) {
   size_t kept = 0;
   for (;;) {

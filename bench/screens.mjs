@@ -1,4 +1,5 @@
-// Makes docs/pictures/status.svg: what `beoboard status` prints on a terminal, of a cluster that `beoboard load` simulates. Look at it.
+// Makes docs/pictures/status.svg: the output of `beoboard status` on a terminal, for a cluster that `beoboard load`
+// simulates. Look at it.
 //   node bench/screens.mjs
 
 import { execFileSync, fork } from 'node:child_process';
@@ -17,7 +18,7 @@ const SIZE = 14;
 const CELL = SIZE * 0.602;
 const LINE = 19;
 const MARGIN = 14;
-/** What the numbers of SGR are on a dark terminal. */
+/** The colours of SGR numbers on a dark terminal. */
 const COLOURS = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 34: '#79c0ff', 35: '#d2a8ff', 36: '#76e3ea' };
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
@@ -41,7 +42,7 @@ function* pieces(line) {
   }
 }
 
-/** A terminal's text as a picture: every piece at the column at which it stands, whatever the font is. */
+/** A terminal's text as a picture: every piece is at its column, whatever the font is. */
 export function svgOf(text) {
   const lines = text.replace(/\n$/, '').split('\n');
   const columns = Math.max(...lines.map(line => [...line.replace(/\x1b\[[\d;]*m/g, '')].length));

@@ -1,4 +1,5 @@
-// CPU time per report of the TypeScript sender, against a bare Node program that reads the same files as often and sends.
+// CPU time per report of the TypeScript sender, compared with a bare Node program that reads the same files as often
+// and sends as much.
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -12,7 +13,7 @@ import { cpuOf, end, MAIN, sleep, treeOf } from './processes.mjs';
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const BARE = at('./bare-sender.mjs');
 
-/** A program that reports to a socket of ours, which counts. */
+/** Starts a program that reports to a socket of ours, which counts the reports. */
 async function open(argv) {
   const socket = createSocket('udp4');
   let heard = 0;
@@ -22,7 +23,7 @@ async function open(argv) {
   const child = spawn(process.execPath, argv(socket.address().port), { stdio: 'ignore' });
   let before = { cpu: 0, tree: 0, heard: 0 };
   return {
-    /** CPU us per report since it was asked last: of the process, and with its children. */
+    /** CPU us per report since the last call: of the process, and with its children. */
     lap() {
       const now = {
         cpu: cpuOf(child.pid),
@@ -36,7 +37,7 @@ async function open(argv) {
       before = now;
       return lap;
     },
-    /** Goes over to one report a second. */
+    /** Changes to one report a second. */
     slowDown: () => child.kill('SIGHUP'),
     async close() {
       await end(child);
@@ -85,7 +86,7 @@ export async function bench({ quick, say }) {
     );
     row('main loop / bare that keeps files open', 'ratio', ([sender, , , , , , lean]) => sender.alone / lean.alone);
   };
-  // A sender runs for years: what a compiler makes of it in its first minutes is not what it costs.
+  // A sender runs for years, so compilation in its first minutes is not part of its cost.
   const warm = quick ? 60 : 180;
   say(`${warm} s to warm up`);
   await sleep(warm);

@@ -1,6 +1,6 @@
-// What Slurm beside the board costs where there are 10,000 nodes, in CPU time, which a busy machine changes little: what `status --jobs` takes
-// beyond `status`, a tick of the reader beyond the commands that it calls, and the gate beside `check --nodes`. Slurm is a real one, slurmctld
-// alone, in a network of its own.
+// The cost of Slurm for 10,000 nodes, in CPU time, which depends little on other load: of `status --jobs` in addition
+// to `status`, of a tick of the reader in addition to the commands that it calls, and of the gate beside `check
+// --nodes`. Slurm is a real slurmctld, without slurmd, in its own network.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Measures for slurm.bench.mjs, in a network of its own; prints rows as JSON.
+// Measures for slurm.bench.mjs, in its own network; prints rows as JSON.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';

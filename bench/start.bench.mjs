@@ -1,6 +1,6 @@
-// How long the daemons take from nothing: until the receiver listens, on a new board and on one that it takes over; until a sender's first
-// report is on the board, as a reader sees it; and both at once. Beside them a bare `node -e 0`. The sender in C, too, where there is
-// musl-gcc. Commands are in `cli`.
+// The time that daemons need to start: until the receiver listens, on a new board and on one that it takes over; until
+// a reader sees a sender's first report on the board; and both at once. Beside them a bare `node -e 0`. The sender in
+// C, too, if there is musl-gcc. Commands are in `cli`.
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -32,7 +32,7 @@ const forkReceiver = (board, port) =>
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
 
-/** Starts a receiver: itself, where it listens, and after how many ms. */
+/** Starts a receiver; returns the process, its port, and after how many ms it listened. */
 async function startReceiver(board, port = 0) {
   const began = process.hrtime.bigint();
   const child = forkReceiver(board, port);
@@ -42,7 +42,7 @@ async function startReceiver(board, port = 0) {
 
 const nap = new Int32Array(new SharedArrayBuffer(4));
 
-/** Looks ten times in a millisecond until the node is on the board and live: after how many ms. */
+/** Looks ten times per millisecond until the node is on the board and live; returns after how many ms. */
 function seen(board, name, began) {
   const reader = new BoardReader(board);
   try {
@@ -51,7 +51,7 @@ function seen(board, name, began) {
         const [node] = reader.snapshotOf(name).nodes();
         if (node?.state === 'live') return ms(began);
       } catch (error) {
-        // There is none yet.
+        // There is no board yet.
         if (!(error instanceof NoBoard)) throw error;
       }
       if (ms(began) > 20_000) throw new Error(`${name} was not heard`);
@@ -65,7 +65,7 @@ function seen(board, name, began) {
 const startSender = ([program, ...argv], name, port) =>
   spawn(program, [...argv, '--to', `127.0.0.1:${port}`, '--name', name], { stdio: 'ignore' });
 
-/** A board on which so many nodes have reported, without a receiver. */
+/** Leaves a board on which NODES nodes have reported, without a receiver. */
 async function leave(board) {
   const { child, port } = await startReceiver(board);
   await fill(port, NODES);

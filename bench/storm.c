@@ -1,9 +1,10 @@
-/* Reports of many nodes, as cheaply as they can be sent: `beoboard load` moves every reading of every node, and takes longer over that
- * than a receiver takes over receiving. Here a report differs from the one before by its number and its times alone.
+/* Sends reports of many nodes as cheaply as possible: `beoboard load` changes every reading of every node, which takes
+ * longer than receiving. Here a report differs from the last one only by its number and its times.
  *   storm PORT NODES RATE REPORTS [cluster|node SECRET]
- * sends REPORTS in all to 127.0.0.1, node after node, RATE a second, evenly spread; 0: as fast as it can. With a key (number 1, SECRET in
- * hexadecimal) they are signed, all of them before the first is sent. CLUSTER_ID in the environment: they are of that cluster. Prints a line when it begins to send, and at the end how many
- * seconds it took. */
+ * sends REPORTS reports in all to 127.0.0.1, node after node, RATE a second, evenly spread; 0: as fast as possible.
+ * With a key (number 1, SECRET in hexadecimal) they are signed, all of them before the first is sent. CLUSTER_ID in the
+ * environment is the cluster of the reports. Prints a line when it begins to send, and at the end how many seconds
+ * sending took. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -44,7 +45,7 @@ static void begin(struct bb_report *r, size_t node, uint32_t interval_ms, int64_
   snprintf(r->hostname, sizeof r->hostname, "node%06zu", node + 1);
 }
 
-/* The keys by which nodes sign; one for all, or each its own. */
+/* The keys with which nodes sign: one for all, or one for each. */
 static struct bb_mac **keys_of(const struct bb_report *nodes, size_t count, const char *kind, const char *hex) {
   uint8_t secret[BB_SECRET_BYTES];
   for (int i = 0; i < BB_SECRET_BYTES; i++)

@@ -1,5 +1,5 @@
-// What samples of Supermon's protocol cost: S of 10,000 nodes over TCP, the load averages alone, and what a server takes that passes another's
-// on; and what beoboard-mon takes on a node.
+// The cost of samples of Supermon's protocol: S for 10,000 nodes over TCP, only the load averages, and a server that
+// passes on another's answers; and the cost of beoboard-mon on a node.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

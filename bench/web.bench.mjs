@@ -1,5 +1,5 @@
-// What the wall costs its server: CPU for pages that look at 10,000 and 100,000 nodes of which each reports once a second, how long a first
-// picture takes, and memory beside the mapped board and the river.
+// The cost of the wall for its server: CPU for pages that show 10,000 and 100,000 nodes, each with one report a second,
+// the time of a first picture, and memory besides the mapped board and the river.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

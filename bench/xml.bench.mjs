@@ -1,6 +1,6 @@
-// What Ganglia's XML costs: rendered in memory, and served over TCP, against a program in C that only copies parts and
-// writes numbers, and against a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them there are
-// no rows of them). Runs in a network namespace of its own, since gmetad listens everywhere.
+// The cost of Ganglia's XML: rendered in memory, and served over TCP, compared with a program in C that only copies
+// parts and writes numbers, and with a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them
+// there are no rows for them). Runs in its own network namespace, because gmetad listens on all addresses.
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ function rendered(documents) {
   return { us: user + system, bytes };
 }
 
-/** CPU of a server, us per MB that it gives, over so many documents. */
+/** CPU of a server, us per MB that it sends, over so many documents. */
 async function served(drain, pid, port, times) {
   const before = cpuOf(pid);
   const child = spawn(drain, ['drain', String(port), String(times)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -60,7 +60,7 @@ async function answers(port) {
   throw new Error(`nobody serves on ${port}`);
 }
 
-/** A real gmond that hears itself. */
+/** A real gmond that receives its own metrics. */
 async function openGmond(own, children) {
   const path = join(own, 'gmond.conf');
   // Every metric at once, so that its document is complete from the first second on.

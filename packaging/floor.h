@@ -1,11 +1,12 @@
-// Included before every file of a shared object that is packaged (-include): it then runs with older C libraries than the one it was
-// built with, from glibc 2.28 on (EL 8, Debian 10). What moved between libraries since, or got a new version without meaning anything
-// else, is asked for under its old one. scripts/package.mjs reads the symbols of what was built and refuses what needs more.
+// Included before every file of a packaged shared object (-include), so that it also runs with older C libraries than
+// the one it was built with, from glibc 2.28 on (EL 8, Debian 10). Symbols that have moved to another library since
+// then, or have a new version with the same meaning, are requested in their old version. scripts/package.mjs reads the
+// symbols of the result and rejects newer ones.
 #ifndef BEOBOARD_FLOOR_H
 #define BEOBOARD_FLOOR_H
 #include <sys/stat.h>
 
-// The first version of all that the C library had when this processor came to it, and what it then called its struct stat.
+// The version of the first glibc for this processor, that of __fxstatat, and the number of its struct stat.
 #if defined(__x86_64__)
 #define FLOOR_FIRST "GLIBC_2.2.5"
 #define FLOOR_AT "GLIBC_2.4"
@@ -18,13 +19,13 @@
 #error "packages are for x86_64 and aarch64"
 #endif
 
-// In libpthread before 2.34; Node.js loads that.
+// Before 2.34 these were in libpthread, which Node.js loads.
 __asm__(".symver pthread_create,pthread_create@" FLOOR_FIRST);
 __asm__(".symver pthread_join,pthread_join@" FLOOR_FIRST);
 __asm__(".symver pthread_once,pthread_once@" FLOOR_FIRST);
 __asm__(".symver pthread_sigmask,pthread_sigmask@" FLOOR_FIRST);
 
-// Before 2.33 these were functions of each program that called the ones below.
+// Before 2.33 fstat, lstat and fstatat were linked into each program, and called the functions below.
 #ifdef __cplusplus
 extern "C" {
 #endif

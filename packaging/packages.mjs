@@ -1,16 +1,16 @@
-// What is packaged, once, for deb and rpm alike: which package has which file, where it lies, which units it brings, what it depends on.
-// scripts/package.mjs makes the packages out of this table. Data alone: nothing here reads, runs or writes.
+// The packages, for both deb and rpm: their files and where these are installed, their units, and their dependencies.
+// scripts/package.mjs makes the packages from this table. Only data: nothing here reads, runs or writes.
 
 /**
- * The processors: what Debian, rpm, Node.js and the compilers call each, and where Debian has its libraries. What is static is linked
- * with musl, whose specs come with musl-dev of that processor.
+ * The processors: their names in Debian, rpm, Node.js and the compilers, and the folder of Debian's libraries. Static
+ * programs are linked with musl, whose specs come with musl-dev of that processor.
  */
 export const PROCESSORS = {
   amd64: { rpm: 'x86_64', node: 'x64', triplet: 'x86_64-linux-gnu', musl: 'x86_64-linux-musl' },
   arm64: { rpm: 'aarch64', node: 'arm64', triplet: 'aarch64-linux-gnu', musl: 'aarch64-linux-musl' },
 };
 
-/** The newest symbols that a shared object may ask for, by what it is part of: what EL 8 and Debian 10 have, and for beoboard-gpu EL 9. */
+/** The newest versions of symbols that may be needed: those of EL 8 and Debian 10, and for beoboard-gpu of EL 9. */
 export const FLOORS = {
   'libbeoboard.so': { GLIBC: '2.28' },
   'beoboard.node': { GLIBC: '2.28', GLIBCXX: '3.4.25', CXXABI: '1.3.11' },
@@ -23,35 +23,35 @@ export const PROJECT = {
   licence: 'MIT',
 };
 
-/** Where a format has what does not lie in the same place everywhere. */
+/** Folders and names that differ between deb and rpm. */
 export const PLACES = {
   deb: { lib: 'usr/lib/{triplet}', zsh: 'vendor-completions', development: 'libbeoboard-dev' },
   rpm: { lib: 'usr/lib64', zsh: 'site-functions', development: 'libbeoboard-devel' },
 };
 
-/** Packages of npm that the addon is compiled with, and that nothing needs when it runs. */
+/** npm packages that are needed to compile the addon, and not at run time. */
 export const BUILD_ONLY = ['node-addon-api', 'node-api-headers'];
 
-/** What has to go with a program that is linked with musl. */
+/** The notice that a program linked with musl must have. */
 export const MUSL_NOTICE = `This program is linked with musl, which is under the MIT licence:
 Copyright © 2005-2020 Rich Felker, et al.
 `;
 
-// Files are rows [from, to]. `from` is in the repository, or in {built}, where the programs of a processor lie; `to` is in the system, and a
-// folder where it ends with a slash. {lib} and its like are in PLACES. A folder is taken with all that is in it. Manual pages
-// are compressed, what lies in a bin, sbin or is a shared object may be executed, and what lies in /etc is configuration. A row
-// [null, to] is an empty folder, and ['-> target', to] a link.
+// Files are rows [from, to]. `from` is in the repository, or in {built}, the folder of the programs for a processor;
+// `to` is the path in the system, a folder if it ends with a slash. {lib} and the like are in PLACES. A folder is
+// packaged with its contents. Manual pages are compressed; files in a bin or sbin and shared objects are executable;
+// files in /etc are configuration. A row [null, to] is an empty folder, and ['-> target', to] a link.
 
 const MAN = 'usr/share/man';
 const UNITS = 'usr/lib/systemd/system/';
 const SHARE = 'usr/share/beoboard/';
 
 /**
- * Packages by their names. `rpm`: what else it is called there. `each`: one for each processor. `depends`: on other packages of these by
- * `ours`, else by the names of each. `units`: those it brings; enabled ones start at boot, and when it is installed, unless their
- * condition does not hold; all that run are restarted by an upgrade, but sockets, which are never stopped. `purges`: files that the
- * package reads, an administrator writes, and a purge takes away; keys are never taken away. `written`: what it may leave in memory.
- * `musl`: it holds musl, whose licence then has to be with it.
+ * Packages by name. `rpm`: its name there, if that differs. `each`: one for each processor. `depends`: `ours` are
+ * packages of this table; others have their names in deb and rpm. `units`: its units; enabled ones start at boot and at
+ * installation if their conditions hold; an upgrade restarts all running ones except sockets, which are never stopped.
+ * `purges`: files that an administrator writes for it, and that a purge removes; keys are never removed. `written`:
+ * what it may leave in memory. `musl`: it contains musl, and so must have its licence.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -120,12 +120,12 @@ export const PACKAGES = {
       'beoboard-slurm.service': { enabled: true },
       'beoboard-supermon.service': { enabled: true },
       'beoboard-web.service': { enabled: true },
-      // Gives Slurm orders: somebody has to want that.
+      // Not enabled, because it changes the state of nodes in Slurm: an administrator must decide that.
       'beoboard-bridge.service': {},
       'beoboard-relay.service': {},
-      // Its board takes the place of a receiver's.
+      // Not enabled, because its board replaces a receiver's.
       'beoboard-mirror.service': {},
-      // Where beoboard-send.service is, too, either would end the other.
+      // Not enabled, because it and beoboard-send.service stop each other.
       'beoboard-send-nodejs.service': {},
     },
     purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror'].map(

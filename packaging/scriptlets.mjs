@@ -1,9 +1,9 @@
-// What packages do when they are installed, upgraded and removed, in POSIX sh, for dpkg and for rpm; made out of packages.mjs. Each part may
-// run twice, and none needs a systemd that runs: where an image is only being made there is none.
+// The scripts of packages for installation, upgrade and removal, in POSIX sh, for dpkg and for rpm; made from
+// packages.mjs. Each part may run twice, and none needs a running systemd, because there is none when an image is made.
 
 const RUNS = '[ -d /run/systemd/system ]';
 
-/** Lines, without what is none of them. Undefined where none is left, and so for all that is made of it. */
+/** Joins the parts that are strings as lines. Undefined if there is none, so that what contains it is left out, too. */
 const lines = (...parts) => parts.filter(part => typeof part === 'string').join('\n') || undefined;
 const block = (head, tail, parts) => {
   const inside = lines(...parts);
@@ -12,16 +12,16 @@ const block = (head, tail, parts) => {
 const when = (condition, ...parts) => block(`if ${condition}; then`, 'fi', parts);
 const forEach = (names, ...parts) =>
   names.length > 0 ? block(`for unit in ${names.join(' ')}; do`, 'done', parts) : undefined;
-/** A command about some units; none where there are none. */
+/** A command for some units; undefined if there are none. */
 const about = (names, command) => (names.length > 0 ? command.replace('UNITS', names.join(' ')) : undefined);
 
-/** The names of a package's units, by what is done with them. */
+/** The names of a package's units, by what the scripts do with them. */
 function unitsOf({ units = {} }) {
   const all = Object.keys(units);
   const sockets = all.filter(name => name.endsWith('.socket'));
   const services = all.filter(name => !sockets.includes(name));
   const enabled = all.filter(name => units[name].enabled);
-  // A socket stops before its service, which a report would start again.
+  // A socket stops before its service; otherwise a report would start the service again.
   return {
     all,
     services,
@@ -32,8 +32,9 @@ function unitsOf({ units = {} }) {
 }
 
 /**
- * Users first, then folders, which belong to them: each boot makes these, and where an image is only being made there may be no /proc, without
- * which nobody makes any. The kernel's limit where one runs that is ours to set.
+ * First users, then folders, which belong to them. Folders may fail, because each boot makes them, too, and in an image
+ * that is being made there may be no /proc, which systemd-tmpfiles needs. The kernel's limit is set only if systemd
+ * runs.
  */
 const setUp = ({ sysusers, tmpfiles, sysctl }) =>
   lines(
@@ -42,11 +43,11 @@ const setUp = ({ sysusers, tmpfiles, sysctl }) =>
     sysctl && when(RUNS, `/usr/lib/systemd/systemd-sysctl ${sysctl} || :`),
   );
 
-/** dpkg's maintainer scripts by name, those that have something to do. `deb-systemd-*` are of every Debian (init-system-helpers). */
+/** dpkg's maintainer scripts by name, if they do something. Every Debian has `deb-systemd-*` (init-system-helpers). */
 export function debScripts(pack) {
   const { all, services, enabled, disabled, stop } = unitsOf(pack);
   const { purges, written } = pack;
-  // Who disabled one has it disabled, whatever was installed since.
+  // A unit that an administrator has disabled stays disabled.
   const enable = [
     when('deb-systemd-helper --quiet was-enabled "$unit"', 'deb-systemd-helper enable "$unit" >/dev/null || :'),
     'deb-systemd-helper update-state "$unit" >/dev/null || :',
@@ -62,13 +63,13 @@ export function debScripts(pack) {
         RUNS,
         reload,
         when('[ -z "$2" ]', about(enabled, 'deb-systemd-invoke start UNITS >/dev/null || :')),
-        // Sockets never: what comes meanwhile waits in them.
+        // Sockets are not restarted, because reports that arrive meanwhile wait in them.
         when('[ -n "$2" ]', about(services, 'deb-systemd-invoke restart UNITS >/dev/null || :')),
       ),
     ),
     prerm: when(
       '[ "$1" = remove ]',
-      // What an administrator has enabled: a purge takes it away, too.
+      // Records units that an administrator has enabled, so that a purge removes these links, too.
       about(all, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
       when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
     ),
@@ -89,7 +90,9 @@ export function debScripts(pack) {
   );
 }
 
-/** rpm's scriptlets by name. What Fedora's macros would make is written out: where these packages are built there are no such macros. */
+/**
+ * rpm's scriptlets by name. Fedora's macros are written out, because the machine that builds the packages lacks them.
+ */
 export function rpmScripts(pack) {
   const { all, services, stop } = unitsOf(pack);
   const quietly = command => `${command} >/dev/null 2>&1 || :`;
@@ -99,7 +102,7 @@ export function rpmScripts(pack) {
     post: lines(
       setUp(pack),
       ldconfig,
-      // Whether one starts at boot is for the presets of the system to say; EL's say no.
+      // The presets of the system decide whether a unit starts at boot; those of EL say no.
       when('[ "$1" -eq 1 ]', about(all, quietly('systemctl --no-reload preset UNITS'))),
       when(RUNS, reload),
     ),

@@ -17,7 +17,7 @@ t.test('states have the numbers of the board', async t => {
   t.ok(STATES.length <= 2 ** CELL.stateBits);
 });
 
-t.test('a value of a cell is its reading in its domain, and the way back is no farther off than a step', async t => {
+t.test('the value of a cell is its reading, limited to the range and rounded to a step', async t => {
   for (const scale of SCALES) {
     const { low, high, name } = scale;
     t.equal(cellValue(scale, low), 0, `${name}: low`);
@@ -31,7 +31,7 @@ t.test('a value of a cell is its reading in its domain, and the way back is no f
   }
 });
 
-t.test('changes are told where they are shorter than a picture', async t => {
+t.test('changes are sent if they are shorter than a picture', async t => {
   const before = Uint16Array.from({ length: 12 }, (_, i) => i);
   const same = changesFrame(1, 7, 6, before, before) as Uint8Array;
   t.equal(same.length, 5 + 16, 'a pulse');
@@ -51,7 +51,7 @@ t.test('changes are told where they are shorter than a picture', async t => {
   t.equal(pictureFrame(1, 7, before).length, 5 + 8 + 24);
 });
 
-/** A look at nodes that all have this cell in each reading. */
+/** A look; `cells` has a cell for each node, which is used for every reading. */
 const tickOf = (seq: number, cells: readonly number[], more: Partial<Tick> = {}): Tick => ({
   seq,
   nowMs: 1_000_000 + seq * 1000,
@@ -66,7 +66,7 @@ const LIVE = STATES.indexOf('live');
 const SILENT = STATES.indexOf('silent');
 const cellOf = (value: number, state: number) => (value << CELL.valueShift) | state;
 
-/** Counts and values of a row of groups, as RIVER says that they are packed. */
+/** The counts and values of a group's row, which are packed as RIVER says. */
 function rowOf(packed: Uint8Array, columns: number) {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   const counts = (which: number) =>
@@ -82,7 +82,7 @@ t.test('the river', async t => {
   const look = (seq: number, state = LIVE) =>
     river.take(tickOf(seq, [cellOf(0, LIVE), cellOf(2000, LIVE), cellOf(4000, state)]), names, seq);
   t.test('of all nodes, from the first look on', async t => {
-    // From then on each second is kept, and not every tenth alone.
+    // Once groups have been requested, every second is kept, and not only every tenth.
     await river.groups('', undefined, 3, 0);
     for (let seq = 0; seq < 12; seq++) look(seq, seq === 11 ? SILENT : LIVE);
     const { head, columns } = await river.groups('', undefined, 3, 0);
@@ -93,7 +93,7 @@ t.test('the river', async t => {
     t.strictSame([row.least.at(-2), row.mean.at(-2), row.most.at(-2)], [0, 125, 250]);
     t.strictSame([row.least.at(-1), row.most.at(-1)], [0, 125], 'what a silent node was at is not a value of now');
   });
-  t.test('of groups that nobody had asked for, by what nodes have told', async t => {
+  t.test('of groups that nobody had requested before, from the history of their nodes', async t => {
     const grouped = new Grouped({ pattern: '^[a-z]' });
     grouped.begin(3, true);
     const piece = { count: 3, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
@@ -129,7 +129,7 @@ t.test('the river', async t => {
     t.match(head, { columns: RIVER.columns, since_ms: 1_000_000 + (2000 - RIVER.columns) * 1000, gaps: [] });
     t.ok(river.bytes < 2e6, `${river.bytes} bytes`);
   });
-  t.test('a node keeps its past under another number, and one that is gone leaves none', async t => {
+  t.test('a node keeps its history when its number changes, and one that has gone leaves none', async t => {
     river.take(tickOf(2000, [cellOf(4000, LIVE), cellOf(0, LIVE)], { roster: 2 }), ['b1', 'c1'], 2000);
     const states = (name: string) => {
       const [packed] = river.nodes([name], 0).columns as [Uint8Array];
@@ -146,7 +146,7 @@ t.test('the river', async t => {
 
 t.test('a board of load, and what a page has of it', async t => {
   const board = boardPath(t);
-  // Nobody is called anything but live here: the reports that came last stand still, and can be compared.
+  // The limits are so long that all nodes stay live, so the last reports stay as they are and can be compared.
   const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);
   const nodes = Array.from({ length: 30 }, (_, i) => `node${String(i + 1).padStart(2, '0')}`);
   const load = start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', '30', '--interval', '100ms']);
@@ -159,11 +159,11 @@ t.test('a board of load, and what a page has of it', async t => {
     await until('all nodes are there, live', () => client.names.length === 30 && client.count('live') === 30);
   load.child.kill('SIGKILL');
   await load.exit;
-  // What was under way when it was killed is on the board by the third look.
+  // Reports that were on their way when the sender was killed are on the board by the third look.
   const [, first] = clients[0] as (typeof clients)[number];
   const { seq } = first;
   for (const [, client] of clients) await until('three looks more', () => client.seq >= seq + 3);
-  t.test('cells are what status tells', async t => {
+  t.test('cells have the values of status', async t => {
     const { stdout } = await run(['status', '--json', '--board', board, '-o', 'cpu,mem,load,cpus,in,out']);
     const told = JSON.parse(stdout).nodes as ({ name: string } & Record<string, number>)[];
     const truth: Record<string, (node: Record<string, number>) => number> = {
@@ -176,7 +176,7 @@ t.test('a board of load, and what a page has of it', async t => {
     for (const [reading, client] of clients) {
       const scale = SCALES.find(({ name }) => name === reading) as (typeof SCALES)[number];
       for (const node of told) {
-        // status rounds to three decimals.
+        // One step of a cell is allowed, and status rounds to three decimals.
         const off = client.value(node.name) - cellValue(scale, (truth[reading] as (typeof truth)[string])(node));
         if (Math.abs(off) > 1) t.fail(`${reading} of ${node.name} is ${off} off`);
       }
@@ -193,8 +193,8 @@ t.test('a board of load, and what a page has of it', async t => {
     t.strictSame(chosen.names, nodes.slice(9, 19), 'those for which a condition holds alone');
     t.match(chosen.hello, { where: 'name ~ "^node1"', by: null, reading: 'cpu' });
   });
-  t.test('from one look to the next what has changed alone', async t => {
-    // Nothing does any more.
+  t.test('from one look to the next only changes are sent', async t => {
+    // Nothing changes any more.
     const { changes = 0, picture = 0 } = first.frames;
     await until('two pulses', () => (first.frames.changes ?? 0) >= changes + 2);
     t.equal(first.frames.picture, picture);
@@ -211,7 +211,7 @@ t.test('a board of load, and what a page has of it', async t => {
     for (const { name, state, cpu: value } of nodes)
       if (cellValue(cpu, value) !== first.value(name) || state !== first.state(name)) t.fail(`${name} is another`);
   });
-  t.test('a change of the board is told at the look that follows it', async t => {
+  t.test('a change of the board is sent with the next look', async t => {
     await run(['forget', '--board', board, 'node[01-05]']);
     await until('the map has no forgotten nodes', () => first.names.length === 25);
     t.strictSame(first.names, nodes.slice(5));

@@ -53,7 +53,7 @@ t.test('a board that stands still', async t => {
   const document = (await ask(`${api}openapi.json`)).json() as {
     paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
   };
-  /** What of that answer is not as the document says. */
+  /** How the answer differs from the OpenAPI document. */
   const wrongWith = async (url: string, path: string) => {
     const { status, text, headers } = await ask(`${api}${url}`);
     const { content } = document.paths[path]?.get.responses[status] ?? {};
@@ -63,7 +63,7 @@ t.test('a board that stands still', async t => {
     return objections(document, schema, type === 'application/json' ? JSON.parse(text) : text);
   };
 
-  t.test('what is answered is what is described', async t => {
+  t.test('answers agree with the document', async t => {
     for (const [url, path] of [
       ['nodes', '/nodes'],
       ['nodes?fields=load,mem_avail_mib,os_release,boot_id', '/nodes'],
@@ -85,10 +85,10 @@ t.test('a board that stands still', async t => {
     t.not(objections({ components: { schemas } }, broken, { schema: 1 }).length, 0, 'what is otherwise is found');
   });
 
-  t.test('nodes are as status has them', async t => {
+  t.test('nodes are as in status', async t => {
     const { nodes } = (await ask(`${api}nodes`)).json() as { nodes: Node[] };
     const told = JSON.parse((await run(['status', '--json', '--board', board])).stdout).nodes as Node[];
-    // Ages go on.
+    // Ages change meanwhile, so they are not compared.
     const still = (all: Node[]) => all.map(({ age_ms: _, ...node }) => node).sort((a, b) => (a.name < b.name ? -1 : 1));
     t.strictSame(still(nodes), still(told));
     const one = (await ask(`${api}nodes/node03`)).json() as { node: Node; sections: { title: string }[]; line: string };
@@ -112,7 +112,7 @@ t.test('a board that stands still', async t => {
     t.strictSame(none.nodes, []);
   });
 
-  t.test('what cannot be answered is refused in a sentence', async t => {
+  t.test('invalid requests are rejected in a sentence', async t => {
     const refused = async (url: string, status: number, why: RegExp) => {
       const answer = await ask(`${api}${url}`);
       t.equal(answer.status, status, url);
@@ -141,7 +141,7 @@ t.test('a board that stands still', async t => {
   });
 
   t.test(
-    'a condition that takes too long is refused, and one whose pattern others would never end with is not',
+    'a condition that takes too long is rejected; a pattern that would make other matchers hang is not',
     async t => {
       const evil = encodeURIComponent('name ~ "^(a+)+$" || name ~ "(n|no|nod|node)*x"');
       t.equal((await ask(`${api}nodes?where=${evil}`)).status, 200);

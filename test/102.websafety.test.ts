@@ -24,14 +24,14 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ];
 
-/** A board that lives for as long as nobody looks twice: what is asked here is not about nodes. */
+/** A board with a heartbeat of now, which is not updated: these tests do not need live nodes. */
 function aBoard(t: Test, cluster?: Uint8Array): string {
   const board = boardPath(t);
   writeBoard(board, [node('a1'), node('a2')], { ...beating(), ...(cluster && { cluster }) });
   return board;
 }
 
-t.test('of every answer', async t => {
+t.test('the headers of every answer', async t => {
   const { url } = await startWeb(t, aBoard(t));
   for (const [path, status] of [
     ['', 200],
@@ -102,7 +102,7 @@ t.test('under another path', async t => {
   t.equal((await ask(`${url}some/cluster/`, { 'sec-fetch-site': 'cross-site' })).status, 200);
 });
 
-t.test('where everybody can ask it says so', async t => {
+t.test('it logs that everybody can connect', async t => {
   const open = start(t, ['web', '--board', aBoard(t), '--listen', '0.0.0.0:0', '--show-jobs']);
   const { listening } = await open.ready;
   t.match(
@@ -114,7 +114,7 @@ t.test('where everybody can ask it says so', async t => {
   t.equal((await ask(`http://127.0.0.1:${port}/`, { host: '10.1.2.3' })).status, 421);
 });
 
-t.test('headers without end, and clients without number', async t => {
+t.test('endless headers, and too many clients', async t => {
   const { url, port } = await startWeb(t, aBoard(t));
   t.equal((await ask(url, { 'x-long': 'x'.repeat(9000) })).status, 431);
   const sockets: Socket[] = [];
@@ -136,7 +136,7 @@ t.test('headers without end, and clients without number', async t => {
   t.equal((await ask(url)).status, 200, 'who asks next has room');
 });
 
-t.test('texts of nodes are texts', async t => {
+t.test('texts of nodes stay texts', async t => {
   for (const [what, cluster] of HOSTILE) {
     const wall = new Wall({ board: aBoard(t, Buffer.from(cluster).subarray(0, 48)), build: 'x' });
     await wall.begin();
@@ -169,7 +169,7 @@ t.test('slow clients of a feed', async t => {
     socket.write('GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await once(socket, 'readable');
     const [to] = sinks as [Sink];
-    // What the system keeps for it is some megabytes.
+    // The kernel buffers some megabytes for it.
     const piece = new Uint8Array(1 << 20);
     let written = 0;
     while (written < 64 && to.isFree) {
@@ -187,7 +187,7 @@ t.test('slow clients of a feed', async t => {
     socket.destroy();
     await until('it is gone', () => gone);
   });
-  t.test('are cut off when they take nothing for long', async t => {
+  t.test('are cut off if they read nothing for long', async t => {
     const server = new HttpServer(
       () => ({
         status: 200,

@@ -34,13 +34,13 @@ t.test('streams', async t => {
     t.strictSame(one.client.frames, { hello: 1, layout: 1, picture: 1, head: 1 });
     t.equal(one.client.names.length, 300);
   });
-  t.test('what two see is made once', async t => {
+  t.test('frames that two clients share are made once', async t => {
     const { seq } = two.client;
     await until('another look', () => two.client.seq > seq && one.client.seq === two.client.seq);
     t.equal(one.got.at(-1), two.got.at(-1), 'the same bytes, and not equal ones');
     t.not(one.got.at(-1), other.got.at(-1));
   });
-  t.test('who does not read is told the newest when he does', async t => {
+  t.test('a client that does not read gets the newest state when it reads again', async t => {
     two.isFree = false;
     const before = { ...two.client.frames };
     const { seq } = two.client;
@@ -55,21 +55,21 @@ t.test('streams', async t => {
     t.strictSame(one.client.cells, two.client.cells);
     for (const { client } of [one, two, other]) t.strictSame(client.wrong, []);
   });
-  t.test('who has gone is forgotten, and what he asked for with him', async t => {
+  t.test('a client that has gone is forgotten, and so is its view', async t => {
     const chosen = await show('where=load>1&by=/node./');
     t.equal(wall.streams.count, 4);
     t.match(chosen.client.hello, { where: 'load>1', by: '/node./' });
     chosen.leave();
     t.equal(wall.streams.count, 3);
   });
-  t.test('a condition that comes to take too long ends its streams', async t => {
+  t.test('a condition that begins to take too long ends its streams', async t => {
     const chosen = await show('where=load>2');
     const view = await wall.view(new URLSearchParams('where=load>2'));
     (view.chosen as { isTooSlow: boolean }).isTooSlow = true;
     await until('it is ended', () => chosen.hasEnded);
     await t.rejects(wall.view(new URLSearchParams('where=load>2')), /takes too long/);
   });
-  t.test('of conditions there are so many, and those that nobody goes by give way', async t => {
+  t.test('the number of conditions is limited, and unused ones are dropped', async t => {
     const readers = [];
     for (let i = 0; i < 10; i++) readers.push(await show(`where=load>${10 + i}`));
     await t.rejects(

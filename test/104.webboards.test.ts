@@ -9,7 +9,7 @@ import { ask, startWeb, WallClient } from './webclient.js';
 
 const SHORT = ['--uncertain-after', '1s', '--silent-after', '2s'];
 
-t.test('a board and what becomes of it', async t => {
+t.test('the life of a board', async t => {
   const board = boardPath(t);
   const web = await startWeb(t, board);
   await until('it is told', () => /nothing to show yet: .*start beoboard receive/.test(web.output().stderr));

@@ -23,7 +23,7 @@ function frame(kind: number, payload: Uint8Array): Uint8Array {
   return bytes;
 }
 
-t.test('frames come out whole, whatever pieces they come in', async t => {
+t.test('frames come out whole, however the stream is split', async t => {
   const draw = random(Number(process.env.SEED ?? 1));
   const frames = Array.from({ length: 200 }, (_, i) =>
     Uint8Array.from({ length: i % 50 === 0 ? 100_000 : Math.floor(draw() * 300) }, () => Math.floor(draw() * 256)),
@@ -55,7 +55,7 @@ const changes = (layout: number, seq: number, before: number, indices: number[],
     ]),
   );
 
-t.test('cells follow pictures and changes, and nothing that is not theirs', async t => {
+t.test('cells follow pictures and changes, and ignore those of another layout', async t => {
   const cells = new Cells();
   cells.arrange({
     layout: 3,
@@ -91,7 +91,7 @@ t.test('cells follow pictures and changes, and nothing that is not theirs', asyn
   t.same(cells.names, ['?', '?'], 'never the name of another node');
 });
 
-t.test('the palette is even, and leaves states their hues', async t => {
+t.test('the palette has even steps, and avoids the hues of states', async t => {
   const linear = (part: number) => (part <= 10.31 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
   const oklab = (rgb: readonly number[]) => {
     const [r = 0, g = 0, b = 0] = rgb.map(linear);
@@ -113,7 +113,7 @@ t.test('the palette is even, and leaves states their hues', async t => {
       rising.every((value, i) => i < 8 || value > (rising[i - 8] as number)),
       `${theme}: what is higher stands out more`,
     );
-    // Distances of eight steps: rounding to bytes is lost in them.
+    // Distances of eight steps, because rounding to bytes disturbs shorter ones too much.
     const far = labs
       .slice(8)
       .map((lab, i) => Math.hypot(...lab.map((part, axis) => part - (labs[i]?.[axis] as number))));
@@ -140,7 +140,7 @@ const clusters: [name: string, counts: number[]][] = [
   ['100,000 nodes', [100_000]],
 ];
 
-t.test('cells lie side by side, all in the room, and arrows lead to each', async t => {
+t.test('cells do not overlap, all fit, and arrow keys lead to each', async t => {
   for (const [name, counts] of clusters)
     for (const [width, height] of [
       [1400, 500],
@@ -159,7 +159,7 @@ t.test('cells lie side by side, all in the room, and arrows lead to each', async
         gap: 6,
         tile: 72,
       });
-      // Of the largest one is enough.
+      // For the largest cluster one width is enough.
       if (counts.reduce((sum, count) => sum + count) > 50_000 && width !== 1170) continue;
       const what = `${name} in ${width} x ${height}`;
       t.ok(map.width <= width && map.height <= height, `${what}: cells of ${map.wide} x ${map.side} fit`);
@@ -217,7 +217,7 @@ t.test('the river keeps 15 minutes, with gaps where nobody listened', async t =>
   river.advance(99_999);
   t.equal(river.since(), undefined, 'a long gap leaves nothing');
 
-  // What the server has kept: two columns, a gap between them, of groups, and of nodes.
+  // The server's history, of groups and of nodes: two columns with a gap between them.
   const packed = (head: object, bytes: number[]) => {
     const text = Buffer.from(JSON.stringify(head));
     const length = Buffer.alloc(4);

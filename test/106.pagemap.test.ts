@@ -57,7 +57,7 @@ t.test('ten cells have the colours of the API at the same tick', { skip }, async
   t.same(complaints, []);
 });
 
-/** Waits until the page shows that, and then it is no more than two ticks behind the server. */
+/** Waits until `expression` holds in the page, and notes whether the page was then more than two ticks behind. */
 async function appears(
   page: Page,
   url: string,
@@ -78,7 +78,7 @@ const isSilent = (page: Page, url: string) => async () => {
 };
 
 t.test('what happens on the board is on the map within two ticks', { skip }, async t => {
-  // Limits as a site may set them, so that nobody waits for ten seconds.
+  // Shorter limits than the defaults, so that the test is shorter.
   const wall = await startWall(t, ['--uncertain-after', '2s', '--silent-after', '4s']);
   const fast = ['--interval', '300ms'];
   startLoad(t, wall, ['--nodes', 'rack1n[01-12]', ...fast]);
@@ -111,7 +111,7 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
   t.notSame(after.rgb, before.rgb, 'their cells look otherwise');
   t.match(await page.textContent('#here'), /^rack2n07 · silent/);
 
-  // In the river, too: the newest column of its row is that of silence, below the other rack's.
+  // The river shows it, too: the newest column of its row, which is below the other rack's, has the colour of silence.
   const newest = (row: number) => `(() => {
     const flow = document.querySelector('#flow');
     const [x, y] = [flow.width - 1, Math.round((${row} + 0.5) * flow.height / 2)];
@@ -119,11 +119,11 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
   })()`;
   await holds(page, `${newest(1)} === '255,95,79' && ${newest(0)} !== '255,95,79' && ${newest(0)} !== '0,0,0'`);
 
-  // The receiver hangs, and goes on.
+  // The receiver hangs, and then continues.
   wall.receiver.child.kill('SIGSTOP');
   await see('stalled', life('stalled'));
   t.match(await page.textContent('#banner'), /nothing is known about any node/);
-  // Nothing looks live, once it has faded.
+  // After fading, nothing looks live.
   await holds(page, `getComputedStyle(document.querySelector('#stage canvas')).filter === 'grayscale(1)'`);
   wall.receiver.child.kill('SIGCONT');
   await see('going on', `${life('ok')} && ${line('12 live')}`);

@@ -25,7 +25,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 3`);
 
   t.equal(await page.locator('[aria-live]').count(), 1, 'one thing speaks, at most every ten seconds by itself');
-  // To the map, and over it.
+  // To the map, and across it.
   await page.keyboard.press('/');
   t.equal(await page.evaluate('document.activeElement.id'), 'asked');
   await page.keyboard.press('Escape');
@@ -62,7 +62,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await holds(page, `document.querySelector('#sheet').hidden`);
 
   const ask = async (text: string) => {
-    // What was refused stays in the field, to be mended.
+    // An invalid condition stays in the field, to be corrected.
     if ((await page.evaluate('document.activeElement.id')) !== 'asked') await page.keyboard.press('/');
     if (text === '') await page.keyboard.press('Delete');
     await page.keyboard.type(text);
@@ -99,7 +99,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await page.keyboard.press('-');
   await holds(page, `!location.search.includes('zoom=')`);
 
-  // Tab comes by everything that can be pressed, and leaves nothing out.
+  // Tab reaches everything that can be pressed.
   await page.evaluate('document.activeElement.blur()');
   const passed = new Set<string>();
   for (let i = 0; i < 40; i++) {
@@ -109,7 +109,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   for (const stop of ['asked', 'reading', 'by', 'larger', 'theme', '36 live', 'field', 'tableframe', 'rack1', 'rack3'])
     t.ok(passed.has(stop), `Tab comes by ${stop}`);
 
-  // What a URL says is what is shown, at once.
+  // The page shows the view of its URL at once.
   const { page: other } = await look(browser, `${wall.url}?reading=mem&by=/^rack/&select=rack1n[01-02]&at=rack1n02`);
   t.equal(await other.inputValue('#reading'), 'mem');
   t.equal(await other.locator('#table tbody tr').count(), 2);
@@ -125,7 +125,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   );
 });
 
-t.test('what nodes and URLs say is text', { skip }, async t => {
+t.test('texts of nodes and URLs stay texts', { skip }, async t => {
   const evil = '<img src=x onerror=document.title="evil">';
   const wall = await startWall(t);
   const socket = createSocket('udp4');
@@ -190,7 +190,7 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
   const { listening } = await web.ready;
   const { page, complaints } = await look(await browse(t), `http://${listening?.[0]}/?theme=dark`);
   await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
-  // Who is not on the map yet is not found.
+  // `middles` fails for nodes that are not on the map yet.
   await holds(page, `document.querySelector('#line').textContent.includes('12 live')`);
   const places = await middles(page, ['node01', 'node02', 'node03', 'node04', 'node07']);
   await page.selectOption('#reading', ':job');

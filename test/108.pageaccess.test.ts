@@ -10,7 +10,7 @@ import { browse, holds, look, NO_BROWSER, startLoad, startWall } from './browsin
 const skip = NO_BROWSER ?? false;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe objects to, a line each. */
+/** The violations that axe finds, one line each. */
 async function objections(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
@@ -41,9 +41,9 @@ t.test('axe has no objection', { skip }, async t => {
   }
 });
 
-t.test('nothing moves for who wants that, and colours of the reader are kept', { skip }, async t => {
+t.test('with reduced motion nothing moves, and forced colours are respected', { skip }, async t => {
   const wall = await startWall(t);
-  // It is there before the nodes are.
+  // The page is open before the nodes report.
   const { page } = await look(await browse(t), wall.url, { reducedMotion: 'reduce', forcedColors: 'active' });
   startLoad(t, wall, ['--nodes', 'n[1-3]']);
   await holds(page, `document.querySelector('#line').textContent.includes('3 live')`);

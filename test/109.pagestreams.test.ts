@@ -11,7 +11,7 @@ import { start, until } from './lib.js';
 
 const skip = NO_BROWSER ?? false;
 
-/** Makes the page believe that nobody sees it, or that somebody does; with the browser's own event. */
+/** Makes the page hidden or visible for its scripts, with the browser's own event. */
 const hide = (isHidden: boolean) => `(() => {
   Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${isHidden ? 'hidden' : 'visible'}' });
   document.dispatchEvent(new Event('visibilitychange'));
@@ -37,7 +37,7 @@ async function tab(context: BrowserContext) {
 }
 
 t.test(
-  'a page has no stream after five seconds that nobody saw it, and a new one when it is shown',
+  'a page that is hidden for five seconds ends its stream, and opens a new one when it is visible',
   { skip },
   async t => {
     const wall = await startWall(t);
@@ -57,7 +57,7 @@ t.test(
     await page.evaluate(hide(false));
     t.equal(streams.opened, 2, 'and keeps it when it was hidden for a moment');
 
-    // A browser has six connections to a server: pages that nobody sees give theirs to the one that is shown.
+    // A browser has at most six connections to a server, so hidden pages must leave theirs to the visible one.
     await page.evaluate(hide(true));
     const tabs = [{ page, streams }];
     while (tabs.length < 8) {
@@ -78,14 +78,14 @@ t.test(
   },
 );
 
-t.test('a picture that comes in another piece of the stream than its layout is shown', { skip }, async t => {
+t.test('a picture is shown even if it arrives in another piece of the stream than its layout', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'n[1-12]']);
   let release: () => void = () => {};
   const released = new Promise<void>(resolve => {
     release = resolve;
   });
-  /** Hands on what the wall answers; of a stream two frames, hello and layout, and the rest when it is released. */
+  /** A proxy for the wall; of a stream it passes two frames, hello and layout, and holds the rest until released. */
   const between = createServer((question, answer) => {
     get(new URL(question.url ?? '/', wall.url), response => {
       answer.writeHead(response.statusCode ?? 0, response.headers);
@@ -129,7 +129,7 @@ t.test('a picture that comes in another piece of the stream than its layout is s
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 12`);
 });
 
-t.test('a server that was away is found again, and a wall takes a newer page', { skip }, async t => {
+t.test('a server that was away is found again, and the page reloads if there is a newer one', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'n[1-12]']);
   const { page } = await look(await browse(t), `${wall.url}?wall`);
@@ -145,7 +145,7 @@ t.test('a server that was away is found again, and a wall takes a newer page', {
   await holds(page, `document.documentElement.dataset.life === 'ok'`);
   t.equal(await page.evaluate('window.isOld'), true, 'the same build: the page stays');
 
-  // Another build: a server says so in its first frame.
+  // The server's first frame names another build.
   await page.route(
     '**/api/v1/stream*',
     async route => {

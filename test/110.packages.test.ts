@@ -29,7 +29,7 @@ const { debScripts, rpmScripts } = (await packaging('scriptlets.mjs')) as Script
 const make = (...words: string[]) =>
   spawnSync(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), ...words], { encoding: 'utf8' });
 
-t.test('each unit and each option file is in one package, and what is named is there', async t => {
+t.test('each unit and each option file is in one package, and all files of the table exist', async t => {
   const packages = Object.values(PACKAGES);
   const rows = packages.flatMap(({ files }) => files);
   for (const [from] of rows)
@@ -45,7 +45,7 @@ t.test('each unit and each option file is in one package, and what is named is t
   t.same(units.sort(), readdirSync(join(ROOT, 'packaging', 'systemd')).sort());
 });
 
-t.test('the program is whole: each part of this build, and the page that it gives to browsers', async t => {
+t.test('the program is complete: each part of this build, and the page for browsers', async t => {
   const { programFiles } = (await import(join(ROOT, 'scripts', 'packaging', 'program.mjs'))) as {
     programFiles(): string[];
   };
@@ -55,7 +55,7 @@ t.test('the program is whole: each part of this build, and the page that it give
   for (const path of files) t.ok(existsSync(join(ROOT, path)), path);
 });
 
-t.test('a daemon of which nothing is said does not run, and the receiver hears this machine alone', async t => {
+t.test('by default no daemon is enabled, and the receiver listens only on this machine', async t => {
   const unit = (name: string) => readFileSync(join(ROOT, 'packaging', 'systemd', name), 'utf8');
   for (const { units = {} } of Object.values(PACKAGES))
     for (const name of Object.keys(units)) {
@@ -71,7 +71,7 @@ t.test('a daemon of which nothing is said does not run, and the receiver hears t
   t.notOk(PACKAGES.beoboard?.units?.['beoboard-receive.socket']?.enabled);
 });
 
-t.test('the option files are those of the programs, in every line', async t => {
+t.test('the programs accept every line of the option files', async t => {
   const own = folder(t);
   const uncommented = (name: string) => {
     const text = readFileSync(join(ROOT, 'packaging', 'config', name), 'utf8');
@@ -80,7 +80,7 @@ t.test('the option files are those of the programs, in every line', async t => {
     writeFileSync(path, text.replaceAll(/^#(?=[a-z])/gm, '').replaceAll(/^(key-file|require).*\n/gm, ''));
     return path;
   };
-  // An address that nobody has: the options have been read before it is tried.
+  // This machine does not have this address, so the receiver ends, but only after it has read its options.
   const receiver = uncommented('receive.toml');
   const board = ['--board', join(own, 'board'), '--listen', '192.0.2.1'];
   const received = spawnSync(process.execPath, [PROGRAM, 'receive', '--config', receiver, ...board], {
@@ -96,7 +96,7 @@ t.test('the option files are those of the programs, in every line', async t => {
   t.equal(sent.status, 0, sent.stderr);
 });
 
-t.test('what is done at installation and removal can be read by every shell', async t => {
+t.test('every shell can parse the scripts for installation and removal', async t => {
   for (const [name, pack] of Object.entries(PACKAGES))
     for (const scripts of [debScripts(pack), rpmScripts(pack)])
       for (const [when, text] of Object.entries(scripts)) {
@@ -106,7 +106,7 @@ t.test('what is done at installation and removal can be read by every shell', as
       }
 });
 
-t.test('an older Node.js is told, whatever let it pass, and what we run on is what package.json says', async t => {
+t.test('with an older Node.js the program says so, and the oldest one is that of package.json', async t => {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };
   const run = (version: string) => {
     const older = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('${PROGRAM}')`;
@@ -132,7 +132,7 @@ t.test('each override of lintian has its reason', async t => {
   for (const paragraph of paragraphs) t.match(paragraph, /^(# .+\n)+((\*|[a-z0-9-]+): [a-z-]+.*(\n|$))+$/);
 });
 
-t.test('words that choose nothing are told', async t => {
+t.test('words that choose no package are an error', async t => {
   t.match(make('dep'), {
     status: 1,
     stdout: '',
@@ -185,7 +185,7 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
   );
   t.match(within('beoboard-send', '--version').stdout, /^\d+\.\d+\.\d+\n$/);
 
-  // Its main job, by the option file that comes with it.
+  // It reports, with the packaged option file.
   const board = boardPath(t);
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
   const [to = ''] = (await receiver.ready).listening ?? [];

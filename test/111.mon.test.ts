@@ -20,7 +20,7 @@ t.setTimeout(300_000);
 
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const MON = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
-/** What differs by its nature: how long ago, clocks, the server itself; and what no fast set has. */
+/** Categories that cannot be compared: ages, clocks, the server itself, and slow sources, which beoboard-mon lacks. */
 const ELSEWHERE = ['time', 'gpu', 'power', STATE.name, SERVER.name];
 const PART = CATEGORIES.filter(({ name }) => !ELSEWHERE.includes(name)).reduce((sum, { mask }) => sum | mask, 0);
 const ASKED = `0x${PART.toString(16)}S\n`;
@@ -34,7 +34,7 @@ const KEPT = [
 const withoutAge = (elements: readonly Element[]) =>
   elements.map(([node, category, state, , data]) => [node, category, state, data]);
 
-/** Of each machine: where its trees lie, and what the board's server tells of the report that a sender makes of them. */
+/** For each machine the options for its trees, and the elements of the board's server for a report from these trees. */
 const wanted = new Map<string, { argv: string[]; elements: unknown[] }>();
 
 t.test("the board's server", async t => {
@@ -44,7 +44,7 @@ t.test("the board's server", async t => {
     const own = join(root, machine);
     execFileSync('mkdir', [own]);
     prepare(machine, own);
-    // As it is, but under another name, of the board's cluster, and not the last of a run.
+    // The recorded report, but with the machine as its name, the board's cluster, and without the goodbye flag.
     const report = parseHexDump(textOf(machine, 'report.hex'));
     const like = makeReport({ hostname: machine }, 'test');
     for (const [from, to] of KEPT) report.set(like.subarray(from, to), from);
@@ -158,7 +158,7 @@ t.test('this machine', async t => {
   t.match(stderr(), /clean shutdown: \d+ answers, 0 clients cut off\n$/);
 });
 
-t.test('it reads what is asked for, and nothing else', async t => {
+t.test('it reads only the files that a request needs', async t => {
   const { port, pid } = await startMon(t, MON);
   const client = await Asker.open(t, port);
   const files = () =>
@@ -190,7 +190,7 @@ t.test('stdin and stdout', async t => {
   const half = say(MON, 'x'.repeat(70));
   t.match(half.stdout, /error bad 0 \("there is no command ; write/);
   t.equal(half.status, 0);
-  // Whoever reads it has gone: nobody is left to be told.
+  // The reader of its output has gone: it ends with 0, because there is nobody to tell.
   const script = '{ yes S | "$0" --stdio --most 100000; echo $? >&2; } | head -c 100 > /dev/null';
   const gone = spawnSync('bash', ['-c', script, MON], { encoding: 'utf8', timeout: 60_000 });
   t.equal(gone.stderr, '0\n');
@@ -250,7 +250,7 @@ t.test('its command line', async t => {
   ]);
 });
 
-t.test('open to others: said so', async t => {
+t.test('it logs that others can connect', async t => {
   const { stderr } = await startMon(t, MON, '--listen', '0.0.0.0:0', '--listen', '[::1]:0');
   t.match(stderr(), /^beoboard-mon: there are no passwords: whoever reaches 0\.0\.0\.0:\d+ can ask\n/);
   t.equal(stderr().match(/no passwords/g)?.length, 1, 'not of loopback');

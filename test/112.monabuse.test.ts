@@ -15,11 +15,11 @@ import { lacks, SANITIZED } from './twosenders.js';
 
 t.setTimeout(300_000);
 
-/** With eyes on its memory, and little patience. */
+/** Built with sanitizers, and with a time limit of one second. */
 const EYED = compileMon(t, { ...SANITIZED, CFLAGS: `${SANITIZED.CFLAGS} -DPATIENCE_S=1` });
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const SMALL = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc', CFLAGS: '-Os -g -fno-pie -DPATIENCE_S=1' });
-/** KiB; the kernel counts pages that are shared with nobody else. */
+/** KiB, as PSS. */
 const MOST_PSS = 320;
 const MOST_CLIENTS = 64;
 
@@ -31,18 +31,18 @@ const open = async (t: Test, port: number): Promise<Socket> => {
   return socket;
 };
 
-/** However it ends. */
+/** Waits until a socket is closed, in any way. */
 const gone = (socket: Socket) => new Promise<void>(resolve => void socket.once('close', () => resolve()));
 
-t.test('no more often than it may, all together', async t => {
+t.test('all clients together get at most so many answers per second', async t => {
   const { port } = await startMon(t, EYED, '--most', '50');
   const clients = [await Asker.open(t, port), await Asker.open(t, port)];
   const begin = performance.now();
-  /** Who was answered, in that order. */
+  /** The clients in the order of their answers. */
   const order: number[] = [];
   await Promise.all(
     clients.map(async (client, i) => {
-      // One asks when it is answered, the other all at once.
+      // One client waits for each answer, the other sends all its requests at once.
       if (i === 1) client.socket.write('0x10S\n'.repeat(20));
       for (let count = 0; count < 20; count++) {
         elementsOf(i === 0 ? await client.ask('0x10S\n') : await client.next());
@@ -51,7 +51,7 @@ t.test('no more often than it may, all together', async t => {
     }),
   );
   const took = performance.now() - begin;
-  // As many more as 20 ms would have had, which it may make up for.
+  // The limiter may catch up for 20 ms, so one or two answers may be early.
   t.ok(took >= ((40 - 2) / 50) * 1000, `40 answers in ${took} ms`);
   const beside = order.slice(0, order.lastIndexOf(1)).filter(i => i === 0).length;
   t.ok(beside >= 5, `in turn: ${order.join('')}`);
@@ -98,7 +98,7 @@ t.test('more connections than the system has places for', async t => {
   t.equal(elementsOf(await client.ask('0x10S')).length, 1, 'who comes last is served');
 });
 
-t.test('words without end, bytes, other protocols', async t => {
+t.test('endless words, random bytes, other protocols', async t => {
   const { port, child } = await startMon(t, EYED, '--most', '100000');
   const rows: [what: string, said: string][] = [
     ['a word without end', 'x'.repeat(100_000)],
@@ -126,21 +126,21 @@ t.test('words without end, bytes, other protocols', async t => {
   await gone(both.socket);
   const endless = await open(t, port);
   endless.resume();
-  // It is answered, and then waited for; it goes on talking.
+  // It gets an answer, and the server waits for it to close; it continues to send.
   const talk = setInterval(() => endless.write('x'.repeat(1000)), 5);
   t.teardown(() => clearInterval(talk));
   await gone(endless);
   const blank = await open(t, port);
   blank.resume();
-  // White space is nothing to be answered, and takes time all the same.
+  // White space gets no answer, but the time limit applies.
   const breath = setInterval(() => blank.write(' '.repeat(1000)), 5);
   t.teardown(() => clearInterval(breath));
   await gone(blank);
   t.same([child.exitCode, child.signalCode], [null, null]);
 });
 
-t.test('who goes on talking after his last answer', async t => {
-  // With all of its patience: what ends it is how much was said.
+t.test('a client that continues to send after its last answer', async t => {
+  // With the normal time limit, so that the limit on bytes ends it.
   const { port } = await startMon(t, compileMon(t), '--most', '100000');
   const socket = await open(t, port);
   socket.resume();
@@ -157,7 +157,7 @@ t.test('who goes on talking after his last answer', async t => {
   t.ok(taken < 64 << 20, `${taken} bytes were taken, those that the kernel holds too`);
 });
 
-t.test('stdout that nobody reads: half of an answer is no good end', async t => {
+t.test('stdout that nobody reads: an incomplete answer makes the exit code 1', async t => {
   const fifo = join(folder(t), 'stdout');
   execFileSync('mkfifo', [fifo]);
   const stdout = openSync(fifo, 'r+');
@@ -172,7 +172,7 @@ t.test('stdout that nobody reads: half of an answer is no good end', async t => 
   stdin.on('error', () => undefined);
   stdin.write('# '.repeat(100_000));
   const file = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'latin1');
-  // Asleep twice, and nothing written between: it waits for whoever reads.
+  // It sleeps at two looks and has written nothing in between, so it waits for its reader.
   let last = '';
   await until('stdout is full', () => {
     const [, state = ''] = /\) (\w) /.exec(file('stat')) ?? [];
@@ -188,7 +188,7 @@ t.test('stdout that nobody reads: half of an answer is no good end', async t => 
   t.match(stderr, /^beoboard-mon: clients cut off: 1; they stopped reading/);
 });
 
-t.test('who does not read is dropped, and the others are served', async t => {
+t.test('a client that does not read is cut off, and the others are served', async t => {
   const { port, pid, child, exit } = await startMon(t, SMALL, '--most', '100000');
   const idle = await Promise.all(Array.from({ length: 4 }, () => open(t, port)));
   const client = await Asker.open(t, port);
@@ -215,7 +215,7 @@ t.test('who does not read is dropped, and the others are served', async t => {
   t.equal(await exit, 0);
 });
 
-t.test('the same with eyes on its memory', async t => {
+t.test('the same with sanitizers', async t => {
   const { port, child, exit, stderr } = await startMon(t, EYED, '--most', '100000');
   const socket = await open(t, port);
   socket.pause();
@@ -225,7 +225,7 @@ t.test('the same with eyes on its memory', async t => {
   };
   more();
   await gone(socket);
-  // Some read a little at a time: nothing is lost or mixed up.
+  // A client that reads slowly loses nothing, and gets everything in order.
   const slow = await Asker.open(t, port);
   slow.socket.pause();
   slow.socket.write('S # '.repeat(3000));

@@ -67,18 +67,18 @@ t.test('shares and rates', async t => {
     ...{ cpu_pct: 100 - (50 / 110) * 100, user_pct: (40 / 110) * 100, system_pct: (10 / 110) * 100 },
     ...{ iowait_pct: (10 / 110) * 100, steal_pct: (10 / 110) * 100, running: 7, blocked: 2, load1: 1.5 },
     ...{ mem_used_mib: 600, mem_total_mib: 1000, rx_bytes_s: 10_000, tx_bytes_s: 2500 },
-    // A counter that went back has no rate, and what is nil has none; an interface that came has none yet.
+    // There is no rate for a counter that went back, for nil, and for a new interface.
     ...{ disk_read_bytes_s: 5120, disk_inflight: 3, psi_cpu_pct: 50, psi_mem_pct: 0 },
   });
   t.equal(reader.node, 'n1');
   t.equal(reader.cost, 1, '2 ms of CPU in 200 ms');
-  // No jiffy has passed since the last sample: the share is that of the last 100 ms.
+  // No jiffy has passed since the last sample, so the share is still that of the last 100 ms.
   const third = '((n1 cpuinfo live 0 ((nr 1) 130 10 60 840 20 0 5 10)))';
   t.equal(valuesOf(reader, third, 210).user_pct, (40 / 110) * 100);
   t.same(valuesOf(reader, third, 400), {}, 'then nothing is known');
 });
 
-t.test('numbers that are none', async t => {
+t.test('invalid numbers', async t => {
   const answer = (number: string, us: string) => `((n1 cpuinfo live 0 ((nr 1) ${`${number} `.repeat(8)}))
 (n1 netinfo live 0 ((nr 1) (eth0 ${number} ${number} ${number}))) (n1 avenrun live 0 ((nr 1) ${number} 1 1))
 (n1 memory live 0 ((nr 1) ${number} ${number} ${number})) (n1 procs live 0 ((nr 1) ${number} ${number} 1))
@@ -89,7 +89,7 @@ t.test('numbers that are none', async t => {
     t.same(valuesOf(reader, answer(number, number), 100), {}, number);
     t.equal(reader.cost, undefined);
   }
-  // In no time, and in a time that is too short for any.
+  // Samples at the same time, and so close that a rate would be infinite.
   for (const ms of [0, 5e-324]) {
     const reader = new SampleReader(SCHEMA, undefined);
     reader.take(scan(answer('0', '0')), 0);
@@ -124,7 +124,7 @@ t.test('of several nodes', async t => {
 
 // ---- the verb ----
 
-/** In the place of ssh: takes the node's name, and runs what stands behind it here. */
+/** A replacement for ssh: takes the node's name, and runs the command on this machine. */
 function fakeSsh(t: Test, mon = MON, before = ''): string {
   const script = join(folder(t), 'ssh');
   const words = `node="$1"; shift 3; [ "$1" = beoboard-mon ] || exit 99; shift`;
@@ -133,7 +133,7 @@ function fakeSsh(t: Test, mon = MON, before = ''): string {
   return script;
 }
 
-/** A server that says this to every question; its port. */
+/** Starts a server that calls `say` for every question, and returns its port. */
 async function saying(t: Test, say: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {
@@ -156,7 +156,7 @@ const rowsOf = (csv: string) => {
   };
 };
 
-t.test('a node by what stands for ssh', async t => {
+t.test('a node by a replacement for ssh', async t => {
   const via = fakeSsh(t);
   const { code, stdout, stderr } = await run(['zoom', 'n7', '--via', via, '--rate', '50', '--for', '500ms', '--csv']);
   t.equal(code, 0, stderr);
@@ -206,7 +206,7 @@ t.test('as JSON, recorded and played', async t => {
     back.stderr,
     /:\d+: the time 29[89] ms is before that of the line before, [\d.]+ ms; give a file that --record has written\n$/,
   );
-  // Whoever wrote it was killed: what is whole counts.
+  // As if the writer had been killed: the complete lines are used.
   writeFileSync(file, kept.slice(0, -20));
   const cut = await run(['zoom', '--play', file, '--json']);
   t.same([cut.code, cut.stdout], [0, `${lines.slice(0, -1).join('\n')}\n`]);
@@ -216,7 +216,7 @@ t.test('as JSON, recorded and played', async t => {
   });
 });
 
-t.test('recordings that are none', async t => {
+t.test('invalid recordings', async t => {
   const head = '{"form":"beoboard zoom 1","schema":"((x y z (a)))"}';
   const rows: [lines: string[], says: string][] = [
     [['x'], '1: no object of JSON'],
@@ -251,7 +251,7 @@ t.test('recordings that are none', async t => {
 t.test('a recording that is not a plain file', async t => {
   const fifo = join(folder(t), 'fifo');
   execFileSync('mkfifo', [fifo]);
-  // Nobody writes into it: to open it as others are opened would wait forever.
+  // Nobody writes to the FIFO, so opening it in the usual way would block forever.
   for (const file of [fifo, '/dev/zero', folder(t)])
     t.match(await run(['zoom', '--play', file, '--csv']), {
       code: 2,
@@ -262,7 +262,7 @@ t.test('a recording that is not a plain file', async t => {
 t.test('answers that would take much memory', async t => {
   const file = join(folder(t), 'hostile.jsonl');
   const head = JSON.stringify({ form: 'beoboard zoom 1', schema: '((s cpuinfo 0x1 0 ((nr 1) user)))' });
-  // What was made of 15 MiB of it once was 1.3 GB.
+  // An earlier version used 1.3 GB for 15 MiB of such a file.
   for (const [answer, says] of [
     [`((a b c(${'()'.repeat(7_500_000)})))`, 'has an element of more than 4096 atoms and lists'],
     [`(${'(a b())'.repeat(2_100_000)})`, 'has more than 262144 elements'],
@@ -275,7 +275,7 @@ t.test('answers that would take much memory', async t => {
   }
 });
 
-t.test('--record leaves nothing behind where nothing was heard', async t => {
+t.test('--record leaves no file if there was no sample', async t => {
   const file = join(folder(t), 'kept.jsonl');
   const { port } = await startMon(t, MON);
   for (const argv of [
@@ -286,7 +286,7 @@ t.test('--record leaves nothing behind where nothing was heard', async t => {
     t.equal((await run(['zoom', ...argv, '--csv', '--record', file])).code, 1);
     t.notOk(existsSync(file), argv.join(' '));
   }
-  // Ended while it waits for the first sample.
+  // zoom is ended while it waits for the first sample.
   const quiet = fakeSsh(t, MON, 'echo "((x cpuinfo 0x1 0 ((nr 1) user)))"; cat >/dev/null');
   const zoom = start(t, ['zoom', 'n1', '--via', quiet, '--csv', '--record', file]);
   await until('it has heard the schema', () => zoom.output().stdout.includes('t_ms'));
@@ -302,7 +302,7 @@ t.test('--record leaves nothing behind where nothing was heard', async t => {
   });
 });
 
-t.test('one that listens', async t => {
+t.test('a beoboard-mon that listens', async t => {
   const { port, child } = await startMon(t, MON, '--name', 'n1');
   const zoom = start(t, ['zoom', '--at', `127.0.0.1:${port}`, '--json']);
   const lines = () => zoom.output().stdout.split('\n').length - 1;
@@ -310,7 +310,7 @@ t.test('one that listens', async t => {
   zoom.child.kill('SIGINT');
   t.equal(await zoom.exit, 0, 'Ctrl-C is an end like others');
   t.match(zoom.output().stderr, /^beoboard zoom: n1: \d+ samples? in /);
-  // The link breaks.
+  // The connection breaks.
   const other = start(t, ['zoom', '--at', `127.0.0.1:${port}`, '--csv']);
   await until('it tells', () => other.output().stdout.split('\n').length > 4);
   child.kill('SIGKILL');
@@ -330,7 +330,7 @@ t.test('one that listens', async t => {
   });
 });
 
-t.test('what ssh leaves behind, and one that will not end', async t => {
+t.test('processes that ssh leaves behind, and an ssh that does not end', async t => {
   const left = join(folder(t), 'left');
   const stays = fakeSsh(t, MON, `sleep 600 >/dev/null </dev/null & echo $! >${left}`);
   const { code, stderr } = await run(['zoom', 'n1', '--via', stays, '--for', '100ms', '--csv']);
@@ -338,7 +338,7 @@ t.test('what ssh leaves behind, and one that will not end', async t => {
   t.teardown(() => process.kill(pid, 'SIGKILL'));
   t.equal(code, 0, stderr);
   t.ok(process.kill(pid, 0), 'it has our stderr as long as it lives, and is not waited for');
-  // A shell that ignores SIGTERM, and goes on when the program behind it has ended.
+  // A shell that ignores SIGTERM, and continues after its program has ended.
   const stubborn = join(folder(t), 'stubborn');
   writeFileSync(
     stubborn,
@@ -346,7 +346,7 @@ t.test('what ssh leaves behind, and one that will not end', async t => {
   );
   chmodSync(stubborn, 0o755);
   t.equal((await run(['zoom', 'n1', '--via', stubborn, '--for', '100ms', '--csv'])).code, 0, 'killed after a while');
-  // Who asks again does not wait for that.
+  // A second SIGINT ends zoom without waiting for that shell.
   const zoom = start(t, ['zoom', 'n1', '--via', stubborn, '--csv']);
   await until('it tells', () => zoom.output().stdout.split('\n').length > 4);
   let ended: number | string | undefined;
@@ -368,7 +368,7 @@ t.test('a reader that leaves', async t => {
 const INSTALL = 'install it (docs/supermon.md)';
 const NOISE = 'a shell on the way must not print anything on stdout; look into .bashrc and similar files';
 
-t.test('links that end, and answers that are none', async t => {
+t.test('connections that end, and invalid answers', async t => {
   for (const [before, says] of [
     ['echo "ssh: no such host" >&2; exit 255', 'ssh ended with 255: ssh: no such host'],
     [
@@ -395,7 +395,7 @@ t.test('links that end, and answers that are none', async t => {
     stderr:
       'beoboard zoom: n1: cannot run /nowhere/ssh: there is no such program; install it, or name another one with --via\n',
   });
-  // This machine, on which it is not installed where it is looked for.
+  // Without a node zoom runs beoboard-mon on this machine, and here does not find it.
   const nothing = folder(t);
   for (const program of ['sh', 'env']) symlinkSync(`/bin/${program}`, join(nothing, program));
   const local = await run(['zoom', '--csv', '--for', '1ms'], { PATH: nothing });
@@ -416,7 +416,7 @@ t.test('links that end, and answers that are none', async t => {
     t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(t, say)}`, '--csv']), { code: 1, stderr: says });
 });
 
-t.test('what it leaves behind: nothing', async t => {
+t.test('it leaves no process behind', async t => {
   const pidFile = join(folder(t), 'pid');
   const via = fakeSsh(t, MON, `echo $$ > ${pidFile}`);
   const zoom = start(t, ['zoom', 'n1', '--via', via, '--csv']);

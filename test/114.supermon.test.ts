@@ -63,7 +63,7 @@ const numbers = (data: Element[4]) => data.slice(1).map(Number);
 
 t.test('what the board has', async t => {
   const board = new LiveBoard(t, ['n1', 'n2']);
-  // No swap, no network, and nothing of GPUs.
+  // A node without swap, network and GPUs.
   board.lay('bare', { valid: 0n });
   const { port, child, exit } = await serve(t, ['--board', board.path]);
   const client = await Asker.open(t, port);
@@ -120,7 +120,7 @@ t.test('what the board has', async t => {
       t.same([...new Set(part.map(([, category]) => category))], [name], name);
     }
     t.same(elementsOf(await client.ask('0x0S\n')), []);
-    // As the client in Ruby does that comes with the author's parser: the mean of the three averages over all nodes.
+    // As in the Ruby client that comes with the author's parser: the mean of the three load averages over all nodes.
     const samples = read(await client.ask('0x40S\n')) as string[][][];
     t.same(
       samples.map(sample => sample[4]?.slice(1).map(Number)),
@@ -160,7 +160,7 @@ t.test('what the board has', async t => {
   t.equal(await exit, 0);
 });
 
-t.test('open to others: said so', async t => {
+t.test('it logs that others can connect', async t => {
   const board = new LiveBoard(t, ['n1']);
   const { output } = await serve(t, ['--board', board.path, '--listen', '0.0.0.0:0', '--listen', '[::1]:0']);
   await until('it is said', () => output().stderr.includes('ready'));
@@ -190,7 +190,10 @@ t.test('several boards, and names that Lisp would misread', async t => {
 
 // ---- other people's parsers ----
 
-/** What the published client does, which it does forever: two samples over one connection, asked for by PRINT, and the difference. */
+/**
+ * Does once what the published client does in a loop: two samples over one connection, requested with PRINT, and the
+ * difference.
+ */
 const BY_LISP = (port: number) => `
 (defun data-of (category sample)
   (cond ((null sample) 'unknown)

@@ -14,7 +14,7 @@ import { Asker, type Element, elementsOf, LiveBoard, serve } from './supermon.js
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 
-/** What does not change with time: all but ages, and who tells. */
+/** The part of the answer that does not change with time: without ages and without elements about servers. */
 function steady(elements: readonly Element[]): string[] {
   return elements
     .filter(([, category]) => category !== 'server')
@@ -26,7 +26,7 @@ function steady(elements: readonly Element[]): string[] {
 
 const serversOf = (text: string) => new Set(elementsOf(text).map(([server]) => server));
 
-t.test('several are answered at once, each node with its own numbers', async t => {
+t.test('several requests at once, and each node has its own numbers', async t => {
   const count = 1500;
   const board = new LiveBoard(t, [], 2048);
   for (let i = 0; i < count; i++) board.lay(`n${i}`, { majfaults: BigInt(1000 + i) });
@@ -87,7 +87,7 @@ t.test('a chain of three equals the boards', async t => {
       ([name, category, state]) => name === `127.0.0.1:${third.port}` && category === 'server' && state === 'silent',
     ),
   );
-  // Whatever is asked for: numbers that are missing have a reason.
+  // The answer gives the reason for missing numbers, whatever categories were requested.
   const loads = elementsOf(await top.ask('0x40S\n'));
   t.same(
     loads.filter(([, category]) => category !== 'avenrun').map(([name, category, state]) => [name, category, state]),
@@ -128,7 +128,7 @@ async function here(t: Test, name: string, boards: BoardSamples[] = [], mostHeld
   return { port, add, counts: server.counts, held: () => concentrator.held };
 }
 
-t.test('servers that ask each other', async t => {
+t.test('servers that query each other', async t => {
   const board = new LiveBoard(t, ['n1']);
   const samples = new BoardSamples(undefined, board.path, undefined);
   t.teardown(() => samples.reader.close());
@@ -143,7 +143,7 @@ t.test('servers that ask each other', async t => {
   t.same(nodes[0]?.[2], 'live', 'and the board is served all the same');
 });
 
-/** What says this to every question. */
+/** Starts a server that calls `say` for every question, and returns its port. */
 async function saying(t: Test, say: (socket: Socket, question: string) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {
@@ -157,7 +157,7 @@ async function saying(t: Test, say: (socket: Socket, question: string) => void):
   return (await listenAt(server, LOCAL)).port;
 }
 
-t.test('a child that was asked for one category alone', async t => {
+t.test('a child that was asked for only one category', async t => {
   const board = new LiveBoard(t, ['c1', 'c2']);
   const child = await serve(t, ['--board', board.path]);
   const { port } = await serve(t, ['--from', `127.0.0.1:${child.port}`]);
@@ -178,11 +178,11 @@ t.test('a child that was asked for one category alone', async t => {
   );
 });
 
-t.test("what is kept of other servers' answers", async t => {
+t.test("memory for other servers' answers", async t => {
   const schema = '((x server 0x8000 0 ((nr 1) nodes)))\n';
   const large = `(${`(n1 long live 0 ("${'x'.repeat(4000)}"))\n`.repeat(1000)})\n`;
   const from = await saying(t, (socket, question) => socket.write(question.startsWith('#') ? schema : large));
-  // Room for one answer of 4 MB, and not for two.
+  // There is memory for one answer of 4 MB, and not for two.
   const server = await here(t, 'us', [], 6 << 20);
   await server.add(from).meet();
   const idle = connect(server.port, '127.0.0.1').pause();
@@ -194,13 +194,13 @@ t.test("what is kept of other servers' answers", async t => {
   t.equal(elementsOf(await client.ask('0x1S\n')).length, 1000, 'who comes later is served');
   t.equal(server.counts.stuck, 1, 'and who did not read has gone for it');
   await until('nothing is kept', () => server.held() === 0);
-  // Who is alone may have more.
+  // A single client may use more than the limit.
   const small = await here(t, 'us', [], 1);
   await small.add(from).meet();
   t.equal(elementsOf(await (await Asker.open(t, small.port)).ask('0x1S\n')).length, 1000);
 });
 
-t.test("names that are kept of other servers' nodes", async t => {
+t.test("memory for names of other servers' nodes", async t => {
   const schema = '((x server 0x8000 0 ((nr 1) nodes)))\n';
   const many = `(${Array.from({ length: 200_000 }, (_, i) => `(n${i} b live 0 ())`).join('')}(${'x'.repeat(4000)} b live 0 ()))`;
   const from = await saying(t, (socket, question) => socket.write(question.startsWith('#') ? schema : many));
@@ -211,9 +211,9 @@ t.test("names that are kept of other servers' nodes", async t => {
   t.equal(child.nodes, 1 << 17, 'and not all of it is kept');
 });
 
-t.test('children that cannot be taken', async t => {
+t.test('children with invalid answers', async t => {
   const row = (level: number) => `((x server 0x8000 ${level} ((nr 1) nodes)))\n`;
-  /** A good schema, and then this. */
+  /** A valid schema, and then this answer. */
   const then = (answer: string) => (socket: Socket, question: string) =>
     socket.write(question.startsWith('#') ? row(0) : answer);
   const rows: [what: string, say: (socket: Socket, question: string) => void, trouble: string][] = [

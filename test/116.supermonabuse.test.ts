@@ -26,7 +26,7 @@ t.test('a thousand connections', async t => {
   await until('there are as many as there is room for', () => closed === 1000 - 256);
   const client = await Asker.open(t, port);
   t.ok(elementsOf(await client.ask('S\n')).length > 5, 'who comes last is served');
-  // Of the connections that are left each is served, too.
+  // Every remaining connection is served, too.
   const left = sockets.filter(({ destroyed }) => !destroyed);
   let answered = 0;
   for (const socket of left) {
@@ -39,7 +39,7 @@ t.test('a thousand connections', async t => {
   t.match(output().stderr, /clean shutdown/);
 });
 
-t.test('words without end, bytes, other protocols', async t => {
+t.test('endless words, random bytes, other protocols', async t => {
   const board = new LiveBoard(t, ['n1']);
   const { port, child } = await serve(t, ['--board', board.path]);
   const rows: [what: string, said: string][] = [
@@ -61,9 +61,9 @@ t.test('words without end, bytes, other protocols', async t => {
   t.equal(child.exitCode, null);
 });
 
-t.test('who does not read is dropped, and the others are served', async t => {
+t.test('a client that does not read is cut off, and the others are served', async t => {
   let told = 0;
-  // Without end, as it were: what is not read is not made either.
+  // The answer is endless, but it should be made only as fast as it is read.
   async function* answer() {
     const bytes = Buffer.alloc(1 << 16, 0x20);
     for (;;) {
@@ -85,7 +85,7 @@ t.test('who does not read is dropped, and the others are served', async t => {
   t.equal(told, then, 'and nothing more is');
 });
 
-t.test('who takes his answer too slowly is dropped', async t => {
+t.test('a client that reads its answer too slowly is cut off', async t => {
   async function* answer() {
     const bytes = Buffer.alloc(1 << 20, 0x20);
     for (;;) yield bytes;
@@ -97,13 +97,13 @@ t.test('who takes his answer too slowly is dropped', async t => {
   client.on('error', () => undefined).on('data', () => client.pause());
   t.teardown(() => void client.destroy());
   client.write('S\n');
-  // It takes something again and again, and never for long nothing: but the answer has no end.
+  // It reads something all the time, but the answer is endless.
   const taking = setInterval(() => client.resume(), 1);
   t.teardown(() => clearInterval(taking));
   await until('it is dropped', () => server.counts.stuck === 1);
 });
 
-t.test('who talks and never asks is dropped', async t => {
+t.test('a client that sends but never asks is cut off', async t => {
   const board = new LiveBoard(t, ['n1']);
   const { port, child } = await serve(t, ['--board', board.path]);
   for (const said of [' ', '"', '\n']) {
@@ -115,7 +115,7 @@ t.test('who talks and never asks is dropped', async t => {
     await new Promise<void>(resolve => void blank.once('close', () => resolve()));
     clearInterval(breath);
   }
-  // White space that ends in a command is what published clients send.
+  // White space before a command is allowed, because published clients send it.
   const client = await Asker.open(t, port);
   for (let i = 0; i < 10; i++) t.equal(elementsOf(await client.ask(`${' '.repeat(1000)}0x8S`)).length, 1);
   t.equal(child.exitCode, null);
@@ -123,7 +123,7 @@ t.test('who talks and never asks is dropped', async t => {
 
 // ---- the parser ----
 
-/** All of it at once, or in pieces. */
+/** Parses all of it at once, or in pieces. */
 function scan(bytes: Buffer, pieces: number): Expression | string {
   const scanner = new Scanner(1 << 20);
   let found: Expression | undefined;

@@ -43,7 +43,7 @@ t.test('names and subjects', async t => {
   t.equal(subjectOf('home', 'alpha', 'm1'), 'beoboard.v1.home.alpha.m1');
 });
 
-t.test('pings, asks and pongs are read as they were written, and nothing else is', async t => {
+t.test('pings, asks and pongs are read as they were written, and anything else is rejected', async t => {
   const nonce = randomBytes(16);
   t.same(readPing(writePing(nonce)), new Uint8Array(nonce));
   const numbers = Uint32Array.from({ length: MOST_ASKED }, (_, i) => i * 7);
@@ -91,7 +91,7 @@ t.test('pings, asks and pongs are read as they were written, and nothing else is
     );
 });
 
-t.test('bounds by pings hold the truth, whatever the delays and the rates of clocks', async t => {
+t.test('bounds by pings contain the true time, whatever the delays and the rates of clocks', async t => {
   const ms = (value: number) => BigInt(Math.round(value * 1e6));
   fc.assert(
     fc.property(
@@ -103,7 +103,7 @@ t.test('bounds by pings hold the truth, whatever the delays and the rates of clo
         base: fc.integer({ min: 1, max: 10_000_000 }),
       }),
       ({ ppm, there, back, age, base }) => {
-        // Ours is true; the other's runs at another rate.
+        // Our clock is correct; the other one runs at another rate.
         const other = (at: bigint) => ms(77_000) + at + (at * BigInt(ppm)) / 1_000_000n;
         const askedNs = ms(base) * 1000n;
         const relayNs = other(askedNs + ms(there));
@@ -134,7 +134,7 @@ t.test('bounds by pings hold the truth, whatever the delays and the rates of clo
   );
 });
 
-t.test('keys: two files, and each is only good for what it is for', async t => {
+t.test('keys: two files, and each can only be used for its own purpose', async t => {
   const path = folder(t);
   const file = join(path, 'relay.key');
   const made = await run(['keygen', '--relay', file]);
@@ -186,14 +186,14 @@ function batchOf(): Uint8Array {
   return finishBatch(bytes, SUBJECT, secret, of, { entries: 3, entryBytes, complete: true });
 }
 
-/** The hash of the datagram's layout, as a board of ours has it. */
+/** The hash of the datagram's layout, as in our boards. */
 function decodeHash(): bigint {
   const header = readFileSync(new URL('../../c/layout.gen.h', import.meta.url), 'utf8');
   return BigInt(/BB_HASH_STAT_V1 UINT64_C\((0x[0-9a-f]+)\)/.exec(header)?.[1] ?? 0);
 }
 
 t.test(
-  'a mirror takes any bytes: what is no batch is refused whole, and an entry that cannot be is left out',
+  'a mirror survives any bytes: an invalid batch is rejected as a whole, and an invalid entry in it is left out',
   async t => {
     const path = join(folder(t), 'board');
     const options = {

@@ -18,7 +18,7 @@ import { type Carrier, CLUSTER, Clock, type Master, type Node, quiet, S, SITE, S
 t.setTimeout(400_000);
 const MS = 1_000_000n;
 
-/** A cluster of twenty nodes with one master, as it is when all has come up. */
+/** A cluster of twenty nodes with one master, once everything is running. */
 function world(t: Teardown, clock?: Clock): World {
   const w = new World(folder(t));
   t.teardown(() => w.end());
@@ -30,7 +30,7 @@ function world(t: Teardown, clock?: Clock): World {
   return w;
 }
 
-/** Two die; from the moment of the last report on, when each state was first seen. */
+/** Lets these nodes die, and returns when each state was first seen, counted from their last reports. */
 function die(w: World, names: readonly string[], ns: bigint): Record<string, number> {
   const since = new Map<string, number>();
   for (const node of w.nodes) if (names.includes(node.name)) node.dead = true;
@@ -45,7 +45,7 @@ function die(w: World, names: readonly string[], ns: bigint): Record<string, num
   return Object.fromEntries(since);
 }
 
-t.test('a mirror says what its master says', async t => {
+t.test('a mirror shows what its master shows', async t => {
   const w = world(t);
   t.same(w.counts(), { live: 20 });
   const { header, links } = { header: w.mirror().header, links: w.mirror().links };
@@ -64,7 +64,7 @@ t.test('a mirror says what its master says', async t => {
   t.same(w.wrong, []);
 });
 
-t.test('who was dead before the mirror began is silent once it is whole', async t => {
+t.test('a node that died before the mirror began is silent once the mirror is complete', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const master = w.addMaster('m1');
@@ -104,7 +104,7 @@ t.test('messages that are lost, late, doubled or in another order', async t => {
   }
 });
 
-t.test('a gap: all listen anew, and an index takes it back', async t => {
+t.test('a gap: the evidence starts again for all nodes, and an index restores it', async t => {
   const w = world(t);
   w.run(10n * S);
   w.nodes[2]!.dead = true;
@@ -188,7 +188,8 @@ t.test("either machine's clock stands still", async t => {
     clock.stop(w.now);
     w.run(600n * S, undefined, SLOW_TICK);
     clock.goOn(w.now);
-    // On the machine that was suspended nobody can know that it was, until somebody says so: for that moment an age is too small.
+    // A machine that was suspended cannot know that until the first ping is answered. Until then ages are too small, so
+    // the dead node may be shown as live.
     const told = w.wrong.length;
     w.run(S + 400n * MS);
     const meanwhile = w.wrong.splice(told);
@@ -250,7 +251,7 @@ t.test('a fresh mirror of a master whose link has been down for long', async t =
   t.same(w.wrong, []);
 });
 
-t.test('nodes that report seldom', async t => {
+t.test('nodes with a long interval', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const master = w.addMaster('m1');
@@ -268,7 +269,7 @@ t.test('nodes that report seldom', async t => {
   t.same(w.wrong, []);
 });
 
-t.test('two masters: follows the better one, and changes when it is gone', async t => {
+t.test('two masters: it follows the better one, and changes when that has gone', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
@@ -296,7 +297,7 @@ t.test('two masters: follows the better one, and changes when it is gone', async
   t.same(w.wrong, []);
 });
 
-t.test('the veto: a cut between one master and a rack condemns nobody', async t => {
+t.test('the veto: after a cut between one master and a rack no sending node is silent', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
@@ -306,7 +307,8 @@ t.test('the veto: a cut between one master and a rack condemns nobody', async t 
   w.startMirror();
   w.run(20n * S);
   t.equal(w.follower?.followed, 'm1');
-  // Half of the nodes do not reach m1 any more, and one is dead for both; the two have as many nodes as ever, since a board counts who has reported.
+  // Half of the nodes do not reach m1 any more, and one is dead. Both boards still have as many nodes as before,
+  // because they count all that have ever reported, so the mirror still follows m1.
   for (const node of w.nodes.slice(0, 10)) node.cut.add('m1');
   w.nodes[0]!.dead = true;
   w.run(25n * S);
@@ -317,7 +319,7 @@ t.test('the veto: a cut between one master and a rack condemns nobody', async t 
   for (const node of w.nodes) node.cut.delete('m1');
   w.run(3n * S);
   t.same(w.counts(), { live: 19, silent: 1 });
-  // With the other master unheard, it vouches for nobody.
+  // Now m2 cannot be heard, so it vouches for no node.
   for (const node of w.nodes.slice(10)) node.cut.add('m1');
   m2.killRelay();
   w.run(16n * S);
@@ -327,7 +329,7 @@ t.test('the veto: a cut between one master and a rack condemns nobody', async t 
 });
 
 t.test(
-  'the veto holds from the first moment: a mirror that begins, or changes masters, while a rack is cut off',
+  'the veto works from the start: a mirror that begins, or one that changes masters, while a rack is cut off',
   async t => {
     const w = new World(folder(t));
     t.teardown(() => w.end());
@@ -336,7 +338,7 @@ t.test(
     m1.startRelay();
     m2.startRelay();
     w.run(15n * S);
-    // m1 hears one half alone, m2 all but one node.
+    // m1 hears only one half of the nodes, m2 all but one.
     for (const node of w.nodes.slice(0, 10)) node.cut.add('m1');
     for (const node of w.nodes.slice(19)) node.cut.add('m2');
     w.nodes[0]!.dead = true;
@@ -348,7 +350,7 @@ t.test(
     w.wrong.length = 0;
     w.follower?.end();
     w.network.remove('mirror');
-    // What m2 says of whom it hears comes late: until then nothing may be said.
+    // The indexes of m2 are late: until the first has arrived the mirror must call no node silent.
     w.network.carrier = (message, from) => [
       { message, delay: from === 'relay m2' && message.subject.endsWith('.index') ? 1700n * MS : MS },
     ];
@@ -360,7 +362,7 @@ t.test(
     t.equal(most, 1, 'never was anybody silent but who is');
     t.equal(w.follower?.followed, 'm1');
     t.same(w.counts(), { live: 10, uncertain: 9, silent: 1 });
-    // m1 is gone: on the board of m2 there is one whom only m1 heard, of whom m2 knows nothing good; and no other.
+    // m1 is gone. On the board of m2 two nodes are silent: the dead one, and node20, which only m1 heard.
     m1.killRelay();
     w.run(8n * S);
     t.equal(w.follower?.followed, 'm2');
@@ -387,7 +389,7 @@ t.test('a hostile server', async t => {
   w.run(2n * S);
   const batches = () => all.filter(({ message, to }) => to === 'mirror' && message.subject.endsWith('.batch'));
 
-  // Replays of this run, with what they held changed or not: known by sequence, or not signed.
+  // Replays of this run are rejected: unchanged ones by their sequence, changed ones by their signature.
   (w.nodes[3] as Node).dead = true;
   const before = w.follower?.counts.refused ?? 0;
   for (const { message } of batches().slice(0, 40)) w.network.inject(message, 'mirror');
@@ -395,7 +397,7 @@ t.test('a hostile server', async t => {
   for (const at of [80, 300, 900]) {
     const data = (one as { message: Message }).message.data.slice();
     data[at] = (data[at] ?? 0) ^ 1;
-    // As new as it can be: its sequence, too, is one that has not been.
+    // The changed message also gets a new sequence.
     new DataView(data.buffer).setBigUint64(48, 1_000_000n, true);
     w.network.inject({ ...(one?.message as Message), data }, 'mirror');
   }
@@ -403,7 +405,7 @@ t.test('a hostile server', async t => {
   w.run(2n * S);
   t.same(w.counts(), { live: 20 });
 
-  // It holds back all that tells of the death, and says again what was before: nobody becomes younger by it.
+  // The server holds back all batches after the death, and repeats old ones: no node's age may become smaller.
   const old = batches().map(({ message }) => message);
   let n = 0;
   w.network.carrier = (message, from, to) => {
@@ -412,7 +414,7 @@ t.test('a hostile server', async t => {
   };
   w.run(8n * S);
   t.same(w.counts(), { unknown: 20 }, 'pings are answered, and nothing is heard: nothing is known');
-  // Everything is held for 4 s, and goes on as if it were fresh: each report is as old as it is.
+  // The server delays everything by 4 s: the ages of reports must include that.
   w.network.inOrder = true;
   w.network.carrier = (message, from) => [
     { message, delay: from === 'relay m1' && !message.subject.startsWith('_INBOX') ? 4n * S : MS },
@@ -421,7 +423,7 @@ t.test('a hostile server', async t => {
   t.notOk((w.counts().live ?? 0) > 0 && w.wrong.length > 0, 'held for 4 s');
   t.same(w.wrong, []);
 
-  // Recorded in one run, said in another.
+  // The messages of one run are replayed in another.
   w.network.inOrder = false;
   w.masters[0]?.killRelay();
   const recorded = all.map(({ message }) => message);
@@ -440,14 +442,14 @@ t.test('a hostile server', async t => {
   t.same(w.wrong, []);
 });
 
-t.test('relays that are swapped, and a relay that speaks for another', async t => {
+t.test('relays whose subjects are swapped, and a relay that pretends to be another', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
   w.addNodes(6);
   m1.startRelay();
   m2.startRelay();
-  // What is of the one comes as if it were of the other.
+  // The server swaps the subjects of the two relays.
   const swapped = (subject: string) =>
     subject.replace(/\.(m1|m2)\.(batch|index)$/, (_, name, kind) => `.${name === 'm1' ? 'm2' : 'm1'}.${kind}`);
   w.network.carrier = message => [{ message: { ...message, subject: swapped(message.subject) }, delay: MS }];
@@ -457,7 +459,7 @@ t.test('relays that are swapped, and a relay that speaks for another', async t =
   w.network.carrier = message => [{ message, delay: MS }];
   w.run(8n * S);
   t.same(w.counts(), { live: 6 });
-  // m2 with its own key as m1.
+  // A relay named m1 signs with the key of m2.
   m1.killRelay();
   (m1.keys as { secret: unknown }).secret = m2.keys.secret;
   m1.startRelay();
@@ -531,7 +533,7 @@ t.test("neither side touches the other one's board", async t => {
   first.writer = first.open();
 });
 
-/** A relay that has been broken into: reports in its batches are given to `lie`, and what that returns comes in their place, signed. */
+/** A relay under an attacker's control: `lie` replaces the entries of its batches, which are then signed again. */
 function breakInto(w: World, lie: (entry: Uint8Array, takenNs: bigint) => readonly Uint8Array[]): void {
   const master = w.masters[0] as Master;
   const { head, board, entries } = { head: 0, board: structs.relay_head.bytes, entries: HEAD_BYTES + BOARD_BYTES };
@@ -555,7 +557,7 @@ function breakInto(w: World, lie: (entry: Uint8Array, takenNs: bigint) => readon
 }
 
 t.test(
-  'a relay that lies: with the key of the cluster a mirror takes nothing that the nodes have not made, and nothing twice',
+  'a relay that lies: a mirror with the key of the cluster accepts only reports of nodes, and each only once',
   async t => {
     const { fields } = structs.relay_report;
     const REPORT_AT = fields.report.offset;
@@ -574,7 +576,7 @@ t.test(
       t.equal(follower.mirror.unproved, 0);
       t.equal(Number(node('node01')?.record.auth_proved), verifies ? enums.auth_alg.indexOf('cluster') : 0);
 
-      // node03 began at another time than it says; node05 dies, and a report of it comes again and again, as if it were new.
+      // The lies: node03 has another start time; node05 dies, but a report of it is sent again and again as a new one.
       let last: Uint8Array = new Uint8Array();
       let lies = true;
       breakInto(w, (entry, takenNs) => {
@@ -601,7 +603,7 @@ t.test(
       t.equal(follower.mirror.unproved > 50, verifies);
       t.equal(w.counts().live, verifies ? 18 : 20, 'and nobody else');
       if (!verifies) continue;
-      // When it is honest again, all is told as it is.
+      // When the relay is honest again, the states are correct.
       lies = false;
       last = new Uint8Array();
       w.run(14n * S);

@@ -16,7 +16,7 @@ t.setTimeout(400_000);
 const skip = noServers();
 const NODES = 20;
 
-t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
+t.test('servers and a leaf, which are killed and frozen', { skip }, async t => {
   const at = folder(t);
   const key = join(at, 'relay.key');
   t.match(await run(['keygen', '--relay', key]), { code: 0 });
@@ -24,7 +24,7 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
     writeFileSync(join(at, `${who}.login`), `${who}-${who === 'relay' ? 'm1' : 'login1'}:${who}-password\n`, {
       mode: 0o600,
     });
-  // Nodes sign, and the mirror verifies that, too.
+  // Nodes sign their reports, and the mirror verifies these signatures, too.
   const nodes = join(at, 'cluster.key');
   t.match(await run(['keygen', nodes]), { code: 0 });
   const { hubs, leaf } = await startServers(t, at);
@@ -62,7 +62,7 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
     return { text: mirrorText(snapshot), live, heartbeatNs: snapshot.evidence.heartbeatNs };
   };
   const back = async (what: string) => {
-    // Of after what was done.
+    // Only heartbeats from after the fault count.
     const since = look().heartbeatNs;
     longestMs = 0;
     let found = look();
@@ -125,7 +125,7 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
   t.notMatch(mirror.output().stderr, /not believed|permission|did not prove/i);
   t.match(mirror.output().stderr, /verifies with key 1: a report needs a signature with a cluster key/);
   t.notMatch(relay.output().stderr, /permission/i);
-  // Those of our examples are well: with them nobody waits long for who has fallen silent.
+  // With the settings of our examples a server notices silent clients soon, so there is no warning about that.
   t.notMatch(mirror.output().stderr + relay.output().stderr, /does not notice/);
   await until('it is stalled', () => reader.snapshot().stalled);
   t.ok(reader.snapshot().closed);

@@ -157,7 +157,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       t.match(terminal.output(), LEFT);
     });
 
-  await t.test('the link breaks: told on the screen that was there before', async t => {
+  await t.test('the connection breaks: the error is printed on the normal screen', async t => {
     const pid = join(folder(t), 'pid');
     const terminal = await onTerminal(t, zoom('n9', '--via', via(t, `echo $$ > ${pid}`)), { columns: 200 });
     await terminal.shows(/^n9: \d+ samples?/);

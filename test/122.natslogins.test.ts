@@ -25,7 +25,7 @@ async function serverOf(t: Teardown, at: string, config: string): Promise<Server
   return server;
 }
 
-/** A connection by our options, and what it tells. */
+/** A connection with our options, and its messages. */
 async function entry(t: Teardown, server: Server, options: Omit<BusOptions, 'nats'>, scheme = 'nats') {
   const lines: string[] = [];
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
@@ -40,7 +40,7 @@ async function entry(t: Teardown, server: Server, options: Omit<BusOptions, 'nat
 
 type Joined = Awaited<ReturnType<typeof entry>>;
 
-/** Whether what the one publishes comes to the other. */
+/** Checks that a message from one connection reaches the other. */
 async function carries(from: Connection, to: Connection, subject = SUBJECT): Promise<void> {
   let came = 0;
   const end = to.subscribe(subject, () => {
@@ -105,7 +105,7 @@ t.test('TLS on both sides, with a user and a password', { skip }, async t => {
     ['with another password', { ...right, natsLogin: secret(at, 'wrong', 'u:q\n') }, /cannot connect.*Authorization/i],
   ];
   for (const [what, options, why] of wrong) t.ok(await isOut(await entry(t, server, options), why), what);
-  // What others could read is no secret.
+  // A file that others can read is rejected as a secret.
   for (const options of [
     { ...right, natsLogin: secret(at, 'shown', 'u:p:w\n', 0o644) },
     { ...right, natsCertKey: secret(at, 'shown.key', 'x', 0o640) },
@@ -127,7 +127,7 @@ t.test('an nkey', { skip }, async t => {
   t.ok(await isOut(await entry(t, server, { natsNkey: stranger }), /cannot connect.*Authorization/i), 'a stranger');
 });
 
-/** A claim of NATS, signed by whoever issues it: what `nsc` makes. */
+/** A NATS JWT, signed by its issuer, as `nsc` makes it. */
 function claim(issuer: nkeys.KeyPair, subject: string, name: string, nats: object): string {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const head = encoded({ typ: 'JWT', alg: 'ed25519-nkey' });
@@ -181,7 +181,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   ]);
   const server = serve(t, at, 'm1', port as number, config);
   await isServing(server);
-  /** A client as anybody may write it, and what it was refused. */
+  /** A plain NATS client, and the permissions that the server denied it. */
   const client = async (user: string, password: string) => {
     const authenticator = usernamePasswordAuthenticator(user, password);
     const nats = await connect({ servers: `127.0.0.1:${port}`, authenticator, noEcho: true });
@@ -206,7 +206,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   const second = await client('mirror-login2', 'p');
   type Client = typeof relay;
   await everything.nats.flush();
-  /** Publishes, and tells whether a client that may hear all has heard it. */
+  /** Publishes a message, and returns whether the client that may receive everything got it. */
   const published = async ({ nats }: Client, subject: string, reply?: string) => {
     everything.came.length = 0;
     nats.publish(subject, 'x', reply === undefined ? {} : { reply });
@@ -218,7 +218,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
     const before = refused.length;
     hear(subject);
     await nats.flush();
-    // What the server said before its answer is told by then, one turn later.
+    // Errors that the server sent before the answer to `flush` are reported one turn of the event loop later.
     await new Promise(resolve => setImmediate(resolve));
     return refused.length === before;
   };
@@ -246,7 +246,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   for (const subject of ['_INBOX_login2.>', '_INBOX.>', `${home}.m1.ping`, 'beoboard.>', '>'])
     t.notOk(await subscribed(mirror, subject), `nor hears ${subject}`);
 
-  // An answer: one to each ping, and not long after it.
+  // A relay may answer each ping once, and only within a second.
   const answer = async (reply: string) => {
     const before = relay.came.length;
     mirror.nats.publish(`${home}.m1.ping`, 'x', { reply });
@@ -257,13 +257,13 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   t.notOk(await published(relay, '_INBOX_login1.a'), 'and no second');
   await until('the mirror has it', () => mirror.came.includes('_INBOX_login1.a'));
   await answer('_INBOX_login1.b');
-  // Its second is over: by the clock of the server, of which ours is the same.
+  // The server measures that second by its clock, which is the same as ours.
   const since = performance.now();
   await until('a second is over', () => performance.now() - since > 1200);
   t.notOk(await published(relay, '_INBOX_login1.b'), 'nor one that comes too late');
   t.same(second.came, [], 'and the other mirror has heard none of it');
 
-  // Another site's server: whoever may do anything there can do here what our example lets its login do, and no more.
+  // Another site's server: even a client with all permissions there can do here only what our example allows its login.
   const [away] = await freePorts(1);
   const remote = `leafnodes { remotes: [ { url: "nats-leaf://leaf-away:leaf-password@127.0.0.1:${leaf}" } ] }`;
   const site = serve(t, at, 'away', away as number, `listen: "127.0.0.1:${away}"\n${BRISK}${remote}\n`);
@@ -281,7 +281,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   });
   const last = `${home}.m9.ask`;
   const tried = [`${home}.m1.batch`, `${home}.m1.index`, `${home}.m1.wait`, '_INBOX_login1.x', 'x', last];
-  // A leaf is told of no wish that its login does not cover whole.
+  // Each subject is subscribed to, because `>` is not forwarded to a leaf whose login does not allow all of it.
   for (const subject of tried) everything.hear(subject);
   await everything.nats.flush();
   await until('the last comes', () => {
@@ -298,13 +298,13 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
     new Set(heard.filter(subject => ![marker, last].includes(subject))),
     new Set([
       ...[`${home}.m1.batch`, '_INBOX_login1.x'],
-      // What was published there.
+      // These were published at the leaf itself.
       ...[`${home}.m1.index`, `${home}.m1.wait`, 'x'],
     ]),
   );
 });
 
-t.test('a server that would not notice who has fallen silent', { skip }, async t => {
+t.test('a server that would not notice a silent client', { skip }, async t => {
   const at = folder(t);
   const server = await serverOf(t, at, 'ping_max: 2\n');
   const slow = await entry(t, server, {});
@@ -314,11 +314,11 @@ t.test('a server that would not notice who has fallen silent', { skip }, async t
     50,
   );
   t.ok(slow.bus.connected, 'and used all the same');
-  // Whoever stands between could take the password, if what was asked for were left out.
+  // Without TLS somebody on the way could read the password, so tls:// must not fall back.
   t.ok(await isOut(await entry(t, server, {}, 'tls'), /cannot connect.*'tls'/), 'tls:// does not go on without TLS');
 });
 
-t.test('a server that is frozen while much is on its way to it', { skip }, async t => {
+t.test('a server that freezes while much is being sent to it', { skip }, async t => {
   const at = folder(t);
   const ports = await freePorts(2);
   const servers = ports.map((port, i) => serve(t, at, `nats${i}`, port, `listen: "127.0.0.1:${port}"\n${BRISK}`));
@@ -337,7 +337,7 @@ t.test('a server that is frozen while much is on its way to it', { skip }, async
   const [frozen, other] = first.endsWith(`:${ports[0]}`) ? servers : servers.toReversed();
   frozen?.child.kill('SIGSTOP');
   const batch = new Uint8Array(400_000);
-  // More than the kernel keeps: what is not taken waits in this process.
+  // The batches are more than the kernel buffers, so the rest waits in this process.
   await until(
     'it has gone to another server',
     () => {

@@ -13,7 +13,7 @@ t.setTimeout(400_000);
 
 const NODES = Array.from({ length: 20 }, (_, i) => `n${String(i + 1).padStart(2, '0')}`);
 
-/** Until a mirror is as it should be, looking at it all the time. */
+/** Waits for a state of a mirror, and checks the mirror all the time. */
 const is = (what: string, watched: Watched, wanted: (found: NonNullable<ReturnType<Watched['look']>>) => boolean) =>
   until(
     `${watched.name}: ${what}`,
@@ -44,7 +44,7 @@ else {
     const status = await run(['status', '--board', home.board]);
     t.match(status.stdout, /^alpha: 23 nodes: 23 live; mirror of alpha by m1 \(m2 heard\), \d+ ms behind/);
 
-    // m2 vouches for a node in the first index after it has listened for the second limit.
+    // m2 vouches for a node in its first index after it has listened for longer than the silent limit.
     const other = new BoardReader(sites.boards[1] as string);
     t.teardown(() => other.close());
     await until('m2 vouches', () => other.snapshot().listenedMs > 3000 + 5500, 100);
@@ -72,7 +72,7 @@ else {
     await areLive(sites, 23, /m1/);
 
     for (const mirror of sites.watched) mirror.longestMs = 0;
-    // The machine of m1 is gone, and with it the nodes that only it hears.
+    // The machine of m1 dies, and with it the reports of the three nodes that only m1 hears.
     sites.receivers[0]?.kill();
     sites.relays[0]?.kill();
     await areLive(sites, 20, /m2/);
@@ -85,7 +85,7 @@ else {
       'events tell of it',
     );
     t.match(sites.said('mirror home'), /follows m2: m1 is unheard or stalled/, 'and the log');
-    // It is back, and m2's relay is gone.
+    // m1 is back, and m2's relay dies.
     sites.receivers[0]?.mend();
     sites.relays[0]?.mend();
     await is('m1 is heard', home, of => of.heard.includes('m1'));
@@ -93,7 +93,7 @@ else {
     await areLive(sites, 23, /m1/);
     sites.relays[1]?.mend();
 
-    // The other site is cut off from this one.
+    // The other site is cut off.
     sites.cut('away');
     const known = home.looks.unknown;
     await until(

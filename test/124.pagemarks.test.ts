@@ -37,7 +37,7 @@ const skip = NO_BROWSER ?? false;
 const noNats = !process.env.CI && spawnSync('nats-server', ['--version']).status !== 0 && 'there is no nats-server';
 const SHORT = ['--uncertain-after', '2s', '--silent-after', '4s'];
 
-t.test('a line goes around cells where they have no neighbour of their kind', async t => {
+t.test('a line is drawn where a marked cell has no marked neighbour', async t => {
   const block: Block = { group: 0, first: 2, count: 7, columns: 3, rows: 3, x: 10, y: 20, column: 0, row: 0 };
   /** Each line as `x,y-x,y`, sorted. */
   const around = (...cells: number[]) => {
@@ -56,7 +56,7 @@ t.test('a line goes around cells where they have no neighbour of their kind', as
   };
   t.strictSame(around(), []);
   t.strictSame(around(0, 1, 9), [], 'cells of other blocks');
-  // The first cell, alone: 8 pixels and half a gap around them.
+  // The first cell alone: 8 pixels, and half a gap on each side.
   t.strictSame(around(2), ['19,19-19,29', '9,19-19,19', '9,19-9,29', '9,29-19,29']);
   t.equal(around(2, 3).length, 6, 'none between two neighbours in a row');
   t.equal(around(2, 5).length, 6, 'nor in a column');
@@ -66,7 +66,7 @@ t.test('a line goes around cells where they have no neighbour of their kind', as
 
 const TEXT = '238,242,245,255';
 
-/** One of us in a namespace. */
+/** Starts our program in a namespace. */
 function startIn(t: Teardown, { prefix }: Namespace, argv: string[]) {
   const [command = '', ...args] = [...prefix, process.execPath, PROGRAM, ...argv];
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore'] });
@@ -115,13 +115,13 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
   await until('there is a line around its nodes', () => isMarked(down));
   t.notOk(await isMarked(up), 'and none around the others');
   await holds(page, `document.querySelector('#here').textContent.endsWith('behind v1, on which nothing is heard')`);
-  // It selects them.
+  // The button selects these nodes.
   await page.click('#states [data-state="dark"]');
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 12`);
   await page.keyboard.press('Escape');
   await holds(page, `document.querySelector('#choice').hidden`);
 
-  // The other one is up, and all behind it fall at once: a switch, more likely than twelve nodes.
+  // The other link is up, but all nodes behind it become silent at once: it is dark, as with a broken switch.
   loads[1]?.kill('SIGKILL');
   await holds(page, `${button}?.textContent === '24 behind 2 links'`);
   await until('they have a line, too', () => isMarked(up));
@@ -134,7 +134,7 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
   t.same(complaints, []);
 });
 
-t.test('a mirror says whose it is, and how late', { skip: skip || noNats }, async t => {
+t.test('a mirror shows its origin and its delay', { skip: skip || noNats }, async t => {
   const at = folder(t);
   const key = join(at, 'relay.key');
   t.match(await run(['keygen', '--relay', key]), { code: 0 });
@@ -175,7 +175,7 @@ t.test('a mirror says whose it is, and how late', { skip: skip || noNats }, asyn
   const mirror = `document.querySelector('#mirror')`;
   await holds(page, `/^Mirror of alpha by m1, \\d+ ms behind$/.test(${mirror}.textContent) && !${mirror}.hidden`);
   t.notMatch(await page.textContent('#rest'), /mirror/, 'and it is said once');
-  // Nodes look as they are judged: here as there.
+  // The mirror shows the same nodes as silent as the master's board.
   rack.child.kill('SIGKILL');
   await holds(page, `document.querySelector('#line').textContent.includes('12 silent')`);
   const { seq } = await shown(page);
@@ -189,7 +189,7 @@ t.test('a mirror says whose it is, and how late', { skip: skip || noNats }, asyn
     stdout.trim().split('\n').sort(),
     'the same nodes are silent on the board of the master',
   );
-  // Nothing comes any more: nothing is known, and whose it was stays.
+  // Without the relay nothing is known about any node, but the origin is still shown.
   relay.child.kill('SIGKILL');
   await holds(
     page,
@@ -200,7 +200,7 @@ t.test('a mirror says whose it is, and how late', { skip: skip || noNats }, asyn
   t.ok(await plain.locator('#mirror').isHidden(), 'the board of a receiver is none');
 });
 
-/** Ten nodes that report the same all the time, of which each has another share of its memory in use. */
+/** Ten nodes with constant reports, each with another share of memory in use. */
 async function startConstant(t: Teardown, port: number): Promise<string[]> {
   const names = Array.from({ length: 10 }, (_, i) => `c${i}`);
   const socket = createSocket('udp4');
@@ -264,8 +264,9 @@ t.test('a constant load has the colours of status --json', { skip }, async t => 
 });
 
 /**
- * Waits until the board calls a node silent, and then until the map shows it so. How many ticks later the server's first one is that has it, and
- * how many the page is behind the server when it is seen there: by the numbers of ticks, since a machine that is busy has no clock to go by.
+ * Waits until a node is silent on the board, and then until the map shows that. Returns after how many ticks the
+ * server had it, and how many ticks the page was then behind the server. Delays are counted in ticks, because times on
+ * a busy machine say little.
  */
 async function silentOnMap(page: Page, { url, board }: { url: string; board: string }, name: string, seen: string) {
   const reader = new BoardReader(board);
@@ -280,7 +281,7 @@ async function silentOnMap(page: Page, { url, board }: { url: string; board: str
   return { server: first - since, page: (await lastSeq(url)) - seq };
 }
 
-/** Whether that node is silent at that tick; undefined: the tick is kept no longer. */
+/** Whether a node is silent at a tick; undefined: the tick is no longer kept. */
 async function silentAt(url: string, seq: number, name: string): Promise<boolean | undefined> {
   const tick = await tickOf(url, seq).catch(() => undefined);
   return tick && tick.nodes.find(node => node.name === name)?.state === 'silent';
@@ -294,7 +295,7 @@ t.test('a single node that is killed is on the map within two ticks of the board
   await holds(page, `document.querySelector('#line').textContent.includes('49 live')`);
   const [place] = (await middles(page, ['rack2n13'])) as [{ x: number; y: number }];
   one.child.kill('SIGKILL');
-  // Its outline, and the word below the map.
+  // The map shows its outline, and the line below names its state.
   const late = await silentOnMap(
     page,
     wall,

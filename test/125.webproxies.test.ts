@@ -16,7 +16,7 @@ const DOCUMENT = readFileSync(join(ROOT, 'docs/web.md'), 'utf8');
 const LOGIN = { Authorization: `Basic ${Buffer.from('ann:secret').toString('base64')}` };
 const isRoot = process.getuid?.() === 0;
 
-/** The first block of that language in the document, with our port and our file of passwords. */
+/** The first block of this language in the document, with our port and our password file. */
 function example(language: string, port: number, passwords: string): string {
   const [, block] = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm').exec(DOCUMENT) ?? [];
   if (block === undefined) throw new Error(`docs/web.md has no ${language}`);
@@ -27,7 +27,7 @@ interface Proxy {
   readonly name: string;
   readonly program: string;
   readonly package: string;
-  /** Writes its files into a folder, and gives its arguments. */
+  /** Writes its configuration to a folder, and returns its arguments. */
   configure(at: string, port: number, example: (language: string) => string): string[];
 }
 
@@ -54,7 +54,7 @@ const PROXIES: Proxy[] = [
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
         what => `${what}_temp_path ${at}/${what};`,
       );
-      // What packs texts must leave the stream alone.
+      // gzip is on, and must not touch the stream.
       writeFileSync(
         join(at, 'nginx.conf'),
         `daemon off; pid ${at}/pid; error_log ${at}/errors; events {}
@@ -88,10 +88,10 @@ ${example('apache')}`,
   },
 ];
 
-/** Starts it, and waits until it takes connections. */
+/** Starts a proxy, and waits until it accepts connections. */
 async function startProxy(t: Teardown, { program, configure }: Proxy, webPort: number): Promise<string> {
   const at = folder(t);
-  // Of another user, who has to read the passwords.
+  // The proxy runs as another user, who must be able to read the password file.
   chmodSync(at, 0o755);
   const passwords = join(at, 'passwords');
   writeFileSync(passwords, `ann:{SHA}${createHash('sha1').update('secret').digest('base64')}\n`, { mode: 0o644 });
@@ -148,7 +148,7 @@ for (const proxy of PROXIES) {
       const { nodes } = (await ask(`${url}api/v1/nodes?fields=load`, LOGIN)).json() as { nodes: unknown[] };
       t.equal(nodes.length, 24);
 
-      // Look by look: what is behind by more than two lies in the proxy.
+      // Looks arrive one by one: a delay of more than two would mean that the proxy buffers them.
       const client = WallClient.open(t, url, '', { ...LOGIN, 'Accept-Encoding': 'gzip, br' });
       for (let i = 0, seq = 0; i < 3; i++) {
         await until('another look', () => client.seq > seq);

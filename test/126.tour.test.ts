@@ -18,16 +18,16 @@ const WRITES = process.argv.includes('--write') || process.env.TOUR_WRITES === '
 interface Step {
   readonly line: number;
   readonly terminal: string;
-  /** A command, or the key that is pressed: `C`, `Z`. */
+  /** A command, or a key that is pressed with Ctrl: `C`, `Z`. */
   readonly command?: string;
   readonly key?: string;
-  /** What the output has when it is what the page shows. */
+  /** The output is complete when this matches. */
   readonly until: RegExp | undefined;
   /** What the page shows. */
   readonly shown: string[];
 }
 
-/** What the page has its reader do, in order. */
+/** The steps of the page, in order. */
 function stepsOf(text: string): Step[] {
   const steps: Step[] = [];
   let inside = false;
@@ -49,7 +49,7 @@ function stepsOf(text: string): Step[] {
   return steps;
 }
 
-/** A screen without its numbers, and without the widths that go by them. */
+/** A screen without its numbers, and without the widths that depend on them. */
 function shape(text: string): string {
   return text
     .replace(/(\d+(\.\d+)?(ms|us|s|m|h|d))+\b/g, 'T')
@@ -77,7 +77,7 @@ class Tour {
     readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  /** Does what a step says; what is on the screen then. */
+  /** Does a step, and returns the screen after it. */
   async do(t: Test, step: Step): Promise<string> {
     const { terminal, command, key } = step;
     if (key !== undefined) return this.#press(t, terminal, key);
@@ -97,7 +97,7 @@ class Tour {
         terminal.told += text;
       });
     this.#terminals.set(name, terminal);
-    // What writes elsewhere tells nobody; the next command waits for it.
+    // A command whose output is redirected shows nothing, so the next command has to wait for it.
     if (!command.includes('>'))
       await until(`${command} is ready`, () => / ready: .*\n/.test(terminal.told) || child.exitCode !== null);
     return terminal.told;
@@ -119,10 +119,10 @@ class Tour {
     return terminal.told;
   }
 
-  /** Again and again until it shows what the page shows: for whom the page says to wait. */
+  /** Runs a command again and again until its output has the shape of the page, which tells its reader to wait. */
   async #run({ command, until: wanted, shown }: Step): Promise<string> {
     let text = '';
-    // What the other terminals tell meanwhile is taken, too.
+    // Asynchronous, so that the output of the other terminals is read meanwhile.
     const look = async () => {
       const child = spawn('bash', ['-c', `{ ${command}; } 2>&1`], { cwd: this.home, env: this.environment });
       text = '';
@@ -155,7 +155,7 @@ if (INSIDE)
     const bin = join(home, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'beoboard'), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`, { mode: 0o755 });
-    // As in a clone, which is not written to.
+    // The folder looks like a clone, and the real clone is not written to.
     symlinkSync(join(ROOT, 'packaging'), join(home, 'packaging'));
     const environment = { ...process.env, HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` };
     const tour = new Tour(home, environment);
@@ -177,7 +177,7 @@ if (INSIDE)
     if (WRITES) writeFileSync(PAGE, lines.join('\n'));
   });
 else {
-  t.test('steps are found, and screens have shapes', async t => {
+  t.test('steps and the shapes of screens', async t => {
     t.match(
       stepsOf('```console\na$ b --c\n1 d\n```\n<!-- until x+ -->\n```console\nyou$ e\na^C\n```\n```sh\nf$ g\n```'),
       [

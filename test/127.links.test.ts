@@ -13,11 +13,11 @@ const among = (folder: string) =>
 const PAGES = [...among('.'), ...among('docs'), ...among('proto'), ...among('examples')];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** A page without what stands in fences: there links and lines are others'. */
+/** A page without its fenced blocks, in which links and long lines are allowed. */
 const prose = (text: string) =>
   text.replace(/^ *```[\s\S]*?^ *```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
 
-/** What GitHub calls a heading. */
+/** The anchor that GitHub makes from a heading. */
 function anchorOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -63,7 +63,7 @@ t.test('a page begins with what it answers', async t => {
   }
 });
 
-/** Nobody understood them; what stands in their place. */
+/** Phrases that nobody understood, and what to write instead. */
 const RIDDLES: [phrase: RegExp, instead: string][] = [
   [/going all the way/, 'say what is shown'],
   [/heard everything for/, 'no gaps for'],
@@ -85,7 +85,7 @@ const RIDDLES: [phrase: RegExp, instead: string][] = [
   [/is believed\b/, 'is trusted'],
 ];
 
-/** What users read: documents, manual pages, help, and the sources in which its words stand. */
+/** What users read: documents, manual pages, help, and the sources of these texts. */
 const READ = [
   ...PAGES.filter(page => page !== 'CHANGELOG.md'),
   ...[...readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })]
@@ -109,7 +109,7 @@ t.test('phrases that nobody understood', async t => {
   t.same(found, []);
 });
 
-/** The words of a line; what stands in backticks is one. */
+/** The words of a line; text in backticks is one word. */
 const wordsOf = (line: string) => line.match(/(`[^`]*`|[^\s`])+/g) ?? [];
 
 t.test('lines wrap at 120 columns', async t => {

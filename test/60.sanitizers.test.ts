@@ -16,7 +16,7 @@ interface Build {
   compiler: string;
   cflags: string;
   ldflags?: string;
-  /** Runs the program where this processor cannot. */
+  /** The emulator for programs of another processor. */
   under?: string;
   rounds: number;
   packages: string;
@@ -30,7 +30,7 @@ const builds: Build[] = [
     rounds: 20_000,
     packages: 'gcc',
   },
-  // -Wno-tsan: gcc warns that it does not model fences; every shared word is atomic, so it needs them for no verdict.
+  // -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them.
   {
     what: 'gcc, threads',
     compiler: 'gcc',

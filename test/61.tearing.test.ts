@@ -81,10 +81,10 @@ for (const [what, flags, most, every, kills] of builds) {
   });
 }
 
-/** What finds it; of litmus, in which scenario. */
+/** The program that finds a mutant; for litmus, with the scenario. */
 type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}`;
 
-/** Lines that are moved, or stand in several rows. */
+/** Lines of C that a mutant moves, or that several rows use. */
 const NAME = '  memcpy(r->name, name, strlen(name));\n';
 const ENTRY = '  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));\n';
 const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
@@ -113,12 +113,12 @@ const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
 const COPIES =
   '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) bb_copy_record(';
 
-/** A store or load that gives up its order. */
+/** Makes an acquire load or a release store relaxed. */
 const relaxed = (file: string, what: string): Edit[] => [[file, what, what.replace(/_(acquire|release)\(/, '(')]];
 const without = (file: string, what: string): Edit[] => [[file, what, '']];
 
 const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
-  // What the sequence lock stores, and looks at.
+  // What the sequence lock stores and compares.
   ['the odd mark', without('seqlock.h', '  bb_store(head, sequence - 1);\n'), ['steps']],
   [
     'the tail before the words',
@@ -144,7 +144,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     ['weave', 'torn', 'steps'],
   ],
   ['the look at the tail', [['seqlock.h', 'bb_load_acquire(tail) == sequence', 'tail != NULL']], ['weave', 'torn']],
-  // Its orders.
+  // The memory order of the sequence lock.
   [
     'fence (A)',
     without('seqlock.h', '  __atomic_thread_fence(__ATOMIC_RELEASE);\n'),
@@ -158,7 +158,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   ['release (C)', relaxed('seqlock.h', 'bb_store_release(head, sequence)'), ['litmus slot', 'litmus block']],
   ['acquire of the head', relaxed('seqlock.h', 'bb_load_acquire(head)'), ['litmus slot', 'litmus block']],
   ['acquire of the tail', relaxed('seqlock.h', 'bb_load_acquire(tail)'), ['litmus newest_of_one']],
-  // Two slots.
+  // The two slots of a record.
   [
     'the older slot is the one that is written',
     [['board_writer.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
@@ -190,7 +190,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     relaxed('newest.h', 'other = bb_load_acquire('),
     ['litmus library_one', 'litmus library_alone_one'],
   ],
-  // The order of a delivery.
+  // The order of the stores of one delivery.
   ['the report before the order block', [['board_writer.c', REPORT + ORDER, ORDER + REPORT]], ['weave', 'steps']],
   [
     'the column after the report',
@@ -224,7 +224,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     ],
     ['litmus heartbeat'],
   ],
-  // What is known of a link.
+  // The evidence of a link.
   [
     "release of a link's heartbeat",
     relaxed('board_writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
@@ -241,7 +241,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
       ['board_writer.c', BEAT, ''],
       ['board_writer.c', DRAINS, DRAINS + BEAT],
     ],
-    ['litmus links'], // and by torn, which mostly takes a minute: test/long/tearing.test.ts
+    ['litmus links'], // torn finds it, too, but usually takes a minute: test/long/tearing.test.ts
   ],
   [
     "acquire of a link's heartbeat",
@@ -363,7 +363,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     ],
     ['litmus link'],
   ],
-  // Events, and who was refused.
+  // Events, and rejected senders.
   ['release of the number of the newest event', relaxed('board_writer.c', EVENT_NUMBER), ['litmus event']],
   [
     'acquire of the number of the newest event',
@@ -398,7 +398,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     [['board_refused.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
     ['litmus sender_takeover'],
   ],
-  // Names.
+  // Names of nodes.
   [
     'the name before the entry',
     [
@@ -426,7 +426,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     relaxed('lib/internal.h', 'bb_load_acquire(&header_of(b)->count)'),
     ['litmus library_name'],
   ],
-  // Taking over.
+  // Taking over a board.
   [
     'a half-written slot stays',
     [['board_repair.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
@@ -471,7 +471,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   ],
 ];
 
-/** Takeovers that are stepped through take most of the time, and only what is wrong with them needs it. */
+/** Stepping through takeovers takes most of the time, so it runs only for mutants that the first run does not find. */
 async function stepped(t: Test, run: Run): ReturnType<Run> {
   const ended = await run(folder(t), 0, SEED);
   return ended.status === 0 ? run(folder(t), 10, SEED) : ended;

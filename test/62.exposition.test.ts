@@ -19,7 +19,7 @@ import { EVERYTHING, type MadeBoard, type MadeNode, madeBoard, REAL, S, tenThous
 
 // ---- boards ----------------------------------------------------------------------------------------------------------
 
-/** What a board file would give: a snapshot, which may be another the next time; undefined: there is no board. */
+/** Stands in for the reader of a board file: gives the snapshot that a test has set; undefined: there is no board. */
 class MadeReader {
   opened = 1;
   constructor(public snapshot: Snapshot | undefined) {}
@@ -60,7 +60,7 @@ interface Asked {
 }
 
 function bytesOf(pieces: Iterable<Uint8Array | undefined>): Buffer {
-  // Each is valid until the next is asked for.
+  // A piece is valid only until the next one is requested, so each is copied.
   return Buffer.concat([
     ...(function* () {
       for (const piece of pieces) if (piece !== undefined) yield Buffer.from(piece);
@@ -81,7 +81,7 @@ function nodeMetrics(exporter: Exporter, format: Format = 'text'): Exposition {
 
 const exporterOf = (...nodes: MadeNode[]) => new Exporter([boardOf(madeBoard(nodes)).board]);
 
-/** The series of a family of a node: its number, or numbers by its other labels. */
+/** The series of a family for one node: one number, or numbers by the other labels. */
 function toldOf(
   document: Exposition,
   family: string,
@@ -96,7 +96,7 @@ function toldOf(
   return rest.length === 1 && rest[0]?.[0] === '' ? rest[0][1] : Object.fromEntries(rest);
 }
 
-/** Whether both are the same, but for the last digit. */
+/** Whether both are equal up to rounding. */
 function close(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'number')
     return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b), 1e3);
@@ -107,7 +107,7 @@ function close(a: unknown, b: unknown): boolean {
 
 // ---- a node of which everything is known -----------------------------------------------------------------------------
 
-/** A report in which no two fields hold the same, so that one cannot pass for another. */
+/** A report in which no two fields have the same value, so that a family that shows the wrong field is found. */
 function distinct(): Encodable<'report'> {
   const most: Record<string, number> = { u8: 200, i16: 900, u16: 1000, u32: 1e6, i32: 1e6, u64: 1e9 };
   const fields = Object.entries<{ type: string; count: number; kind: string; offset: number }>(structs.report.fields);
@@ -203,7 +203,7 @@ const perGpu =
 const sumOfNet =
   (name: 'rx_bytes' | 'tx_bytes' | 'rx_packets' | 'tx_packets' | 'errors' | 'drops'): Tell =>
   ({ net = [], net_rest }) => ({
-    // Two of their own, and three in the rest.
+    // Two interfaces have their own entry, and three are in the rest.
     5: [...net, net_rest].reduce((sum, entry) => sum + (entry?.[name] ?? 0), 0),
   });
 const ofFabric =
@@ -221,7 +221,7 @@ const counted =
   () =>
     COUNTS[name];
 
-/** What each family says of the node, told a second time by the decoded report; as long as the list of families. */
+/** The expected value of each family, calculated from the decoded report; as long as the list of families. */
 const VALUES: Readonly<Record<string, Tell>> = {
   node_state: () => Object.fromEntries(STATES.map(state => [state, state === 'live' ? 1 : 0])),
   node_report_age_seconds: (_, __, { ageMs }) => (ageMs as number) / 1000,
@@ -423,10 +423,10 @@ function allDisks(name: keyof Report, factor = 1): Tell {
   return report => ({ [`all ${report.disks}`]: (report[name] as number) * factor });
 }
 
-/** Which collector tells of a family. */
+/** Each family with its collector. */
 const families = COLLECTORS.flatMap(collector => FAMILIES[collector].map(family => [collector, family] as const));
 
-/** Of which set a family is: those without which it has no series any more. */
+/** The families of readings, which exist for live nodes only. */
 const READING = new Set(
   families.flatMap(([, { name, series }]) => (series.some(({ column }) => column.of === 'live') ? [name] : [])),
 );
@@ -516,7 +516,7 @@ t.test('what was not measured is left out, and nothing else', t => {
       lost.set(key, set);
     }
     const more = [...left].filter(key => !all.includes(key));
-    // The release of a kernel that was not read, and what no longer ails.
+    // These have other labels now: the release of a kernel that was not read, and ailments that have gone.
     t.strictSame(
       more.filter(key => !/node_info|devices=/.test(key)),
       [],
@@ -703,7 +703,7 @@ t.test('CPU times never go back in a boot, and begin anew with another', t => {
   reader.snapshot = made(5_064_000, { cpus_present: 32 });
   t.strictSame(told()[1]['user mean of 32'], 158.25, 'of another number of CPUs it is another series');
   t.equal(told()[1]['user mean of 64'], undefined);
-  // The nodes have other numbers on a board that takes the place of this one, and are the same nodes.
+  // Nodes are recognized by name when another board replaces this one and gives them other numbers.
   reader.snapshot = madeBoard([rich('n0', { cpu_user_ms: 1000 }), rich('n1', { cpu_user_ms: 5_000_000 })]);
   reader.opened++;
   t.equal(told()[0], 5064, 'on another board');
@@ -718,7 +718,7 @@ t.test('CPU times never go back in a boot, and begin anew with another', t => {
   t.end();
 });
 
-t.test('the time of its boot does not waver with its clock', t => {
+t.test('the boot time of a node does not change when its clock is adjusted', t => {
   const made = (skew: bigint, more: Encodable<'report'> = {}) =>
     madeBoard([rich('n1', { t_real_ns: REAL - 2n * S + skew, ...more })]);
   for (const boot_id of [7n, 0n, 1n << 60n]) {
@@ -734,7 +734,7 @@ t.test('the time of its boot does not waver with its clock', t => {
   t.end();
 });
 
-t.test('a number that cannot be had is not told', t => {
+t.test('a number that is not known has no series', t => {
   const cases: [what: string, Encodable<'report'>, gone: RegExp][] = [
     ['no CPU is known to be there', { valid: EVERYTHING & ~validOf('cpus') }, /^node_cpu_seconds/],
     ['no CPU is there', { cpus_present: 0 }, /^node_cpu_seconds/],
@@ -775,7 +775,7 @@ t.test('devices that come and go are other series', t => {
   t.end();
 });
 
-t.test('bytes of the worst kind', t => {
+t.test('names of hostile bytes', t => {
   const HOSTILE: [what: string, bytes: Uint8Array][] = [
     ['a quote, a backslash, a newline', Buffer.from('a"b\\c\nd\\')],
     ['another line', Buffer.from('x"} 1\nbeoboard_x{y="')],
@@ -799,13 +799,13 @@ t.test('bytes of the worst kind', t => {
     const at = board.node(i).reportAt as number;
     put(at + os_release.offset, os_release.count, text);
     put(at + hostname.offset, hostname.count, text);
-    // Two interfaces with one name, and a third that is the same as text.
+    // Two interfaces with the same name, and a third whose name is different bytes but decodes to the same text.
     put(at + net.offset, 16, text);
     put(at + net.offset + structs.net_if.bytes, 16, text);
     put(at + net.offset + 2 * structs.net_if.bytes, 16, Buffer.from([0xff, 0]));
   }
   const { name } = structs.record.fields;
-  // No receiver lets such names in; what does is another's board.
+  // A receiver rejects such names, so this stands for a board from another program.
   for (const [i, [, text]] of HOSTILE.entries())
     put(board.node(i).offset, name.count, Buffer.concat([Buffer.from(`${i}`), text]));
   const exporter = new Exporter([boardOf(board, 'a"b\\c').board]);
@@ -930,7 +930,7 @@ t.test('shards are the whole, and each series is in one of them', t => {
   t.end();
 });
 
-t.test('a page that is full goes on where it was', t => {
+t.test('a document that needs several buffers loses no node', t => {
   const nodes = Array.from({ length: 1000 }, (_, i) =>
     rich(`a-name-that-is-as-long-as-a-name-of-a-node-can-be-${String(i).padStart(12, '0')}`, { load1_c: i }),
   );
@@ -958,7 +958,7 @@ t.test('two documents that are made at the same time', t => {
       const { done, value } = document.next();
       if (done) continue;
       left++;
-      // As a client takes it: later, before the next is asked for.
+      // Copied late, as a client reads it: just before the next piece is requested.
       if (value !== undefined) pieces.push(Buffer.from(value));
     }
   }

@@ -43,7 +43,7 @@ interface Ask {
   headers?: Record<string, string>;
 }
 
-/** A request over a connection of its own. */
+/** A request over its own connection. */
 async function ask(port: number, path: string, { method = 'GET', headers = {} }: Ask = {}): Promise<Reply> {
   const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
   sent.end();
@@ -59,7 +59,7 @@ async function scrape(port: number, path = '/metrics', format: Format = 'text'):
   return parse(body, format);
 }
 
-/** All that comes for these bytes, until the connection ends, and whether it ended in order. */
+/** Sends these bytes and returns everything received until the connection ends, and how it ended. */
 async function talk(port: number, say: string): Promise<{ text: string; end: string }> {
   const socket = connect({ port, host: '127.0.0.1' });
   const chunks: Buffer[] = [];
@@ -74,7 +74,7 @@ async function talk(port: number, say: string): Promise<{ text: string; end: str
   return { text: Buffer.concat(chunks).toString('latin1'), end };
 }
 
-/** One that asks and never reads. */
+/** A client that sends a request and never reads the answer. */
 async function stuck(t: Test, port: number, say = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -85,8 +85,9 @@ async function stuck(t: Test, port: number, say = 'GET / HTTP/1.1\r\nHost: local
 }
 
 /**
- * One that asks, sees that its answer begins, and reads it once it is told to: how its connection ends then, FIN or the error. In Python,
- * because libuv takes a reset behind data for an end.
+ * A client that sends a request, waits for the first byte, and reads the answer only when the returned function is
+ * called; that returns how the connection ended: FIN or the error. In Python, because libuv reports a reset after
+ * data as an end.
  */
 async function patient(t: Test, port: number, say: string): Promise<() => Promise<string>> {
   const script = `
@@ -104,7 +105,7 @@ except OSError as e:
 `;
   const child = spawn('python3', ['-c', script, say], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
-  // One that has seen its end already takes no word.
+  // The child may have ended already, and then this write fails.
   child.stdin.on('error', () => undefined);
   let said = '';
   child.stdout.on('data', data => {
@@ -121,7 +122,7 @@ except OSError as e:
 
 // ---- servers ---------------------------------------------------------------------------------------------------------
 
-/** A server of our own answers, in this process. */
+/** A server in this process with the answers of the test. */
 async function serving(t: Test, respond: Respond, patience?: number): Promise<{ server: HttpServer; port: number }> {
   const server = new HttpServer(respond, patience === undefined ? {} : { patience });
   t.teardown(() => server.close());
@@ -129,7 +130,7 @@ async function serving(t: Test, respond: Respond, patience?: number): Promise<{ 
   return { server, port };
 }
 
-/** More than any socket's buffers hold, made as it is taken. */
+/** More bytes than any socket's buffers hold, made as they are sent. */
 function* much(bytes = 64 * MIB, made: { pieces: number } = { pieces: 0 }): Generator<Uint8Array> {
   for (let sent = 0; sent < bytes; sent += 1 << 16, made.pieces++) yield Buffer.alloc(1 << 16, `${made.pieces}`);
 }
@@ -147,14 +148,14 @@ function boardWith(t: Test, options: TestBoard = beating(), nodes = [node('n1'),
   return path;
 }
 
-/** What a receiver would write, with so many nodes, and a heart that beats as long as the test takes. */
+/** A board like a receiver's, with these nodes and a heartbeat for as long as the test runs. */
 function liveBoard(
   t: Test,
   nodes: readonly string[],
   capacity = nodes.length,
 ): { path: string; writer: Writer; lay: (hostname: string, load: number) => void; beat: () => void } {
   const path = join(folder(t), 'board');
-  // They are live as long as the test takes, on the busiest machine.
+  // The limits are so long that all nodes stay live during the test, even on a very busy machine.
   const [uncertainAfter, silentAfter] = [3_600_000, 7_200_000];
   const writer = openWriter({ path, cluster: 'test', capacity, uncertainAfter, silentAfter, nodes: [] });
   const clock = () => {
@@ -180,13 +181,13 @@ function liveBoard(
   return { path, writer, lay, beat };
 }
 
-/** A board whose receiver was heard last 20 s ago. */
+/** A board whose last heartbeat is 20 s old. */
 function stalledBoard(t: Test): string {
   const now = process.hrtime.bigint();
   return boardWith(t, { now, header: { heartbeat_ns: now - 20n * S, listening_since_ns: now - 25n * S } });
 }
 
-/** What does not move between two looks at a board that stands still. */
+/** The series that do not change between two readings of an unchanged board. */
 const still = (document: Exposition) => [...seriesOf(document)].filter(([key]) => !/_age_seconds|_exporter_/.test(key));
 
 // ---- the documents ---------------------------------------------------------------------------------------------------
@@ -307,7 +308,7 @@ t.test('what is asked for', async t => {
   t.match(await ask(port, '/-/healthy'), { status: 200, body: Buffer.from('beoboard prometheus is healthy.\n') });
 });
 
-t.test('what cannot be: a sentence', async t => {
+t.test('invalid requests get one sentence', async t => {
   const { port } = await startExporter(t, boardWith(t));
   const cases: [path: string, status: number, sentence: RegExp][] = [
     ['/metrics?collect[]=cpus', 400, /'cpus' is not a collector; did you mean cpu\?/],
@@ -375,7 +376,7 @@ t.test('what cannot be: a sentence', async t => {
   t.equal((await ask(port, '/metrics')).status, 200, 'and it goes on');
 });
 
-t.test('under which names it is asked', async t => {
+t.test('host names in requests: which are allowed', async t => {
   const { port, output } = await startExporter(t, boardWith(t), [
     '--allow-host',
     'Metrics.example',
@@ -473,7 +474,7 @@ t.test('a board that comes and goes, and one that has failed', async t => {
 
 // ---- a board that changes under it -----------------------------------------------------------------------------------
 
-/** How many nodes a document tells of. Throws where a reading is not of the node that it is told of. */
+/** How many nodes have readings in a document. Throws if a reading belongs to another node than its label says. */
 function believed(document: Exposition): number {
   const series = document.get('beoboard_node_load1')?.series ?? [];
   for (const { labels, value } of series)
@@ -484,7 +485,7 @@ function believed(document: Exposition): number {
 
 const NODES = Array.from({ length: 700 }, (_, i) => `n${i}`);
 
-/** Forgets some nodes, so that the others have other numbers, and hears them again. */
+/** Forgets some nodes, so that the others get other numbers, and then lets them report again. */
 function shuffle({ writer, lay, beat }: ReturnType<typeof liveBoard>, random: () => number): void {
   const some = new Set(Array.from({ length: 40 }, () => Math.floor(random() * NODES.length)));
   writer.forget([...some].map(number => `n${number}`));
@@ -525,7 +526,7 @@ t.test('nodes that are forgotten again and again while it is scraped', async t =
   let [scrapes, told, done] = [0, 0, false];
   const scraping = Promise.all(
     [1, 2, 3].map(async k => {
-      // In such a storm of boards one may be gone before a node of it is read.
+      // The boards change so fast that a scrape may find none of its nodes: only the sum must not be 0.
       for (; !done; scrapes++)
         told += believed(await scrape(port, `/metrics?k=${k}&of=3&collect[]=state&collect[]=cpu`));
     }),
@@ -559,12 +560,12 @@ t.test('a request that does not come to its end', async t => {
   t.equal((await ask(port, '/')).status, 200);
 });
 
-t.test('one that stops reading delays nobody, costs a page, and is cut off', async t => {
+t.test('a client that stops reading delays nobody, uses little memory, and is cut off', async t => {
   for (const packed of [false, true]) {
     const made = { pieces: 0 };
     let asked = 0;
     const noise = function* () {
-      // What cannot be made smaller.
+      // Random bytes, which gzip cannot compress.
       const bytes = Buffer.alloc(1 << 16);
       for (; made.pieces < 4096; made.pieces++) {
         for (let i = 0; i < bytes.length; i += 4) bytes.writeUInt32LE((Math.random() * 2 ** 32) >>> 0, i);
@@ -590,7 +591,7 @@ t.test('one that stops reading delays nobody, costs a page, and is cut off', asy
   }
 });
 
-t.test('one that reads slowly is served to its end', async t => {
+t.test('a client that reads slowly gets its whole answer', async t => {
   const { server, port } = await serving(t, () => answer(much(32 * MIB)), 2000);
   const socket = connect({ port, host: '127.0.0.1' });
   socket.write('GET / HTTP/1.0\r\n\r\n');
@@ -608,7 +609,7 @@ t.test('one that reads slowly is served to its end', async t => {
   t.equal(server.counts.stuck, 0);
 });
 
-t.test('a few that read as slowly as is borne keep nobody out', async t => {
+t.test('a few clients that read as slowly as allowed do not keep others out', async t => {
   const { server, port } = await serving(t, ({ path }) => answer(path === '/slow' ? much(2 ** 40) : much(MIB)), 400);
   const slow: Socket[] = [];
   for (let i = 0; i < 8; i++) {
@@ -625,7 +626,7 @@ t.test('a few that read as slowly as is borne keep nobody out', async t => {
   t.ok(server.clients <= 64);
 });
 
-t.test('a crowd makes room for who comes', async t => {
+t.test('when all places are taken, the client that was stuck longest is cut off', async t => {
   let asked = 0;
   const { server, port } = await serving(t, () => (++asked <= 64 ? answer(much()) : sentence(200, 'quick')), 3_600_000);
   for (let i = 0; i < 64; i++) await stuck(t, port);
@@ -635,8 +636,8 @@ t.test('a crowd makes room for who comes', async t => {
   t.ok(server.clients <= 64);
 });
 
-t.test('one that has its whole answer keeps it', async t => {
-  // What the kernel takes of a client that does not read yet.
+t.test('a client whose whole answer is with the kernel is never reset', async t => {
+  // An answer of 1 MiB fits in the kernel's buffers, so it counts as served before the client reads it.
   for (const end of ['crowd', 'close'] as const) {
     let asked = 0;
     const { server, port } = await serving(t, () => answer(++asked === 1 ? 'x'.repeat(MIB) : much()), 3_600_000);
@@ -651,7 +652,7 @@ t.test('one that has its whole answer keeps it', async t => {
   }
 });
 
-t.test('half of a document is none', async t => {
+t.test('an incomplete document ends with a reset', async t => {
   const old = 'GET / HTTP/1.0\r\n\r\n';
   const broken = function* () {
     yield Buffer.alloc(MIB, 'x');
@@ -674,7 +675,7 @@ t.test('half of a document is none', async t => {
   await until('nobody is left', () => server.clients + more.server.clients === 0);
 });
 
-t.test('one that leaves in the middle of its document', async t => {
+t.test('a client that leaves in the middle of its document', async t => {
   let closed = 0;
   const { server, port } = await serving(t, () =>
     answer(
@@ -695,7 +696,7 @@ t.test('one that leaves in the middle of its document', async t => {
   t.strictSame([server.counts.served, server.clients], [0, 0]);
 });
 
-t.test('an answer that fails, and one that refuses', async t => {
+t.test('an answer that throws an error, and one that rejects the request', async t => {
   const { server, port } = await serving(t, ({ path }) => {
     if (path === '/bad') throw new InputError('this is not a request');
     throw new Error('a fault of ours');
@@ -723,7 +724,7 @@ t.test('whatever signal ends it', async t => {
     t,
     Array.from({ length: 2000 }, (_, i) => `n${i}`),
   );
-  // More than the kernel takes of a client that does not read.
+  // The document must be larger than the kernel's buffers for a client that does not read.
   const more = Array.from({ length: 8 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     const { port, child, exit, output } = await startExporter(t, `first=${path}`, more);
@@ -841,7 +842,7 @@ t.test('whatever is asked for is taken, or refused with one line', t => {
         read(parameters);
         taken++;
       } catch (error) {
-        // All else is a fault of ours.
+        // Any other error is a mistake in the parser.
         if (!(error instanceof InputError)) throw error;
         if (/[\n\u001b\0]/.test(error.message) || error.message.length > 500)
           throw new Error(`no line for people: ${error.message}`);

@@ -21,7 +21,8 @@ t.comment(`seed ${SEED}`);
 const MIB = 2 ** 20;
 const SETS: SetName[] = ['cpus', 'cpu_share', 'memory', 'gpu', 'power', 'net', 'disk', 'fabric'];
 
-// Few values, so that names meet, counters go back, and nothing moves; 2^53 and beyond have no rates in JavaScript.
+// Few values, so that equal names, counters that go back and unchanged counters are frequent. Counters of 2^53 and more
+// have no rates in JavaScript.
 const bytes = fc.constantFrom(0n, 1n, 5_000_000_000n, 2n ** 53n - 1n);
 const entry = (...names: string[]) =>
   fc.record({
@@ -30,7 +31,7 @@ const entry = (...names: string[]) =>
     tx_bytes: bytes,
     state: fc.constantFrom(3, 0x1_0003, 0x2_0003, 0xffff_0001),
   });
-/** A report at one of these seconds since boot. */
+/** A report at one of these times since boot, s. */
 const report = (...seconds: bigint[]): fc.Arbitrary<Encodable<'report'>> =>
   fc.record({
     valid: fc
@@ -64,7 +65,7 @@ const nodes: fc.Arbitrary<(Omit<MadeNode, 'name'> & { chosen: boolean })[]> = fc
   { maxLength: 10 },
 );
 
-/** Sums by the names of a part, and of how many nodes. */
+/** Sums by part and name, and the number of nodes in them. */
 type Sums = Record<string, Record<string, number>>;
 
 function add(sums: Sums, part: string, values: Record<string, number | undefined>): void {
@@ -74,7 +75,7 @@ function add(sums: Sums, part: string, values: Record<string, number | undefined
   for (const [name, value] of Object.entries({ nodes: 1, ...values })) all[name] = (all[name] ?? 0) + Number(value);
 }
 
-/** The same by what is decoded of each node, and by its rates. */
+/** The expected sums, from each node's decoded report and its rates. */
 function summed(nodes: readonly Node[]): Sums {
   const sums: Sums = {};
   for (const { report, rates } of nodes) {
@@ -91,7 +92,7 @@ function summed(nodes: readonly Node[]): Sums {
     if (mem && free !== undefined && free <= mem) add(sums, 'memory', { used: (mem - free) * MIB, total: mem * MIB });
     if (gpu_count) add(sums, 'gpus', { used: gpu_busy, total: gpu_count });
     add(sums, 'power', { watts: report.power_node_w });
-    // One that is in the report and has no rate leaves the sum unknown.
+    // An interface that is in the report and has no rate makes the sum unknown.
     const present = (report.net?.length ?? 0) + Number(report.net_rest !== undefined);
     const entries = [...(rates?.net ?? []), ...(rates?.net_rest ? [rates.net_rest] : [])];
     const over = (name: 'rx_bytes' | 'tx_bytes') => {
@@ -106,7 +107,7 @@ function summed(nodes: readonly Node[]): Sums {
   return sums;
 }
 
-/** What differs by more than the order of additions makes. */
+/** The first value that differs by more than rounding. */
 function difference(is: Totals | undefined, wanted: Sums): string | undefined {
   const flat = (of: object) =>
     new Map(
@@ -141,7 +142,7 @@ t.test('the sums are those of reports and their rates', async t => {
   for (const [part, boards] of seen) t.ok(boards > 20, `${part}: of ${boards} boards`);
 });
 
-/** GPUs and watts are on some nodes. */
+/** Only some of these nodes have GPUs and report watts. */
 const some: MadeNode[] = Array.from({ length: 6 }, (_, i) => ({
   name: `node${i + 1}`,
   age: 0.5,
@@ -221,7 +222,7 @@ t.test('JSON has them, of one node, too', async t => {
   const parsed = (snapshot: Snapshot, choice?: Choice) => {
     const found = survey(snapshot, choice);
     const pieces = jsonPieces(snapshot, found.nodes, [], { totals: totalsOf(found) });
-    // Each is valid until the next is asked for.
+    // A piece is valid only until the next one is requested, so each is copied.
     return JSON.parse(Array.from(pieces, piece => Buffer.from(piece).toString()).join(''));
   };
   t.same(parsed(madeBoard(some), { among: ['node6'] }).totals, {

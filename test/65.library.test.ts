@@ -40,7 +40,7 @@ const WRITER = writerSources();
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 type Message = [] | [string];
-/** What helpers need of tap. */
+/** The part of tap that helpers need. */
 interface Tap {
   teardown(end: () => void): void;
   fail(...message: Message): boolean;
@@ -50,7 +50,7 @@ interface Tap {
 }
 
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
-/** Why a test cannot run here; in CI it has to. */
+/** Why a test cannot run here; in CI it must run. */
 const lacks = (packages: string, ...programs: string[]) => {
   const missing = programs.filter(program => !has(program));
   return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
@@ -72,14 +72,14 @@ function run(
   }) as SpawnSyncReturns<string>;
 }
 
-/** Runs what has to succeed, and gives its stdout. */
+/** Runs a command that has to succeed, and returns its stdout. */
 function must(t: Tap, command: string, args: string[], more: Parameters<typeof run>[2] = {}): string {
   const { status, signal, stdout, stderr, error } = run(command, args, more);
   if (status !== 0) t.fail(`${command} ${args.join(' ')}: ${status ?? signal} ${error ?? ''}\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** A test program of c/lib/test with the library's sources, and those of the writer, in it. */
+/** Builds a test program of c/lib/test together with the sources of the library and of the writer. */
 function build(t: Tap, name: string, compiler: string, flags: string[], sources: string[], from = C): string {
   const out = join(folder(t), name);
   const standard = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
@@ -125,7 +125,7 @@ function open(path: string, nodes: string[] = []): Writer {
   });
 }
 
-/** Lays report `seq` of a node on the board, as of `ageNs` ago. */
+/** Writes report `seq` of a node to the board, as if it had arrived `ageNs` ago. */
 function lay(writer: Writer, hostname: string, seq: number, ageNs = 0n, values: Encodable<'report'> = {}): string {
   const real = 1_800_000_000n * S - ageNs;
   const times = { t_boot_ns: 100n * S + BigInt(seq) * S, t_real_ns: real - 1_234_567_890n };
@@ -161,7 +161,7 @@ t.test('the header compiles without a warning', async t => {
           '/dev/null',
           '-',
         ];
-        // Twice, and from its own folder alone: it is all that a program needs.
+        // Included twice, and with no other folder in the path, because a program needs only this header.
         const { status, stderr } = run(compiler, [`-I${C}`, ...args], {
           input: `#include <beoboard.h>\n#include <beoboard.h>\nint f(beoboard *b) { return beoboard_count(b); }\n`,
         });
@@ -238,7 +238,7 @@ t.test('make install', async t => {
     ? [`-I${to}/opt/beo/include`, `-L${to}/opt/beo/lib`, '-lbeoboard']
     : must(t, 'pkg-config', ['--cflags', '--libs', 'beoboard'], { env }).trim().split(/\s+/);
   if (!skip) t.match(must(t, 'pkg-config', ['--modversion', 'beoboard'], { env }), /^1\.0\.0$/m);
-  // A program in C++ against what was installed, shared and static: the names are C's.
+  // A C++ program links with the installed library, shared and static, because the header declares extern "C".
   const program = join(to, 'program.cc');
   writeFileSync(
     program,
@@ -277,7 +277,7 @@ t.test('manual pages are without fault, and fit on a terminal', async t => {
       t.test('groff', { skip: noGroff }, async t => {
         const { status, stdout, stderr } = run('groff', [...shown, '-z', page]);
         t.strictSame([status, stdout, stderr], [0, '', '']);
-        // As man does on a terminal of 80 columns, without bold and colours.
+        // As man shows it on a terminal of 80 columns, without bold and colours.
         const { stdout: text } = run('groff', [...shown, '-P-bcou', '-rLL=78n', page]);
         t.ok(text.length > 1000);
         t.strictSame(
@@ -362,7 +362,7 @@ t.test('what opening gives', async t => {
   }
 });
 
-t.test('whom it believes', { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
+t.test('whose boards it trusts', { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
   const path = boardPath(t);
   open(path).close();
   const names = join(folder(t), 'names.so');
@@ -372,7 +372,7 @@ t.test('whom it believes', { skip: process.getuid?.() !== 0 && 'needs root to gi
     [1234, undefined, undefined, '-1 null'],
     [1234, '1234', undefined, '0 handle'],
     [1234, undefined, '1234', '0 handle'],
-    [1234, '1235', '1234', '-1 null'], // who is named by the caller goes before the environment
+    [1234, '1235', '1234', '-1 null'], // the caller's choice overrides the environment
     [1234, undefined, '', '-1 null'],
     [1234, undefined, 'nobody-of-that-name', '-22 null'],
     [0, '4294967295', undefined, '-22 null'],
@@ -409,7 +409,7 @@ function sampler(t: Tap): { path: string; writer: Writer } {
     'gap',
   ]);
   t.teardown(() => writer.close());
-  // Nothing here is older than a machine that has just been started.
+  // Only small ages, because the test may run on a machine that has just booted.
   writer.listeningSince(now() - 25n * S);
   const valid = Object.values(bits.valid).reduce((all, bit) => all | (1n << BigInt(bit)), 0n);
   lay(writer, 'live', 1);
@@ -420,7 +420,7 @@ function sampler(t: Tap): { path: string; writer: Writer } {
   lay(writer, 'ahead', 1, -30n * S);
   lay(writer, 'refused', 1, 1n * S);
   t.equal(lay(writer, 'refused', 2, 0n, { boot_id: 7n, t_real_ns: 1_800_000_005n * S }), 'rival');
-  // Proved, and an hour behind: it has a record, and no report.
+  // Signed, but an hour behind: it has a record, and no report.
   const behind = makeReport(
     {
       hostname: 'clock',
@@ -497,7 +497,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
       t.equal(is.age < 0 ? is.age : is.age >= 0, stale ? -116 : report === undefined ? -61 : true);
       if (node.ageMs === undefined) t.equal(is.copied.age_ns, -1);
       else {
-        // The program ran before the snapshot was taken; the column is rounded to a ms, and the clock to a tick.
+        // The program ran before the snapshot was taken; the column is in whole ms, and the program's clock in ticks.
         t.ok(is.copied.age_ns / 1e6 <= node.ageMs && is.copied.age_ns / 1e6 > node.ageMs - 30_000, `${node.name}: age`);
         t.ok(stale || Math.abs(is.age - is.copied.age_ns) < 100e6, `${node.name}: both ages`);
         t.equal(is.newest.stamp_ns, String(node.stampNs));
@@ -570,7 +570,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
   t.test('once it is stalled', async t => {
     const into = open(boardPath(t));
     into.close();
-    // The heartbeat of a while ago, as that of a receiver that was killed.
+    // An old heartbeat, as of a receiver that was killed.
     const bytes = readFileSync(path);
     const killed = boardPath(t);
     bytes.writeBigUInt64LE(now() - 20n * S, structs.board_header.fields.heartbeat_ns.offset);
@@ -608,7 +608,7 @@ t.test('the rule of liveness is that of test/judging.ts', async t => {
     const limits = [(uncertainAfterNs * scale) / 1000n, (silentAfterNs * scale) / 1000n];
     const heartbeatNs = nowNs - near(0n, 0n, 50n * MS, 3n * S, -S, 2900n * MS);
     const link = pick(8) === 0 ? pick(40) : pick(31);
-    // Of none, and of a number that no word holds, nothing is known.
+    // There is no evidence for link 0 (none) and for links above 31.
     const none = link === 0 || link > 31;
     const ofLink = none ? 0n : heartbeatNs - near(0n, 0n, 50n * MS, 5n * S, 3600n * S);
     const listened = ofLink - near(...limits, 3600n * S, 0n, 9_000_000n * S);
@@ -619,7 +619,7 @@ t.test('the rule of liveness is that of test/judging.ts', async t => {
     const evidence = {
       nowNs,
       heartbeatNs,
-      listeningSinceNs: pick(2) === 0 ? 0n : nowNs, // the receiver's own says nothing of a node
+      listeningSinceNs: pick(2) === 0 ? 0n : nowNs, // the receiver's own time does not affect a node
       uncertainAfterNs,
       silentAfterNs,
       retired: pick(20) === 0,
@@ -796,7 +796,7 @@ t.test('links: up, down, dark', async t => {
   );
   const [dark, , others] = links;
   t.equal(dark?.dark_nodes, 2);
-  // They fell 3.5 s ago: 4.5 s after their reports.
+  // They became dark 3.5 s ago, which is 4.5 s after their reports.
   t.ok((dark?.dark_age_ns ?? 0) > 3.4e9 && (dark?.dark_age_ns ?? 0) < 30e9, `dark for ${dark?.dark_age_ns} ns`);
   t.ok(Math.abs((dark?.listened_ns ?? 0) - 20e9) < 1e9, `it has listened for ${dark?.listened_ns} ns`);
   t.ok((dark?.heartbeat_age_ns ?? -1) >= 0 && (dark?.heartbeat_age_ns ?? 0) < 10e9);
@@ -871,7 +871,7 @@ t.test('why a node is not heard, and who was refused', async t => {
   for (const seq of [5, 4]) lay(writer, 'refused', seq);
   writer.heartbeat(now());
   t.match(refusalOf('refused'), { reason: 'late', is_newer: 0 }, 'a newer one was accepted before');
-  // Of another cluster: it has no record, and only the table of senders tells of it.
+  // A node of another cluster has no record; only the table of senders has it.
   for (let i = 0; i < 3; i++) deliver(writer, makeReport({ hostname: 'stray' }, 'beta'), now(), BigInt(i));
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
@@ -956,7 +956,7 @@ t.test('events', async t => {
     all.event.map(({ number, kind, detail }) => [number, kind, detail]),
     'as the TypeScript reader has it',
   );
-  // More than the ring holds: the oldest are gone, and the numbers tell how many.
+  // These are more than the ring holds: the oldest are lost, and the numbers say how many.
   for (let i = 0; i < 5000; i++) lay(writer, 'b', 10 + i, 0n, { start_boot_ns: 90n * S, flags: goodbye });
   const late = ask(7, 5);
   t.strictSame(
@@ -969,13 +969,13 @@ t.test('events', async t => {
     ask(5000).event.map(({ number, subject }) => `${number} ${subject}`),
     [5000, 5001, 5002, 5003, 5004, 5005, 5006].map(n => `${n} 1`),
   );
-  // Another board takes its place: the numbers go on, what was not read is missed.
+  // Another board replaces this one: the numbers continue, and unread events are counted as missed.
   writer.forget(['a']);
   t.strictSame(told(ask(5000)), ['5007 forget -1 1']);
   t.equal(ask(5000).next, 5008);
   lay(writer, 'b', 6000, 0n, { start_boot_ns: 90n * S, flags: goodbye });
   t.strictSame(told(ask(5008)), ['5008 goodbye 0 0'], 'and what they are about is of the new board');
-  // No receiver has counted so far.
+  // No receiver ever counts this far.
   writer.heartbeat(now());
   for (const last of [2n ** 61n, 2n ** 63n - 1n, 2n ** 64n - 1n]) {
     pokeBoard(path, [[structs.board_header.fields.event_last.offset, last]]);
@@ -1054,7 +1054,7 @@ t.test('its rates are those of src/shm/rates.ts', async t => {
         pick(8) > 0 || /^cpu_/.test(field) ? moved(type, Number(before[field])) : value(type),
       ]),
     );
-    // Times of CPUs go forward more often than not: else there are no shares to compare.
+    // In half of the trials all CPU times go forward; otherwise there would be no shares to compare.
     if (pick(2) === 0)
       for (const [field] of counters)
         if (/^cpu_.*_ms$/.test(field)) after[field] = Math.min(BIG - 1, Number(before[field]) + pick(1e6));
@@ -1111,7 +1111,7 @@ t.test('its rates are those of src/shm/rates.ts', async t => {
 t.test('older and newer programs', async t => {
   const { path } = sampler(t);
   t.equal(calls(t, 'sizes', path), 'as promised\n', 'structs of every smaller and some larger sizes');
-  // A program from before some fields were added: the header as it was agreed upon.
+  // A program that was compiled with an older header, before some fields were added.
   const old = folder(t);
   let text = header;
   for (const first of ['    uint64_t received, accepted;', '    uint32_t interval_ms;              /* the']) {
@@ -1172,7 +1172,7 @@ t.test('read calls make no system call', async t => {
   });
   t.test('nor do they need more stack than was said', async t => {
     const usage = folder(t);
-    // Each source's own functions in a row is more than any call can be; what the kernel's clock takes comes to it.
+    // No call is deeper than the three largest functions of a source together, plus the stack of the kernel's clock.
     const deepest = ['about', 'ailing', 'evidence', 'live', 'node', 'rates'].map(name => {
       const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O2', '-fstack-usage'];
       must(t, 'gcc', [...flags, '-c', `lib/${name}.c`, '-o', join(usage, `${name}.o`)]);
@@ -1193,7 +1193,8 @@ t.test('a board that its owner cut short', async t => {
   const { path } = sampler(t);
   const copy = boardPath(t);
   writeFileSync(copy, readFileSync(path));
-  // -EUCLEAN, then -EAGAIN (it is shorter than a header now), and from then on answers as of a stalled board without nodes.
+  // -EUCLEAN, then -EAGAIN (the file is now shorter than a header), and after that the answers of a stalled board
+  // without nodes.
   t.equal(calls(t, 'cut', copy), '-117 -11 0 0 0 1 1\n');
 });
 
@@ -1253,7 +1254,7 @@ const fires: Fire[] = [
     rounds: 10_000,
     signals: 1000,
   },
-  // -Wno-tsan: gcc warns that it does not model fences; every shared word is atomic, so it needs them for no verdict.
+  // -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them.
   {
     what: 'gcc, threads',
     compiler: 'gcc',
@@ -1296,7 +1297,7 @@ for (const { what, compiler, flags, under, packages, rounds, signals } of fires)
   });
 }
 
-t.test('the fire can hit: with a lock that believes every copy, torn reports are found', async t => {
+t.test('the test can fail: with a lock that accepts every copy, torn reports are found', async t => {
   const broken = folder(t);
   must(t, 'cp', ['-r', C, broken]);
   const lock = join(broken, 'c', 'seqlock.h');
@@ -1323,7 +1324,7 @@ t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
     'examples/may-start.c',
     join(out, 'libbeoboard.a'),
   ]);
-  // Made last: nobody beats its heart while a compiler runs.
+  // Made after compiling, because nothing updates its heartbeat while a compiler runs.
   const { path } = sampler(t);
   t.strictSame(
     [run(join(out, 'may-start'), ['-b', path, 'live', 'measured']).stdout],
@@ -1331,7 +1332,7 @@ t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
   );
 });
 
-t.test('what schedulers link knows nothing of the writer', async t => {
+t.test('the library that schedulers link includes no file of the writer', async t => {
   const allowed = new Set([
     'ailments.h',
     'beoboard.h',

@@ -39,13 +39,16 @@ const make = run('make', ['-s', '-C', join(ROOT, 'c'), 'lib', 'examples', `OUT=$
 t.equal(make.status, 0, make.stderr);
 const example = (name: string, ...args: string[]) => run(join(OUT, name), args);
 
-/** How to run a reader in another language, or why not. Python has to be there in CI; who has no Go or Rust misses nothing else. */
+/**
+ * How to run a reader in another language, or why it cannot run. Python must be there in CI; without Go or Rust only
+ * their tests are skipped.
+ */
 interface Reader {
   what: string;
   skip: string | false;
   command: string[];
   env?: Record<string, string>;
-  /** A line is NAME STATE AGE_MS SEQ LOAD1; without SEQ where the library is used. */
+  /** The fields of a line: NAME STATE AGE_MS SEQ LOAD1, without SEQ if the program uses the library. */
   fields: number;
 }
 
@@ -184,7 +187,7 @@ t.test('why a job may not start: it may be the network', async t => {
   lay('s1', 12n, 'eth2');
   lay('s2', 0n, 'eth2');
   lay('r1', 6n, 'eth2');
-  // Of another boot, while the first still has its place.
+  // A report of another boot is rejected while the first boot is still reporting.
   t.equal(lay('r1', 5n, 'eth2', { boot_id: 77n, t_real_ns: 1_699_999_990n * S }), enums.reason.indexOf('rival'));
   writer.listeningSince(now - 25n * S);
   writer.linkState(2, 0, false, monotonicNs());
@@ -241,7 +244,7 @@ t.test('nodes of many links, of each of which something else is known', async t 
 
 t.test('a receiver and a simulated cluster', async t => {
   const path = boardPath(t);
-  // Asked for before there is a board, a receiver, or a node of that name.
+  // Started before there is a board, a receiver, or a node of that name.
   const waiting = spawn(join(OUT, 'wait-for-node'), ['-b', path, 'back1', '120']);
   t.teardown(() => waiting.kill());
   let told = '';
@@ -339,7 +342,7 @@ t.test('a receiver and a simulated cluster', async t => {
         .every(node => node.state === 'silent'),
     );
     const { status, stdout } = example('may-start', '-b', path, ...names);
-    // With back1, unless that had been silent before.
+    // 21 with back1, unless back1 was silent before.
     const why = `silent; ${/ 21 nodes/.test(stdout) ? 21 : 20} nodes on link lo fell together`;
     t.strictSame([status, stdout], [1, names.map(name => `${name}: ${why}\n`).join('')]);
     t.equal(example('least-loaded', '-b', path).status, 1);
@@ -362,7 +365,7 @@ t.test('a receiver and a simulated cluster', async t => {
     receiver.child.kill('SIGKILL');
     await receiver.exit;
     await until('the board is stalled', () => reader.snapshot().stalled);
-    // libbeoboard's clock is a tick of the kernel late, and sees it as late.
+    // libbeoboard reads a coarse clock, which is up to one tick of the kernel behind, so it sees the stall later.
     const seenMs = reader.snapshot().heartbeatAgeMs;
     await until('a tick has passed', () => reader.snapshot().heartbeatAgeMs > seenMs + 50);
     t.strictSame(
@@ -376,7 +379,7 @@ t.test('a receiver and a simulated cluster', async t => {
   });
 });
 
-t.test('who reads a reader may leave early, as head does', async t => {
+t.test('the reader of an example may close the pipe early, as head does', async t => {
   const path = boardPath(t);
   const { port } = await startReceiver(t, path);
   await runProgram(['load', '--to', `127.0.0.1:${port}`, '--size', '3', '--interval', '100ms', '--for', '200ms']);
@@ -436,7 +439,7 @@ t.test('a writer at full speed tears nothing', async t => {
     for (let i = 0; i < 4; i++) {
       for (const [name, , , seq, load] of read(one, path).rows) {
         if (name === 'guest') continue;
-        // Of this writer's reports the load is the number, in hundredths.
+        // This writer's reports have their number as the load, in hundredths.
         if (load !== (Number(seq) / 100).toFixed(2)) t.fail(`${one.what}: report ${seq} with the load ${load}`);
         seen.add(seq ?? '');
       }

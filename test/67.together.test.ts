@@ -21,7 +21,7 @@ t.test('nodes that die one by one', async t => {
     [30, 60, 10, 5],
     [100, 600, 10, 1],
   ] as const) {
-    // Many nodes take long, and are looked at as often as there are.
+    // With many nodes a trial takes longer, and has more chances to be wrong.
     const trials = count < 100 ? 200 : 50;
     const told = falselySaid(trials, count, overS, intervalS, chanceOf(SEED));
     t.ok(told <= most, `${count} over ${overS} s, which report every ${intervalS} s: told ${told} times of ${trials}`);
@@ -44,10 +44,10 @@ t.test('a rack that dies at once', async t => {
   }
 });
 
-/** Nodes of these ages in s. */
+/** Nodes whose last reports have these ages, s. */
 const unheard = (ages: readonly number[], isSilent = true, intervalMs = 1000) =>
   ages.map(age => ({ ageMs: 1000 * age, intervalMs, isSilent }));
-/** So many ages within an interval that ends there. */
+/** So many ages, spread evenly over one second from this age. */
 const within = (count: number, age: number) => Array.from({ length: count }, (_, i) => age + i / count);
 const sizes = (nodes: ReturnType<typeof unheard>) => fellTogether(nodes, 3).map(group => group.length);
 
@@ -58,7 +58,7 @@ t.test('the rule', async t => {
   t.same(sizes(unheard(within(10_000, 60))), [10_000]);
   t.same(sizes(unheard(new Array(30).fill(60))), [30], 'in one moment');
   t.same(sizes(unheard([...within(30, 60), ...within(30, 63)])), [30, 30], 'two racks, three seconds apart');
-  // Each is the other's deaths around: in one window they are too many for chance all the same.
+  // Each rack adds to the rate of deaths around the other, but in one window they are still too many for chance.
   for (const apart of [0.3, 0.7, 1, 1.3, 1.5, 1.8, 2, 2.5]) {
     const told = sizes(unheard([...within(30, 60), ...within(30, 60 + apart)])).reduce((sum, size) => sum + size, 0);
     t.ok(told >= 55, `two racks, ${apart} s apart: ${told} of 60`);
@@ -79,7 +79,7 @@ t.test('the rule', async t => {
     [],
     'but others go on dying',
   );
-  // A burst of single deaths is larger than the rack, and hides it nowhere.
+  // A burst of single deaths elsewhere, though larger than the rack, does not hide it.
   const burst = Array.from({ length: 400 }, (_, i) => 7200 + i / 40);
   t.same(sizes(unheard([...burst, ...within(30, 60)])), [30]);
 });

@@ -14,31 +14,31 @@ import { folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Processes at a time. */
 const AT_ONCE = 4;
-/** A line that is taken after all may run forever: it is ended then, and told. */
+/** A command line that is accepted by mistake may run forever: after this time it is killed and reported. */
 const PATIENCE_MS = 60_000;
 const NOBODY = 65_534;
 const ROOT_USER = process.getuid?.() === 0;
 t.setTimeout(500_000);
 
-/** What else is to be known of a row. */
+/** Options of a row. */
 interface More {
-  /** By default 2, usage; of `check` 3, unknown. */
+  /** The expected exit code; by default 2 (usage), for `check` 3 (unknown). */
   code?: number;
   env?: Record<string, string>;
-  /** Asked as an ordinary user. */
+  /** Run as an ordinary user. */
   ordinary?: boolean;
-  /** What only root can make is asked about. */
+  /** Needs a file that only root can make. */
   root?: boolean;
 }
 
 /**
- * A command line without `beoboard`: words, in single quotes what holds blanks, or as they are. DIR is the folder of what
- * `makeFolder` makes, BUSY a port of 127.0.0.1 on which somebody listens.
+ * A command line without `beoboard`: a string, with words that hold blanks in single quotes, or a list of words. DIR
+ * is the folder that `makeFolder` makes, BUSY a port of 127.0.0.1 that is in use.
  */
 type Line = string | readonly string[];
 type Row = Line | readonly [line: Line, more: More];
 
-/** A board that is ready, of node1 to node3, which never reported. */
+/** A board that is ready, with node1 to node3, which have never reported. */
 const BOARD = '--board DIR/board';
 const BILLION = 'n[1-1000000000]';
 const LONG = 'x'.repeat(5000);
@@ -634,7 +634,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
         [`${verb} --board DIR/locked`, { code, ordinary: true }],
       ];
     }),
-    // Not of dump, which shows what is wrong with a file.
+    // Not for dump, which shows what is wrong with a file.
     ...['status', 'show node1', 'nodes', 'xml', 'events', 'forget node1', 'check'].flatMap((verb): Row[] => {
       const code = verb === 'check' ? 3 : 4;
       return [
@@ -781,7 +781,7 @@ const FILES: Readonly<Record<string, string>> = {
   other: '',
 };
 
-/** What is asked about, in a folder that anybody may enter. */
+/** Makes the files that the command lines name, in a folder that every user may enter. */
 function makeFolder(): string {
   const dir = folder(t);
   chmodSync(dir, 0o755);
@@ -809,13 +809,13 @@ function isMore(row: Row): row is readonly [Line, More] {
 
 interface Use {
   readonly title: string;
-  /** As it stands in the file of answers. */
+  /** The command line as it is written in the golden file. */
   readonly shown: string;
   readonly words: readonly string[];
   readonly more: More;
 }
 
-/** A word as somebody would type it; what nobody would is cut short. */
+/** A word as a person would type it; very long ones are cut. */
 function typed(word: string): string {
   if (word.length > 200) return `${word.slice(0, 10)}…${word.length} characters`;
   if (word.search(UNSEEN) >= 0) {
@@ -840,7 +840,7 @@ interface Answer {
   stderr: string;
 }
 
-/** In front of a command: as an ordinary user, without what tap has each process load. Without root we are one. */
+/** Put in front of a command to run it as an ordinary user. Without root we are one already. */
 const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
@@ -862,7 +862,7 @@ async function ask(words: readonly string[], { env, ordinary }: More): Promise<A
   return { code: code ?? signal ?? '', ...answer };
 }
 
-/** The answers of a file by what was asked. */
+/** The answers of the golden file by command line. */
 function readGolden(): Map<string, string> {
   const text = existsSync(GOLDEN) ? readFileSync(GOLDEN, 'utf8') : '';
   return new Map(
@@ -900,7 +900,7 @@ t.test('every wrong use gets one line that says what to do', async t => {
       return;
     }
     const { code, stdout, stderr } = await ask(words.map(place), more);
-    // A monitor reads stdout alone.
+    // A monitor reads only stdout.
     const isCheck = words[0] === 'check';
     const [told, silent] = isCheck ? [stdout, stderr] : [stderr, stdout];
     const answer = placeless(told);

@@ -1,5 +1,6 @@
-// beoboard show: a node on one page, each number with its unit and its share (made boards, test/golden/show.txt; to write it again, after
-// reading the difference: node dist/test/69.show.test.js --write), and the command on a real board.
+// beoboard show: a node on one page, each number with its unit and its share (made boards, test/golden/show.txt; to
+// write it again, after reading the difference: node dist/test/69.show.test.js --write), and the command on a real
+// board.
 
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'show.txt');
 const ALL = Object.values<number>(bits.valid).reduce((valid, bit) => valid | (1n << BigInt(bit)), 0n);
 const { flags, gpu_flags, net_state } = bits;
 
-/** A node of which everything is known: two packages, two interfaces, a fabric, two GPUs, nothing well. */
+/** A node with all fields: two packages, two interfaces, a fabric, two GPUs, and several ailments. */
 const rich: Encodable<'report'> = {
   valid: ALL,
   flags: (1 << flags.held) | (1 << flags.root_readonly) | (1 << flags.clock_unsync),
@@ -155,7 +156,7 @@ t.test('the page is that of test/golden/show.txt', async t => {
   for (const line of golden().split('\x1b')[0]?.split('\n') ?? []) t.ok(line.length <= 160, line);
 });
 
-t.test('what no name and no number can do: any report has a page', async t => {
+t.test('any report has a page, whatever its names and numbers are', async t => {
   // Every field at both ends of its range, measured.
   for (const byte of [0, 0xff]) {
     const report = makeReport({ hostname: 'node1' });

@@ -16,7 +16,7 @@ const SEED = Number(process.env.SEED ?? 70);
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
 const { auth_alg, tag } = structs.report.fields;
 
-/** A machine's trees, the command line for its report, and what that report has to be, signed with each kind of key. */
+/** For each machine its trees, the command line for a report, and the expected report, signed with each kind of key. */
 function prepareAll(t: Parameters<typeof folder>[0]) {
   const root = folder(t);
   return machines().map(machine => {
@@ -52,7 +52,7 @@ t.test('the sender in TypeScript, with each kind of key', async t => {
     }
 });
 
-/** Each way to make it, with what Debian calls what it needs. Sanitizers look at what a report needs, and at what it says. */
+/** How the sender is compiled, and the Debian packages for that. Sanitizers check it while it makes each report. */
 const MAKES: [name: string, packages: string, programs: string[], make: Make, run?: string][] = [
   ['gcc, static', 'gcc', ['gcc'], { CC: 'gcc' }],
   ["gcc, with the system's C library", 'gcc', ['gcc'], { CC: 'gcc', LDFLAGS: '' }],
@@ -91,7 +91,7 @@ t.test('HMAC-SHA-256: messages and keys of any length, against the one in Node',
   const bytes = (most: number) =>
     Buffer.from(Array.from({ length: Math.floor(next() * most) }, () => Math.floor(next() * 256)));
   const word = (data: Buffer) => data.toString('hex') || '-';
-  // All lengths around those of a block and of what pads it, then any.
+  // First all lengths around a block and its padding, then random ones.
   const rows = Array.from({ length: 3000 }, (_, i) => [
     i < 200 ? Buffer.alloc(i, i) : bytes(200),
     i < 200 ? Buffer.alloc(200 - i, 7) : bytes(1300),

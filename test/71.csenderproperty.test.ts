@@ -48,14 +48,14 @@ t.test(
   },
 );
 
-t.test('what a pretence may say', async t => {
+t.test('what a pretend file may say', async t => {
   const patient = new Patient(t, 'vm');
   const refused = { both: 0 };
   await fc.assert(
     fc.asyncProperty(pretences, async changes => {
       patient.pretend(changes);
       const { c, ts } = await patient.ask(sender).finally(() => patient.heal());
-      // Each has its own words for what is wrong with this file, and one line for them.
+      // Both reject an invalid pretend file with one line, each in its own words.
       const line = /^\S+pretend\.toml:.*\n$/;
       if (c.code === 2 && ts.code === 2 && line.test(c.said) && line.test(ts.said)) refused.both++;
       else {

@@ -11,10 +11,11 @@ import { Manager } from './manager.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
-// They mostly wait, so they wait at the same time.
+// These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 
-// As it is installed, where that can be made; and one that takes libraries of ours, for statfs that hangs.
+// The sender as it is installed, if musl-gcc is there; and a dynamic one, which can preload our library with a statfs
+// that hangs.
 const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
 const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
 
@@ -56,7 +57,7 @@ t.test('a pace file', { buffered: true }, async t => {
     chmodSync(join(own, 'made'), mode);
     renameSync(join(own, 'made'), file);
   };
-  /** The next line of these. */
+  /** Checks the next line of the log after `act`. */
   const says = async (what: RegExp, act: () => void) => {
     const before = said().length;
     act();
@@ -106,7 +107,7 @@ t.test('a pace file', { buffered: true }, async t => {
         .slice(count)
         .some(({ lines }) => lines.READY === '1' && / reports every 100ms to /.test(lines.STATUS ?? '')),
     );
-    // Options that are taken are looked at anew, and so is the file.
+    // When new options are accepted, the pace file is read again, too.
     await says(/\/pace is a link; ignored$/, () => {
       writeFileSync(config, 'pace-max = "5s"\n');
       child.kill('SIGHUP');
@@ -133,7 +134,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
   const good = [...base, '--to', '-'];
   const same = async (argv: string[]) => {
     const [c, ts] = [askC(sender, argv), await askHere(argv)];
-    // It is called otherwise, and has no other verbs.
+    // The two differ in their name, and only one has other verbs.
     c.said = c.said.replaceAll('beoboard-send', 'beoboard send');
     ts.said = ts.said.replace(/^--(\w+) is an option of other verbs;/, "unknown option '--$1';");
     t.strictSame(c, ts, argv.filter(word => !good.includes(word)).join(' ') || 'as it should be');
@@ -185,7 +186,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
   ] as [string, ...string[]][])
     await same([...good, ...given.flatMap(value => [option, value])]);
 
-  // None of these is sent anything: they are refused, or the port is one that nobody can listen on.
+  // Nothing is sent to any of these: they are rejected, or nobody can listen on the port.
   await values(
     '--to',
     [
@@ -407,7 +408,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
   ];
   for (const [i, text] of configs.entries()) await same([...good, '--config', file(`config${i}`, text)]);
   await same([...good, '--name', 'ok', '--config', file('name', 'name = "x y"\n')]);
-  // For what is not TOML, or more of it than the one in C takes, each has its own words, for the same line.
+  // For invalid TOML, or TOML that the C sender does not support, both name the same line, each in its own words.
   for (const [i, text] of [
     ...[
       '\nname = \n',
@@ -449,7 +450,7 @@ t.test('help has every option of the other, with the same words', { buffered: tr
     options(ts.said).filter(option => !options(help).includes(option)),
     [],
   );
-  // Until the other sender has them, too.
+  // The other sender may lack the options --pace-….
   const both = options(help).filter(option => !option.includes('--pace-') || options(ts.said).includes(option));
   t.ok(both.length === options(ts.said).length + 3, 'and --user, --seccomp and --version');
   t.match(askC(sender, ['-V']), { code: 0, said: '' });
@@ -478,7 +479,7 @@ t.test('the manual page has the words of help', { buffered: true, skip: lacks('g
     t.ok(shown.includes(plain(option).trim()), option.trim().split('\n', 1).join(''));
 });
 
-/** A sender to stdout and to a master, whose stdout is a pipe of ours. */
+/** A sender to a master and to stdout, which is a pipe to this test. */
 async function startPiped(t: Parameters<typeof folder>[0], argv: string[] = []) {
   const hearer = await Hearer.open(t);
   const child = spawn(sender, ['--to', '-', '--to', hearer.address, '--name', 'node1', '--interval', '100ms', ...argv]);
@@ -490,7 +491,7 @@ async function startPiped(t: Parameters<typeof folder>[0], argv: string[] = []) 
   return { hearer, child, said: () => said };
 }
 
-t.test('whoever reads stdout leaves: goodbye to the others, and an end cleanly', { buffered: true }, async t => {
+t.test('stdout is closed: the others get a goodbye, and the sender ends cleanly', { buffered: true }, async t => {
   const { hearer, child, said } = await startPiped(t);
   const [first] = (await once(child.stdout, 'data')) as [Buffer];
   t.equal(first.length % 1216, 0);

@@ -21,17 +21,17 @@ import { prepare } from './tree.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(200_000);
-// They mostly wait, so they wait at the same time.
+// These tests mostly wait, so several run at the same time.
 t.jobs = 6;
 
 const isRoot = process.getuid?.() === 0;
 const needsRoot = !isRoot && 'needs root, to become another';
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const sender = compileSender(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
-/** Another user, as `--user` takes it, and what /proc says of him. */
+/** Another user, for `--user`, and as /proc shows it. */
 const NOBODY = '65534';
 
-/** Runs the sender, perhaps by others, until the test ends. */
+/** Runs the sender, with commands in front of it if given, until the test ends. */
 const begin = (
   t: Parameters<typeof folder>[0],
   argv: string[],
@@ -49,7 +49,7 @@ const status = (pid: number) =>
 const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
 
-/** The system calls in a file of strace, of all threads in the order in which they began. */
+/** The system calls in a file of strace, of all threads, in the order in which the calls began. */
 function callsIn(file: string): { thread: string; name: string; rest: string }[] {
   return [...readFileSync(file, 'utf8').matchAll(/^(\d+) +(\w+)\((.*)$/gm)].map(
     ([, thread = '', name = '', rest = '']) => ({
@@ -66,7 +66,7 @@ t.test('its system calls, report by report', { buffered: true, skip: lacks('stra
   const file = join(folder(t), 'calls');
   const to = hearers.flatMap(({ address }) => ['--to', address]);
   const traced = begin(t, to, ['strace', '-f', '-e', 'signal=none', '-o', file]);
-  // What is read seldom is read every ten seconds: two such times, and all between them.
+  // Slow sources are read every ten seconds: this covers two such rounds and everything between them.
   await hearer.next('it traces', ({ seq }) => seq === 0);
   const [pid = 0] = childrenOf(traced.pid);
   t.teardown(() => {
@@ -98,7 +98,7 @@ t.test('its system calls, report by report', { buffered: true, skip: lacks('stra
   );
   const all = reports.slice(1).flat();
   t.strictSame(names(all, 'brk', 'mmap', 'mremap', 'munmap', 'execve'), [], 'no memory after the first');
-  // Where a source got no CPU for 180 ms another thread goes on with the others: on a busy machine once or twice.
+  // When a source gets no CPU for 180 ms, a new thread continues with the others: on a busy machine once or twice.
   t.ok(names(all, 'clone', 'clone3').length <= 2, 'and no threads');
   const fast = /\/proc\/(stat|loadavg|meminfo|vmstat|pressure\/cpu|net\/dev|net\/snmp|diskstats|sys\/fs\/file-nr)"/;
   t.strictSame(
@@ -119,7 +119,7 @@ t.test('its system calls, report by report', { buffered: true, skip: lacks('stra
   );
 });
 
-/** A copy of its own, that nobody else runs; an ordinary user can. */
+/** A private copy of the sender, which an ordinary user can run. */
 function copy(t: Parameters<typeof folder>[0]): string {
   const place = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(place, { recursive: true, force: true }));
@@ -130,7 +130,7 @@ function copy(t: Parameters<typeof folder>[0]): string {
 
 for (const [what, most, more] of [
   ['a master by its address', 300, 'nothing'],
-  // And a master that is not there.
+  // This row also has a master that cannot be reached.
   ['an option file, a key, SIGHUP', 330, 'options'],
   ['512 CPUs', 450, 'cpus'],
 ] as const)
@@ -175,9 +175,9 @@ t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t =
   t.end();
 });
 
-// The name service does not answer for some seconds, in which the options are read again.
+// The name service does not answer for some seconds; meanwhile the options are read again.
 t.test(
-  'SIGHUP before the first report is out: it is ready with what holds then',
+  'SIGHUP before the first report: it is ready with the new options',
   { buffered: true, skip: needsRoot },
   async t => {
     const own = folder(t);
@@ -208,7 +208,7 @@ const CONFINED = {
   CapAmb: '0'.repeat(16),
 };
 
-t.test('--user and --seccomp: no way back, for any thread', { buffered: true, skip: needsRoot }, async t => {
+t.test('--user and --seccomp: no thread can undo them', { buffered: true, skip: needsRoot }, async t => {
   const hearer = await Hearer.open(t);
   const key = join(folder(t), 'key');
   writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
@@ -226,7 +226,7 @@ t.test('--user and --seccomp: no way back, for any thread', { buffered: true, sk
   }
   for (const set of ['stat', 'memory', 'net', 'disk', 'taint', 'root', 'scratch', 'hw_hash'])
     t.ok(report.sets.includes(set), `${set} is measured all the same`);
-  // The key belongs to root, whom it cannot become again: it goes on with the one that it has.
+  // The key file belongs to root, and the sender is no longer root, so it keeps the key that it has.
   child.kill('SIGHUP');
   await hearer.more(2);
   t.equal(hearer.last.auth_alg, 1);
@@ -263,13 +263,13 @@ t.test(
   'no thread can be made: told, tried again, and addresses get their reports',
   { buffered: true, skip: needsRoot },
   async t => {
-    // A user of whom nobody else has processes: they are counted by user.
+    // A user without other processes, because RLIMIT_NPROC counts all processes of a user.
     const nobodyElse = String(60_000 + (process.pid % 5000));
     const as = ['setpriv', '--reuid', nobodyElse, '--regid', nobodyElse, '--clear-groups'];
     const alone = [...as, 'prlimit', '--nproc=1:100'];
     const hearer = await Hearer.open(t);
     const port = hearer.socket.address().port;
-    // What `localhost` is depends on the machine.
+    // `localhost` may be 127.0.0.1 or ::1, so both have a socket.
     const six = createSocket('udp6');
     t.teardown(() => six.close());
     six.on('error', () => undefined).bind(port, '::1');

@@ -9,11 +9,11 @@ import { folder, until } from './lib.js';
 import { compileSender, SANITIZED } from './twosenders.js';
 
 t.setTimeout(200_000);
-// They mostly wait, so they wait at the same time.
+// These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 const sender = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g -fsanitize=thread', LDFLAGS: '' });
 const noFolder = process.env.CI !== 'true' && (noFileSystem() ?? false);
-/** A race ends it with another exit code. The addresses of the program are where the sanitizer expects them. */
+/** A race ends the program with exit code 66. `setarch -R` is needed because TSan expects fixed addresses. */
 const env = { TSAN_OPTIONS: 'halt_on_error=1:exitcode=66' };
 const FIXED = ['setarch', '-R'];
 
@@ -63,7 +63,7 @@ for (const [sanitizer, program, prefix] of [
     const own = folder(t);
     const config = join(own, 'send.toml');
     const port = hearer.address.split(':')[1];
-    // The paths are the same in all, and lie elsewhere in each: behind more and other texts.
+    // The paths are the same in all files, but at another offset in each, so a pointer into an old file would be found.
     const write = (i: number) => {
       const more = Array.from({ length: i }, (_, k) => `127.0.0.1:${9 + k}`).concat(i % 2 ? [`localhost:${port}`] : []);
       const lines = [
@@ -86,7 +86,7 @@ for (const [sanitizer, program, prefix] of [
       await hearer.next('it has its other name', ({ hostname }) => hostname === `node${i}`);
     }
     const { t_boot_ns } = hearer.last;
-    // Its paths are looked at every ten seconds: once more after all of this, by its own clock.
+    // Its paths are read every ten seconds; after 12 s of its own clock they have been read once more.
     await hearer.next('it has looked again', report => report.t_boot_ns > t_boot_ns + 12_000_000_000n);
     for (const set of ['scratch', 'taint', 'root', 'filesystems', 'stat', 'net'])
       t.ok(hearer.last.sets.includes(set), `${set} is measured as before`);

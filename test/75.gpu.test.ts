@@ -33,7 +33,7 @@ t.setTimeout(200_000);
 const SOURCE = join(ROOT, 'c', 'gpu');
 const OUT = folder(t);
 
-/** Makes a target of c/gpu in a folder of its own; its path. */
+/** Makes a target of c/gpu in its own folder, and returns its path. */
 function make(target: string, how: Record<string, string> = {}): string {
   const out = join(OUT, Object.values(how).join(' ').replaceAll(/\W+/g, '_') || 'plain');
   const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
@@ -70,7 +70,7 @@ const POOR = GOOD.slice(0, 3);
 const FINE = '50 61 300 1024 81920 3 0 0\n';
 const one = (line: string) => `gpu 1 nvidia 1\n${line}\n`;
 
-/** What the stand-in answers from now on; seen whole or not at all. */
+/** Sets the answers of the stand-in from now on. The file is renamed, so it is never seen half-written. */
 function answer(path: string, lines: readonly string[]): void {
   writeFileSync(`${path}.next`, lines.map(line => `${line}\n`).join(''));
   renameSync(`${path}.next`, path);
@@ -82,12 +82,12 @@ interface Place {
   file: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** The file as it is now. */
+  /** The GPU file as it is now. */
   text(): string;
   log(): string[];
 }
 
-/** A folder with a script for the stand-in, and a GPU file in a folder that is still missing. */
+/** A folder with a script for the stand-in, and the path of a GPU file whose folder does not exist yet. */
 function place(t: Test, lines: readonly string[], library = NVML): Place {
   const root = folder(t);
   const script = join(root, 'script');
@@ -144,7 +144,7 @@ const OLDER = { MORE: '-DOLDER' };
 const NEWER = { MORE: '-DNEWER' };
 const POOREST = { MORE: '-DONLY_WHAT_IS_NEEDED -Wno-unused' };
 
-/** What the library answers, over what all is well with, and the file that comes of it. */
+/** The answers of the library, where they differ from those of a healthy GPU, and the file that results. */
 const ROWS: [what: string, lines: string[], file: string, library?: Record<string, string>][] = [
   ['no GPU', ['DeviceGetCount * 0 0'], 'gpu 1 nvidia 0\n'],
   ['one', [], `gpu 1 nvidia 1\n${FINE}`],
@@ -354,7 +354,7 @@ t.test('whatever the library answers, it is a GPU file', async t => {
   t.pass('100 times');
 });
 
-t.test('what cannot be: one line, and 1; the file is as it was', async t => {
+t.test('errors at the start: one line and exit code 1; the file is left as it was', async t => {
   const lost = 'the library is of no use';
   const rows: [what: string, lines: string[], library: string, said: RegExp][] = [
     [
@@ -456,7 +456,7 @@ t.test('the loop: it says what changes, once', async t => {
   await next('it is lost', [...xids, 'DeviceGetTemperature 1 15'], '50 61 300 1024 81920 3 2 0\n- - - - - 21 2 5\n');
   await said('GPU 1: GPU is lost (15); its readings are left out, and it is looked for every minute');
 
-  // The others are read on; Xids of it are heard of.
+  // The other GPU is still read, and Xids of the lost one are still counted.
   await next(
     'another goes on',
     [...xids, 'Xid 1 0 11', 'DeviceGetUtilizationRates 0 0 77 0'],
@@ -491,7 +491,7 @@ t.test('the loop: it says what changes, once', async t => {
   renameSync(join(at.root, 'run'), join(at.root, 'gone'));
   await until('its folder is made again', () => existsSync(at.file));
   t.equal(run(HELPER, [...at.args, '--once'], at.env).code, 1, 'and locked again');
-  // In the place of the file that is being written, as soon as there is none.
+  // A folder with the name of the temporary file: mkdir succeeds as soon as that file is not there.
   await until('something is in its way', () => spawnSync('mkdir', [`${at.file}.new`]).status === 0);
   const trouble = `cannot make ${at.file}.new: File exists; goes on trying`;
   await said(trouble);
@@ -513,7 +513,7 @@ t.test('the loop: it says what changes, once', async t => {
 });
 
 t.test('every minute, to the millisecond', async t => {
-  /** The log of a helper whose clock is ours, from the last line on of which there is a second one. */
+  /** The log of a helper with a fake clock, from the second occurrence of the line `what` to the third. */
   const hurried = async (lines: string[], more: string[], what: string) => {
     const at = place(t, lines);
     const env = { LD_PRELOAD: HURRY, HURRY_LOG: `${at.script}.log` };
@@ -542,7 +542,7 @@ t.test('every minute, to the millisecond', async t => {
   t.equal(lost.helper.said().length, 2, 'said once');
 });
 
-t.test('whole or not at all, as fast as it can write', async t => {
+t.test('a reader never sees a half-written file, even if it is written as fast as possible', async t => {
   const lines = [...GOOD, 'DeviceGetCount * 0 64', 'DeviceGetTotalEccErrors * 0 @'];
   /** Reads until it has seen so many files, or one that is torn. */
   const look = async (env: NodeJS.ProcessEnv, wanted: number) => {
@@ -602,7 +602,7 @@ t.test('a call that hangs takes the GPUs from the senders, and nothing else', { 
   for (const report of await both('the GPU is there', has)) t.equal(report.gpu?.[0]?.util_pct, 50);
   answer(at.script, [...GOOD, 'DeviceGetTemperature * hang', 'DeviceGetUtilizationRates * 0 66 0']);
   await until('it hangs', () => existsSync(`${at.script}.hangs`));
-  // As if it had hung for nine seconds; the rest is waited for.
+  // The file now looks nine seconds old, as if the call had hung that long; the test waits for the rest.
   const then = Date.now() / 1000 - 9;
   utimesSync(at.file, then, then);
   const gone = await both('its bits are gone', ({ sets }) => !sets.includes('gpu') && !sets.includes('gpu_errors'));

@@ -29,7 +29,7 @@ t.setTimeout(200_000);
 
 const isRoot = process.getuid?.() === 0;
 
-/** A sender that looks at a file, ten times a second unless told, and what it says of that. */
+/** A sender that checks a pace file, by default ten times a second, and what it logs about it. */
 async function begin(t: Test, more: string[] = [], before?: (file: string) => void) {
   const own = folder(t);
   chmodSync(own, 0o755);
@@ -46,7 +46,7 @@ async function begin(t: Test, more: string[] = [], before?: (file: string) => vo
       .filter(line => /: pace: /.test(line))
       .map(line => line.replace(/^.*?: pace: /, 'pace: ').replace(own, ''));
   const next = (count: number) => until(`${count} lines were said`, () => said().length >= count && said());
-  /** Whole from its first moment on. */
+  /** Renames the file into place, so it is never seen half-written. */
   const put = (text: string, change: (path: string) => void = () => {}) => {
     const made = join(own, 'made');
     writeFileSync(made, text, { mode: 0o644 });
@@ -86,7 +86,7 @@ t.test('what a file may say', async t => {
     t.throws(() => parsePace(text), { message: "does not read as 'interval TIME for TIME'" }, JSON.stringify(text));
 });
 
-t.test('the file holds for its time: announced, then it holds, and then it is over by itself', async t => {
+t.test('the interval of the file: announced first, then used for its time, then over by itself', async t => {
   const { hearer, next, put, end } = await begin(t);
   const from = hearer.reports.length;
   put('# for the benchmark\ninterval 300ms for 16s\n');
@@ -103,9 +103,9 @@ t.test('the file holds for its time: announced, then it holds, and then it is ov
     reports.every(({ seq, interval_ms }) => interval_ms === (seq >= (slow[0]?.seq ?? 0) && seq <= last ? 300 : 100)),
     'from one report to another, and never again',
   );
-  // By the points of the grid, of which a busy machine may miss some, and counts those.
+  // Steps are counted in ticks; a busy machine may miss some ticks, and the report counts those.
   const gap = (i: number) => Number((slow[i + 1]?.t_boot_ns ?? 0n) - (slow[i]?.t_boot_ns ?? 0n)) / 1e6;
-  // Behind the last point of the grid: a report that is later than that has counted the points between as missed.
+  // The delay after the last tick: a report that is later than one interval has counted the ticks between as missed.
   const behind = (i: number) => ((slow[i]?.late_us ?? 0) / 1000) % (i < ANNOUNCEMENTS ? 100 : 300);
   const lateness = (i: number) => behind(i) - behind(i + 1);
   const missed = (i: number) => (slow[i + 1]?.missed_ticks ?? 0) - (slow[i]?.missed_ticks ?? 0);
@@ -135,7 +135,7 @@ t.test('shorter at once, gone at once, another file in its place', async t => {
   await end();
 });
 
-t.test('a sender that is started meanwhile goes on with it', async t => {
+t.test('a sender that is started meanwhile uses the interval of the file', async t => {
   const written = (secondsAgo: number, text: string) => (file: string) => {
     writeFileSync(file, text, { mode: 0o644 });
     const at = Date.now() / 1000 - secondsAgo;
@@ -161,7 +161,7 @@ t.test('a sender that is started meanwhile goes on with it', async t => {
 
 const LINE = 'interval 1s for 1h\n';
 
-t.test('what is not believed is told once, and the own interval holds', async t => {
+t.test('a file that is not trusted is logged once, and the sender keeps its own interval', async t => {
   const { own, file, hearer, sender, said, next, put, end } = await begin(t);
   const wrong: [what: string, RegExp, () => void][] = [
     [
@@ -250,7 +250,10 @@ t.test('SIGHUP reads its options again', async t => {
 
 // ---- the verb ----
 
-/** Stands for clush, pdsh or ssh: notes what it was called with, in one piece since several run at once, runs the command here in a shell, and ends with the code told. */
+/**
+ * A stand-in for clush, pdsh or ssh: logs its arguments with one write, because several run at once, runs the command
+ * here in a shell, and ends with `code`.
+ */
 function standIn(t: Test, name: string, code = 0) {
   const own = folder(t);
   const program = join(own, name);
@@ -270,7 +273,7 @@ function standIn(t: Test, name: string, code = 0) {
   return { program, calls };
 }
 
-t.test('the whole way: the verb, what runs commands on nodes, and a sender that goes back', async t => {
+t.test('the whole way: the verb, a program that runs commands on nodes, and a sender that returns', async t => {
   for (const [name, ...options] of [
     ['clush', '-S', '-w'],
     ['pdsh', '-S', '-w'],
@@ -313,7 +316,7 @@ t.test('the whole way: the verb, what runs commands on nodes, and a sender that 
   }
 });
 
-t.test('nothing is run for what makes no sense', async t => {
+t.test('nothing is run if the arguments are invalid', async t => {
   const { program, calls } = standIn(t, 'clush');
   const at = ['--via', program];
   const good = ['-w', 'node[1-3]', '--interval', '10s', '--for', '1h'];
@@ -381,7 +384,7 @@ t.test('ssh behind another command, and a list that is too long for one argument
     t.same(groupsOf(calls()).sort(), lists, words);
   }
 
-  // None of them folds with another.
+  // Names without numbers, so that the list cannot be folded.
   const many = Array.from(
     { length: 10_000 },
     (_, i) => `n${i.toString(26).replace(/\d/g, d => 'qrstuvwxyz'[Number(d)] ?? '')}xxxxxxxxxx`,
@@ -416,7 +419,7 @@ t.test('what fails is told, with its code', async t => {
     code: 1,
     stderr: /^beoboard pace: \S+ cannot be run: ENOTDIR; no node was reached\n$/,
   });
-  // A folder that is not there on the node: the shell there says so.
+  // The folder does not exist on the node, and the shell there says so.
   const { program } = standIn(t, 'clush');
   const nowhere = await run([
     ...good.slice(0, -1),

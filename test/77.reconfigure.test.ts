@@ -16,11 +16,11 @@ import { boardPath, folder, start, until } from './lib.js';
 
 t.setTimeout(200_000);
 
-/** Numbers from 0 to 1 that a seed decides. */
+/** Random numbers from 0 to 1, from a seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
-    // xorshift, of 32 bits.
+    // xorshift with 32 bits.
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
@@ -35,7 +35,7 @@ interface Passed {
   lost: boolean;
 }
 
-/** A road to a receiver on which some reports are lost. */
+/** A proxy in front of a receiver that drops some reports. */
 async function lossyRoad(t: Test, port: number, loses: (report: Passed) => boolean) {
   const [from, to] = [createSocket('udp4'), createSocket('udp4')];
   const passed: Passed[] = [];
@@ -64,7 +64,7 @@ for (const aligned of [false, true])
     t.comment(`seed ${seed}, another one by SEED=n`);
     const random = randomOf(seed);
     const board = boardPath(t);
-    // Forty reports may be missing in a row, so that a busy machine does not make a node silent.
+    // Long enough for forty missing reports in a row, so that a busy machine does not make the node silent.
     const SILENT_AFTER_NS = 4_000_000_000n;
     const receiver = start(t, [
       ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'],
@@ -72,7 +72,7 @@ for (const aligned of [false, true])
     ]);
     const port = Number((await receiver.ready).listening?.[0]?.split(':').at(-1));
     let [newest, changedNs] = [100, 0n];
-    // All that come in this time after a change are lost for sure: more than twelve.
+    // All reports in this time after a change of interval are dropped, which is more than twelve.
     const BURST_NS = 1_500_000_000n;
     const road = await lossyRoad(t, port, ({ intervalMs, bootNs }) => {
       if (intervalMs !== newest) changedNs = bootNs;
@@ -102,7 +102,7 @@ for (const aligned of [false, true])
     const ANNOUNCEMENTS = 120;
     await heard(({ intervalMs }) => intervalMs === 60_000, ANNOUNCEMENTS);
     const last = road.passed.at(-1);
-    // For longer than a node may be silent at the old interval, as the receiver itself has listened.
+    // Longer than the old interval allows before a node is silent, by the receiver's own heartbeat.
     const from = look().heartbeatNs;
     await until('the receiver has listened for long', () => look().heartbeatNs - from > 2n * SILENT_AFTER_NS);
     const announced = road.passed.filter(({ intervalMs }) => intervalMs === 60_000);
@@ -167,7 +167,7 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   one.socket.on('message', message => raw.push(message));
   const sender = startIn(t, {}, ['send', '--config', config]);
   await until('it reports', () => one.reports.length > 0);
-  // Other destinations, too: the goodbye goes to those that know the name.
+  // The destinations change, too: the goodbye goes to those that know the old name.
   write('beta', address, two.address);
   sender.child.kill('SIGHUP');
   await until('the other name is heard', () => two.reports.some(({ hostname }) => hostname === 'beta'));
@@ -197,7 +197,7 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   t.equal(await sender.exit, 0);
 });
 
-t.test('a master that is taken away hears nothing more, and all hear goodbye when the cluster is another', async t => {
+t.test('a master that is removed gets no more reports; after a change of cluster all get a goodbye', async t => {
   const [one, two] = [await Hearer.open(t), await Hearer.open(t)];
   const config = join(folder(t), 'send.toml');
   const write = (to: string[], cluster = 'c1', more = '') =>

@@ -13,17 +13,17 @@ import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
 import { Namespace } from './netns.js';
 
 t.setTimeout(200_000);
-// They mostly wait, so they wait at the same time.
+// These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 
 interface Teardown {
   teardown(end: () => void): void;
 }
 
-/** Answers questions about names. What it has not been told of it does not answer at all. */
+/** A DNS server. It does not answer for names that it has not been told. */
 class NameService {
   readonly #socket = createSocket('udp4');
-  /** The address of each name, or `fails`: it says that it cannot tell. */
+  /** The address of each name, or `fails`: the answer is SERVFAIL. */
   readonly #answers = new Map<string, string>();
   /** How often each name was asked for. */
   readonly #asked = new Map<string, number>();
@@ -81,7 +81,7 @@ class NameService {
     return service;
   }
 
-  /** From now on; who has waited for it is answered now. */
+  /** Sets the answer from now on, and answers waiting questions. */
   tell(name: string, address: string): void {
     this.#answers.set(name, address);
     for (const answer of this.#waiting.get(name) ?? []) answer();
@@ -93,14 +93,14 @@ class NameService {
   }
 }
 
-/** The name service is ours, and asked for `seconds` once. */
+/** Makes our name service the only one, with one attempt of `seconds`. */
 function resolving(t: Test, seconds: number): string[] {
   const file = join(folder(t), 'resolv.conf');
   writeFileSync(file, `nameserver 127.0.0.1\noptions timeout:${seconds} attempts:1\n`);
   return ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', file];
 }
 
-/** A sender by an option file, which `change` writes anew. */
+/** A sender with an option file, which `change` replaces. */
 function begin(t: Test, options: object, prefix: string[] = []) {
   const config = join(folder(t), 'send.toml');
   const write = (options: object) =>
@@ -134,12 +134,12 @@ function begin(t: Test, options: object, prefix: string[] = []) {
 
 const ip = (command: string) => execFileSync('ip', command.split(' '));
 
-/** A master at an address that can be taken away and given back, and another one by which to see how time goes by. */
+/** A master at an address that can be removed and added again, and another one, which counts reports meanwhile. */
 async function awayMaster(t: Test, address: string) {
   const [master, other] = [await Hearer.open(t, '0.0.0.0'), await Hearer.open(t)];
   const there = (is: boolean) => ip(`addr ${is ? 'add' : 'del'} ${address}/32 dev lo`);
   there(true);
-  /** How many reports were made from its return to the first that it hears. */
+  /** Adds the address again, and returns how many reports were sent until the master received one. */
   const back = async () => {
     const from = other.last.seq ?? 0;
     there(true);
@@ -154,7 +154,7 @@ async function inside(): Promise<void> {
 
   t.test('names that are not answered, changed and changed again: an address has its reports', async t => {
     const hearer = await Hearer.open(t);
-    // The other sender has as many questions at a time as Node has threads, and cannot take them back.
+    // The TypeScript sender resolves as many names at a time as Node has threads, four, and cannot cancel that.
     const most = SENDER === '' ? 4 : 32;
     const many = (kind: string) => Array.from({ length: most }, (_, i) => `${kind}${i}.example`);
     const { sender, change, end } = begin(t, { to: many('a') }, resolving(t, 1));
@@ -170,7 +170,7 @@ async function inside(): Promise<void> {
     await end();
   });
 
-  t.test('another name while the address of the master is not known yet: the old one was never there', async t => {
+  t.test('another name while the address of the master is not known yet: the old one is never sent', async t => {
     const hearer = await Hearer.open(t);
     const to = [`slow.example:${hearer.socket.address().port}`];
     const { change, end } = begin(t, { to, name: 'alpha' }, resolving(t, 5));
@@ -188,7 +188,7 @@ async function inside(): Promise<void> {
     await master.more(3);
     away();
     await says(/^10\.86\.77\.1:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
-    // At whatever moment that is.
+    // After gaps of several lengths.
     for (const [i, more] of [2, 20, 40, 60].entries()) {
       if (i > 0) away();
       await other.more(more);
@@ -210,7 +210,7 @@ async function inside(): Promise<void> {
       away();
       await says(/^master\.example:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
       await says(/ cannot be looked up now; /);
-      // Some C libraries ask six times in one look-up.
+      // Some C libraries send six questions for one look-up.
       const asked = names.asked('master.example');
       await until('it has asked for it once more, in vain', () => names.asked('master.example') >= asked + 7);
       t.ok((await back()) <= 20, 'soon');
@@ -225,7 +225,7 @@ async function inside(): Promise<void> {
         'each is told once',
       );
 
-      // The master hears all addresses of this machine: also the one at which its name is found later.
+      // The master listens on all addresses of this machine, also on the new address of its name.
       away();
       ip('addr add 10.86.77.3/32 dev lo');
       names.tell('master.example', '10.86.77.3');

@@ -22,7 +22,7 @@ import { goOn, stop } from './sampler.js';
 
 t.setTimeout(300_000);
 const S = 1_000_000_000n;
-/** Stays live. */
+/** So long an interval that the node stays live. */
 const FOREVER = { interval_ms: 600_000 };
 const HELD = 1 << bits.flags.held;
 const GOODBYE = 1 << bits.flags.goodbye;
@@ -30,7 +30,7 @@ const [UP, DOWN] = [1 << bits.link_state.up, 0];
 
 type Options = Partial<Parameters<typeof openWriter>[0]>;
 
-/** A board that is written here, and who follows it. */
+/** A board that the test writes, and followers of it. */
 function scene(t: Test, options: Options = {}) {
   const path = boardPath(t);
   const make = (): Writer =>
@@ -47,7 +47,7 @@ function scene(t: Test, options: Options = {}) {
   const began = now();
   let seq = 0;
   const ago = (seconds: number) => began.mono - BigInt(Math.round(seconds * 1e9));
-  /** A report that came so many seconds before we began, each later than the one before by its own clocks. */
+  /** A report that arrived `age` s before the test began; by the node's clocks each is later than the last one. */
   const report = (hostname: string, values: Encodable<'report'> = {}, age = 0, by = 'eth0') => {
     seq++;
     const made = makeReport({ hostname, seq, t_boot_ns: BigInt(100 + seq) * S, ...FOREVER, ...values });
@@ -65,7 +65,7 @@ function scene(t: Test, options: Options = {}) {
   return { path, held, make, ago, report, beat, follow };
 }
 
-/** Without what cannot be known beforehand. */
+/** Events as text, without the values that differ in every run. */
 function bare(happenings: readonly Happening[]): string[] {
   return happenings.map(({ at: _, ...rest }) => {
     const { event, ...more } = rest as Record<string, unknown>;
@@ -110,7 +110,7 @@ t.test('live, uncertain, silent, and live again', async t => {
     t.not(from, to);
     t.equal(from, chain[i - 1]?.to ?? from, 'each goes on from the one before');
   }
-  // In whole ms of the column.
+  // The column has whole milliseconds.
   t.ok(Number(chain.at(-1)?.age_ms) >= 1000);
   report('a');
   beat();
@@ -140,7 +140,7 @@ t.test("what the receiver has written, in the board's order", async t => {
   beat();
   t.same(bare(follower.look(true)), ['link_down eth0', 'link_up eth0']);
 
-  // What is in the ring is told first where that is asked for; of changes of state there is nothing in it.
+  // With `last`, events of the ring come first; changes of state are not in the ring.
   t.same(bare(follow({ last: 3 }).look(true)).slice(0, -1), ['refusal size', 'link_down eth0', 'link_up eth0']);
   t.equal(bare(follow({ last: 4096 }).look(true)).length, 8, 'all of them, from the beginning');
   const one = follow({ among: new Set(['c', 'nobody']), last: 4096 });
@@ -154,7 +154,7 @@ t.test("what the receiver has written, in the board's order", async t => {
   t.same(one.strangers(), ['nobody']);
 });
 
-t.test('ailments come and go; of a node that is not heard nothing is known', async t => {
+t.test('ailments come and go; for a node that does not report they are unknown', async t => {
   const { report, beat, follow } = scene(t, { uncertainAfter: 100, silentAfter: 200 });
   report('a');
   const follower = follow();
@@ -202,7 +202,7 @@ t.test('nodes are forgotten: another board, and the others go on', async t => {
   for (const name of ['a', 'b', 'c']) report(name);
   const follower = follow();
   follower.look(true);
-  // What was on the old board last is told, too.
+  // The last events of the old board are shown, too.
   report('c', { start_boot_ns: 60n * S });
   held.writer.forget(['a']);
   report('c', { flags: HELD, start_boot_ns: 60n * S });
@@ -229,7 +229,7 @@ t.test('a board that goes is told once and waited for; another one has other num
   held.writer = make();
   report('b');
   beat();
-  // Since it is another receiver, nobody has been silent, and a is not there.
+  // The new receiver has not seen any node silent, and does not know node a.
   t.same(bare(follower.look(true)), ['state a live', `board 1 ${states({ live: 1 })} 0`]);
   t.same(follower.look(true), []);
   report('b', { flags: GOODBYE });
@@ -266,7 +266,7 @@ t.test('a receiver that is stalled: no node changes its state', async t => {
   t.same(told.slice(1), ['state a live left', 'state b silent live'], 'against what was known before');
 });
 
-t.test('lines: what happened alike to several nodes is one', async t => {
+t.test('lines: equal events of several nodes are one line', async t => {
   process.env.TZ = 'UTC';
   const at = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33, 250)) * 1_000_000n;
   const fell = (node: string, i: number): Happening => ({
@@ -352,7 +352,7 @@ t.test('lines: what happened alike to several nodes is one', async t => {
 
 type Told = Record<string, unknown>;
 
-/** The program, and what it has told so far as objects. */
+/** The program, and its output so far as objects. */
 function following(t: Test, board: string, ...more: string[]) {
   const running = start(t, ['events', '--json', '--board', board, ...more]);
   const told = () =>
@@ -368,7 +368,7 @@ function following(t: Test, board: string, ...more: string[]) {
   return { ...running, told, tells };
 }
 
-/** Sends reports, each later than the one before. */
+/** Sends reports, each later than the last one. */
 function sender(t: Test, port: () => number) {
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
@@ -438,9 +438,9 @@ t.test('how it begins and ends', async t => {
     events.child.kill(signal);
     t.equal(await events.exit, 0, signal);
   }
-  // Its reader goes: that is an end as well, once there is something to tell.
+  // When the reader of its output closes the pipe, the program ends cleanly at its next line.
   const send = sender(t, () => receiver.port);
-  // One that comes meanwhile is on the board in the end.
+  // A node that is missing at first and reports later is known in the end.
   const waiting = following(t, board, '-w', 'late');
   await waiting.tells({ event: 'begin' });
   send('late');

@@ -15,7 +15,7 @@ const vectors: { accept: { expr: string; agree: { slurm: boolean; pdsh: boolean 
   readFileSync(join(ROOT, 'test', 'vectors', 'hostlists.json'), 'utf8'),
 );
 
-/** Random names as sites have them: a few beginnings, numbers of one or several widths, holes. */
+/** Random names like those of real sites: a few prefixes, numbers of one or several widths, gaps. */
 function names(next: () => number): string[] {
   const beginnings = ['node', 'r1n', 'r02-n', 'gpu-', 'x.y'].filter(() => next() < 0.5);
   const width = Math.floor(next() * 4);
@@ -28,7 +28,7 @@ function names(next: () => number): string[] {
   return found.length > 0 ? found : ['login'];
 }
 
-/** What another program writes, and nothing else of it; undefined where it is missing. */
+/** The output of another program, which must exit with 0. */
 function ask(t: Test, program: string, argv: string[]): string {
   const { stdout, status } = spawnSync(program, argv, { encoding: 'utf8', env: { ...process.env, SLURM_CONF: conf } });
   t.equal(status, 0, `${program} ${argv.join(' ').slice(0, 60)}`);
@@ -101,7 +101,7 @@ t.test(
 );
 
 t.test(
-  'why what follows a bracket is not folded without being asked',
+  'why names with text after the number are not folded by default: Slurm rejects them',
   { skip: lacking('scontrol') && 'slurm-client is not installed' },
   t => {
     const { stderr } = spawnSync('scontrol', ['show', 'hostnames', 'n[01-02].cluster.local'], {

@@ -19,7 +19,7 @@ const snapshot = madeBoard([
   { name: 'node4' },
 ]);
 
-/** Two nodes with several of everything: GPUs, groups of CPUs, interfaces. */
+/** Two nodes with several GPUs, groups of CPUs, and interfaces. */
 const rich = madeBoard(
   [
     { name: 'rack1n1', gpus: [95, 40], flags: 1n << BigInt(bits.flags.held), mbps: 100_000, moved: 11e9 },
@@ -107,7 +107,7 @@ t.test('what conditions mean', async t => {
     ['boot_id == "0000000000000007"', '123'],
     ['boot_id', '123'],
     ['!boot_id', '4'],
-    // What was not measured compares with nothing; alone it is false.
+    // A comparison with a value that was not measured is false, and so is that value alone.
     ['gpu > 0', ''],
     ['gpu <= 0', ''],
     ['swap != 0', ''],
@@ -121,7 +121,7 @@ t.test('what conditions mean', async t => {
 
 t.test('units, shares, flags, words, patterns, entries', async t => {
   const table: [condition: string, racks: string][] = [
-    // A unit behind a number, whatever the reading's own.
+    // A number may have any unit, not only the unit of the reading.
     ['mem_avail_mib < 0.1GiB', '12'],
     ['mem_avail < 101MiB', '12'],
     ['mem_avail > 100MB', '12'],
@@ -139,7 +139,7 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['mem_total_mib == mem_total', '12'],
     ['load1 == 3', '12'],
     ['load < 0.004K', '12'],
-    // Per cent: of a share, and of what a reading is a part of.
+    // Per cent, for a share, and for a reading that is a part of another one.
     ['cpu_busy_pm > 95%', '12'],
     ['cpu_busy > 95.4% && cpu > 95', '12'],
     ['cpu_busy > 96%', ''],
@@ -149,7 +149,7 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['load > 75%', ''],
     ['gpu_busy == 50%', '12'],
     ['root_avail < 51%', '12'],
-    // Flags and words by their names.
+    // Flags and enums by their names.
     ['held', '1'],
     ['!held', '2'],
     ['flags.held', '1'],
@@ -166,7 +166,7 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['state ~ "liv|sil" && arch ~ x86', '12'],
     ['address ~ "."', ''],
     ['address !~ "."', ''],
-    // Entries, by their number, an interface's name, or one or all of them.
+    // Entries: by number, by the name of an interface, any of them, or all.
     ['gpu.0.util_pct > 90', '1'],
     ['gpu.0.util > 90%', '1'],
     ['gpu.1.util == 0%', '2'],
@@ -182,7 +182,7 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['!any(gpu.util > 90%) && gpu_count == 2', '2'],
     ['any(group.busy > 89%)', '12'],
     ['any(group.temp > 1C)', ''],
-    // Of the three places for interfaces two are in use.
+    // There are three places for interfaces, and only the two in use count.
     ['all(net.up)', '12'],
     ['any(!net.up)', ''],
     ['all(net.name ~ "0")', '12'],
@@ -199,13 +199,13 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
 });
 
 t.test('no pattern takes long', async t => {
-  // A matcher that goes back and forth needs 2^60 steps for this.
+  // A backtracking matcher would need 2^60 steps for this.
   const long = madeBoard([{ name: `${'a'.repeat(62)}b`, age: 1, report: {} }]);
   const holds = parseCondition('name ~ "^(a+)+$" || name ~ "(.*)*(.*)*(.*)*c"');
   t.same([...long.nodes()].map(holds), [false]);
 });
 
-t.test('words of enums stand for their numbers', async t => {
+t.test('words of enums are numbers', async t => {
   const health = readingOf('health')?.words ?? [];
   t.ok(health.length > 2);
   t.equal(matching(`health == ${health[2]}`), '3');
@@ -307,7 +307,7 @@ t.test('every field has a value or none, and can be compared', async t => {
   }
 });
 
-t.test('any text is a condition or refused in one line', async t => {
+t.test('any text is a condition or rejected in one line', async t => {
   t.comment(`SEED=${SEED}`);
   const words = [
     'load',

@@ -24,7 +24,7 @@ import { boardPath, folder, makeReport, PROGRAM, ROOT, run, start, startReceiver
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from './madeboard.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
-// Times of day are those of this place.
+// Times of day are shown in this time zone.
 process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 const PLAIN: Look = { width: 80, paint: painter('never') };
@@ -53,7 +53,7 @@ dozen[10] = {
   },
 };
 
-/** A cluster of racks of 48, all well; `change` spoils some. */
+/** A cluster of racks with 48 nodes, all healthy; `change` modifies some. */
 function cluster(racks: string, change: (node: MadeNode) => Partial<MadeNode> = () => ({})): MadeNode[] {
   return expand(`rack[${racks}]n[01-48]`).map((name, i) => {
     const node = { name, age: 0.1 + (i % 10) / 20, ...busy(i % 64) };
@@ -362,14 +362,14 @@ t.test('no line is wider than the terminal', async t => {
       ).join('');
       const [headline = '', ...lines] = text.split('\n');
       t.ok(headline.length > 0);
-      // What was asked for by name is shown, however wide.
+      // Fields and nodes that were requested by name are shown even if they are too wide.
       const widest = Math.max(0, ...lines.map(({ length }) => length));
       t.ok(widest <= width, `${title}: ${widest} of ${width}`);
     }
   }
 });
 
-t.test('colours stand beside words', async t => {
+t.test('colours only accompany words', async t => {
   const found = () => survey(madeBoard(dozen));
   const coloured = (await statusText(found(), { ...PLAIN, paint: painter('always') })).join('');
   t.equal(coloured.replace(/\u001b\[\d+m/g, ''), (await statusText(found(), PLAIN)).join(''));
@@ -399,7 +399,7 @@ t.test('numbers and names in few characters', async t => {
   t.equal(new Set(COLUMNS.map(({ name }) => name)).size, COLUMNS.length);
 });
 
-t.test('how long collecting took is none of the clock’s fault', async t => {
+t.test('the time that collecting took does not count as a wrong clock', async t => {
   const behind = (name: string, valid: bigint, collect_us: number): MadeNode => ({
     name,
     age: 0.5,
@@ -437,7 +437,7 @@ t.test('how long collecting took is none of the clock’s fault', async t => {
 
 function parsed(snapshot: Snapshot, choice?: Choice) {
   const found = survey(snapshot, choice);
-  // Each piece is valid until the next is asked for.
+  // A piece is valid only until the next one is requested, so each is copied.
   const pieces = Array.from(jsonPieces(snapshot, found.nodes, oddities(found)), piece => Buffer.from(piece).toString());
   return JSON.parse(pieces.join(''));
 }
@@ -467,7 +467,7 @@ t.test('JSON: what is odd, and the nodes that were chosen', async t => {
   );
 });
 
-/** A receiver, and sixty nodes that reported once and stay live, since they said that they report every ten minutes. */
+/** A receiver, and sixty nodes that reported once and stay live, because their interval is ten minutes. */
 async function sixty(t: Test, board: string): Promise<void> {
   const { port } = await startReceiver(t, board);
   const socket = createSocket('udp4');
@@ -482,12 +482,12 @@ async function sixty(t: Test, board: string): Promise<void> {
 }
 
 t.test('what is cut names the command that shows the rest under the same conditions', async t => {
-  // A path that a shell would take apart.
+  // A path that a shell would split.
   const board = join(folder(t), "it's a board");
   const { port } = await startReceiver(t, board);
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
-  // Odd numbers alone: their list is long.
+  // Only odd numbers, so that the folded list is long.
   const names = expand('rack1n[001-699],rack2n[001-099]').filter(name => /[13579]$/.test(name));
   for (const [i, hostname] of names.entries()) {
     const flags = i % 3 === 0 ? 0 : 1 << bits.flags.held;
@@ -501,7 +501,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
   writeFileSync(list, `${names.filter(name => name < 'rack1n651').join('\n')}\n`);
   const config = join(folder(t), 'config');
   writeFileSync(config, 'where = "load > 3"\n');
-  /** What stands behind `… all: `, as a shell runs it. */
+  /** Runs the command after `… all: ` in a shell. */
   const pasted = (text: string) => {
     const [, command = ''] = /… (?:\d+ more; )?all: ((?:.*\\\n)*.*)\n/.exec(text) ?? [];
     t.match(command, /^beoboard /);
@@ -529,7 +529,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
   const sorted = ['--where', 'load > 10', '--sort', '-load', '-o', 'name,state,load'];
   const cutRows = await status(...sorted);
   t.equal(rows(cutRows), 40);
-  // Without the times in front and behind.
+  // Without the lines before and after the table, which have times.
   const table = (text: string) => text.split('\n\n')[0]?.split('\n').slice(1);
   t.same(table(pasted(cutRows).stdout), table(await status(...sorted, '--long')), 'rows');
   const byLoad = ['--by', '/n[0-9]+$/', '--where', 'load > 10', '-x'];
@@ -664,7 +664,7 @@ t.test(
   },
 );
 
-t.test('watch goes on while the board is away for a moment', async t => {
+t.test('watch continues while the board is missing for a moment', async t => {
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, ['--nodes', 'node1']);
   const watching = start(t, ['status', '--watch', '--board', board]);
@@ -705,7 +705,7 @@ t.test('watch as NDJSON: one object a line, every second, also of a board that i
   t.equal(await watching.exit, 0);
 });
 
-t.test('a board of 800,000 nodes: the last one lies beyond 2 GiB', t => {
+t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', t => {
   const count = 800_000;
   const small = bytesOf([reporting('last')]);
   const { header_bytes, column_stride, record_stride } = new Snapshot('', small, {
@@ -713,7 +713,7 @@ t.test('a board of 800,000 nodes: the last one lies beyond 2 GiB', t => {
     realNs: 0n,
     nodes: 1,
   }).header;
-  // Never written to but at its ends: hardly any memory.
+  // It is written only at its ends, so it takes hardly any memory.
   let large: Uint8Array;
   try {
     large = new Uint8Array(header_bytes + count * (column_stride + record_stride));

@@ -203,7 +203,7 @@ t.test('check', async t => {
   const config = `${none}.toml`;
   writeFileSync(config, 'fail = "open"\nnodes = "N1"\n');
   writeFileSync(`${none}.bad`, 'n[3-1]\n');
-  // Every way in which nothing can be said of the nodes: with --fail open, with --fail closed, and without.
+  // Every case in which the states of the nodes are not known: with --fail open, with --fail closed, and without.
   const ways: [argv: string[], said: RegExp, otherwise: 2 | 3][] = [
     [['--nodes', `@${none}`], /cannot read /, 3],
     [['--nodes', `@${none}.bad`], /runs backwards/, 3],
@@ -259,7 +259,7 @@ t.test('check', async t => {
   await ignorant('there is no board');
 });
 
-t.test('a census in parts is that of the whole, whatever their size', async t => {
+t.test('a census in parts of any size gives the same as one of the whole board', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   await run(['load', '--to', `127.0.0.1:${port}`, '--size', '1500', '--interval', '200ms', '--for', '300ms']);

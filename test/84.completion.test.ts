@@ -11,7 +11,7 @@ import { boardPath, folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 t.setTimeout(300_000);
 const SCRIPTS = join(ROOT, 'packaging', 'completions');
 
-/** A folder with a program `beoboard`, as the shells look for one. */
+/** A PATH with a program `beoboard`. */
 function path(): string {
   const bin = folder(t);
   writeFileSync(join(bin, 'beoboard'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
@@ -23,7 +23,7 @@ const env = { ...process.env, PATH: path() };
 const missing = (shell: string) =>
   spawnSync(shell, ['-c', ':']).error !== undefined && !process.env.CI && `${shell} is not installed`;
 
-/** What bash offers behind these words, of which the last is begun. */
+/** The completions that bash offers for these words, of which the last is incomplete. */
 function bash(...words: string[]): string[] {
   const script = `source '${SCRIPTS}/beoboard.bash'; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _beoboard; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8', env });
@@ -31,7 +31,7 @@ function bash(...words: string[]): string[] {
   return stdout.trim().split('\n').filter(Boolean);
 }
 
-/** Options of each kind that can be offered, and what. */
+/** One option of each kind that has completions, with these. */
 const WORDS: [verb: string, option: string, words: string[]][] = [
   ['check', '--fail', ['open', 'closed']],
   ['receive', '--require', ['none', 'cluster', 'node']],
@@ -51,7 +51,7 @@ const FILES: [verb: string, option: string][] = [
 ];
 const files = t.testdir({ one: '', folder: {} });
 
-/** The verbs with all that begins with - and is theirs. */
+/** The verbs with all their options. */
 const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => ({
   name: verb.name,
   letters: ['-h', ...Object.keys(verb.letters ?? {}).map(letter => `-${letter}`)],
@@ -119,7 +119,7 @@ t.test('fish', { skip: missing('fish') }, async t => {
 t.test('zsh', { skip: missing('zsh') }, async t => {
   const { stderr, status } = spawnSync('zsh', ['-f', '-n', join(SCRIPTS, '_beoboard')], { encoding: 'utf8' });
   t.same([stderr, status], ['', 0], 'reads it');
-  // Completes only in a terminal; what it is asked to offer can be seen all the same.
+  // zsh completes only in a terminal, but the arguments of its function _arguments can be recorded.
   const offered = (verb: string) => {
     const script = `compdef() { :; }; _arguments() { printf '%s\\n' "$@"; }; source '${SCRIPTS}/_beoboard'
       words=(beoboard ${verb} --st); CURRENT=3; _beoboard`;

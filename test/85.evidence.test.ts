@@ -32,7 +32,7 @@ const S = 1_000_000_000n;
 const UP = 1 << bits.link_state.up;
 const KEY = { id: 1, node: undefined, secret: randomBytes(32) };
 
-/** A board that its receiver keeps alive, and what the program says of it. */
+/** A board that the test writes as a receiver would, and the program's output about it. */
 function master(t: Test, trusting = false) {
   const board = boardPath(t);
   const trust = { keys: [KEY], required: 'none' as const, clockWindow: 60_000 };
@@ -40,7 +40,7 @@ function master(t: Test, trusting = false) {
   const writer: Writer = openWriter(trusting ? { ...options, trust } : options);
   const began = now();
   const ago = (seconds: number) => began.mono - BigInt(Math.round(seconds * 1e9));
-  /** A report that came so many seconds before we began, by an interface: 0, or the reason of its refusal. */
+  /** Delivers a report that arrived `age` s before the test began; returns 0, or the reason of its rejection. */
   const report = (age: number, by: string, values: Encodable<'report'>, signed = trusting) => {
     const made = makeReport({
       t_real_ns: began.real - BigInt(Math.round(age * 1e9)),
@@ -129,7 +129,7 @@ t.test('a link that is down', async t => {
     ['eth0 n[1-4]', 'eth1 m[1-2]'],
   );
 
-  // Up again, and all that it was before.
+  // The link is up again, but its evidence from before has gone.
   writer.linkState(1, UP, false, now().mono);
   beat();
   t.match((await ask('status')).stdout, /\neth0 has been listened to for \S+ only: no node behind it counts as silent/);
@@ -164,7 +164,7 @@ t.test('a link that is dark', async t => {
   );
   t.ok(board.event_last > 0);
 
-  // The receiver finds out once a second that it is dark no longer; nobody is told so until then.
+  // The receiver checks only once a second whether a link is still dark, but the readers see this report at once.
   t.equal(
     writer.deliver(
       makeReport({ hostname: 'n3', seq: 1, t_boot_ns: 200n * S, ...FOREVER }),
@@ -182,14 +182,14 @@ t.test('a link that is dark', async t => {
 
 const CLOCK = 'its reports are rejected, clock 1h00m ahead, the last \\S+ ago';
 
-t.test('a node that reports, and is refused for its clock', async t => {
+t.test('a node that reports, and is rejected for its clock', async t => {
   const { writer, ago, report, beat, ask } = master(t, true);
   const wrong = { boot_id: 2n, t_real_ns: now().real + 3600n * S };
   t.equal(report(20, 'eth0', { hostname: 'n1' }), 0);
   t.equal(report(1, 'eth0', { hostname: 'n2', ...FOREVER }), 0);
   t.equal(enums.reason[report(5, 'eth0', { hostname: 'n1', ...wrong })], 'clock');
   t.equal(enums.reason[report(0.5, 'eth0', { hostname: 'n1', ...wrong, seq: 1 })], 'clock');
-  // Somebody else in its name hides nothing.
+  // Unsigned reports in its name do not hide the reason for the signed ones.
   t.equal(enums.reason[report(0.4, 'eth0', { hostname: 'n1', boot_id: 3n }, false)], 'auth_missing');
   t.equal(enums.reason[report(0.3, 'eth0', { hostname: 'n1', boot_id: 4n }, false)], 'auth_missing');
   writer.listeningSince(ago(60));
@@ -235,7 +235,7 @@ t.test('a node that reports, and is refused for its clock', async t => {
   t.equal(fault, null);
 });
 
-t.test('a node of which the last reports overtook each other is refused for nothing', async t => {
+t.test('a node whose last reports overtook each other is not called rejected', async t => {
   const { writer, ago, report, beat, ask } = master(t);
   for (const [age, seq] of [
     [22, 1],
@@ -269,7 +269,7 @@ t.test('a dark link of nodes with a longer interval: for how long none has repor
   t.ok(links[0].since_ms > 59_000);
 });
 
-t.test('nodes that were heard where the interfaces were not known', async t => {
+t.test('nodes that were heard while the interfaces were not known', async t => {
   const { writer, ago, report, beat, ask } = master(t);
   for (const hostname of ['n1', 'n2']) report(20, 'other namespace', { hostname });
   writer.listeningSince(ago(60));
@@ -287,7 +287,7 @@ t.test('nodes that were heard where the interfaces were not known', async t => {
 function documentOf(snapshot: Snapshot): string {
   const source = { pieces: () => [snapshot], one: () => snapshot };
   let text = '';
-  // Each piece is valid until the next is asked for.
+  // A piece is valid only until the next one is requested, so each is copied.
   for (const piece of new Documents([source]).gmond(1_800_000_000)) text += Buffer.from(piece).toString('latin1');
   return text;
 }
@@ -355,7 +355,7 @@ function sender(
   };
 }
 
-/** Looks, one after the other, two seconds apart; the lines of each. */
+/** The log lines for each of these statuses, which are two seconds apart. */
 function looks(...statuses: Partial<ReceiverStatus>[]): string[][] {
   const told: string[][] = [];
   const named: Named = new Map();
@@ -372,7 +372,7 @@ function looks(...statuses: Partial<ReceiverStatus>[]): string[][] {
   return told;
 }
 
-t.test('the log names who is refused, each once a minute', async t => {
+t.test('the log names rejected senders, each once a minute', async t => {
   const clock = (count: number, last: number) => sender('clock', '10.1.2.3', 'n017', count, last);
   const told = looks(
     { senders: [clock(1, 65)] },
@@ -393,7 +393,7 @@ t.test('the log names who is refused, each once a minute', async t => {
   t.same(told[30], ['beoboard receive: rejected 10.1.2.3 (n017): clock, 31 times in 31.0s'], 'a minute later again');
 });
 
-t.test('whoever invents addresses fills neither the log nor the memory', async t => {
+t.test('a flood of invented addresses fills neither the log nor the memory', async t => {
   const flood = (round: number) => ({
     senders: Array.from({ length: 152 }, (_, i) => sender('magic', `10.${round}.0.${i}`, '', 1, 100 + round)),
   });
@@ -401,7 +401,7 @@ t.test('whoever invents addresses fills neither the log nor the memory', async t
   t.equal(told.flat().length, 20);
 });
 
-t.test('the log tells what was dropped for what it is', async t => {
+t.test('the log says why datagrams were dropped', async t => {
   const line = (status: Partial<ReceiverStatus>) => looks({}, status).flat();
   t.same(line({ kernelDrops: 7 }), [
     'beoboard receive: the kernel dropped 7 datagrams: the socket buffer was full; see net.core.rmem_max',
@@ -428,7 +428,7 @@ t.test('the log tells what was dropped for what it is', async t => {
 
 // ---- whose name it is --------------------------------------------------------------------------------------------------
 
-/** A receiver, sockets of some addresses that send to it, and what the program says of its board, each sentence in one line. */
+/** A receiver, senders with several addresses, and the program's output about its board, each sentence in one line. */
 async function receiving(t: Test, more: string[] = []) {
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, more);
@@ -452,7 +452,7 @@ async function receiving(t: Test, more: string[] = []) {
   return { ...receiver, board, reader, socketOf, refusals, ask };
 }
 
-/** The lines in which this stands. */
+/** The lines with this text. */
 const linesWith = (text: string, what: string) => text.split('\n').filter(line => line.includes(what));
 
 t.test('two machines with one name: one sentence with the name and both addresses', async t => {
@@ -476,7 +476,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
     ['x'],
   );
 
-  // Of a third one, which is a sender as people run it.
+  // The third one is the real program.
   t.equal((await run(['send', '--name', 'x', '--to', `127.0.0.1:${port}`, '--once'])).code, 0);
   await refusals('rival', 3);
   t.match(
@@ -484,7 +484,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
     /\nx: 3 machines report under this name: 127\.0\.0\.2 is trusted, 127\S+ and 127\S+ are rejected \(rival, /,
   );
 
-  // The one that was trusted has ended: the other takes its place.
+  // The trusted sender has ended, so the other one is trusted now.
   one(x({ boot_id: 1n, seq: 1, t_boot_ns: 101n * S, flags: 1 << bits.flags.goodbye }));
   await until('it has left', () => reader.snapshot().node(0).state === 'left');
   other(x({ boot_id: 2n, seq: 2, t_boot_ns: 102n * S }));
@@ -497,7 +497,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   t.equal(linesWith(after, '127.0.0.3 is').length, 1);
 });
 
-t.test('of two machines with one name, the one that was refused has outlived the other', async t => {
+t.test('of two machines with one name, the one that was rejected has outlived the other', async t => {
   const ipv4 = (...bytes: number[]) => [...Array(10).fill(0), 255, 255, ...bytes];
   const scene = (senders: MadeBoard['senders'], sinceS?: number) => {
     const moved = sinceS !== undefined && {
@@ -517,7 +517,7 @@ t.test('of two machines with one name, the one that was refused has outlived the
     'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted, 10.0.0.7 was rejected ' +
       '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
   ]);
-  // From where the one that has died had reported the board knows.
+  // The board still has the address of the machine that has died.
   t.same(scene([rival('10.0.0.3', 5)], 4), [
     'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted and was rejected before ' +
       '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was trusted until 4.0s ago; give each a name of its own',
@@ -527,7 +527,7 @@ t.test('of two machines with one name, the one that was refused has outlived the
   t.same(scene([rival('10.0.0.7', 61)]), [], 'for a minute');
 });
 
-t.test('false signatures prove nothing of the names that they claim: their source is told', async t => {
+t.test('the names in reports with false signatures prove nothing, so their source is shown', async t => {
   const file = join(folder(t), 'key');
   writeFileSync(file, keyLine(KEY), { mode: 0o600 });
   const wrong = join(folder(t), 'key');
@@ -581,7 +581,7 @@ t.test('false signatures prove nothing of the names that they claim: their sourc
     ]);
   }
 
-  // A node that has another key, which is not on the board: who looks for it is told.
+  // A node with a wrong key is not on the board, but a command that names it says so.
   const { port, ask, refusals } = await receiving(t, trust);
   for (const nth of [1, 2]) {
     await run(['send', '--name', 'node005', '--to', `127.0.0.1:${port}`, '--key-file', wrong, '--once']);

@@ -25,7 +25,7 @@ import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
-// Times of day are those of this place.
+// Times of day are shown in this time zone.
 process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 
@@ -54,7 +54,7 @@ const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
 }));
 const big = tenThousand();
 const RACKS: Grouping = { pattern: '^rack[0-9]+' };
-/** Every second one of a hundred is gone, and by names that fold badly. */
+/** Every second node is silent, and the names make a long list. */
 const odd: MadeNode[] = expand('a[1-199]b,c[1-400]').map((name, i) => ({
   name,
   age: i % 2 ? 0.3 : 99,
@@ -78,7 +78,7 @@ const full: MadeNode = {
 };
 
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
-/** Made once, however often it is looked at. */
+/** A source of screens; the board is made only once. */
 const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
   let snapshot: Snapshot | undefined;
   return (view: View): Seen => {
@@ -88,7 +88,7 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
   };
 };
 
-/** The view after these keys, each pressed on the screen that the one before made. */
+/** The view after these keys, each pressed on the screen that the last one made. */
 function after(
   keys: readonly string[],
   look: (view: View) => Seen,
@@ -103,7 +103,7 @@ function after(
 
 const typed = (text: string) => [...text];
 
-t.test('what is cut names the command that shows it, with what the view asks for by now', async t => {
+t.test('a cut list names the command that shows all of it, with the options of the view', async t => {
   const nodes = expand('rack[1-2]n[001-399]').filter(name => /[13579]$/.test(name));
   const look = board(
     nodes.map((name, i) => ({ name, age: 0.5, record: { offset_us: i < 9 ? 5_000_000 : 0 } })),
@@ -142,7 +142,7 @@ t.test('keys, whole and in pieces', async t => {
   for (const [text, keys, rest = ''] of rows) t.same(readKeys(text), { keys, rest }, JSON.stringify(text));
   t.same(flushed('\x1b'), ['escape']);
   t.same(flushed('\x1b['), []);
-  // However it is cut into pieces, the keys are the same.
+  // The keys are the same wherever the text is split.
   const all = '\x1b[A\x1b[5~q\x1bOB\r';
   for (let cut = 0; cut <= all.length; cut++) {
     const first = readKeys(all.slice(0, cut));
@@ -246,7 +246,7 @@ t.test('groups, and the nodes of one', async t => {
   t.same(names(['x']), ['rack17', 'rack18']);
 });
 
-t.test('a node that goes takes the selection no further than the rows', async t => {
+t.test('when the selected node goes, the selection stays on a row', async t => {
   const at = (row: number, name?: string) =>
     settled({ ...START, selected: { row, name }, top: 4 }, { rows: sixty.slice(0, 10), room: 5 });
   t.same([at(9, 'gone').selected.row, at(12, 'gone').selected.row, at(0, 'node09').selected.row], [9, 9, 8]);
@@ -336,7 +336,7 @@ t.test('the screen is that of test/golden/watch.txt', async t => {
   t.equal(sections(text).size, expected.size);
 });
 
-t.test('whatever the size, the screen has its lines, and none is too wide once it is clipped', async t => {
+t.test('a screen of any size has all its lines, and none is too wide', async t => {
   for (const columns of [1, 7, 40, 81])
     for (const rows of [1, 2, 3, 5, 9, 24])
       for (const [title, keys, look, start] of scenes) {
@@ -350,7 +350,7 @@ t.test('whatever the size, the screen has its lines, and none is too wide once i
   t.pass('all of them');
 });
 
-t.test('what has changed makes one screen of the other', async t => {
+t.test('drawing the changes turns one screen into the next', async t => {
   const size = { columns: 80, rows: 24 };
   const screens = scenes.map(([, keys, look, start]) => {
     const view = after(keys, look, size, { ...START, ...start });
@@ -375,7 +375,7 @@ t.test('what has changed makes one screen of the other', async t => {
   t.equal(clip('日本', 3), '日');
 });
 
-t.test('one field alone is as it is among all of them', async t => {
+t.test('one field alone gives the same as among all fields', async t => {
   const snapshot = madeBoard([full, ...sixty.slice(0, 12), ...racks.slice(0, 10)]);
   for (const node of snapshot.nodes()) {
     const { rates, record, report } = node;
@@ -409,7 +409,7 @@ t.test('names in order are remembered, and forgotten with their board', async t 
 const [TERM, STOP] = [15, 20];
 const now = () => BigInt(Date.now()) * 1_000_000n;
 const ENTERED = '\x1b[?1049h';
-/** What ends in the terminal as it was. */
+/** The end of the output that restores the terminal. */
 const LEFT = /\x1b\[\?25h\x1b\[\?1049l[^\x1b]*(\x1b\[0n)?$/;
 const watching = (board: string, ...more: string[]) => [
   process.execPath,
@@ -421,7 +421,7 @@ const watching = (board: string, ...more: string[]) => [
   ...more,
 ];
 
-/** A receiver, and nodes that reported once and stay live, since they said that they report every ten minutes. */
+/** A receiver, and nodes that reported once and stay live, because their interval is ten minutes. */
 async function reported(
   t: Test,
   board: string,
@@ -440,7 +440,7 @@ async function reported(
 }
 
 t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
-  // They mostly wait, so they wait at the same time.
+  // These tests mostly wait, so several run at the same time.
   t.jobs = 3;
   t.test('keys, and the end by q', { buffered: true }, async t => {
     const board = boardPath(t);
@@ -455,7 +455,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/^node03: live, last heard .*\nIdentity +other, metal, Linux 6/);
     terminal.send({ keys: '\x1b[F' });
     await terminal.shows(/\nNetwork {3}eth0\b(.*\n)*q, Esc back/);
-    // A lone Escape, which may be the beginning of something.
+    // A lone Escape, which could also be the beginning of a longer sequence.
     terminal.send({ keys: '\x1b' });
     await terminal.shows(/^60 nodes/);
     terminal.send({ keys: 'flod > 1\r' });
@@ -565,7 +565,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.match(terminal.output(), LEFT);
   });
 
-  t.test('sentences for who listens are printed, not drawn', { buffered: true }, async t => {
+  t.test('sentences for screen readers are printed, not drawn', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'node1');
     const terminal = await onTerminal(t, watching(board, '--plain'), { columns: 400 });
@@ -617,7 +617,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: 'q' });
     leave('MIXED', monotonicMs() - 60_000);
     await terminal.shows(/\nnode2 +live +\[MIXED\] +\[anna\] +\[47\] /);
-    // Whoever opens it is kept waiting until somebody writes.
+    // Opening a FIFO for reading would block until somebody writes.
     rmSync(join(path, 'state'));
     t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
     await terminal.shows(/\nnothing is known of Slurm: /);

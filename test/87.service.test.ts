@@ -17,17 +17,17 @@ t.jobs = 4;
 const skip = lacks('python3', 'python3');
 
 const ENDED = [{ STOPPING: '1' }];
-/** Long enough that a busy machine is not taken for a hung one. */
+/** Long enough that a busy machine does not look like a hung daemon. */
 const WATCHDOG_MS = 1000;
 
-/** Ends it cleanly; the last thing that it has told is that. */
+/** Ends a daemon cleanly, and checks that its last message says so. */
 async function end(t: Test, manager: Manager, { child, exit }: Pick<Running, 'child' | 'exit'>): Promise<void> {
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   await until('it has told that it ends', () => manager.of(child.pid).at(-1)?.STOPPING === '1');
 }
 
-/** SIGHUP, and what was told of it. */
+/** Sends SIGHUP, and checks the messages that follow. */
 async function hangUp(t: Test, manager: Manager, { child }: Pick<Running, 'child'>, status: RegExp): Promise<void> {
   const from = manager.of(child.pid).length;
   const began = now();
@@ -69,7 +69,7 @@ t.test('beoboard receive', { buffered: true, skip }, async t => {
 });
 
 t.test(
-  'a receive thread that hangs is not said to be alive, though all else goes on',
+  'no watchdog message while the receive thread hangs, though the rest goes on',
   { buffered: true, skip },
   async t => {
     const manager = await Manager.start(t);
@@ -77,7 +77,7 @@ t.test(
     const { child } = await startMaster(t, { env: { ...standIn.env, ...manager.env(WATCHDOG_MS) } });
     await manager.alive(child.pid, 2);
     await standIn.hold('before receive');
-    // Another daemon that is watched as closely is the clock: it has its turn each time that the receiver has it.
+    // Time is measured by another daemon with the same watchdog interval, because the machine may be busy.
     const other = startIn(t, { env: manager.env(WATCHDOG_MS) }, [
       'ganglia',
       '--board',
@@ -123,7 +123,7 @@ t.test('beoboard slurm', { buffered: true, skip }, async t => {
   await until('it has told that it is ready', () => manager.of(pid).length > 0);
   t.same(manager.of(pid)[0], { READY: '1', STATUS: all });
   await hangUp(t, manager, running, /^8 nodes and 5 jobs /);
-  // Its own limit for a question is longer than the watchdog's.
+  // Its own time limit for Slurm's answer is longer than the watchdog's.
   writeFileSync(join(slurm, 'scontrol'), '#!/bin/sh\n: >"$0.asked"\nexec sleep 1000\n');
   await until('Slurm hangs', () => existsSync(join(slurm, 'scontrol.asked')));
   await manager.alive(pid, 3);
@@ -151,7 +151,7 @@ for (const [name, program] of [
     await until('it has told that it is ready', () => manager.of(running.pid).length > 0);
     t.same(manager.of(running.pid), [{ READY: '1', STATUS: `node1 reports every 1m00s to ${hearer.address}` }]);
     await manager.alive(running.pid, 3);
-    // The first at its start, and perhaps the one whose turn it is.
+    // The first at the start, and perhaps one when the minute is over.
     t.ok(hearer.reports.length <= 2, 'however seldom it reports');
     writeFileSync(config, 'interval = "30s"\n');
     await hangUp(t, manager, running, /^node1 reports every 30\.0s to /);
@@ -172,7 +172,7 @@ for (const [name, program] of [
     t.equal(manager.lives(stranger.pid), 0, 'the watchdog of another process is not ours');
 
     for (const [i, nowhere] of ['/nonexistent/notify', 'relative', '@', `/${'x'.repeat(300)}`].entries()) {
-      // By a name of its own: the goodbye of the one before may come now, and those above still report.
+      // Each sender has its own name, because the last one's goodbye may arrive only now, and those above still report.
       const node = `alone${i}`;
       const alone = begin({ NOTIFY_SOCKET: nowhere, WATCHDOG_USEC: '200000' }, node);
       await hearer.next('it reports all the same', report => report.hostname === node);
@@ -181,7 +181,7 @@ for (const [name, program] of [
     }
   });
 
-t.test('what systemd says is taken out of the environment, so that no child takes it for its own', async t => {
+t.test('the variables of systemd are removed from the environment, so that no child uses them', async t => {
   const env: Record<string, string | undefined> = {
     NOTIFY_SOCKET: '/x',
     WATCHDOG_USEC: '1',
@@ -192,7 +192,7 @@ t.test('what systemd says is taken out of the environment, so that no child take
   t.same(env, { PATH: '/bin' });
 });
 
-t.test('a manager that does not read: what counts waits in order, and the rest is dropped', async t => {
+t.test('a manager that does not read: important messages wait in order, and the rest is dropped', async t => {
   const [EAGAIN, taken] = [11, [] as string[]];
   let room = 0;
   const service = new Service({ NOTIFY_SOCKET: '/x' }, (_, message) => {
@@ -207,7 +207,7 @@ t.test('a manager that does not read: what counts waits in order, and the rest i
   service.ready('c');
   t.same(taken, []);
   room = 100;
-  // Its timer does not keep a process alive, and so ours has to.
+  // The timer of Service does not keep a process alive, so this wait must.
   await until('all was taken', () => taken.length === 3);
   t.same(
     taken.map(message => message.split('\n')[0]),

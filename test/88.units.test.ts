@@ -34,7 +34,7 @@ t.setTimeout(300_000);
 const UNITS = join(ROOT, 'packaging', 'systemd');
 const NAMES = readdirSync(UNITS).sort();
 const SERVICES = NAMES.filter(name => name.endsWith('.service'));
-/** The GPU helper tells a service manager nothing: that it hangs is seen by the age of its file. */
+/** The GPU helper sends no messages to a service manager: the age of its file shows whether it hangs. */
 const DAEMONS = SERVICES.filter(name => name !== 'beoboard-gpu.service');
 const noSystemd = lacks('systemd', 'systemd-analyze');
 const analyze = (...argv: string[]) => spawnSync('systemd-analyze', ['--no-pager', ...argv], { encoding: 'utf8' });
@@ -43,7 +43,7 @@ const analyze = (...argv: string[]) => spawnSync('systemd-analyze', ['--no-pager
 
 t.test('systemd knows every line', { skip: noSystemd }, async t => {
   t.ok(NAMES.length >= 4, NAMES.join(', '));
-  // It wants programs that are there, and manual pages that are installed.
+  // `verify` fails if a program or a manual page is not installed, so the programs are replaced and --man=no is given.
   const own = folder(t);
   const check = (name: string, text: string) => {
     writeFileSync(join(own, name), text.replaceAll(/\/usr\/s?bin\/beoboard\S*/g, process.execPath));
@@ -110,15 +110,15 @@ t.test('what every unit has, and what is relaxed with a reason', async t => {
 });
 
 t.test('the board outlives the units, and the receiver may ask the kernel about interfaces', async t => {
-  // With RemoveIPC=yes systemd removes what a user has in /dev/shm as soon as the last of his units stops.
+  // With RemoveIPC=yes systemd removes a user's files in /dev/shm when the user's last unit stops.
   for (const name of SERVICES) {
     const unit = readUnit(name);
-    // A user that exists only as long as his unit has no board; systemd does not let him leave anything. Of root's nothing is removed.
+    // A unit with DynamicUser=yes has no board, and systemd always removes its files. Files of root are never removed.
     if (unit.get('DynamicUser')?.[0] === 'yes' || !unit.has('User')) continue;
     t.same(unit.get('RemoveIPC'), ['no'], name);
   }
   const receiver = readUnit('beoboard-receive.service');
-  // rtnetlink tells of interfaces and routes; how many datagrams were dropped, and speeds of links, are files.
+  // Interfaces and routes come from rtnetlink; counts of dropped datagrams and speeds of links come from files.
   t.match(receiver.get('RestrictAddressFamilies')?.join(' '), /\bAF_NETLINK\b/);
   t.same(receiver.get('ProcSubset'), ['all'], '/proc/net is there');
   t.notOk(
@@ -130,7 +130,7 @@ t.test('the board outlives the units, and the receiver may ask the kernel about 
   t.not(receiver.get('PrivateNetwork')?.[0], 'yes');
 });
 
-t.test('senders look at the pace file, in a folder that root alone writes', async t => {
+t.test('senders read the pace file, in a folder that only root can write', async t => {
   for (const name of ['beoboard-send.service', 'beoboard-send-nodejs.service'])
     t.match(readUnit(name).get('ExecStart')?.[0], / --pace-file \/run\/beoboard\/pace\b/, name);
   const folders = readFileSync(join(ROOT, 'packaging', 'tmpfiles.d', 'beoboard.conf'), 'utf8');
@@ -143,7 +143,7 @@ const NOBODY = 65_534;
 const STRANGER = 1234;
 const OTHER_READER = 1235;
 
-/** As another user, and nothing else. */
+/** Runs a command as another user without any privileges. */
 const as = (uid: number) => [
   ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', 'env', '-u', 'NODE_OPTIONS'],
 ];
@@ -159,14 +159,14 @@ const needsRoot = root
   : 'needs root, to become others';
 const noConfinement = needsRoot || obstacle();
 
-/** A folder such as /dev/shm, in which everybody can make things. */
+/** A folder such as /dev/shm, in which every user can make files. */
 function shared(t: Test): string {
   const path = folder(t);
   chmodSync(path, 0o1777);
   return path;
 }
 
-/** A folder that belongs to a user, for his sockets and files. */
+/** A folder that belongs to a user, for sockets and files. */
 function folderOf(t: Test, uid: number, within?: string): string {
   const path = folder(t, within);
   spawnSync('chown', [`${uid}:${uid}`, path]);
@@ -288,7 +288,7 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const table = await until('both are heard', () => {
     const { stdout } = ask(OTHER_READER, 'status', '--json', '--board', board, '--owner', String(NOBODY));
     const { nodes = [] } = stdout === '' ? {} : JSON.parse(stdout);
-    // With what is read apart from the loop, which comes a round later.
+    // The slow sources must be there, too; they come one report later.
     return (
       nodes.length === 2 && nodes.every((node: { report?: object }) => 'root_total_mib' in (node.report ?? {})) && nodes
     );
@@ -335,7 +335,7 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   );
 });
 
-/** What a sender measures, and what it marks, once all has been read. */
+/** The sets that a sender measures, and its marks, once all has been read. */
 async function measure(t: Test, prefix: string[], program?: string) {
   const hearer = await Hearer.open(t);
   const { child, exit } = startOther(t, { prefix, sender: program }, ['send', '--to', hearer.address]);
@@ -346,7 +346,7 @@ async function measure(t: Test, prefix: string[], program?: string) {
   return { sets, marks };
 }
 
-t.test('a sender measures within its unit what it measures without', { skip: noConfinement }, async t => {
+t.test('a sender measures the same within its unit as without', { skip: noConfinement }, async t => {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
   chmodSync(own, 0o755);
@@ -365,7 +365,7 @@ t.test('a sender measures within its unit what it measures without', { skip: noC
   }
 });
 
-t.test('beoboard-mon tells within its unit what it tells without', { skip: noConfinement }, async t => {
+t.test('beoboard-mon answers the same within its unit as without', { skip: noConfinement }, async t => {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
   chmodSync(own, 0o755);
@@ -388,7 +388,7 @@ t.test('beoboard-mon tells within its unit what it tells without', { skip: noCon
 
 // ---- what others put into the way ----
 
-/** A stranger makes something in a folder in which everybody can; what is then said to a receiver, and to a reader. */
+/** What another user may make in a folder that everybody can write, and the errors of a receiver and a reader there. */
 const planted: [what: string, plant: (place: string, victim: string) => string[], receiver: RegExp, reader: RegExp][] =
   [
     [
@@ -423,8 +423,8 @@ const planted: [what: string, plant: (place: string, victim: string) => string[]
     ],
   ];
 
-t.test('what another user has put in the place of the board', { skip: needsRoot }, async t => {
-  // A good board of his own, which lives.
+t.test('another user has put something where the board belongs', { skip: needsRoot }, async t => {
+  // The other user's own valid board, with a running receiver.
   const his = join(folderOf(t, STRANGER), 'board');
   chmodSync(join(his, '..'), 0o755);
   const { child, ready, exit } = startIn(t, { prefix: as(STRANGER) }, [

@@ -19,7 +19,7 @@ t.setTimeout(200_000);
 t.jobs = 3;
 const skip = lacks('python3', 'python3');
 
-/** Binds as systemd does, reads nothing, and starts what it is told to with the socket as descriptor 3. */
+/** Binds a socket as systemd does, reads nothing, and starts programs on demand with the socket as descriptor 3. */
 const HOLD = `
 import ctypes, json, os, socket, struct, sys, threading
 kind = sys.argv[1]
@@ -53,7 +53,7 @@ for line in sys.stdin:
 
 type Said = Partial<{ port: number; started: number; ended: number; code: number; filtered: boolean }>;
 
-/** Stands for systemd with one socket. */
+/** A stand-in for systemd with one socket. */
 class Holder {
   readonly #said: Said[] = [];
   stderr = '';
@@ -80,25 +80,25 @@ class Holder {
     return holder;
   }
 
-  /** The newest that is so. */
+  /** Waits for a message for which `what` gives a value, and returns the newest such value. */
   hear<T>(what: (said: Said) => T | undefined): Promise<T> {
     return until('the holder has said it', () => this.#said.map(what).findLast(found => found !== undefined));
   }
 
-  /** Starts a receiver; its process. */
+  /** Starts a receiver, and returns its process id. */
   async receive(board: string, env: Record<string, string> = {}, more: string[] = []): Promise<number> {
     const before = this.#said.filter(({ started }) => started !== undefined).length;
     this.order({ argv: [process.execPath, PROGRAM, 'receive', '--board', board, ...more], env });
     return until('it is started', () => this.#said.flatMap(({ started }) => started ?? [])[before]);
   }
 
-  /** Its exit code, or less than 0 for a signal. */
+  /** The exit code of a process, or a negative number for a signal. */
   ended(pid: number): Promise<number> {
     return this.hear(({ ended, code }) => (ended === pid ? code : undefined));
   }
 }
 
-/** A holder, what its receivers tell, a board, and a node that reports to them. */
+/** A holder, the messages of its receivers, a board, and a node that reports. */
 async function world(t: Test, kind = 'udp') {
   const [manager, holder, board] = [await Manager.start(t), await Holder.start(t, kind), boardPath(t)];
   const socket = new BulkSender('127.0.0.1', holder.port);
@@ -121,7 +121,7 @@ async function world(t: Test, kind = 'udp') {
       process.kill(pid, signal);
       t.equal(await holder.ended(pid), signal === 'SIGTERM' ? 0 : -9);
     },
-    /** Between which times it arrived. */
+    /** Sends a report, and returns two times between which it arrived. */
     send(seq: number): [number, number] {
       const from = now();
       const report = makeReport({ seq, t_boot_ns: 100_000_000_000n + BigInt(seq) * 1_000_000_000n });
@@ -132,7 +132,7 @@ async function world(t: Test, kind = 'udp') {
   };
 }
 
-/** Two clocks are read one after the other to carry a stamp over. */
+/** To convert a stamp, two clocks are read one after the other; this is the error that is allowed for that. */
 const SLACK = 2 * MS;
 
 t.test('nothing is lost over a restart, and its stamps are those of its arrival', { skip }, async t => {
@@ -161,7 +161,7 @@ t.test('nothing is lost over a restart, and its stamps are those of its arrival'
   }
 });
 
-t.test('what was sent before the first receiver is left out: nobody knows when', { skip }, async t => {
+t.test('datagrams from before the first receiver are left out: their arrival is not known', { skip }, async t => {
   const { start, send, shows, reader } = await world(t);
   send(0);
   send(1);
@@ -173,7 +173,7 @@ t.test('what was sent before the first receiver is left out: nobody knows when',
   t.ok(Number(node.stampNs) <= to + SLACK);
 });
 
-t.test('so is what waits when there is no board that tells how the clocks were', { skip }, async t => {
+t.test('so are waiting datagrams if there is no board with the offset of the clocks', { skip }, async t => {
   const { start, end, send, shows, board, reader } = await world(t);
   const other = `${board}-of-another`;
   const first = await start({}, [], other);
@@ -205,7 +205,7 @@ for (const step of [100n, -100n, 3_600_000n, -3_600_000n])
     t.ok(stamp >= from - SLACK && stamp <= to + SLACK, 'the next one is exact');
   });
 
-t.test('nobody can bind beside it, once a receiver has had it', { skip }, async t => {
+t.test('once a receiver has had the socket, nobody else can bind its port', { skip }, async t => {
   const bind = async (port: number) => {
     const socket = createSocket({ type: 'udp4', reuseAddr: true });
     t.teardown(() => socket.close());

@@ -58,7 +58,7 @@ const LOOK: Look = {
 const SEEN: Seen = { state: 'live', seq: 49, whole: true };
 const STEADY = reported(9.8 * S);
 const QUIET = reported(6 * S);
-/** Its last reports may not have come. */
+/** A node whose last reports may not have arrived. */
 const doubted = reported(9.8 * S);
 doubted.doubt(8 * S);
 
@@ -171,7 +171,7 @@ const COUNTS: Counts = {
   ...{ received: 10, drops: 0, accepted: 10, duplicate: 0, refused: 0, since: 0 },
   nodes: new Map([['n', NODE]]),
 };
-/** What comes after: the numbers 10, 12, 11, 12 again, and 14; and what a receiver counts then. */
+/** The reports after that: 10, 12, 11, 12 again, and 14; and the counters of a correct receiver. */
 const SENT = [10, 12, 11, 12, 14];
 const GOOD: NodeCounts = { ...NODE, accepted: 13, lost: 1, duplicate: 1, late: 1, refused: 1, historySeq: 14 };
 const AFTER: Counts = { ...COUNTS, received: 15, accepted: 13, duplicate: 1, refused: 1 };
@@ -219,7 +219,7 @@ t.test('the judge of counters', async t => {
 
 const MAIN = join(ROOT, 'dist', 'test', 'torture', 'main.js');
 
-/** Starts the torture; what it has written so far, and how it ended. */
+/** Starts the torture, and returns its output so far and its exit. */
 function torture(t: Test, ...args: string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
@@ -248,7 +248,7 @@ t.test('each fault once, and all that was promised holds', { skip }, async t => 
   t.comment(text().trimEnd().split('\n').at(-1));
 });
 
-t.test('a datagram that nobody counts is found, and how to repeat it is told', { skip }, async t => {
+t.test('a datagram that nobody counts is found, and the output says how to repeat the run', { skip }, async t => {
   const { exit, text } = torture(t, '--seed', '5', '--only', 'kill -9 of a reader', '--steal');
   t.equal(await exit, 1);
   t.match(text(), /kill -9 of a reader: BROKEN: (counters: of|.* was there at its heartbeat)/);

@@ -30,7 +30,7 @@ const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(300_000);
 
-/** Mutations of each corpus: a few seconds. */
+/** How many mutations of each corpus: a few seconds. */
 const RUNS = {
   ...{
     datagrams: 20_000,

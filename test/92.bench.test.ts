@@ -31,13 +31,13 @@ t.test('rows: whether they hold, and how curves grow', async t => {
   t.strictSame(slopes([point(1, 3), point(4, 6)]), [], 'two points are no curve');
 });
 
-t.test('a name that is none', async t => {
+t.test('a name of a benchmark that does not exist', async t => {
   const { status, stderr, stdout } = run(join(BENCH, 'run.mjs'), 'receivr');
   t.match(stderr, /^bench: no benchmark is called receivr; there are .*\breceiver\b.*\n$/);
   t.strictSame([status, stdout], [2, '']);
 });
 
-t.test('what is sent arrives: at a receiver of ours, with keys and without, and at the bare loop', async t => {
+t.test('all datagrams arrive: at our receiver, with keys and without, and at the bare loop', async t => {
   const { compile, openBare, openReceiver, openStorm, SECRET, writeKeyFile } = await import(
     join(BENCH, 'receiving.mjs')
   );

@@ -1,8 +1,8 @@
 // Every command in README.md, CONTRIBUTING.md and docs/, exactly as written and in the written order, run in its own
 // machine. Commands that cannot be run are in a table, with the reason. A new command must be one or the other.
 //
-// The machine is this one, in namespaces: it has a network of its own, a host name, and an empty /dev/shm and /run. What is written to
-// this clone, /etc, /usr and /tmp lies over them in memory, and goes with the namespaces.
+// That machine is this one, in namespaces: with its own network and host name, and an empty /dev/shm and /run. Files
+// written to this clone, /etc, /usr and /tmp are in overlays in memory, which go with the namespaces.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,8 +32,8 @@ interface Command {
 }
 
 /**
- * What makes words in the midst of a sentence a command: a program, and so many words behind it. `beoboard status` is the name of a
- * verb, `beoboard status -x` a command. A heading has names, too.
+ * When words in a sentence are a command: the program, and how many words must follow. `beoboard status` is the name of
+ * a verb, `beoboard status -x` a command. A heading has no commands.
  */
 const INLINE: Record<string, number> = {
   beoboard: 2,
@@ -101,14 +101,14 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
 
-/** Words that choose tests or benchmarks: what they choose has to be there. It is run as a test of its own. */
+/** Commands whose words choose tests or benchmarks. They are not run here, but what the words choose must exist. */
 const CHOOSING: [what: RegExp, folder: string, ending: string][] = [
   [/^npm test -- (.+)$/, 'test', '.test.ts'],
   [/^(?:\w+=\d+ )?npm run test:long -- (.+)$/, 'test/long', '.test.ts'],
   [/^npm run bench -- (.+)$/, 'bench', '.bench.mjs'],
 ];
 
-/** The words of a command that choose nothing; undefined when it is not a command that chooses. */
+/** The words of a command that choose nothing; undefined if the command does not choose. */
 function choosesNothing(text: string): string[] | undefined {
   for (const [what, folder, ending] of CHOOSING) {
     const [, words] = what.exec(text) ?? [];
@@ -126,10 +126,10 @@ const reasonNot = (text: string) => NOT_RUN.find(([what]) => what.test(text))?.[
 
 // ---- how the others are run ----
 
-/** What stands for a name that the reader has to put in. MASTER and DIR can stand as they are. */
+/** What is put in for a placeholder. MASTER and DIR can stay as they are. */
 const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', NODE: 'node001', IF: 'eth0' };
 
-/** What the document has its reader do by hand before a command. */
+/** What the document tells its reader to do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
   ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
@@ -137,7 +137,7 @@ const BEFORE: [command: string, what: string][] = [
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
 ];
 
-/** What it takes beyond Node and a compiler; without that it is skipped, but never in CI. */
+/** The programs that a command needs besides Node and a compiler; without them it is skipped, but never in CI. */
 const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
   [/CC="?clang/, 'clang', 'clang'],
@@ -149,7 +149,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 
-/** What has to hold after it. */
+/** What must succeed after a command. */
 const AFTER: [command: string, what: string][] = [
   ['npm link', '"$(npm prefix --global)/bin/beoboard" --version'],
   ['npm install --global --prefix DIR .', 'DIR/bin/beoboard --version'],
@@ -157,7 +157,7 @@ const AFTER: [command: string, what: string][] = [
   ['make -C c install PREFIX=/usr/local', 'PKG_CONFIG_PATH=/usr/local/lib/pkgconfig pkg-config --exists beoboard'],
 ];
 
-/** Exit codes other than 0 that are an answer. */
+/** Commands for which an exit code other than 0 is correct. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
   [/^beoboard (nodes .*--for slurm|jobs)$/, 1, 'nobody reads Slurm here'],
@@ -166,10 +166,10 @@ const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];
 
-/** Programs of a site that stand for themselves here: they do nothing, and do it well. */
+/** Programs of a site, replaced by scripts that do nothing and exit with 0. */
 const STAND_INS = ['sbatch', 'clush', 'pdsh', 'ssh'];
 
-/** Where programs of this test and what is written lie: in memory of the namespaces' own. */
+/** The folder for this test's programs and for the overlays: in the namespaces' own memory. */
 const OVER = '/dev/shm/.over';
 const BIN = `${OVER}/bin`;
 
@@ -200,17 +200,17 @@ printf '#!/bin/sh\\nexec "%s" "%s" "$@"\\n' "$NODE" "$ROOT/dist/bin/beoboard.cjs
 chmod 755 ${BIN}/*
 `;
 
-/** Before each document: nothing is left of what another one made. */
+/** Before each document: removes what the last one made. */
 const CLEAN = `
 rm -rf /etc/beoboard /dev/shm/beoboard /run/beoboard *.key keys next A B p.toml DIR
 ip link set eth0 up
 ip route replace 224.0.0.0/4 dev eth0
 `;
 
-/** Runs until it is ended, beside the commands that follow. */
+/** A command that keeps running beside the commands that follow. */
 const DAEMON =
   /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send|mon))\b(?!.* --(once|help|version|status)\b)/;
-/** Reads a board, and needs one with a node that lives. */
+/** A command that reads a board, and needs one with a live node. */
 const READER = /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
 
@@ -230,7 +230,7 @@ const bash = (text: string) =>
 class Daemons {
   readonly #running = new Map<string, { child: ChildProcess; exit: Promise<unknown[]>; told: () => string }>();
 
-  /** Starts it in the place of another of its kind, and waits until it is ready. */
+  /** Starts a daemon, after ending another one of its kind, and waits until it is ready. */
   async start(t: Test, kind: string, text: string): Promise<void> {
     await this.end(t, kind);
     const child = spawn('bash', ['-c', `exec ${text}`], {
@@ -250,21 +250,21 @@ class Daemons {
       await until('the node is live', () => bash('beoboard nodes --state live').stdout.trim() !== '');
   }
 
-  /** All of them at once, when the test has gone wrong. */
+  /** Kills all of them, when the test has failed. */
   kill(): void {
     for (const { child } of this.#running.values()) child.kill('SIGKILL');
   }
 
-  /** A cluster that runs: a receiver and a sender, where the document has started none. */
+  /** Starts a receiver and a sender, unless the document has started them. */
   async cluster(t: Test): Promise<void> {
-    // As the unit does, where the folder belongs to a user of its own.
+    // If the folder belongs to a special user, the receiver runs as that user, as in its unit.
     const { stdout: user } = bash('stat -c %U /dev/shm/beoboard 2>/dev/null || echo root');
     const become = `setpriv --reuid=${user.trim()} --regid=${user.trim()} --clear-groups`;
     if (!this.#running.has('receive')) await this.start(t, 'receive', `${become} beoboard receive`);
     if (!this.#running.has('send')) await this.start(t, 'send', 'beoboard send --to MASTER');
   }
 
-  /** Ends it, or all of them. */
+  /** Ends one daemon, or all of them. */
   async end(t: Test, kind?: string): Promise<void> {
     for (const [name, { child, exit, told }] of [...this.#running].filter(([name]) => (kind ?? name) === name)) {
       this.#running.delete(name);
@@ -275,7 +275,7 @@ class Daemons {
   }
 }
 
-/** Waits until it shows a node that lives, then ends it as its reader would: Ctrl-C. */
+/** Waits until the command shows a live node, then ends it as a person would, with Ctrl-C. */
 async function onTerminal(t: Test, name: string, text: string): Promise<void> {
   const child = spawn('script', ['-qfec', text, '/dev/null'], { cwd: ROOT, env: { ...environment, TERM: 'xterm' } });
   let shown = '';
@@ -328,7 +328,7 @@ if (INSIDE)
       bash(CLEAN);
       for (const command of commands) {
         if (reasonNot(command.text) !== undefined || choosesNothing(command.text) !== undefined) continue;
-        // What builds is run once; what stands in two documents may need what came before it there.
+        // Builds are run once. Other commands are run again in each document, because they may need those before them.
         if (/^(make|npm) /.test(command.text) && done.has(command.text)) continue;
         done.add(command.text);
         const began = performance.now();
@@ -351,7 +351,7 @@ else {
     ]);
   });
 
-  t.test('what is not run has a reason that is still needed', async t => {
+  t.test('every reason for not running a command is still needed', async t => {
     const all = DOCUMENTS.flatMap(path => commandsOf(readFileSync(join(ROOT, path), 'utf8')).map(({ text }) => text));
     for (const [what, why] of NOT_RUN)
       t.ok(

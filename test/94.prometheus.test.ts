@@ -22,7 +22,7 @@ import { COLLECTORS } from '../src/prometheus/families.js';
 import { beating, HOSTILE, node, writeBoard } from './ganglia.js';
 import { folder, type Running, run, start, startReceiver, until } from './lib.js';
 
-/** Why it cannot be asked here; in CI it has to. */
+/** Why a program cannot be used here; in CI it must be there. */
 function missing(program: string): string | false {
   const isThere = spawnSync(program, ['--version']).error === undefined;
   return isThere || process.env.CI === 'true' ? false : `${program} missing: apt-get install prometheus`;
@@ -35,7 +35,7 @@ interface Found {
   values: [at: number, value: string][];
 }
 
-/** A Prometheus that scrapes by this configuration, and is asked over its API. */
+/** A Prometheus with this configuration, which is queried over its API. */
 class Prometheus {
   readonly #child: ChildProcess;
   #said = '';
@@ -77,7 +77,7 @@ class Prometheus {
     return ((await this.#ask(`/query?query=${encodeURIComponent(text)}`)) as { result: Found[] }).result;
   }
 
-  /** The one number that is asked for. */
+  /** The value of a query with one result. */
   async number(text: string): Promise<number | undefined> {
     const [found] = await this.query(text);
     return found && Number(found.value[1]);
@@ -87,7 +87,7 @@ class Prometheus {
     return (await this.#ask('/label/__name__/values')) as string[];
   }
 
-  /** What went wrong with scrapes that did not fail as a whole. */
+  /** The warnings and errors about scrapes that did not fail as a whole. */
   get complaints(): string[] {
     return this.#said
       .split('\n')
@@ -95,7 +95,10 @@ class Prometheus {
   }
 }
 
-/** The /proc of this machine, but for its CPU times: those grow by 1 s of each kind every 50 ms, and waiting for I/O goes back a little at times. */
+/**
+ * The /proc of this machine, except for the CPU times: each grows by 1 s every 50 ms, and the time of waiting for I/O
+ * sometimes goes back a little.
+ */
 function madeProc(t: Test): string {
   const path = join(folder(t), 'proc');
   mkdirSync(path);
@@ -118,7 +121,7 @@ function madeProc(t: Test): string {
   return path;
 }
 
-/** A board of kernels and a cluster with the worst names, whose heart beats as long as the test takes. */
+/** A board with hostile names of kernels and of the cluster, and a heartbeat for as long as the test runs. */
 function hostileBoard(t: Test, path: string): void {
   const hour = 3_600_000_000_000n;
   const { now, header } = beating();
@@ -141,7 +144,7 @@ function hostileBoard(t: Test, path: string): void {
   });
 }
 
-t.test('promtool has nothing against it', { skip: missing('promtool') }, async t => {
+t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {
   const path = join(folder(t), 'board');
   writeBoard(
     path,
@@ -165,7 +168,7 @@ t.test('promtool has nothing against it', { skip: missing('promtool') }, async t
   );
 });
 
-t.test('whoever is ended, no counter goes back', { skip: missing('prometheus') }, async t => {
+t.test('no counter goes back, whichever program is ended', { skip: missing('prometheus') }, async t => {
   const board = join(folder(t), 'board');
   const hostile = join(folder(t), 'board');
   const receiver = await startReceiver(t, board, ['--cluster', 'test']);
@@ -209,22 +212,22 @@ scrape_configs:
 `,
   );
   await prometheus.ready();
-  /** Until it says so: on a busy machine a scrape may come late, or take too long. */
+  /** Waits for this value, because on a busy machine a scrape may be late or fail. */
   const told = (query: string, value: number) =>
     until(`${query} is ${value}`, async () => (await prometheus.number(query)) === value, 50);
-  /** Until it has scraped everything some times more. */
+  /** Waits until everything has been scraped some more times. */
   const scraped = async (more = 2) => {
     const count = () => prometheus.number('min(sum_over_time(up{job!="hostile"}[1h]))');
     const first = (await count()) ?? 0;
     await until('it has been scraped', async () => ((await count()) ?? 0) >= first + more, 50);
   };
   await told('sum(beoboard_node_state{job="beoboard",state="live"})', 3);
-  // Each shard has an up of its own, each node is in one of them, and the receiver's series are in the first.
+  // Each shard has its own `up`, each node is in one of them, and the receiver's series are in the first.
   await told('count(up{job="shards"} == 1)', 4);
   await told('count(beoboard_node_state{job="shards",state="live"})', 3);
   await told('count(beoboard_board_up{job="shards"})', 1);
   await told('count(node_load1{job="nodes"})', 3);
-  // Whatever a kernel and a cluster call themselves.
+  // Also with hostile names of kernels and of the cluster.
   await told('count(beoboard_node_info{job="hostile"})', HOSTILE.length);
   await scraped();
 
@@ -259,7 +262,8 @@ scrape_configs:
       took.find(({ metric: { job, instance } }) => job === metric.job && instance === metric.instance)?.values,
     );
     for (const [at, value] of values) {
-      // One that took all the time that there is tells of a busy machine alone; one that began before the end is stamped before it.
+      // A scrape that used up its time limit only shows a busy machine. A failed scrape may be stamped up to 2 s before
+      // the end of the exporter, because it began before.
       if (value === '1' || Number(durations.get(at)) > 0.49) continue;
       t.ok(
         metric.job !== 'hostile' && at > ended - 2 && at < back + 2,
@@ -277,10 +281,10 @@ scrape_configs:
   let moved = 0;
   await Promise.all(
     names.map(async name => {
-      // What the exporter counts of itself begins with it.
+      // The exporter's own counters start again with it.
       if (name.startsWith('beoboard_exporter_')) return;
       const resets = await prometheus.number(`max(resets(${name}{job!="hostile"}[1h]))`);
-      // This machine may have nothing that is counted so.
+      // The kernel of this machine may lack this counter.
       if (resets !== undefined) t.equal(resets, 0, name);
       if (((await prometheus.number(`max(increase(${name}{job!="hostile"}[1h]))`)) ?? 0) > 0) moved++;
     }),

@@ -59,7 +59,7 @@ const panelsOf = ({ panels }: Dashboard) => panels.flatMap(panel => [panel, ...(
 interface Question extends Target {
   file: string;
   title: string;
-  /** Labels that its answers must have, to be shown as they shall. */
+  /** The labels that the results must have for the legend and the columns. */
   labels: string[];
 }
 const questions: Question[] = files.flatMap(({ name, board }) =>
@@ -73,17 +73,17 @@ const questions: Question[] = files.flatMap(({ name, board }) =>
   }),
 );
 
-/** What a question is called in messages: file, panel and letter. */
+/** The name of a query in messages: file, panel and letter. */
 const nameOf = ({ file, title, refId }: Question) => `${file}: ${title} ${refId}`;
 
-t.test('the files are those that are made, and no others', async t => {
+t.test('the files are those that the generator makes, and no others', async t => {
   const made = dashboards();
   t.same(made.map(([path]) => path).sort(), files.map(({ name }) => join(FOLDER, name)).sort());
   for (const [path, text] of made)
     t.ok(text === files.find(({ name }) => path.endsWith(`/${name}`))?.text, `${path}; if not: npm run generate`);
 });
 
-t.test('they are whole', async t => {
+t.test('they are complete', async t => {
   const uids = files.map(({ board }) => board.uid);
   t.same(uids.sort(), ['beoboard-cluster', 'beoboard-monitor', 'beoboard-node', 'beoboard-power']);
   const titles = files.map(({ board }) => board.title);
@@ -126,7 +126,7 @@ const ILL = { health: enums.health.indexOf('bad') };
 const LIVE = expand('rack01-node[01-06]');
 const SILENT = expand('rack02-node[01-03]');
 
-/** A report of a node in which everything was measured, the `nth`; its counters go on. */
+/** The `nth` report of a node in which everything was measured; its counters grow with `nth`. */
 function reportOf(hostname: string, nth: number, more: Encodable<'report'> = {}): Uint8Array {
   const grown = (by: number) => by * (10 + nth);
   const big = (by: number) => BigInt(by) * BigInt(10 + nth);
@@ -187,7 +187,7 @@ function reportOf(hostname: string, nth: number, more: Encodable<'report'> = {})
 }
 
 const GPU = { util_pct: 90, temp_degc: 71, power_w: 310, mem_used_mib: 30_000, mem_total_mib: 80_000 };
-/** Of a node with four GPUs, all in use, which tell of one error more in each report; its health check says bad. */
+/** The fields of a node with four busy GPUs, with one more error in each report, and a health check that says bad. */
 const withGpus = (nth: number): Encodable<'report'> => ({
   ...{
     valid: EVERYTHING,
@@ -198,7 +198,7 @@ const withGpus = (nth: number): Encodable<'report'> => ({
   ...{ gpu_errors: nth, gpu_ecc_ue: 1, ...ILL },
 });
 
-/** What Grafana puts in the place of its variables. */
+/** The values that Grafana puts in for its variables. */
 const VALUES: [variable: string, value: string][] = [
   ['$cluster', 'alpha|beta'],
   ['$node', NODE],
@@ -209,7 +209,7 @@ const VALUES: [variable: string, value: string][] = [
 ];
 const filled = (text: string) => VALUES.reduce((all, [variable, value]) => all.replaceAll(variable, value), text);
 
-/** Of `status --json`, what is asked for here. */
+/** The part of `status --json` that is used here. */
 interface Told {
   board: { accepted: number; links: { name: string; nodes: number }[] };
   totals: {
@@ -230,7 +230,7 @@ interface Told {
 
 const status = async (board: string) => JSON.parse((await run(['status', '--json', '--board', board])).stdout) as Told;
 
-/** A board as described above, its exporter, and a Prometheus that has seen reports come. */
+/** A board as described above, its exporter, and a Prometheus that has scraped several reports. */
 async function monitored(t: Test) {
   const board = boardPath(t);
   const names = [NODE, ...LIVE, ...SILENT, 'login1', 'spare1'];
@@ -243,7 +243,7 @@ async function monitored(t: Test) {
       socket.send(report, receiver.port, '127.0.0.1', error => (error === null ? resolve() : reject(error))),
     );
   let sent = 0;
-  /** Sends the reports of that number, and waits until they lie on the board. */
+  /** Sends the `nth` report of each node, and waits until they are on the board. */
   const report = async (nth: number, names: readonly string[], more: Encodable<'report'> = {}) => {
     for (const name of names) await send(reportOf(name, nth, { ...(name === NODE && withGpus(nth)), ...more }));
     sent += names.length;
@@ -263,7 +263,7 @@ async function monitored(t: Test) {
   const prometheus = await Prometheus.start(t, [job]);
   const seen = async (expr: string) => (await prometheus.now(expr)).length > 0;
   await until('the board was scraped', () => seen('beoboard_node_reports_total == 2'));
-  // From here on counters grow before its eyes; one report is lost, one comes late, one is refused.
+  // The first scrape is done, so Prometheus sees all later increases: one report is lost, one is late, one is rejected.
   await report(4, [NODE, ...LIVE]);
   await send(reportOf('rack01-node01', 3));
   await send(reportOf('rack01-node03', 9, { start_boot_ns: 4n * S }));
@@ -282,7 +282,7 @@ async function monitored(t: Test) {
   return { board, receiver, prometheus, served };
 }
 
-/** The question of that panel, filled in. */
+/** The query of this panel, with its variables filled in. */
 function question(file: string, title: string, refId = 'A'): string {
   const found = questions.filter(asked => asked.file === file && asked.title === title && asked.refId === refId);
   if (found.length !== 1) throw new Error(`${file} has ${found.length} questions ${title} ${refId}`);
@@ -294,7 +294,7 @@ const inState = (state: string) => (told: Told) => told.nodes.filter(node => nod
 const chosen = ({ nodes }: Told) => nodes.find(({ name }) => name === NODE);
 const STATE_NUMBERS = ['live', 'uncertain', 'silent', 'left', 'never', 'unknown'];
 
-/** What a question of a dashboard answers, and what status says of the same. */
+/** Queries of a dashboard, and the same values from status. */
 const COMPARED: [
   what: string,
   asked: string,
@@ -343,10 +343,10 @@ const COMPARED: [
 ];
 
 const why = lacks('prometheus', 'prometheus');
-t.test('every question is answered by a real Prometheus', { skip: why }, async t => {
+t.test('every query works in a real Prometheus', { skip: why }, async t => {
   const { board, receiver, prometheus, served } = await monitored(t);
 
-  await t.test('they ask for what is served, and for nothing else', async t => {
+  await t.test('they use only series that are served', async t => {
     const OF_PROMETHEUS = ['up', 'scrape_duration_seconds', 'scrape_samples_scraped'];
     const WORDS = /\b(?:beoboard_\w+|up|scrape_\w+)\b(?=[{[ )])/g;
     for (const asked of questions) {
@@ -367,7 +367,7 @@ t.test('every question is answered by a real Prometheus', { skip: why }, async t
       }
   });
 
-  await t.test('each answers, and those that shall have data have', async t => {
+  await t.test('each query succeeds, and those that should have data have it', async t => {
     const empty: string[] = [];
     for (const asked of questions) {
       const expr = filled(asked.expr);
@@ -393,7 +393,7 @@ t.test('every question is answered by a real Prometheus', { skip: why }, async t
     t.same(empty, [], 'all have data on such a board');
   });
 
-  await t.test('what it answers is what status says', async t => {
+  await t.test('the results are those of status', async t => {
     const told = await status(board);
     for (const [what, asked, say, among = {}] of COMPARED) {
       const answers = (await prometheus.now(asked)).filter(({ metric }: Answered) =>
@@ -405,7 +405,7 @@ t.test('every question is answered by a real Prometheus', { skip: why }, async t
     }
   });
 
-  await t.test('a receiver that is gone is told as such, and no node as dead', async t => {
+  await t.test('a receiver that has gone is shown as such, and no node as dead', async t => {
     const shown = question('cluster.json', 'Receiver');
     const shows = async (value: number) => (await prometheus.now(shown)).some(({ values }) => values[0] === value);
     await until('it runs', () => shows(2));

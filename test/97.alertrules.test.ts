@@ -24,7 +24,7 @@ const tool = (cwd: string, program: string, ...argv: string[]) => {
   return { status, told: stdout + stderr };
 };
 
-t.test('promtool and amtool take the files as they are', { skip }, async t => {
+t.test('promtool and amtool accept the files as they are', { skip }, async t => {
   for (const [program, ...argv] of [
     ['promtool', 'check', 'rules', 'rules.yml'],
     ['promtool', 'check', 'config', 'prometheus.yml'],
@@ -35,7 +35,7 @@ t.test('promtool and amtool take the files as they are', { skip }, async t => {
   }
 });
 
-t.test('so they do with shards, as the comment has it', { skip }, async t => {
+t.test('and with shards, as the comment in the file says', { skip }, async t => {
   const dir = folder(t, tmpdir());
   const text = shipped('prometheus.yml').replace(/^ {4}static_configs:\n(?: {6}.*\n)+/m, '');
   writeFileSync(join(dir, 'prometheus.yml'), text.replaceAll(/^ {4}# (?=[ -]|http_sd|relabel)/gm, '    '));
@@ -45,7 +45,7 @@ t.test('so they do with shards, as the comment has it', { skip }, async t => {
   t.match(readFileSync(join(dir, 'prometheus.yml'), 'utf8'), /^ {4}http_sd_configs:$[\s\S]*^ {4}relabel_configs:$/m);
 });
 
-t.test('each alert tells what it has to, and is still when it has to', { skip }, async t => {
+t.test('each alert fires when it should, and does not when it should not', { skip }, async t => {
   const { status, told } = tool(SHIPPED, 'promtool', 'test', 'rules', 'rules_test.yml');
   t.equal(status, 0, told);
 });
@@ -91,7 +91,7 @@ t.test('every alert has a test in which it fires, and one in which it does not',
   for (const name of new Set([...firing, ...still])) t.ok(NAMES.includes(name!), `${name} is in rules.yml`);
 });
 
-t.test('what they read is what the exporter tells', async t => {
+t.test('the rules use only series and labels of the exporter', async t => {
   const rules = shipped('rules.yml');
   const told = new Set([
     ...Object.values(FAMILIES).flatMap(families => families.map(({ name }) => `beoboard_${name}`)),
@@ -105,7 +105,7 @@ t.test('what they read is what the exporter tells', async t => {
     for (const value of values.split('|')) t.ok(words[label!]?.includes(value), `${label} ${value}`);
 });
 
-t.test('nothing is told as over that was only unseen', async t => {
+t.test('no alert is reported as resolved while its readings are missing', async t => {
   const slow = seconds(/^ {4}interval: (\w+)$/m.exec(shipped('rules.yml'))?.[1]);
   const { keep } = alert('BeoboardMonitorDown');
   for (const { name, for: patience } of ALERTS)

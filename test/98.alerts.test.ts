@@ -8,8 +8,8 @@ import { until } from './lib.js';
 
 t.setTimeout(300_000);
 
-t.test('who is told of what, and how often', { skip: noPrometheus }, async t => {
-  // Longer than ten times as fast: a busy machine may let nobody report for so long.
+t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t => {
+  // These limits are not a tenth of the defaults but longer, because on a busy machine all reports may be late.
   const limits = ['--uncertain-after', '2s', '--silent-after', '4s'];
   const often = ['--interval', '200ms'];
   const [one, rack, dark, stop, term] = (await Promise.all(
@@ -24,7 +24,7 @@ t.test('who is told of what, and how often', { skip: noPrometheus }, async t => 
   const those = rack.nodes('n[01-48]', ...often);
   const all = dark.nodes('n[01-12]', ...often);
   term.nodes('n[01-10]', ...often);
-  // It dies first: of it there is a message before its receiver is stopped.
+  // Node `dead` dies first, so that there is a message about it before its receiver is stopped.
   const reader = new BoardReader(stop.board);
   t.teardown(() => reader.close());
   await until('it has reported', () => reader.snapshot().names().includes('dead'));
@@ -50,7 +50,7 @@ t.test('who is told of what, and how often', { skip: noPrometheus }, async t => 
   await alerting.holds('beoboard_node_state{node="leaver", state="left"} == 1');
 
   const [many] = (await alerting.says('rack: firing BeoboardManySilent')).alerts;
-  // As many as were silent when it was sent: they fall within one interval, and not at one moment.
+  // The message counts the nodes that were silent when it was sent: they become silent one by one within an interval.
   const [, fallen] = /^(\d+) nodes of rack are silent$/.exec(many?.annotations.summary ?? '') ?? [];
   t.ok(Number(fallen) > 10 && Number(fallen) <= 48, `${fallen} of 48, more than a tenth of 100`);
   await alerting.holds('ALERTS{cluster="rack", alertname="BeoboardNodeSilent", alertstate="firing"}', 48);
@@ -71,7 +71,7 @@ t.test('who is told of what, and how often', { skip: noPrometheus }, async t => 
 
   await alerting.holds('ALERTS{cluster="stop", alertname="BeoboardNodeSilent", alertstate="firing"}');
 
-  // Whether their receivers are already told to be back is a matter of time. What fires and is not told yet would be.
+  // Messages that a receiver is back may have been sent or not, so they are ignored. An alert that fires has been sent.
   const isBack = 'resolved BeoboardMonitorDown';
   const told = (cluster: string) => alerting.told(cluster).filter(sentence => !sentence.endsWith(isBack));
   const others = 'ALERTS{alertstate="firing", alertname!="BeoboardMonitorDown"}';

@@ -31,9 +31,9 @@ function promtool(t: Test, what: string, ...argv: string[]): void {
 
 // ---- the rules --------------------------------------------------------------------------------------------------------
 
-/** A series of one node, by name and labels, and its samples, one in 15 s, as promtool writes them. */
+/** Series of one node by name and labels, with samples every 15 s in promtool's notation. */
 type Input = Record<string, string>;
-/** What is recorded of the first window, at its end; undefined: nothing. */
+/** The recorded values at the end of the first window; undefined: none. */
 type Recorded = Record<string, number | undefined>;
 
 const IN = 'cluster="alpha", node="n1"';
@@ -155,7 +155,7 @@ if (!INSIDE) {
     t.equal(told(asHour), told(hour));
   });
 
-  t.test('promtool finds nothing amiss', { skip }, async t => {
+  t.test('promtool finds no fault', { skip }, async t => {
     promtool(t, 'the rules', 'check', 'rules', '--lint=all', '--lint-fatal', RECORDING);
     const config = join(folder(t), 'prometheus.yml');
     writeFileSync(config, `rule_files: ['${RECORDING}']\n${shipped('remote-write.yml')}`);
@@ -167,7 +167,7 @@ if (!INSIDE) {
       const file = join(folder(t), 'window.yml');
       const test = {
         interval: '15s',
-        // The window begins behind the first sample.
+        // The window begins after the first sample.
         input_series: Object.entries(input).map(([series, values]) => ({ series, values: `_ ${values}` })),
         promql_expr_test: Object.entries(recorded).map(([series, value]) => ({
           expr: series,
@@ -176,7 +176,7 @@ if (!INSIDE) {
         })),
       };
       const suite = { rule_files: [RECORDING], evaluation_interval: '5m', tests: [test] };
-      writeFileSync(file, JSON.stringify(suite)); // which is YAML, too
+      writeFileSync(file, JSON.stringify(suite)); // JSON is valid YAML
       promtool(t, what, 'test', 'rules', file);
     });
 }
@@ -191,7 +191,7 @@ const NODES: Record<string, Encodable<'report'>> = {
   n1: { power_node_w: 400, load1_c: 1234, mem_total_mib: 8000, mem_avail_mib: 2000, temp_hottest_dc: 653 },
   n2: { power_node_w: 600, load1_c: 50, mem_total_mib: 8000, mem_avail_mib: 8000, temp_hottest_dc: 402 },
 };
-/** What was measured of them. */
+/** The sets that these nodes measure. */
 const VALID = (['load', 'stat', 'memory', 'power', 'temp_hottest'] as const).reduce(
   (valid, set) => valid | (1n << BigInt(bits.valid[set])),
   0n,
@@ -242,7 +242,7 @@ interface Stored {
   timestamps: number[];
 }
 
-/** All that is in the second store. */
+/** Everything in the second store. */
 async function stored(): Promise<Stored[]> {
   const text = await ask(STORE, `/api/v1/export?match[]=${encodeURIComponent('{__name__!=""}')}`);
   return (text ?? '')
@@ -258,7 +258,7 @@ const nameOf = ({ __name__, ...labels }: Record<string, string>) =>
     .join(', ')}}`;
 
 if (INSIDE)
-  t.test('what is recorded goes to the second store, what is scraped does not', { skip }, async t => {
+  t.test('recorded series go to the second store, scraped series do not', { skip }, async t => {
     const own = folder(t, tmpdir());
     const board = boardPath(t);
     const receiver = await startReceiver(t, board, ['--cluster', 'alpha']);
@@ -275,7 +275,7 @@ if (INSIDE)
     running(t, 'victoria-metrics', flags.replace('/var/lib/victoria-metrics', join(own, 'store')).split(' '));
     await until('the second store answers', () => ask(STORE, '/health'), 50);
 
-    // As we ship them, but often: the windows remain.
+    // The shipped rules, evaluated every second; their windows are unchanged.
     mkdirSync(join(own, 'prometheus'));
     const [rules, config] = [join(own, 'recording.yml'), join(own, 'prometheus.yml')];
     writeFileSync(rules, shipped('recording.yml').replace(/interval: (5m|1h)$/gm, 'interval: 1s'));
@@ -345,7 +345,7 @@ if (INSIDE)
       'nothing is there that was scraped',
     );
     t.ok(names.length > 30, `${names.length} names are there`);
-    // Each sample as Prometheus has it.
+    // Each sample has the value that it has in Prometheus.
     for (const [name, { values, timestamps }] of found) {
       const path = `/api/v1/query?query=${encodeURIComponent(`${name}[1h]`)}`;
       const { data } = JSON.parse((await ask(PROMETHEUS, path)) ?? '{}');

@@ -2,13 +2,13 @@
 //
 //	go run board.go [BOARD]      a line per node: NAME STATE AGE_MS SEQ LOAD1
 //
-// All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
-// 64 bits. Exit codes: 0; 4 no board, or a stalled one.
+// All numbers below are from beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. For Linux,
+// little-endian, 64 bits. Exit codes: 0; 4 no board, or a stalled one.
 //
-// What Go promises when the receiver writes at the same time: atomic.LoadUint64 takes a word whole, and loads by it happen in the
-// order of the program on every processor (they are sequentially consistent, on aarch64 LDAR). So a slot is copied word by word with
-// it between the loads of its head and of its tail, and that is right everywhere, without a fence, which Go does not have. A
-// plain copy() of the map would be a data race: torn words, and any order.
+// What Go guarantees while the receiver writes: atomic.LoadUint64 loads a whole word, and such loads happen in program
+// order on every processor (they are sequentially consistent, on aarch64 LDAR). So a slot is copied word by word with
+// atomic loads, between the loads of its head and of its tail. That is correct everywhere without a fence, which Go
+// does not have. A plain copy() of the map would be a data race: torn words, in any order.
 package main
 
 import (
@@ -39,15 +39,16 @@ type board struct {
 	columnStride, recordStride, slots, slotSize uint64
 }
 
-// The look: the clock first, then the heartbeat, then of each link its heartbeat and since when it listens; and only then the
-// column or the slots, so that what came by a link's heartbeat is found there.
+// The evidence. The order of loads matters: first the clock, then the heartbeat, then for each link its heartbeat and
+// since when it has listened; and only then the column or the slots, so that these have all reports from before the
+// link's heartbeat.
 type look struct {
 	now, heartbeat, uncertainAfter, silentAfter int64
 	links                                       [links]evidence
 	unknown                                     bool
 }
 
-// What is known of a link; zero: nothing, nobody is silent by it.
+// The evidence of a link; zero: there is none, and so no node is silent.
 type evidence struct{ heartbeat, since int64 }
 
 func (b *board) word(offset uint64) uint64 {
@@ -179,7 +180,7 @@ func (l look) judge(stamp, intervalMs int64, goodbye bool, link uint64) string {
 	return "uncertain"
 }
 
-// The newest report of a node, whole: the words of its slot; nil when there is none.
+// Returns the words of the slot with a node's newest complete report; nil if there is none.
 func (b *board) newest(i uint64) ([]uint64, error) {
 	at := b.records + i*b.recordStride + b.slots
 	for try := 0; try < 64; try++ {

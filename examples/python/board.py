@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Reads beoboard's board from its layout alone: mmap and struct, and numpy when it is there.
+"""Reads beoboard's board from its layout alone: with mmap and struct, and with numpy if it is installed.
 
-    board.py [BOARD [NAME]]      a line per node: NAME STATE AGE_MS SEQ LOAD1; of one node when it is named
+    board.py [BOARD [NAME]]      a line per node: NAME STATE AGE_MS SEQ LOAD1; with NAME only for that node
 
-All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Only Python on Linux,
+All numbers below are from beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. For Linux,
 little-endian. Exit codes: 0; 1 no such node; 4 no board, or a stalled one.
 
-What Python can promise when the receiver writes at the same time:
-  - A word: memoryview.cast('Q') takes an aligned word by a copy of 8 bytes, which every compiler makes one load. So header, column and
-    heads are read through such a view. (bytes and slices are copied by memcpy in any order and in pieces.)
-  - A report: its head is loaded before the copy and its tail after it, never taken from within the copy: memcpy may well copy
-    the end first. On x86-64 loads happen in the order of the program, and the interpreter keeps that order.
-  - Elsewhere (aarch64) one load may overtake another, and Python has no fence. C11's is called in libatomic, between two steps
-    of the interpreter; without that library nothing but the column is read. Or let libbeoboard do it: with_library.py.
+What Python can guarantee while the receiver writes:
+  - A word: memoryview.cast('Q') reads an aligned word by a copy of 8 bytes, which every compiler makes one load. So
+    header, column and heads are read through such a view. (bytes and slices are copied by memcpy in any order and in
+    pieces.)
+  - A report: its head is loaded before the copy and its tail after it, and neither is taken from the copy itself,
+    because memcpy may copy the end first. On x86-64 loads happen in program order, and the interpreter keeps that
+    order.
+  - Elsewhere (aarch64) one load may overtake another, and Python has no fence. C11's fence is called in libatomic,
+    between two steps of the interpreter; without that library only the column is read. Or use libbeoboard:
+    with_library.py.
 """
 
 import ctypes
@@ -27,10 +30,10 @@ import sys
 import time
 
 MAGIC = 0x4452414F424F4542  # the bytes BEOBOARD
-STAT_HASH = 0xF0B4D862878E67AC  # the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
-HEADER_BYTES = 1536  # what we know of it; a minor version may have more
+STAT_HASH = 0xF0B4D862878E67AC  # the datagram's layout, BB_HASH_STAT_V1: a board with another hash has other reports
+HEADER_BYTES = 1536  # the part that we know; a newer minor version may have more
 STALLED_NS, AHEAD_NS = 3_000_000_000, 1_000_000_000
-OTHERS = 31  # the link that stands for all without an entry; 0 is not known
+OTHERS = 31  # the link for all interfaces without an entry; 0: not known
 ACQUIRE = 2  # memory_order_acquire
 
 if platform.machine() == "x86_64":
@@ -78,7 +81,8 @@ class Board:
          report_bytes, slots, self.seed) = struct.unpack_from("<QIIQQQIIQQQIIIIIIIIQ", self.map[:112])
         if magic != MAGIC or version >> 16 != 2 or stat_hash != STAT_HASH:
             raise NoBoard("not a board, or one of another version")
-        # By the offsets and strides in the header, not by what they are today; none may lead out of the file.
+        # Offsets and strides are taken from the header, because other versions may have others; none may lead out of
+        # the file.
         parts = [(self.index, self.index_slots, self.index_stride), (self.column, self.capacity, self.column_stride),
                  (self.records, self.capacity, self.record_stride)]
         if (file_bytes > st.st_size or header_bytes < HEADER_BYTES or slots != 2 or report_bytes != 1216 or self.report_offset != 32 or self.slot_stride < 1280
@@ -95,16 +99,18 @@ class Board:
         return min(self.word(312), self.capacity)
 
     def look(self):
-        """The evidence, in this order: the clock, the heartbeat (acquire), of each link its heartbeat (acquire) and since when it
-        listens; and only then the column or the slots, so that what came by a link's heartbeat is found there."""
-        for _ in range(2):  # far ahead of the clock? Perhaps we were asleep between the two: once more
+        """Loads the evidence. The order matters: first the clock, then the heartbeat (acquire), then for each link its
+        heartbeat (acquire) and since when it has listened; and only then the column or the slots, so that these have
+        all reports from before the link's heartbeat."""
+        for _ in range(2):  # far ahead of our clock: perhaps we slept between the two loads, so try once more
             self.now = time.monotonic_ns()
             self.heartbeat = self.word(320)
             fence()
             if self.heartbeat - self.now <= AHEAD_NS:
                 break
         used = self.word(352)
-        self.links = [(0, 0)] * 32  # of a number without an entry nothing is known, whatever stands there: nobody is silent by it
+        # A number without an entry has no evidence, whatever the file has there: no node is silent by it.
+        self.links = [(0, 0)] * 32
         for link in range(1, 32):
             if link <= used or link == OTHERS:
                 heartbeat = self.word(1024 + 16 * link)
@@ -112,7 +118,7 @@ class Board:
                 self.links[link] = heartbeat, self.word(1024 + 16 * link + 8)
         self.uncertain_after, self.silent_after, state = self.word(288), self.word(296), self.word(304)
         self.stalled = not -AHEAD_NS <= self.now - self.heartbeat <= STALLED_NS
-        self.retired = bool(state & 2)  # another board has taken its place: open the path again
+        self.retired = bool(state & 2)  # another board has replaced this one: open the path again
 
     def judge(self, stamp, interval_ms, goodbye, link):
         if self.stalled or self.retired:
@@ -126,7 +132,8 @@ class Board:
         longer = max(interval_ms, 1000)
         if self.now - stamp <= self.uncertain_after * longer // 1000:
             return "live"
-        # By the evidence of its own link: never measured to now, and only while somebody listened there.
+        # Silence is judged by the evidence of its own link: up to that link's heartbeat, not to now, and only since it
+        # listens.
         heartbeat, since = self.links[link] if link < 32 else (0, 0)
         return "silent" if heartbeat - max(stamp, since) > self.silent_after * longer // 1000 else "uncertain"
 
@@ -136,7 +143,7 @@ class Board:
         return self.judge((word >> 26) * 1_000_000 if word else None, word >> 1 & 0xFFFFF, word & 1, word >> 21 & 31)
 
     def live(self):
-        """How many are live: of 100,000 nodes in a millisecond, with numpy."""
+        """The number of live nodes; with numpy this takes a millisecond for 100,000 nodes."""
         try:
             import numpy
         except ImportError:
@@ -160,7 +167,7 @@ class Board:
         for byte in name.encode():
             h = (h ^ byte) * 0x100000001B3 % 2**64
         h ^= h >> 32
-        for i in range(self.count() + 2):  # bounded: a spoiled index may have no end
+        for i in range(self.count() + 2):  # bounded, because a corrupt index may have no end
             entry = self.word(self.index + ((h + i) & (self.index_slots - 1)) * self.index_stride)
             fence()
             if entry == 0:
@@ -171,11 +178,12 @@ class Board:
         return None
 
     def newest(self, i):
-        """The newest report of a node, whole: (link, stamp in ns, bytes); None when there is none."""
+        """A node's newest complete report: (link, stamp in ns, bytes); None if there is none."""
         slots = [self.records + i * self.record_stride + self.slots_offset + k * self.slot_stride for k in (0, 1)]
         for _ in range(64):
             heads = [self.word(at) for at in slots]
-            # One being written (odd): the other, looked at again now, is the newest. Else the higher one.
+            # If a head is odd, its slot is being written, and the other slot, whose head is loaded again, is the
+            # newest. Otherwise the newest is the slot with the higher head.
             k = 1 if heads[0] & 1 else 0 if heads[1] & 1 else int(heads[1] > heads[0])
             head = self.word(slots[k])
             if head == 0:
@@ -228,5 +236,5 @@ def main():
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads us may leave early, as head does
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader of our output may leave early, as head does
     sys.exit(main())

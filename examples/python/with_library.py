@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads the board through libbeoboard, by ctypes: all memory order is in the library, so this is right on every processor.
+"""Reads the board through libbeoboard with ctypes. The library does all memory ordering, so this is correct everywhere.
 
     with_library.py [BOARD]      a line per node: NAME STATE AGE_MS LOAD1
 
-BEOBOARD_LIBRARY names the library when the linker does not find it. The struct is that of beoboard.h as far as it is used
-here: the library is told its size, and writes no more. Exit codes: 0; 4 no board, or a stalled one.
+BEOBOARD_LIBRARY is the path of the library if the linker does not find it. The struct is the beginning of that in
+beoboard.h: the library gets its size, and writes no more. Exit codes: 0; 4 no board, or a stalled one.
 """
 
 import ctypes
@@ -62,5 +62,5 @@ def main():
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads us may leave early, as head does
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader of our output may leave early, as head does
     sys.exit(main())

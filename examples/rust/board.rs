@@ -2,12 +2,13 @@
 //
 //   board [BOARD]      a line per node: NAME STATE AGE_MS SEQ LOAD1
 //
-// All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
-// 64 bits. Exit codes: 0; 4 no board, or a stalled one.
+// All numbers below are from beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. For Linux,
+// little-endian, 64 bits. Exit codes: 0; 4 no board, or a stalled one.
 //
-// What Rust promises when the receiver writes at the same time: AtomicU64 and fence have C11's meaning, so the lock is written as the
-// contract has it (head with Acquire, words Relaxed, a fence, the tail) and is right on every processor. A slice over the map would be
-// undefined: its bytes change under a shared reference. Only pointers to atomics are made of it.
+// What Rust guarantees while the receiver writes: AtomicU64 and fence have C11's meaning, so the lock is written as in
+// the contract (head with Acquire, words Relaxed, a fence, the tail) and is correct on every processor. A slice over
+// the map would be undefined behaviour, because its bytes change under a shared reference. So there are only pointers
+// to atomics.
 
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
@@ -51,11 +52,12 @@ struct Board {
     slot_stride: u64,
 }
 
-/// The evidence: the clock first, then the heartbeat (acquire), then of each link its heartbeat (acquire) and since when it listens; and only
-/// then the column or the slots, so that what came by a link's heartbeat is found there.
+/// The evidence. The order of loads matters: first the clock, then the heartbeat (acquire), then for each link its
+/// heartbeat (acquire) and since when it has listened; and only then the column or the slots, so that these have all
+/// reports from before the link's heartbeat.
 struct Look {
     now: i64,
-    /// Heartbeat and listening-since; of what nothing is known zero: nobody is silent by it.
+    /// Heartbeat and listening-since; zero: there is no evidence, and so no node is silent.
     links: [(i64, i64); LINKS],
     uncertain_after: i64,
     silent_after: i64,
@@ -68,7 +70,8 @@ fn monotonic() -> i64 {
     t.sec * 1_000_000_000 + t.nsec
 }
 
-/// Root, ourselves, the user beoboard, and whom BEOBOARD_OWNER names. Without libc's name service: /etc/passwd is enough here.
+/// Trusted owners are root, our own user, the user beoboard, and the one in BEOBOARD_OWNER. Names are looked up only in
+/// /etc/passwd, without libc's name service.
 fn is_trusted(uid: u32) -> bool {
     if uid == 0 || uid == unsafe { geteuid() } {
         return true;
@@ -123,7 +126,8 @@ impl Board {
         if b.word(0) != MAGIC || version >> 16 != 2 || b.word(16) != STAT_HASH {
             return Err("not a board, or one of another version".into());
         }
-        // By the offsets and strides in the header, not by what they are today; none may lead out of the file.
+        // Offsets and strides are taken from the header, because other versions may have others; none may lead out of
+        // the file.
         b.capacity = b.half(40);
         b.column = (b.word(56), b.half(76));
         b.records = (b.word(64), b.half(80));
@@ -157,7 +161,7 @@ impl Board {
     fn look(&self) -> Look {
         let (mut now, mut heartbeat) = (0, 0);
         for _ in 0..2 {
-            // Far ahead of the clock? Perhaps we were asleep between the two: once more.
+            // Far ahead of our clock: perhaps we slept between the two loads, so try once more.
             now = monotonic();
             heartbeat = self.acquire(320) as i64;
             if heartbeat.wrapping_sub(now) <= AHEAD_NS {
@@ -167,14 +171,14 @@ impl Board {
         let used = self.acquire(352);
         let mut links = [(0, 0); LINKS];
         for (i, link) in links.iter_mut().enumerate().skip(1) {
-            // Of a number without an entry nothing is known, whatever stands there.
+            // A number without an entry has no evidence, whatever the file has there.
             if i as u64 <= used || i == OTHERS {
                 let at = 1024 + 16 * i as u64;
                 let heartbeat = self.acquire(at) as i64;
                 *link = (heartbeat, self.word(at + 8) as i64);
             }
         }
-        let retired = self.word(304) & 2 != 0; // another board has taken its place: open the path again
+        let retired = self.word(304) & 2 != 0; // another board has replaced this one: open the path again
         let ahead = heartbeat.wrapping_sub(now);
         let unknown = retired || ahead > AHEAD_NS || ahead < -STALLED_NS;
         Look { now, links, uncertain_after: self.word(288) as i64, silent_after: self.word(296) as i64, unknown }
@@ -186,12 +190,13 @@ impl Board {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The newest report of a node, whole: the words of its slot; None when there is none.
+    /// Returns the words of the slot with a node's newest complete report; None if there is none.
     fn newest(&self, i: u64) -> Result<Option<Vec<u64>>, String> {
         let at = self.records.0 + i * self.records.1 + self.slots;
         for _ in 0..64 {
             let (first, second) = (self.acquire(at), self.acquire(at + self.slot_stride));
-            // One being written (odd): the other, looked at again now, is the newest. Else the higher one.
+            // If a head is odd, its slot is being written, and the other slot, whose head is loaded again, is the
+            // newest. Otherwise the newest is the slot with the higher head.
             let slot = if first & 1 == 1 || (second & 1 == 0 && second > first) { at + self.slot_stride } else { at };
             let head = self.acquire(slot);
             if head == 0 {

@@ -1,5 +1,5 @@
-// Whether packaging/prometheus/rules_test.yml would find a fault: each condition and patience of the rules is left out or changed in turn,
-// and it has to fail.
+// Whether packaging/prometheus/rules_test.yml would find a fault: each condition and each `for` of the rules is removed
+// or changed in turn, and then it has to fail.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { folder } from '../lib.js';
 
 t.setTimeout(3_600_000);
 
-/** A rule with something left out, which its test has to find. */
+/** Faults in the rules that their test has to find. */
 const FAULTS: [what: string, is: string, by: string][] = [
   ['who is uncertain is silent', 'state="silent"} == 1)', 'state=~"silent|uncertain"} == 1)'],
   ['who left is silent', 'state="silent"} == 1)', 'state=~"silent|left"} == 1)'],

@@ -1,5 +1,6 @@
-// The alerts from end to end with the files as they are shipped, intervals of 5 s and the usual limits: how soon a killed node is told,
-// and that what nobody saw meanwhile is not told as over. The figures of docs/alerts.md. It takes a quarter of an hour.
+// The alerts from end to end with the shipped files, intervals of 5 s and the default limits: how soon there is a
+// message about a killed node, and that nothing is reported as resolved while the monitor is down. The figures of
+// docs/alerts.md. It takes a quarter of an hour.
 
 import t from 'tap';
 import { Alerting, Cluster, exporterOf, noPrometheus } from '../alerting.js';
@@ -17,7 +18,7 @@ const seconds = (ms: number) => (ms / 1000).toFixed(1);
 const KILLED = 10;
 
 t.test(
-  'a killed node is told within 45 s; a rack is one message, whatever its share',
+  'a message about a killed node within 45 s; a rack is one message, whatever its share',
   { skip: noPrometheus, buffered: true },
   async t => {
     const names = Array.from({ length: KILLED }, (_, i) => `c${i + 1}`);
@@ -33,7 +34,7 @@ t.test(
     const exporter = await exporterOf(t, clusters);
     const alerting = await Alerting.start(t, { targets: { c1: exporter.address }, times: 1 });
     await alerting.holds('beoboard_node_state{state="live"} == 1', 8 * KILLED + 384 + 960);
-    // Each at another moment of Prometheus' five seconds.
+    // The nodes are killed at different moments of Prometheus' interval of five seconds.
     const took = await Promise.all(
       victims.map(async ({ child }, i) => {
         await sleep((i * 5000) / KILLED);
@@ -93,7 +94,7 @@ t.test(
     ended.receiver.child.kill('SIGTERM');
     const exporter = exporters[2]!;
     exporter.child.kill('SIGKILL');
-    // An upgrade: over before anybody would have to be told.
+    // As in an upgrade: the receiver is back before an alert is due.
     restarted.receiver.child.kill('SIGTERM');
     await restarted.receiver.exit;
     await sleep(5000);

@@ -1,5 +1,6 @@
-// The bridge and the gate beside a real Slurm of eight nodes, with the usual limits: a node dies, and no job lands on it; it comes back; one
-// that is switched off is woken. Then all that is at fault when nodes are not: the receiver, its link, slurmctld, forgers. Not part of `npm test`.
+// The bridge and the gate with a real Slurm of eight nodes and the default limits: a node dies, and gets no job; it
+// comes back; a node that is powered down is woken. Then faults that are not the nodes': of the receiver, its link and
+// slurmctld, and forged reports. Not part of `npm test`.
 //   npm run test:long -- bridge
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -32,7 +33,7 @@ async function eventually<T>(
   }
 }
 
-/** What Slurm says of nodes and jobs, and what the journal says. */
+/** Queries Slurm about nodes and jobs, and reads the journal. */
 class Beside {
   constructor(
     readonly t: Test,
@@ -77,7 +78,7 @@ class Beside {
   }
 }
 
-/** Another machine on the far end of a cable: all nodes report from there. */
+/** Makes a network namespace at the other end of a cable, from which all nodes report. */
 async function farEnd(t: Test): Promise<string[]> {
   const holder = spawn('unshare', ['-n', 'sh', '-c', 'echo ready; exec sleep infinity'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -86,7 +87,7 @@ async function farEnd(t: Test): Promise<string[]> {
   await once(holder.stdout, 'data');
   const inside = ['nsenter', '-t', String(holder.pid), '-n'];
   const far = 'ip address add 10.86.0.2/24 dev far && ip link set far up';
-  // Slurm looks no address up where there is none beside that of the loopback.
+  // Slurm resolves no names if there is no address besides the loopback's, so this makes another one.
   const here = `ip link set far netns ${holder.pid} && ip link add spare type veth peer name other && ip address add 10.87.0.1/24 dev spare && ip link set spare up`;
   for (const command of [here, `${inside.join(' ')} sh -c '${far}'`]) {
     const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
@@ -200,7 +201,7 @@ const eight = async (whole: Test) => {
     t.same(it.acts(), ['drain node008', 'undrain node008']);
   });
 
-  await t.test('one that is switched off is left alone, and its job wakes it', async t => {
+  await t.test('a node that is powered down is left alone, and its job wakes it', async t => {
     await slurm.run('scontrol', 'update', 'nodename=node007', 'state=power_down');
     await it.becomes('node007', /POWERED_DOWN/);
     senders.get('node007')?.kill('SIGKILL');
@@ -210,7 +211,7 @@ const eight = async (whole: Test) => {
     t.equal(acts, 2, 'silent for 60 s');
     const job = await it.submit('-w', 'node007', '--wrap', 'true');
     await eventually('it is woken', () => existsSync(woken) && readFileSync(woken, 'utf8').includes('node007'));
-    // As after a boot: without that Slurm does not take it for the one that it has woken.
+    // -b as after a boot: otherwise Slurm does not accept the node as woken.
     const slurmd = spawn('slurmd', ['-D', '-b', '-N', 'node007'], { env: slurm.env, stdio: 'ignore' });
     t.teardown(() => slurmd.kill('SIGKILL'));
     await sleep(10_000);
@@ -224,7 +225,7 @@ const eight = async (whole: Test) => {
     await it.becomes('node007', /^IDLE/);
   });
 
-  await t.test('what an administrator lifts is not drained again, whoever is restarted', async t => {
+  await t.test('a drain that an administrator lifts is not set again, even after restarts', async t => {
     senders.get('node008')?.kill('SIGKILL');
     await slurm.kill('node008');
     await it.becomes('node008', /DRAIN/);
@@ -255,7 +256,7 @@ const eight = async (whole: Test) => {
     async () => (await it.jobs()).filter(job => / RUNNING /.test(job)).length === running.length,
   );
   const acts = it.acts();
-  /** Nothing was done, no job was taken away, and nobody is drained. */
+  /** Checks that the bridge did nothing, that all jobs still run, and that no node is drained. */
   const unharmed = async (t: Test) => {
     await it.tick();
     t.same(it.acts(), acts);
@@ -316,7 +317,7 @@ const eight = async (whole: Test) => {
     await unharmed(t);
   });
 
-  await t.test('slurmctld is stopped: nothing is done, and displays take as long as ever', async t => {
+  await t.test('slurmctld is stopped: the bridge does nothing, and displays are as fast as before', async t => {
     const least = async () => {
       let ms = Number.POSITIVE_INFINITY;
       for (let i = 0; i < 10; i++) {
@@ -399,7 +400,7 @@ const returning = async (t: Test) => {
     });
 };
 
-/** CPU seconds that a process has taken: its own, and those of the commands that it has called. */
+/** CPU seconds of a process, and of the commands that it has run. */
 function cpuOf(pid: number): { own: number; called: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -412,7 +413,7 @@ const tenThousand = async (t: Test) => {
   const names = nodeNames(10_000);
   const own = folder(t);
   const board = boardPath(t);
-  // Without a slurmd all would be DOWN after the usual 300 s, and what is DOWN is not drained.
+  // Without slurmd all nodes would be DOWN after the default of 300 s, and nodes that are DOWN are not drained.
   const slurm = await Slurm.start(t, { nodes: names, slurmd: [], settings: { SlurmdTimeout: 3600 } });
   process.env.SLURM_CONF = slurm.env.SLURM_CONF;
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', keyFile(own)]);
@@ -435,7 +436,7 @@ const tenThousand = async (t: Test) => {
     tick.own <= 0.5,
     `a tick takes ${tick.own.toFixed(2)} s of CPU, and the commands that it calls ${tick.called.toFixed(2)} s`,
   );
-  // Limits are as many times longer as its interval is: it is silent after 105 s.
+  // With an interval of 10 s the limits are ten times as long: a node is silent after 105 s.
   const killed = performance.now();
   const dead = ['node001', 'node5000', 'node10000'];
   for (const name of dead) nodes.kill(name);
@@ -450,6 +451,6 @@ const tenThousand = async (t: Test) => {
 
 withSlurm(t, import.meta.url, () => {
   void t.test('ten thousand nodes', tenThousand);
-  void t.test('what becomes of a node that is DOWN', returning);
+  void t.test('when a node that is DOWN returns to service', returning);
   void t.test('eight nodes', eight);
 });

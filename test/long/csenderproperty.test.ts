@@ -1,4 +1,5 @@
-// Thousands of spoiled trees, another lot each time, over both senders: see test/71.csenderproperty.test.ts. Not part of `npm test`.
+// Both senders with thousands of corrupt trees, others each time: see test/71.csenderproperty.test.ts. Not part of
+// `npm test`.
 //   npm run test:long -- csenderproperty      SEED=n repeats a run, RUNS=n for each machine makes it shorter or longer
 
 process.env.SEED ??= String(Date.now() % 1_000_000);

@@ -1,4 +1,5 @@
-// The sender in C, as it is installed, through a minute of stops: see test/stops.ts. Not part of `npm test`.
+// The sender in C, as it is installed, is stopped again and again for a minute: see test/stops.ts. Not part of
+// `npm test`.
 //   npm run test:long -- csenderstops         SEED=n repeats a run
 
 import t from 'tap';

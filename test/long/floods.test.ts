@@ -1,5 +1,5 @@
-// Floods of what is not to be trusted, as fast as one process can send and at a rate that the receiver can take, while a thousand
-// honest nodes report with their keys. Not part of `npm test`.
+// Floods of untrusted datagrams, as fast as one process can send and at a rate that the receiver can process, while a
+// thousand honest nodes report with their keys. Not part of `npm test`.
 //   npm run test:long -- floods        SECONDS=n for each flood (30), SEED=n repeats a run
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { now } from '../sampler.js';
 const SECONDS = Number(process.env.SECONDS ?? 30);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const NODES = 1000;
-/** Below what switches the filter on, and what any receiver can take. */
+/** Below the rate that switches the filter on, and a rate that any receiver can process. */
 const MODEST = 20_000;
 
-/** Private memory of a process, bytes: without what it shares, the board above all. */
+/** Private memory of a process, bytes: without shared memory, which is mainly the board. */
 function privateBytes(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const sum = [...text.matchAll(/^Private_\w+: +(\d+) kB/gm)];
@@ -33,7 +33,7 @@ function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Datagrams that no socket ever saw: dropped on their way through the kernel, on the whole machine. */
+/** Datagrams that the kernel dropped before they reached a socket, on the whole machine. */
 function softnetDrops(): number {
   const lines = readFileSync('/proc/net/softnet_stat', 'latin1').trim().split('\n');
   return lines.reduce((sum, line) => sum + Number.parseInt(line.split(' ')[1] ?? '0', 16), 0);

@@ -1,5 +1,6 @@
-// The fuzzing of test/91.fuzz.test.ts at length, with libFuzzer where clang is installed, another lot each time. Not part of `npm test`. Prints for
-// each target what was run. What libFuzzer learns is kept in build/fuzz/corpus, from where the next run goes on.
+// The fuzzing of test/91.fuzz.test.ts at length, with libFuzzer if clang is installed, with other inputs each time. Not
+// part of `npm test`. Prints for each target what was run. libFuzzer keeps its corpus in build/fuzz/corpus, with which
+// the next run begins.
 //   npm run test:long -- fuzz          SECONDS=n for each part of it (40), SEED=n
 // Mutated trees of /proc and /sys, over both senders:   npm run test:long -- csenderproperty
 
@@ -43,7 +44,7 @@ function timer(): () => boolean {
 const rate = (count: number, what: string, seconds = SECONDS) =>
   `${count} ${what}, ${Math.round(count / seconds)} a second`;
 
-/** Runs a target in a process of its own; what it wrote. */
+/** Runs a target in its own process, and returns its output. */
 function run(t: { equal(a: unknown, b: unknown, what: string): void }, command: string[], place: string): string {
   const { status, signal, stdout, stderr } = spawnSync('nice', ['-n', '19', ...command], {
     cwd: place,
@@ -69,7 +70,7 @@ for (const target of TARGETS) {
 
   t.test(`${target}, by libFuzzer`, { skip }, async t => {
     const findings = join(ROOT, 'build', 'fuzz', `${target}-`);
-    // Leaks are looked for at the end: after each input that would take most of the time.
+    // Leaks are checked only at the end, because checking after each input would take most of the time.
     const options = ['-detect_leaks=0', '-max_len=3000', '-timeout=10', '-print_final_stats=1'];
     const told = run(
       t,

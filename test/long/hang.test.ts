@@ -1,5 +1,5 @@
-// Ten minutes of a real sender, ten reports a second, while a file system hangs and comes back at random: no report is
-// missing, and the sender is as small at the end as it was when it had warmed up. Not part of `npm test`.
+// Ten minutes of a real sender, ten reports a second, while a file system hangs and recovers at random: no report is
+// missing, and the sender does not grow after it has warmed up. Not part of `npm test`.
 //   npm run test:long          SEED=n repeats a run, LENGTH=n (in seconds) makes it shorter or longer
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,10 +18,10 @@ const INTERVAL = 100_000_000n;
 t.setTimeout((LENGTH + 120) * 1000);
 t.comment(`SEED=${SEED}, ${LENGTH} s`);
 
-/** At SIGUSR2 the sender collects its garbage, which it would leave lying for an hour otherwise. */
+/** At SIGUSR2 the sender collects its garbage, which it would otherwise keep for an hour. */
 const COLLECTING = 'process.on("SIGUSR2", () => { gc(); gc(); gc(); });';
 
-/** Proportional memory of a process, KiB: all, and without its program, which it shares with whatever other Node runs. */
+/** PSS of a process, KiB: all, and without the program file, which it shares with other Node processes. */
 function pss(pid: number): { all: number; own: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const line = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]);
@@ -100,6 +100,6 @@ t.test(`${LENGTH} seconds`, async t => {
   t.equal(told(/scratch does not answer/), told(/scratch answers again/), 'each time it hung it came back');
   t.ok(told(/scratch does not answer/) > 0 || LENGTH < 120, 'and it did hang');
   t.equal(new Set(reports.filter(({ sets }) => sets.includes('load') && sets.includes('memory'))).size, reports.length);
-  // All reports would be 8 MiB.
+  // A sender that kept all reports would grow by 8 MiB.
   t.ok(end.own - start.own < 3 * 1024, `${end.own - start.own} KiB more of its own`);
 });

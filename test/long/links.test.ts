@@ -1,5 +1,5 @@
-// What schedulers are told of 500 nodes at one report a second and with the usual limits while the master's own links fail: the figures
-// under "Links" in docs/liveness.md. In namespaces of our own; libbeoboard is asked all the time.
+// What schedulers see of 500 nodes, at one report a second and with the default limits, while the master's own links
+// fail: the figures under "Links" in docs/liveness.md. In its own namespaces; libbeoboard is asked all the time.
 //   npm run test:long -- links          about ten minutes; SEED=n repeats a run, ROUNDS=n takes so many faults
 
 import t from 'tap';
@@ -18,10 +18,10 @@ t.comment(`SEED=${SEED}`);
 const next = random(SEED);
 const inMs = (ns: number) => `${Math.round(ns / MS)} ms`;
 const names = Array.from({ length: COUNT }, (_, i) => `n${String(i).padStart(3, '0')}`);
-/** Four in five report by the interface that fails, the others by another. */
+/** Four of five nodes report by the interface that fails, the others by another. */
 const wayOf = (i: number) => (i % 5 === 0 ? 2 : 1);
 
-/** A master at the usual limits, and all nodes live. */
+/** A master with the default limits, and all nodes live. */
 async function begin(t: Parameters<typeof World.make>[0]): Promise<World> {
   const world = await World.make(t, { uncertainMs: 4500, silentMs: 10_500, intervalMs: 1000, capacity: 1024 });
   for (const [i, name] of names.entries()) await world.begin(wayOf(i), name);
@@ -38,7 +38,7 @@ function settled({ watcher }: World, dead: ReadonlySet<string>): Promise<true> {
   );
 }
 
-/** How long after the limit a node was first seen silent: from its last report, or from when its link began to listen. */
+/** How late a node was first seen silent: after the limit, from its last report or its link's start of listening. */
 const lateness = (world: World, { stamp, since, ended }: StateChange) =>
   ended - Math.max(stamp, since[1]) - world.silentAfter;
 
@@ -78,7 +78,7 @@ t.test('an interface of the master is down for 30 s', { skip }, async t => {
   await row(world, `down for 30 s, ${names.filter((_, i) => wayOf(i) === 1).length} nodes behind it`, began, changes);
 });
 
-/** From 0.2 to 25 s, short ones as often as long ones. */
+/** From 0.2 to 25 s, uniform on a logarithmic scale. */
 const some = () => 0.2 * 125 ** next() * S;
 
 const faults: [what: string, befall: (world: World) => Promise<void>][] = [
@@ -177,7 +177,7 @@ t.test(`${ROUNDS} faults by chance`, { skip }, async t => {
   const { nodes, watcher } = world;
   const began = now();
   const all: StateChange[] = [];
-  // Each as often as any other.
+  // All faults are equally frequent.
   const order = Array.from({ length: ROUNDS }, (_, i) => ({ fault: faults[i % faults.length], by: next() }));
   order.sort((a, b) => a.by - b.by);
   for (const [round, { fault }] of order.entries()) {

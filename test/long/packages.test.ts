@@ -1,5 +1,5 @@
-// All packages from a clean clone, twice and to the byte; installed into the systems that they are for; the prebuilt addon on old systems,
-// other processors and other versions of Node.js. A systemd that runs is in packagesbooted.
+// All packages from a clean clone, made twice with the same bytes; installed into the systems that they are for; the
+// prebuilt addon on old systems, other processors and other versions of Node.js. packagesbooted has a running systemd.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -32,7 +32,7 @@ const clone = (folder: string) => {
 };
 const first = missing ? '' : clone(join(own, 'first'));
 const made = join(first, 'build', 'packages');
-/** Those whose name fits, with their paths. */
+/** The paths of packages whose names match. */
 const those = (pattern: RegExp) => {
   const found = readdirSync(made).filter(name => pattern.test(name));
   if (found.length === 0) throw new Error(`no package fits ${pattern}`);
@@ -40,7 +40,7 @@ const those = (pattern: RegExp) => {
 };
 const debs = (...names: string[]) => names.flatMap(name => those(new RegExp(`^${name}_.*_(all|amd64)\\.deb$`)));
 
-/** Installs packages by apt as an administrator would; nothing is started, since no systemd runs. */
+/** Installs packages with apt as an administrator would; nothing is started, because no systemd runs. */
 function install(root: string, files: string[]) {
   mkdirSync(join(root, 'debs'), { recursive: true });
   for (const file of files) cpSync(file, join(root, 'debs', basename(file)));
@@ -69,7 +69,7 @@ t.test('a clean clone makes all packages, and another one the same', { skip: mis
     t.equal(names.filter(name => name.endsWith(`.${format}`)).length, wanted, `${wanted} packages as ${format}`);
   for (const name of names) t.comment(`${name}: ${(statSync(join(made, name)).size / 1024).toFixed(0)} KiB`);
 
-  // In another folder, by another user, in another time zone, five hours later.
+  // Made again in another folder, by another user, in another time zone, five hours later.
   const STRANGER = 1234;
   const other = join(own, 'elsewhere');
   mkdirSync(other);
@@ -82,7 +82,7 @@ t.test('a clean clone makes all packages, and another one the same', { skip: mis
   must('touch', [join(second, 'node_modules', '.package-lock.json')]);
   must('chown', ['-R', String(STRANGER), other]);
   must('chmod', ['755', own]);
-  // Where npm started this, it named its caches, which are not that user's.
+  // npm's variables name caches that the other user cannot use.
   const strange = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   must(
     'setpriv',
@@ -117,7 +117,7 @@ t.test('a clean clone makes all packages, and another one the same', { skip: mis
   t.comment(`${installed.length} packages of others in the bill`);
 });
 
-/** What lies in a deb or an rpm, but folders. */
+/** The files in a deb or an rpm. */
 const contents = (file: string) =>
   file.endsWith('.deb')
     ? must('sh', ['-c', `dpkg-deb --fsys-tarfile ${file} | tar -t`])
@@ -144,7 +144,7 @@ t.test('beoboard-mon, as deb and as rpm', { skip: missing }, async t => {
   }
 });
 
-t.test('lintian has no word against them but what is listed', { skip: missing }, async t => {
+t.test('lintian finds only what is listed', { skip: missing }, async t => {
   const { stdout } = spawnSync('lintian', ['--tag-display-limit', '0', ...those(/\.deb$/)], { encoding: 'utf8' });
   t.same(
     stdout.split('\n').filter(line => /^[EW]:/.test(line)),
@@ -152,7 +152,7 @@ t.test('lintian has no word against them but what is listed', { skip: missing },
   );
 });
 
-t.test('Debian 12: all but beoboard from Debian alone', { skip: missing }, async t => {
+t.test('Debian 12: all packages except beoboard need only Debian', { skip: missing }, async t => {
   const root = debian(join(own, 'bookworm'), 'bookworm', []);
   update(root);
   const { status, stderr } = install(
@@ -176,7 +176,7 @@ t.test('Debian 12: all but beoboard from Debian alone', { skip: missing }, async
   t.not(refused.status, 0, 'its Node.js is 18');
   t.match(refused.stdout + refused.stderr, /Depends: nodejs \(>= 20\)/);
 
-  // For this test alone: Node.js of npm as if it were Debian's.
+  // Only for this test: Node.js from npm, packaged as if it were Debian's.
   const nodejs = join(own, 'nodejs_22.0.0_amd64.deb');
   debOfNode(nodeFrom(own, 'x64', 22), nodejs);
   const with22 = install(root, [nodejs, ...debs('beoboard')]);
@@ -187,7 +187,7 @@ t.test('Debian 12: all but beoboard from Debian alone', { skip: missing }, async
 });
 
 t.test(
-  'Debian 13: all of them from Debian alone, and a program is built with the library',
+  'Debian 13: all packages need only Debian, and a program is built with the library',
   { skip: missing },
   async t => {
     const root = debian(join(own, 'trixie'), 'trixie', []);
@@ -206,7 +206,7 @@ t.test(
   },
 );
 
-/** That a purge takes away all that the packages brought and made, but the user. */
+/** Checks that a purge removes everything that the packages installed and made, except the user. */
 function purged(t: Test, root: string): void {
   t.equal(within(root, 'apt-get', 'purge', '-y', 'beoboard*', 'libbeoboard*').status, 0);
   const left = within(
@@ -226,7 +226,7 @@ function purged(t: Test, root: string): void {
   t.equal(left.stdout, '', 'a purge takes all');
 }
 
-/** That the program loads its addon: it makes a board, which a reader then reads. */
+/** Checks that the program loads its addon: it makes a board, which a reader then reads. */
 function works(t: Test, root: string, ...command: string[]): void {
   const line = (...argv: string[]) => [...command, ...argv].join(' ');
   const script = [
@@ -241,7 +241,7 @@ function works(t: Test, root: string, ...command: string[]): void {
 }
 
 t.test(
-  'Debian 11, where nothing may run at installation: the addon that comes with npm',
+  'Debian 11, where npm runs no scripts at installation: the addon that comes with npm',
   { skip: missing },
   async t => {
     const root = debian(join(own, 'bullseye'), 'bullseye', ['libstdc++6', 'libatomic1']);
@@ -277,7 +277,7 @@ t.test(
       );
       works(t, root, `/opt/node${major}`, program);
     }
-    // Without one that fits, one sentence tells how to make it.
+    // Without a prebuilt addon for this machine, one sentence says how to make it.
     must('rm', ['-r', join(root, 'opt', 'node_modules', 'beoboard', 'prebuilds')]);
     const { status, stderr } = within(root, '/opt/node20', program, 'status');
     t.same(

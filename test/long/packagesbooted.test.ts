@@ -1,5 +1,5 @@
-// The packages under a systemd that is process 1, in virtual machines: Debian 13, and Debian 12 with a Node.js that is not its own. What is
-// tried stands in test/long/guest.
+// The packages under a systemd that is process 1, in virtual machines: Debian 13, and Debian 12 with a newer Node.js.
+// The trials are in test/long/guest.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } fr
 
 t.setTimeout(14_400_000);
 
-/** The last commit of which there are no packages: version 0.1.0, packaged by what packages this one. */
+/** The last commit without packages, version 0.1.0; it is packaged with the scripts of this version. */
 const BEFORE = 'aecc816';
 
 const missing = lacks(
@@ -25,7 +25,7 @@ const own = diskFolder(t);
 const next = join(own, 'next');
 const now = join(own, 'now');
 
-/** What is tried, and what else is installed with it where it is of this version. */
+/** The packages in the trials, and those that are added for this version. */
 const TRIED = ['beoboard-common', 'beoboard-send', 'beoboard'];
 const ALSO = ['beoboard-mon', 'beoboard-gpu'];
 
@@ -35,19 +35,19 @@ function packages(of: string, into: string, names: string[]): void {
   });
 }
 
-/** A Debian that boots, and that a Node.js of its own or another's runs on. Made once. */
+/** A Debian that boots and can run Node.js. Made once. */
 function bare(suite: string, packages: string[]): string {
   const root = join(own, suite);
   if (!existsSync(root)) debian(root, suite, [...BOOTS, 'libatomic1', 'libstdc++6', ...packages]);
   return root;
 }
-/** With what is tried on it. */
+/** These systems with the packages that the trials need. */
 const trixie = () => bare('trixie', ['nodejs', 'nats-server', 'ansible-core', 'python3-apt']);
 const bookworm = () => bare('bookworm', []);
 
 /**
- * Makes such a system with our packages of a folder in it, behind others that are installed the same way, and the packages of all folders
- * in /root.
+ * Makes such a system and installs `others` and then our packages of the folder `installed`; the packages of all
+ * folders are in /root.
  */
 function system(of: () => string, installed: string, others: string[] = []): string {
   const root = `${of()}-${basename(installed)}`;
@@ -74,16 +74,16 @@ async function trial(t: Test, root: string, name: string, env: Record<string, st
   t.ok(held.length > 3);
 }
 
-t.test('packages of this version and of the one before', { skip: missing }, async () => {
+t.test('packages of this version and of the last one', { skip: missing }, async () => {
   packages(ROOT, next, [...TRIED, ...ALSO]);
   const before = join(own, 'before');
   must('git', ['clone', '--quiet', ROOT, before]);
   must('git', ['checkout', '--quiet', BEFORE], { cwd: before });
-  // Its programs are built as they were; what is new is what makes packages of them.
+  // The programs are of that commit, but the packaging is of this version.
   must('rm', ['-r', join(before, 'packaging')]);
   for (const path of ['packaging', join('scripts', 'package.mjs'), join('scripts', 'packaging')])
     cpSync(join(ROOT, path), join(before, path), { recursive: true });
-  mkdirSync(join(before, 'dist', 'page'), { recursive: true }); // it had no page
+  mkdirSync(join(before, 'dist', 'page'), { recursive: true }); // that version has no page
   packages(before, now, TRIED);
 });
 
@@ -99,10 +99,10 @@ t.test('Debian 13', { skip: missing }, async t => {
   await t.test('a network that comes late', t => trial(t, root, 'network'));
 });
 
-t.test('from the version before, and back', { skip: missing }, async t => trial(t, system(trixie, now), 'upgrade'));
+t.test('from the last version, and back', { skip: missing }, async t => trial(t, system(trixie, now), 'upgrade'));
 
 t.test('Debian 12', { skip: missing }, async t => {
-  // Its Node.js is 18: one of npm's stands for a newer one.
+  // Debian 12 has Node.js 18, which is too old, so one from npm is installed.
   const nodejs = join(own, 'nodejs.deb');
   debOfNode(nodeFrom(own, 'x64', 22), nodejs);
   const root = system(bookworm, next, [nodejs]);

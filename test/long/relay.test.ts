@@ -1,5 +1,6 @@
-// Relays and mirrors at length, all programs and servers the real ones: first each server killed, frozen and cut off in turn, then ten minutes of
-// faults made at random, with two masters and two mirrors, against the truth, which is when each node has sent. Not part of `npm test`.
+// Relays and mirrors at length, with real programs and servers: first each server is killed, frozen and cut off in
+// turn, then there are ten minutes of random faults, with two masters and two mirrors, whose states are compared with
+// the times at which each node has really sent. Not part of `npm test`.
 //   npm run test:long -- relay          MINUTES=n (10), SEED=n
 
 import { readFileSync } from 'node:fs';
@@ -30,7 +31,7 @@ async function eachServer(t: Test): Promise<void> {
   const live = (mirror: Watched) =>
     [...(mirror.look()?.states.values() ?? [])].filter(state => state === 'live').length;
   await until('all are live', () => watched.every(mirror => live(mirror) === 20), LOOK_MS);
-  /** Until both have heard what was said since, and all are live; tells for how long they had nothing newer. */
+  /** Waits until both mirrors have newer data and all nodes are live; comments for how long they had no newer data. */
   const back = async (what: string) => {
     const since = watched.map(mirror => mirror.look()?.heartbeatNs ?? 0n);
     for (const mirror of watched) mirror.longestMs = 0;
@@ -74,7 +75,7 @@ async function eachServer(t: Test): Promise<void> {
   );
 }
 
-/** Something that is done, and how it is taken back. */
+/** A fault, and how it is removed. */
 interface Fault {
   readonly what: string;
   readonly of: string;
@@ -100,7 +101,7 @@ async function atRandom(t: Test): Promise<void> {
     faults.push({ of, what: `${of} ${kind}`, undo, untilMs: performance.now() - begin + ms });
   };
   const fault = () => {
-    // Short ones and long ones alike: from a tenth of a second to half a minute.
+    // From a tenth of a second to half a minute, uniform on a logarithmic scale.
     const ms = 100 * 300 ** rnd();
     const kind = among(['killed', 'frozen', 'frozen', 'cut off', 'silent', 'silent']);
     if (kind === 'silent') {
@@ -128,7 +129,7 @@ async function atRandom(t: Test): Promise<void> {
     if (now > MINUTES * 60_000) break;
     if (now >= nextMs) {
       fault();
-      // At times some at once, and at times a minute of peace.
+      // Sometimes several faults at once, and sometimes a minute without any.
       nextMs = now + 4000 * rnd() * (rnd() < 0.05 ? 15 : 1);
     }
     for (const over of faults.filter(({ untilMs }) => untilMs <= now)) {
@@ -155,7 +156,7 @@ async function atRandom(t: Test): Promise<void> {
   }
 }
 
-/** A server that waits for nobody for longer than half a second, and a mirror that stands still while much comes. */
+/** A server that cuts off clients that do not read for half a second, and a mirror that is stopped under load. */
 async function slowConsumer(t: Test): Promise<void> {
   const NODES = 2000;
   const at = folder(t);

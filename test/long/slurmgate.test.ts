@@ -1,6 +1,7 @@
-// The gate in a real Slurm, as PrologSlurmctld: a job on live nodes starts; one on a silent node does not, is told of in the gate's words, and
-// starts when the node is back. And beside eight nodes that report, with the reader's files: what dies, sleeps, is forged or fails, the receiver
-// among it; and what those who look have of it. Not part of `npm test`: some minutes.
+// The gate in a real Slurm, as PrologSlurmctld: a job on live nodes starts; a job on a silent node does not, gets the
+// gate's message, and starts when the node is back. Then with eight nodes that report and the reader of Slurm: nodes
+// that die or sleep, forged reports, a receiver that fails, and what displays show meanwhile. Not part of `npm test`:
+// some minutes.
 //   npm run test:long -- slurmgate
 
 import { spawnSync } from 'node:child_process';
@@ -49,7 +50,7 @@ const beforeIt = async (t: Test) => {
   const beating = setInterval(() => beat(path), 200);
   t.teardown(() => clearInterval(beating));
 
-  // Slurm's names are not the board's; 22.05 takes one path, and gives it no PATH.
+  // Slurm's names differ from the board's. Slurm 22.05 accepts only one path as prolog, and runs it without a PATH.
   const said = join(out, 'said');
   const exceptions = join(out, 'names');
   writeFileSync(exceptions, 'Node3 cn003\n', { mode: 0o644 });
@@ -103,14 +104,14 @@ const beforeIt = async (t: Test) => {
   });
 };
 
-/** Runs a command of beoboard; how long that took, and its CPU time, ms. */
+/** Runs a command of beoboard, and returns its wall time and its CPU time, ms. */
 async function timed(t: Test, argv: string[]): Promise<{ wall: number; cpu: number }> {
   const began = performance.now();
   const prefix = ['sh', '-c', '"$@" >&2 || exit; times', 'sh'];
   const { exit, output } = startIn(t, { prefix }, argv);
   t.equal(await exit, 0, argv.join(' '));
   const wall = performance.now() - began;
-  // Two lines: of the shell, and of its children.
+  // `times` prints two lines: for the shell, and for its children.
   const [user = 0, system = 0] = [...output().stdout.matchAll(/(\d+)m([\d.]+)s/g)]
     .slice(2)
     .map(([, minutes, seconds]) => 1000 * (60 * Number(minutes) + Number(seconds)));
@@ -122,7 +123,7 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 /** How often each command is measured. */
 const ROUNDS = 7;
 
-/** Longer than a node that has died is taken for live: an interval, the limit, and what a heartbeat takes. */
+/** A node that has died is silent after this time: an interval, the limit, and a heartbeat. */
 const DEAD_MS = 11_000;
 
 const amongNodes = async (t: Test) => {
@@ -144,7 +145,7 @@ const amongNodes = async (t: Test) => {
   const gate = `${out}/beoboard-gate --board ${board}`;
   script(prolog, `exec ${gate} --skip @${left}/skip --names ${left}/names 2>>${said}`);
 
-  // Nodes are behind an interface of their own, so that it can fail.
+  // Nodes are behind their own interface, so that it can fail.
   const far = await Namespace.make(t);
   const ip = (words: string) => t.equal(spawnSync('ip', words.split(' ')).status, 0, `ip ${words}`);
   ip(`link add v1 type veth peer name v1 netns ${far.pid}`);
@@ -192,7 +193,7 @@ const amongNodes = async (t: Test) => {
   await reader.ready;
   await live(nodes);
   const state = () => JSON.parse(readFileSync(join(left, 'state'), 'utf8')) as State;
-  /** Waits for an answer of Slurm's that was asked for after now. */
+  /** Waits for an answer of Slurm that was requested after now. */
   const asked = async () => {
     const began = Date.now();
     await until(
@@ -206,7 +207,7 @@ const amongNodes = async (t: Test) => {
     if (code !== 0) throw new Error(stderr);
     return stdout.trim();
   };
-  /** Kills all of a node. */
+  /** Kills the sender and the slurmd of a node. */
   const kill = async (name: string) => {
     senders.get(name)?.child.kill('SIGKILL');
     await Promise.all([slurm.kill(name), senders.get(name)?.exit]);
@@ -219,7 +220,7 @@ const amongNodes = async (t: Test) => {
   const direct = (...words: string[]) =>
     spawnSync('sh', ['-c', `exec ${gate} "$@"`, 'sh', ...words], { encoding: 'utf8' });
 
-  // It lasts through all that follows; one that the gate kills, or Slurm, is not begun again.
+  // This job runs until the end. With --no-requeue it would not start again if the gate or Slurm killed it.
   const lasting = await submit('--no-requeue', '-w', 'node001,node002', '-N2', '-n2', '--wrap', 'srun sleep 3600');
   const lasts = async (t: Test) =>
     t.match((await slurm.run('squeue', '-h', '-j', lasting, '-o', '%T')).stdout, /^RUNNING$/m, 'no job is killed');
@@ -271,7 +272,7 @@ const amongNodes = async (t: Test) => {
     t.match(await srun('-w', 'node003', 'echo', 'back'), { code: 0, stdout: 'back\n' });
   });
 
-  await t.test('a node that sleeps is waked by its job', async t => {
+  await t.test('a node that sleeps is woken by its job', async t => {
     t.equal((await slurm.run('scontrol', 'update', 'nodename=node008', 'state=power_down')).code, 0);
     await until('it is to sleep', () => text(suspended) === 'node008\n');
     await kill('node008');
@@ -290,7 +291,7 @@ const amongNodes = async (t: Test) => {
     t.match(text(said), /: yes, though node008 has been silent for .*: left out by --skip/);
   });
 
-  /** A job on all nodes but those that are given to the lasting one, begun while something is wrong with the board. */
+  /** Checks that a job on the other six nodes starts while something is wrong with the board. */
   const starts = async (t: Test, why: RegExp) => {
     const from = text(said).length;
     t.match(await srun('-N6', '-w', 'node[003-008]', 'echo', 'ran'), { code: 0, stdout: 'ran\n'.repeat(6) });
@@ -356,10 +357,10 @@ const amongNodes = async (t: Test) => {
       await live(nodes);
     });
 
-  await t.test('those who look do not wait for slurmctld', async t => {
+  await t.test('displays do not wait for slurmctld', async t => {
     const verbs = [['status', '--jobs'], ['jobs'], ['show', 'node001'], ['status']];
     const argv = (verb: string[]) => [...verb, '--board', board, '--slurm-dir', left];
-    /** Of each verb, before and after; in turns, since the machine has its moods. */
+    /** Measures each verb before and after, alternating, because the load of the machine varies. */
     const compare = async (what: string, before: () => unknown, after: () => unknown) => {
       const found = verbs.map(() => [[], []] as { wall: number; cpu: number }[][]);
       for (let i = 0; i < 2 * ROUNDS; i++) {
@@ -374,7 +375,7 @@ const amongNodes = async (t: Test) => {
         t.comment(
           `${verb.join(' ')}, slurmctld ${what}: ${now.wall} ms, ${now.cpu} of CPU; usually ${usual.wall} ms, ${usual.cpu} of CPU`,
         );
-        // Slurm's own commands wait for 9 s and more: thirty times as long.
+        // A command that waited for slurmctld as Slurm's own do would take 9 s and more, thirty times as long.
         t.ok(now.wall / now.cpu < 3 * (usual.wall / usual.cpu), `${verb.join(' ')}, slurmctld ${what}`);
       }
     };

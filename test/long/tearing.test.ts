@@ -1,5 +1,5 @@
-// The proofs of test/61.tearing.test.ts at length: every way to interleave, every takeover killed after each of its instructions, tens
-// of thousands of kills. Not part of `npm test`.
+// The proofs of test/61.tearing.test.ts at length: every interleaving, every takeover killed after each of its
+// instructions, tens of thousands of kills. Not part of `npm test`.
 //   npm run test:long -- tearing          SEED=n repeats a run, KILLS=n makes it shorter or longer
 
 import { spawnSync } from 'node:child_process';
@@ -13,9 +13,9 @@ const KILLS = Number(process.env.KILLS ?? 25_000);
 t.setTimeout(3_600_000);
 t.comment(`SEED=${SEED}, ${KILLS} kills`);
 
-t.test('every way to interleave', async t => {
+t.test('every interleaving', async t => {
   const weave = await build(t, 'weave');
-  // Two halves, side by side.
+  // Two halves in parallel.
   const halves = await Promise.all([0, 1].map(half => weave(boardPath(t), 2, half)));
   for (const { status, stdout, stderr } of halves) {
     t.strictSame([status, stderr], [0, ''], stdout);
@@ -44,11 +44,12 @@ t.test('what C11 allows', async t => {
   }
 });
 
-/** What is there and is not needed. */
+/** Code that is not needed for correctness. */
 const kept: [what: string, edits: Edit[]][] = [
-  // Spares the copy of a block that will not be whole.
+  // It only avoids copying a block that is being written.
   ['the look whether a head is odd', [['seqlock.h', '    if (sequence & 1) continue;\n', '']]],
-  // Fence (A) of the order block stands between the report and the column word. The word does not count on another block.
+  // Fence (A) of the order block is already between the report and the column word, and the word depends on no other
+  // block.
   [
     'release of the column',
     [

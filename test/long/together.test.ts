@@ -1,5 +1,5 @@
-// How often it is said of nodes that died one by one that they fell silent together, at any look, and how often of a rack that died at once:
-// the tables of docs/liveness.md.
+// How often nodes that died one by one are said to have fallen silent together, at any look, and how often a rack that
+// died at once: the tables of docs/liveness.md.
 
 import t from 'tap';
 import { chanceOf, falselySaid, rightlySaid } from '../silences.js';
@@ -18,7 +18,7 @@ t.test('nodes that die one by one', async t => {
     for (const overS of [5, 16, 60, 600]) {
       const told = counts.map(count => falselySaid(TRIALS, count, overS, intervalS, chance));
       t.comment(`| ${intervalS} s | ${overS} s | ${told.map(percent).join(' | ')} |`);
-      // Who is heard once in an interval can be told apart by no less than some of them.
+      // Deaths can be told apart only if they are spread over several intervals.
       if (overS >= 5 * intervalS)
         t.ok(Math.max(...told) <= 0.03 * TRIALS, `over ${overS} s, at ${intervalS} s: at most 3 in 100`);
     }

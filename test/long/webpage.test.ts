@@ -1,6 +1,7 @@
-// The page with 10,000 and 100,000 nodes: when the first picture is there, what a second costs the browser's main thread in script, and how
-// much later than on the board a rack is silent on the map. Script time is the browser's own (Performance.getMetrics, time on the CPU), the
-// median of three spans of 30 s, nobody pointing.
+// The page with 10,000 and 100,000 nodes: when the first picture is shown, how much script time per second the
+// browser's main thread needs, and how much later than on the board a rack is silent on the map. Script time is the
+// browser's own figure (Performance.getMetrics, CPU time), the median of three spans of 30 s, without a pointer on the
+// map.
 
 import type { CDPSession } from 'playwright-core';
 import t from 'tap';
@@ -10,7 +11,7 @@ import { until } from '../lib.js';
 
 const skip = NO_BROWSER ?? false;
 const SPAN_MS = 30_000;
-/** How much later a page of 100,000 nodes may show what the board says. */
+/** How much later than the board a page of 100,000 nodes may show a change. */
 const LATEST_MS = 5000;
 
 async function metrics(session: CDPSession): Promise<Record<string, number>> {
@@ -40,10 +41,10 @@ for (const [size, most, firstMs, nodes] of [
     const { page, context, complaints } = await look(await browse(t), `${wall.url}?theme=dark`);
     await holds(page, `document.querySelector('#line').textContent.includes('${all} live')`);
     const session = await context.newCDPSession(page);
-    // Time on the CPU, not by the clock: what else this machine does is not the page's.
+    // CPU time and not wall time, so that other load on this machine does not count.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
 
-    // A page that is opened when all is there: from the navigation to the first picture.
+    // The page is opened when all nodes report: the time from the navigation to the first picture.
     const first: number[] = [];
     for (let i = 0; i < 5; i++) {
       await page.reload();
@@ -76,7 +77,7 @@ for (const [size, most, firstMs, nodes] of [
     t.ok(median(script) <= most, `at most ${most} ms a second: ${script.map(value => value.toFixed(1))}`);
     t.ok((await shown(page)).seq > 0);
 
-    // A rack dies. On the map its cells have the plain colour of what is silent.
+    // A rack dies. On the map its cells get the plain colour of silent nodes.
     const [place] = (await middles(page, ['r9999n24'])) as [{ x: number; y: number }];
     const pixel = `String(document.querySelector('#cells').getContext('2d').getImageData(${place.x}, ${place.y}, 1, 1).data.slice(0, 3))`;
     t.not(await page.evaluate(pixel), '255,95,79');

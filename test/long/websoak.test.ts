@@ -1,4 +1,4 @@
-// Ten minutes with one page and 19 plain clients: neither the page's heap nor what the server has for itself grows.
+// Ten minutes with one page and 19 plain clients: neither the page's heap nor the server's PSS grows.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,12 @@ const skip = NO_BROWSER ?? false;
 const SIZE = 9984;
 const CLIENTS = 19;
 const MINUTE_MS = 60_000;
-/** It may have grown by so much from the second minute to the tenth. */
+/** The factor by which memory may grow from the second minute to the tenth. */
 const GROWN = 1.05;
 
 /**
- * Heap in use, bytes, after everything that can go has gone: of scripts, of the document, and the buffers of arrays. The first alone is 1.5 MB,
- * of which 0.1 are machine code that V8 makes as late as in the tenth minute.
+ * Heap in use after a collection, bytes: of scripts, of the document, and the buffers of arrays. Scripts alone have 1.5
+ * MB, of which 0.1 are machine code that V8 makes as late as in the tenth minute, so growth is measured for all three.
  */
 async function heap(session: CDPSession): Promise<number> {
   for (let i = 0; i < 3; i++) await session.send('HeapProfiler.collectGarbage');
@@ -29,8 +29,8 @@ async function heap(session: CDPSession): Promise<number> {
 }
 
 /**
- * Loaded into the server: at SIGUSR2 it collects all that can go, and says so in a file. Without that the room for what is young breathes by
- * 20 MiB, and a leak of some MiB is not seen.
+ * Loaded into the server: at SIGUSR2 it collects garbage, and notes that in a file. Otherwise the young generation
+ * varies by 20 MiB, which would hide a leak of some MiB.
  */
 const COLLECTING = `
 require('node:v8').setFlagsFromString('--expose-gc');
@@ -94,7 +94,7 @@ t.test('ten minutes', { skip }, async t => {
   const [first, last] = [seen[0], seen.at(-1)] as [(typeof seen)[number], (typeof seen)[number]];
   t.ok(last.heap <= GROWN * first.heap, 'the heap of the page');
   t.ok(last.pss <= GROWN * first.pss, 'what the server has');
-  // All were told all along: 20 KB a look at least.
+  // All clients got data all the time: at least 20 KB per look.
   t.ok((await received()) > (CLIENTS * SIZE * 2 * 600) / 2, 'the clients have heard of it');
   t.same(complaints, []);
 });

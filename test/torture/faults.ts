@@ -1,5 +1,5 @@
-// What is done to beoboard: a table. Each fault is inflicted, and taken away again; from then on everything has to heal by itself.
-// That what was promised holds meanwhile is judged all the time, see scene.ts.
+// The table of faults. Each fault is inflicted and removed; after that everything must recover by itself. Meanwhile the
+// promises are checked all the time, see scene.ts.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,14 +21,14 @@ import { FAIR, type Weather } from './path.js';
 import { makeSummed } from './report.js';
 import { Broken, LINE, OTHER, type Scene, SENDER_NAME, type Watcher } from './scene.js';
 
-/** A generator with a seed: chance() is from 0 to 1. */
+/** A random generator with a seed: chance() is from 0 to 1. */
 export type Chance = () => number;
 
 export interface Fault {
   name: string;
-  /** What beyond the usual has to hold, in words for the report. */
+  /** What must hold besides the usual promises, in words for the report. */
   promise?: string;
-  /** Inflicts it, and takes it away again. */
+  /** Inflicts the fault, and removes it again. */
   inflict(scene: Scene, chance: Chance): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const oneOf = <T>(chance: Chance, of: readonly T[]) => of[Math.floor(chance() * 
 
 // ---- the path ----
 
-/** A time of such weather. */
+/** A fault of the path: this weather for some time. */
 function weather(name: string, promise: string, make: (chance: Chance) => Partial<Weather>): Fault {
   return {
     name,
@@ -147,7 +147,7 @@ const links: Fault[] = [
       scene.blamesNobody();
       scene.path.deafen(now() - 100 * MS);
       scene.line(oneOf(chance, Object.values(LINE)), 'down');
-      // Beyond both limits, however short this is to be.
+      // Always longer than both limits, even if faults are shortened.
       await pass(now() + between(chance, 2.6, 4) * S);
       scene.check();
       for (const end of Object.values(LINE)) scene.line(end, 'up');
@@ -195,7 +195,7 @@ const links: Fault[] = [
       scene.path.turn({ ...FAIR, away: 0.5 }, Math.floor(chance() * 2 ** 32));
       await scene.lasts(chance, 0.5, 2);
       scene.path.turn(FAIR, 0);
-      // The last report of some nodes came by the line that now goes down.
+      // Now the last report of some nodes came by the line that goes down next.
       await scene.beats(50);
       scene.line(oneOf(chance, Object.values(OTHER)), 'down');
       await scene.lasts(chance, 0.2, 3);
@@ -215,7 +215,7 @@ const links: Fault[] = [
       };
       await until('the node is of its own line', isOwn);
       for (let seq = 0; seq < 10; seq++) {
-        // Right behind its own: while it is live he is a rival.
+        // Right after the node's own report: while the node is live, the other sender is a rival.
         node.send();
         scene.path.stray(
           node.name,
@@ -258,7 +258,7 @@ const links: Fault[] = [
 
 // ---- processes ----
 
-/** A pause of a process. */
+/** Stops a process for some time. */
 async function standStill(
   scene: Scene,
   child: Parameters<typeof stop>[0],
@@ -348,7 +348,7 @@ const processes: Fault[] = [
 
 // ---- the board's file ----
 
-/** Long enough for a look at the path, which is once a second. */
+/** Long enough for the receiver to check the path of its board, which it does once a second. */
 const A_LOOK_MS = 1500;
 
 const board: Fault[] = [
@@ -506,7 +506,7 @@ const board: Fault[] = [
 
 // ---- memory, descriptors, clocks ----
 
-/** Fills the memory of the board to its last byte; empties it again. */
+/** Fills the file system of the board to its last byte; the returned function empties it again. */
 function fill(scene: Scene): () => void {
   const path = join(scene.shm, 'filling');
   for (let size = 1 << 20; size >= 1; )
@@ -518,14 +518,17 @@ function fill(scene: Scene): () => void {
   return () => rmSync(path);
 }
 
-/** Leaves a process no descriptor but those that it has; gives them back again. `as` runs a program as its user. */
+/**
+ * Makes a process unable to open descriptors; the returned function restores the limit. `as` runs a program as its
+ * user.
+ */
 function useUp(pid: number, as: readonly string[] = []): () => void {
   const limit = (soft: string) => {
     const [program = '', ...args] = [...as, 'prlimit', '--pid', String(pid), `--nofile=${soft}:`];
     execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   };
   const [, before = '1024'] = /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? [];
-  // stdin, stdout and stderr stay open: no number below is free.
+  // stdin, stdout and stderr are open, so no number below 3 is free.
   limit('3');
   return () => limit(before);
 }
@@ -549,7 +552,7 @@ const surroundings: Fault[] = [
     async inflict(scene) {
       const empty = fill(scene);
       rmSync(scene.board);
-      // What it takes stays taken as long as somebody has it open.
+      // The memory of a deleted board stays in use as long as a process has it open.
       await scene.beats(A_LOOK_MS);
       empty();
     },
@@ -597,7 +600,7 @@ const surroundings: Fault[] = [
         await scene.step(oneOf(chance, STEPS));
         await scene.lasts(chance, 0, 0.3);
       }
-      // From the next drain on stamps are exact again.
+      // Stamps are exact again from the next drain on.
       await scene.beats(0);
     },
   },

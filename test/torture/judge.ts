@@ -1,5 +1,5 @@
-// What was promised, held against what was done: looks of readers against the reports that truly were passed on, and counters of
-// the board against the datagrams that were. Pure: no clock, no I/O.
+// Checks the promises: looks of readers are compared with the reports that were really passed on, and the counters of
+// the board with the datagrams that were. Pure: no clock, no I/O.
 
 import type { State } from '../../src/shm/liveness.js';
 
@@ -7,24 +7,24 @@ import type { State } from '../../src/shm/liveness.js';
 const MS = 1e6;
 const S = 1e9;
 const STALLED_AFTER = 3 * S;
-/** How long the kernel may take to put into a socket what was sent within this machine. */
+/** How long the kernel may take to deliver a datagram within this machine. */
 export const ROAD = 50 * MS;
-/** How far the clocks of two looks may lie apart: the C library's is good to a tick of the kernel. */
+/** How much the clocks of two looks may differ: the C library's clock has the resolution of a kernel tick. */
 const EDGE = 20 * MS;
-/** A reader that was kept from going on for longer has not looked at one moment: only what holds at any time is asked of it. */
+/** A look that took longer does not show a single moment, so only promises that hold at any time are checked. */
 const LONG_LOOK = 100 * MS;
 
 /** What a reader saw of a node. */
 export interface Seen {
   state: State;
   seq: number;
-  /** Whether every report that it saw of it matches its own checksum. */
+  /** Whether every report of the node that the reader saw matches its checksum. */
   whole: boolean;
-  /** Of the link by which its newest report came; not given: the receiver's own. */
+  /** The link by which its newest report came; undefined: the receiver's own evidence counts. */
   link?: LinkSeen;
 }
 
-/** What a reader saw of a link: before it looked at the node, and since when it is listened to, after that once more. */
+/** What a reader saw of a link before it looked at the node; `sinceAfter` was read once more after that. */
 export interface LinkSeen {
   number: number;
   heartbeat: number;
@@ -40,10 +40,10 @@ export interface Look {
   heartbeat: number;
   since: number;
   stalled: boolean;
-  /** The wall clock may have stepped: stamps may be as old as the drain before, rather old than young. */
+  /** The wall clock may have stepped: stamps may be too old, up to the drain before, but never too young. */
   stepped: boolean;
   nodes: ReadonlyMap<string, Seen>;
-  /** What was done is no reason to call anybody silent: every node goes on reporting, or is sent to a link that is down. */
+  /** No node may be called silent: all nodes continue to report, or their link is down. */
   blameless?: boolean;
 }
 
@@ -57,39 +57,39 @@ export interface Limits {
 interface Passed {
   seq: number;
   goodbye: boolean;
-  /** It left after `from` and had left before `to`. */
+  /** It was sent between `from` and `to`. */
   from: number;
   to: number;
-  /** A heartbeat from before it left: no stamp of it is earlier, whatever the clocks do. */
+  /** A heartbeat from before it was sent: its stamp cannot be earlier, whatever the clocks do. */
   heartbeat: number;
-  /** Nothing was done that may have kept it from the board. */
+  /** No fault can have kept it from the board. */
   sure: boolean;
 }
 
-/** What is true of a node: which of its reports were passed on, and when. */
+/** The truth about a node: which of its reports were passed on, and when. */
 export class Truth {
   readonly #passed: Passed[] = [];
   #highest = -1;
 
-  /** Nobody can know whether what is added comes to the board and stays there. */
+  /** It cannot be known whether the next reports reach the board and stay there. */
   mistrusted = false;
 
-  /** `lasting`: its sender never starts again, so that its numbers tell which report is which. */
+  /** `lasting`: its sender never starts again, so that a number identifies a report. */
   constructor(readonly lasting = true) {}
 
-  /** A report has been passed on. One that is not newer than all before it is no sign of life, and is left out. */
+  /** Adds a report that was passed on. Only a report that is newer than all before it is a sign of life. */
   add(passed: Passed): void {
     if (passed.seq <= this.#highest) return;
     this.#highest = passed.seq;
     this.#passed.push({ ...passed, sure: passed.sure && !this.mistrusted });
   }
 
-  /** Its sender numbers its reports from 0 again. */
+  /** The sender's numbers begin at 0 again. */
   restart(): void {
     this.#highest = -1;
   }
 
-  /** Nobody knows any more whether what left after that time has come to the board, or is still there. */
+  /** It is no longer known whether reports that were sent after this time are on the board. */
   doubt(after: number): void {
     for (let i = this.#passed.length - 1; i >= 0 && (this.#passed[i] as Passed).to > after; i--)
       (this.#passed[i] as Passed).sure = false;
@@ -99,7 +99,7 @@ export class Truth {
     return this.#highest;
   }
 
-  /** The number of the first that left after that time. */
+  /** The number of the first report that was sent after this time. */
   firstAfter(time: number): number | undefined {
     let found: number | undefined;
     for (let i = this.#passed.length - 1; i >= 0 && (this.#passed[i] as Passed).from > time; i--)
@@ -107,13 +107,13 @@ export class Truth {
     return found;
   }
 
-  /** The newest of which this holds. */
+  /** The newest report for which this holds. */
   latest(holds: (passed: Passed) => boolean): Passed | undefined {
     return this.#passed.findLast(holds);
   }
 }
 
-/** What the reader says of the receiver that cannot be. */
+/** Wrong statements of a reader about the receiver. */
 export function* faultsOfLook(look: Look): Generator<string> {
   const age = look.now - look.heartbeat;
   const edge = EDGE + look.took;
@@ -123,7 +123,7 @@ export function* faultsOfLook(look: Look): Generator<string> {
     yield `says nothing of a heartbeat that is ${Math.round(age / MS)} ms old`;
 }
 
-/** Everything that one look shows of a node, and that was promised otherwise. `before`: the highest number that this reader has shown. */
+/** Broken promises in one look at a node. `before`: the highest number that this reader has shown before. */
 export function* faultsOfNode(
   look: Look,
   seen: Seen | undefined,
@@ -133,7 +133,7 @@ export function* faultsOfNode(
 ): Generator<string> {
   const { now, took, heartbeat } = look;
   const there = truth.latest(({ sure, to }) => sure && to + ROAD <= heartbeat);
-  /** When it was stamped at the earliest. */
+  /** The earliest time that its stamp can have. */
   const stamped = there && (look.stepped ? there.heartbeat : there.from);
   if (seen === undefined || seen.state === 'never') {
     if (there !== undefined) yield `vanished: number ${there.seq} was there at its heartbeat`;
@@ -152,11 +152,11 @@ export function* faultsOfNode(
     if (look.stalled !== (seen.state === 'unknown') && !atEdge) yield `is ${seen.state} on a stalled or a sound board`;
     return;
   }
-  // Never, however slow the reader: a sign of life for what is live, and none for what is silent.
+  // These must hold however slow the reader is: a live node has sent something in time, and a silent one has not.
   if (seen.state === 'live' && truth.latest(({ from }) => from >= now - uncertainAfter - interval) === undefined)
     yield 'is live, but nothing of it was passed on in time';
   if (seen.state === 'left' && truth.latest(({ goodbye }) => goodbye) === undefined) yield 'left without a goodbye';
-  // By what is known of its link: one that is down, or is listened to anew, tells of nobody's silence.
+  // Judged by the evidence of its link: if that is down, or has begun to listen only now, no node is silent.
   const link = seen.link ?? { number: 0, heartbeat, since: look.since, sinceAfter: look.since };
   if (
     seen.state === 'silent' &&
@@ -166,7 +166,7 @@ export function* faultsOfNode(
     yield 'is silent, but it was heard, or nobody listened';
   if (seen.state === 'silent' && look.blameless === true) yield 'is silent, though no node has fallen silent';
   if (took > LONG_LOOK) return;
-  // And what it must be called, from one interval after on.
+  // From one interval after the limits on, the state must have changed.
   if (there !== undefined && stamped !== undefined && stamped >= now + took - uncertainAfter + interval) {
     const gone = truth.latest(({ goodbye, from }) => goodbye && from >= there.from) !== undefined;
     if (seen.state !== 'live' && !gone) yield `is ${seen.state}, but number ${there.seq} was there at its heartbeat`;
@@ -185,7 +185,7 @@ export function* faultsOfNode(
 
 // ---- counters ----
 
-/** What the board counts of one node, and what it knows of the order of its reports. */
+/** The counters of one node, and what the board knows of the order of its reports. */
 export interface NodeCounts {
   accepted: number;
   lost: number;
@@ -194,12 +194,12 @@ export interface NodeCounts {
   late: number;
   refused: number;
   historySeq: number;
-  /** Bit k: number historySeq - k has come; was counted as lost. */
+  /** Bit k: number historySeq - k has arrived, or was counted as lost. */
   history: bigint;
   historyLost: bigint;
 }
 
-/** What the board counts. */
+/** The counters of the board. */
 export interface Counts {
   received: number;
   drops: number;
@@ -213,22 +213,25 @@ export interface Counts {
 const HISTORY = 64n;
 const MASK = (1n << HISTORY) - 1n;
 
-/** What becomes of the reports of one run of a sender, in the order in which they come, by proto/board-v2.md: an own count to hold the board's against. */
+/**
+ * Counts the reports of one run of a sender in the order of their arrival, as proto/board-v2.md says, for comparison
+ * with the board.
+ */
 export class Model {
   accepted = 0;
   duplicate = 0;
   late = 0;
   replay = 0;
-  /** Of somebody else in its name, while it is live. */
+  /** Reports of another sender in its name, while it is live. */
   rival = 0;
-  /** Missing, and of these what came late. */
+  /** Missing reports, and how many of these came late. */
   missing = 0;
   found = 0;
   #seq: number;
   #history: bigint;
   #lost: bigint;
 
-  /** Goes on from what the board knows. */
+  /** Begins with what the board knows. */
   constructor({ historySeq, history, historyLost }: Pick<NodeCounts, 'historySeq' | 'history' | 'historyLost'>) {
     this.#seq = historySeq;
     this.#history = history;
@@ -260,20 +263,20 @@ export class Model {
 
 /** What was passed on between two counts. */
 export interface Account {
-  /** Datagrams of any kind; of them such as may have come to nothing, since there was no receiver or no road. */
+  /** Datagrams of any kind, and how many of them may not have arrived, because there was no receiver or no road. */
   all: number;
   doubtful: number;
-  /** Reports of each node, whole. */
+  /** Complete reports by node. */
   byNode: ReadonlyMap<string, number>;
-  /** Of nodes whose sender numbers without a break, in the order in which they were passed on. */
+  /** For nodes whose sender never starts again: their reports in the order in which they were passed on. */
   models: ReadonlyMap<string, Model>;
-  /** How often the receiver was killed: each time it may have been about to count one report. */
+  /** How often the receiver was killed; each time one report may not have been counted. */
   kills: number;
-  /** What was done loses reports: else nothing may be called lost, but unheard. */
+  /** The fault loses reports; otherwise no report may be counted as lost, only as unheard. */
   lossy: boolean;
 }
 
-/** Which of the promises about counters are broken between two counts; nothing goes on while these are taken. */
+/** Broken promises about counters between two counts; nothing is passed on while the counts are taken. */
 export function* faultsOfCounts(before: Counts, after: Counts, account: Account): Generator<string> {
   const { all, doubtful, byNode, models, kills, lossy } = account;
   const received = after.received - before.received;
@@ -283,7 +286,7 @@ export function* faultsOfCounts(before: Counts, after: Counts, account: Account)
   const told =
     after.accepted - before.accepted + (after.duplicate - before.duplicate) + (after.refused - before.refused);
   if (told > received || told < received - kills) yield `of ${received} datagrams received ${told} were counted`;
-  /** Nodes of which a receiver that was killed has not counted its last report. */
+  /** How many nodes have a last report that the killed receiver did not count. */
   let uncounted = 0;
   for (const [name, now] of after.nodes) {
     const then = before.nodes.get(name);
@@ -296,7 +299,7 @@ export function* faultsOfCounts(before: Counts, after: Counts, account: Account)
     if (!lossy && more('lost') > 0) yield `${name}: ${more('lost')} lost, though none was; they were unheard`;
     const model = models.get(name);
     if (model === undefined) continue;
-    // Each number up to the last has become something. A late one may have been counted as missing before.
+    // Each number up to the last is counted. A late report may have been counted as missing before.
     const span = now.historySeq - then.historySeq;
     const accounted = more('accepted') + more('lost') + more('unheard');
     if (accounted > span || accounted + more('late') < span) {
@@ -310,7 +313,7 @@ export function* faultsOfCounts(before: Counts, after: Counts, account: Account)
     const refused = model.late + model.replay + model.rival;
     if (more('refused') !== refused) yield `${name}: ${more('refused')} refused, but truly ${refused}`;
     const missing = more('lost') + more('unheard');
-    // What was unheard, since the receiver itself was kept from going on, is not taken back by a late one.
+    // A late report does not reduce what is unheard because the receiver itself was stopped.
     const most = model.missing - (after.since === before.since ? model.found : 0);
     if (missing < model.missing - model.found || missing > most)
       yield `${name}: ${missing} lost or unheard, but truly ${model.missing - model.found}`;

@@ -1,5 +1,5 @@
-// Tortures beoboard: inflicts faults, chosen by a generator with a seed, and holds what every reader shows and what the board counts
-// against what was truly done. In a network and with mounts of its own; nothing of it leaves this machine.
+// Tortures beoboard: inflicts faults in a random order, and compares what every reader shows and what the board counts
+// with what was really sent. Runs in its own network and mount namespaces; no datagram leaves this machine.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -35,7 +35,7 @@ const options = {
   brief: { type: 'boolean' },
   list: { type: 'boolean' },
   help: { type: 'boolean' },
-  // A test of the test: takes a datagram away behind the receiver's back.
+  // For testing the torture itself: removes a datagram without the receiver's knowledge.
   steal: { type: 'boolean' },
 } as const;
 
@@ -63,11 +63,11 @@ function readOptions() {
   };
 }
 
-/** Runs this program again in a network and with mounts of its own; its exit code. */
+/** Runs this program again in its own network and mount namespaces, and returns its exit code. */
 async function goInside(): Promise<number> {
   const ways = [
     ['-n', '-m'],
-    // The same for who is not root.
+    // For ordinary users.
     ['-r', '-n', '-m'],
   ];
   const tried = ways.map(way => spawnSync('unshare', [...way, 'ip', 'link', 'set', 'lo', 'up'], { encoding: 'utf8' }));
@@ -76,13 +76,13 @@ async function goInside(): Promise<number> {
     throw new Usage(`no namespaces here; run it as root: ${(tried[0]?.stderr || String(tried[0]?.error)).trim()}`);
   const again = ['setpriv', '--pdeathsig', 'TERM', 'unshare', ...way, process.execPath, ...process.argv.slice(1)];
   const [program = '', ...args] = again;
-  // Apart from the terminal's group: Ctrl-C is for us, not for the receiver in there.
+  // Detached from the terminal's process group, because Ctrl-C is for us and not for the receiver in there.
   const child = spawn(program, args, { stdio: 'inherit', detached: true, env: { ...process.env, [INSIDE]: 'yes' } });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise(resolve => child.once('close', (code, signal) => resolve(code ?? (signal === null ? 0 : 1))));
 }
 
-/** What became of a fault so far. */
+/** The results of a fault so far. */
 interface Row {
   times: number;
   /** ms */
@@ -106,7 +106,7 @@ function* shuffled(faults: readonly Fault[], seed: number, rounds: number): Gene
     const left = [...faults];
     while (left.length > 0) {
       const [fault] = left.splice(Math.floor(order() * left.length), 1) as [Fault];
-      // Its own generator: the same with --only.
+      // Each fault has its own generator, so that it gets the same numbers with --only.
       yield [fault, random(hashOf(`${seed} ${round} ${fault.name}`))];
     }
   }

@@ -1,5 +1,5 @@
-// The way from the nodes to the receiver, which is a bad one as long as it is told to be: loses, doubles, swaps, delays and cuts
-// datagrams, by a generator with a seed. It remembers what it really passed on: the truth that the board is held against.
+// The path from the nodes to the receiver, which loses, duplicates, swaps, delays and cuts datagrams on demand, by a
+// generator with a seed. It remembers what it really passed on: the truth with which the board is compared.
 
 import { createSocket, type Socket } from 'node:dgram';
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
@@ -9,21 +9,21 @@ import { BulkSender } from '../../src/native/index.js';
 import { now } from '../sampler.js';
 import { type Account, Model, type NodeCounts, Truth } from './judge.js';
 
-/** How bad the way is: shares from 0 to 1. */
+/** How bad the path is: shares from 0 to 1. */
 export interface Weather {
   loss: number;
   duplicate: number;
-  /** Comes after the next one of its node. */
+  /** It arrives after the next one of its node. */
   swap: number;
-  /** Comes without its end. */
+  /** It arrives without its end. */
   cut: number;
-  /** Something that is not a report comes before it. */
+  /** A datagram that is not a report arrives before it. */
   junk: number;
-  /** Comes up to so many ms later. */
+  /** It arrives up to so many ms later. */
   delayMs: number;
-  /** Comes by the other line. */
+  /** It arrives by the other line. */
   away: number;
-  /** The nodes that this befalls; all others have a good way. */
+  /** The affected nodes; for all others the path is good. */
   only?: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ interface Datagram {
   name?: string;
   seq?: number;
   goodbye?: boolean;
-  /** It comes by the other line. */
+  /** It is sent by the other line. */
   away?: boolean;
 }
 
@@ -63,23 +63,23 @@ export class Path {
   readonly #mortal: ReadonlySet<string>;
   #weather = FAIR;
   #seed = 0;
-  /** Of each node the datagram that comes after its next one. */
+  /** For each node the datagram that is held until after its next one. */
   readonly #held = new Map<string, Datagram>();
   readonly #delayed = new Set<{ datagram: Datagram; timer: NodeJS.Timeout }>();
-  /** What comes while nothing is passed on. */
+  /** Datagrams that arrive while nothing is passed on. */
   #waiting: Datagram[] | undefined;
-  /** `deaf`: no receiver, or no road to it, so that what is passed on may come to nothing; `full`: it may be dropped, and counted. */
+  /** `deaf`: no receiver, or no road to it, so datagrams may not arrive; `full`: the kernel may drop and count them. */
   #state: 'hearing' | 'full' | 'deaf' = 'hearing';
   // Since the last account:
   #all = 0;
   #doubtful = 0;
-  /** When what is not in doubt was passed on. */
+  /** When the datagrams that are not in doubt were passed on. */
   #times: number[] = [];
   readonly #byNode = new Map<string, number>();
   readonly #models = new Map<string, Model>();
-  /** The last one that any reader has seen. */
+  /** The last heartbeat that any reader has seen. */
   heartbeat = 0;
-  /** In all, for the report: what was done to datagrams. */
+  /** Totals for the report: what was done to datagrams. */
   readonly done = { passed: 0, lost: 0, doubled: 0, swapped: 0, delayed: 0, cut: 0, junk: 0 };
 
   private constructor(roads: readonly Road[], other: Road, relay: Socket, mortal: readonly string[]) {
@@ -90,14 +90,14 @@ export class Path {
     relay.on('message', bytes => this.take(bytes));
   }
 
-  /** `other`: by another line. `mortal`: nodes whose sender may start again. */
+  /** `other`: the road by the other line. `mortal`: nodes whose sender may start again. */
   static async open(roads: readonly Road[], other: Road, mortal: readonly string[]): Promise<Path> {
     const relay = createSocket('udp4');
     await new Promise<void>(resolve => relay.bind(0, '127.0.0.1', resolve));
     return new Path(roads, other, relay, mortal);
   }
 
-  /** Where senders in processes of their own report to. */
+  /** The port to which senders in their own processes report. */
   get port(): number {
     return this.#relay.address().port;
   }
@@ -108,7 +108,7 @@ export class Path {
     this.#relay.close();
   }
 
-  /** Changes the weather; `seed` decides what befalls which report. What was on its way arrives first. */
+  /** Changes the weather; `seed` decides what happens to which report. Datagrams that are on their way arrive first. */
   turn(weather: Weather, seed: number): void {
     this.flush();
     this.#weather = weather;
@@ -126,7 +126,7 @@ export class Path {
     this.#held.clear();
   }
 
-  /** A report sets out. */
+  /** Takes a report from its sender. */
   take(bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const end = bytes.indexOf(0, nameAt);
@@ -135,7 +135,7 @@ export class Path {
     const goodbye = ((view.getUint32(flagsAt, true) >> bits.flags.goodbye) & 1) === 1;
     const datagram: Datagram = { bytes: Uint8Array.from(bytes), name, seq, goodbye };
     const weather = this.#weather.only?.has(name) === false ? FAIR : this.#weather;
-    // By name and number: what befalls it does not depend on how fast this machine is.
+    // Seeded by name and number, so that the result does not depend on the speed of this machine.
     const chance = random(this.#seed ^ hashOf(name) ^ Math.imul(seq + 1, 0x9e3779b1));
     const befalls = (share: number) => chance() < share;
     if (befalls(weather.junk)) {
@@ -203,12 +203,12 @@ export class Path {
     this.#models.get(name)?.take(seq);
   }
 
-  /** Whether it was passed on. */
+  /** Sends a datagram, and returns whether that succeeded. */
   #send(road: BulkSender, bytes: Uint8Array): boolean {
     try {
       road.send(bytes, bytes.length, 0, 1);
     } catch {
-      // There is no road at all.
+      // The road's interface does not exist.
       this.done.lost++;
       return false;
     }
@@ -219,7 +219,7 @@ export class Path {
     return true;
   }
 
-  /** Somebody else reports in the name of a node, which is live, by the other line. */
+  /** Another sender reports in the name of a live node, by the other line. */
   stray(name: string, bytes: Uint8Array): void {
     if (!this.#send(this.#other, bytes)) return;
     this.#byNode.set(name, (this.#byNode.get(name) ?? 0) + 1);
@@ -236,23 +236,23 @@ export class Path {
     return truth;
   }
 
-  /** From now on what is passed on may come to nothing, and from that time on it may have. */
+  /** From now on datagrams may not arrive; those since that time may not have arrived either. */
   deafen(since: number): void {
     this.#state = 'deaf';
     this.doubt(since);
   }
 
-  /** From now on the kernel may have to drop what is passed on. */
+  /** From now on the kernel may drop datagrams. */
   overfill(): void {
     this.#state = 'full';
   }
 
-  /** There is a receiver again, a road to it, and room. */
+  /** There is a receiver again, with a road to it, and room in its buffer. */
   hear(): void {
     this.#state = 'hearing';
   }
 
-  /** What was passed on after that time may have come to nothing. */
+  /** Datagrams that were passed on after this time may not have arrived. */
   doubt(since: number): void {
     const sure = this.#times.filter(time => time <= since);
     this.#doubtful += this.#times.length - sure.length;
@@ -260,24 +260,24 @@ export class Path {
     for (const truth of this.truths.values()) truth.doubt(since);
   }
 
-  /** Nothing is passed on from now on; what comes waits. */
+  /** From now on nothing is passed on; datagrams wait. */
   freeze(): void {
     this.#waiting = [];
   }
 
-  /** What has waited is passed on. */
+  /** Passes on the waiting datagrams. */
   thaw(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     for (const datagram of waiting) this.#pass(datagram);
   }
 
-  /** What was passed on since the last `begin`. */
+  /** The datagrams that were passed on since the last `begin`. */
   get account(): Pick<Account, 'all' | 'doubtful' | 'byNode' | 'models'> {
     return { all: this.#all, doubtful: this.#doubtful, byNode: this.#byNode, models: this.#models };
   }
 
-  /** Counts anew, from what the board knows of the nodes whose sender never starts again. */
+  /** Starts counting again, with what the board knows of the nodes whose sender never starts again. */
   begin(nodes: ReadonlyMap<string, NodeCounts>): void {
     this.#all = this.#doubtful = 0;
     this.#times = [];

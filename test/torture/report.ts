@@ -1,5 +1,5 @@
-// Reports that carry a checksum of themselves, so that every reader can tell whether one is whole. It lies where a tag would: a
-// receiver without keys does not look at it.
+// Reports with a checksum of themselves, so that every reader can check whether one is whole. The checksum is in the
+// place of the tag, which a receiver without keys ignores.
 
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums, structs } from '../../src/layout/layout.gen.js';
@@ -23,7 +23,7 @@ export function makeSummed(values: Parameters<typeof makeReport>[0]): Uint8Array
   return report;
 }
 
-/** Whether a report matches its checksum; one without cannot be told. */
+/** Whether a report matches its checksum; a report without one counts as whole. */
 export function isWhole(report: Uint8Array): boolean {
   if (report.length !== REPORT_BYTES) return false;
   return report[auth_alg.offset] === 0 || sumOf(report).getUint32(0, true) === checksum(report);

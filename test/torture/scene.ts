@@ -1,5 +1,5 @@
-// Where the torture takes place: a receiver behind a network and on a memory of its own, nodes that report to it by a bad way, and
-// readers in C and TypeScript that look all the time. Every look is judged as it comes.
+// The scene of the torture: a receiver in its own network and with its own tmpfs, nodes that report to it over a bad
+// path, and readers in C and TypeScript that look all the time. Every look is checked at once.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,18 +37,18 @@ const OTHER_RECEIVER = '10.86.78.1';
 const OTHER_SENDER = '10.86.78.2';
 type Line = typeof LINE | typeof OTHER;
 export type End = Line[keyof Line];
-/** What the receiver's socket buffer is granted, bytes: some hundred reports. */
+/** The receiver's socket buffer, bytes: some hundred reports. */
 const BUFFER = 512 << 10;
 const CAPACITY = 64;
 const NODES = 12;
 const INTERVAL_MS = 200;
 const LIMITS: Limits = { uncertainAfter: 900 * MS, silentAfter: 2100 * MS, interval: INTERVAL_MS * MS };
-/** A sender in a process of its own. */
+/** The name of a sender in its own process. */
 export const SENDER_NAME = 'real1';
-/** Nobody: schedulers and users read as somebody else than the receiver. */
+/** The user nobody: readers run as another user than the receiver, as schedulers and users do. */
 const STRANGER = '65534';
 
-/** Something that was promised and not kept. */
+/** A broken promise. */
 export class Broken extends Error {}
 
 /** Runs a program to its end. */
@@ -56,10 +56,10 @@ function command(...[program = '', ...args]: string[]): void {
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Runs ip(8), behind words that put it elsewhere. */
+/** Runs ip(8), after a prefix that may enter another network. */
 const ip = (words: string, where: readonly string[] = []) => command(...where, 'ip', ...words.split(' '));
 
-/** A node that reports as long as it lives, and never starts again. */
+/** A node that reports until it ends, and never starts again. */
 class Node {
   #seq = 0;
   readonly #timer: NodeJS.Timeout;
@@ -92,13 +92,13 @@ class Node {
   static readonly #time = new BigUint64Array(3);
 }
 
-/** A reader in a process of its own, which is started again whenever it ends. */
+/** A reader in its own process, which is started again whenever it ends. */
 export class Watcher {
   child: ChildProcess;
   /** The last look, and the time of it; undefined: there was no board. */
   last: { at: number; state: string; look: Look | undefined } | undefined;
   looks = 0;
-  /** Of each node the highest number that it has shown. */
+  /** For each node the highest number that it has shown. */
   readonly #shown = new Map<string, number>();
   /** Whether this process has had a board. */
   #reads = false;
@@ -132,7 +132,7 @@ export class Watcher {
     this.looks++;
     if (state !== 'ready') {
       this.last = { at: Number(at), state, look: undefined };
-      // Between a board and its successor there may be a moment.
+      // Between a retired board and the next one there may be a moment without a board.
       if (this.#reads && state !== 'retired') this.scene.readerMisses(this.what, state);
       return;
     }
@@ -166,23 +166,23 @@ export class Watcher {
     this.child = this.#start();
   }
 
-  /** Its next look that began after that time. */
+  /** Waits for a look that began after this time. */
   async next(after = now()): Promise<void> {
     await until(`${this.what} looks`, () => (this.last?.at ?? 0) > after);
   }
 }
 
-/** What happened to the receiver since the counters were last held against the truth. */
+/** What happened to the receiver since the counters were last compared with the truth. */
 interface Since {
   kills: number;
   lossy: boolean;
-  /** The board was made anew: its counters began at 0. */
+  /** The board was made again: its counters began at 0. */
   fresh: boolean;
   /** Readers may find no board, or one that was cut. */
   blind: boolean;
   /** The receiver's wall clock has stepped. */
   stepped: boolean;
-  /** No node falls silent. */
+  /** No node may be called silent. */
   blameless: boolean;
 }
 
@@ -194,30 +194,30 @@ export class Scene {
   sender!: Running;
   standIn!: StandIn;
   path!: Path;
-  /** Each thing that was looked at and had to be as promised. */
+  /** The number of checks. */
   checks = 0;
   readonly #broken: string[] = [];
   readonly #ends: (() => void | Promise<void>)[] = [];
   #reader!: BoardReader;
   #before!: Counts;
   #since: Since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false, blameless: false };
-  /** A process in the receiver's network, and what runs a program there. */
+  /** A process in the receiver's network, and the prefix that runs a program there. */
   #network = 0;
   #inside: string[] = [];
-  /** Programs that were compiled, and one of them. */
+  /** The folder of compiled programs, and one of these. */
   #built = '';
   #badsums = '';
   readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
 
   private constructor(
     readonly shm: string,
-    /** How long faults last, as a part of the usual. */
+    /** A factor for the time that faults last. */
     readonly part: number,
   ) {
     this.board = join(shm, 'beoboard', 'board');
   }
 
-  /** Sets everything up. Needs a network and mounts of its own; see main.ts. */
+  /** Sets everything up. Needs its own network and mount namespaces; see main.ts. */
   static async open(part: number): Promise<Scene> {
     const shm = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
     const scene = new Scene(shm, part);
@@ -236,7 +236,7 @@ export class Scene {
     this.#built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
     this.#ends.push(() => rmSync(this.#built, { recursive: true, force: true }));
     chmodSync(this.#built, 0o755);
-    // So small that it can be filled.
+    // So small that a fault can fill it.
     command('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'torture', shm);
     this.#ends.push(() => command('umount', '--lazy', shm));
     await this.#makeNetwork();
@@ -261,10 +261,10 @@ export class Scene {
     await this.healed(now());
   }
 
-  /** A network for the receiver alone, and a line to it. */
+  /** Makes a network for the receiver, and a line to it. */
   async #makeNetwork(): Promise<void> {
     const own = spawnSync('readlink', ['/proc/self/ns/net'], { encoding: 'utf8' }).stdout.trim();
-    // It is there as long as a process lives in it.
+    // A network namespace exists as long as a process is in it.
     const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '-n', 'cat'], {
       stdio: ['pipe', 'ignore', 'inherit'],
     });
@@ -285,7 +285,7 @@ export class Scene {
     this.line(OTHER.sender, 'up');
   }
 
-  /** A line from us to the receiver's network. */
+  /** Makes a line from us to the receiver's network. */
   makeLine(): void {
     ip(`link add ${LINE.sender} type veth peer name ${LINE.receiver} netns ${this.#network}`);
     ip(`addr add ${SENDER}/24 dev ${LINE.sender}`);
@@ -294,7 +294,7 @@ export class Scene {
     this.line(LINE.sender, 'up');
   }
 
-  /** Both of its ends are gone then. */
+  /** Removes both ends of the line. */
   removeLine(): void {
     ip(`link delete ${LINE.receiver}`, this.#inside);
   }
@@ -302,11 +302,11 @@ export class Scene {
   /** Takes one end of the line down, or up again. */
   line(end: End, state: 'up' | 'down'): void {
     ip(`link set ${end} ${state}`, end === LINE.receiver || end === OTHER.receiver ? this.#inside : []);
-    // Routes of an interface go with it; its address stays.
+    // An interface that goes down loses its routes, but keeps its address.
     if (end === LINE.sender && state === 'up') ip(`route replace ${GROUP}/32 dev ${end}`);
   }
 
-  /** Compiles a program out of c/test. */
+  /** Compiles a program of c/test. */
   #compile(name: string, sources: readonly string[]): string {
     const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
     const program = join(this.#built, name);
@@ -323,7 +323,7 @@ export class Scene {
     const program = this.#compile('torturereader', sources);
     this.#badsums = this.#compile('badsums', ['test/badsums.c']);
     const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
-    // Where we are root in our namespace only there may be nobody else.
+    // If we are root only in a user namespace, there may be no other user.
     const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
     const typescript = join(ROOT, 'dist', 'test', 'torture', 'torturereader.js');
     this.watchers.push(
@@ -342,7 +342,7 @@ export class Scene {
 
   // ---- the receiver, and the sender in a process of its own ----
 
-  /** Starts a receiver; throws when that cannot be. */
+  /** Starts a receiver; throws if it does not start. */
   async startReceiver(): Promise<void> {
     const { uncertainAfter, silentAfter } = LIMITS;
     const limits = `--uncertain-after ${uncertainAfter / MS}ms --silent-after ${silentAfter / MS}ms`;
@@ -355,7 +355,7 @@ export class Scene {
     await this.receiver.ready;
   }
 
-  /** Starts a receiver again and again until one stays, as a service manager does. */
+  /** Starts a receiver again and again until one keeps running, as a service manager does. */
   async reviveReceiver(): Promise<void> {
     await until(
       'a receiver stays',
@@ -376,14 +376,14 @@ export class Scene {
     if (signal === 'SIGKILL') this.#since.kills++;
   }
 
-  /** Waits until the receiver is gone. What came after its last heartbeat may never have come to the board. */
+  /** Waits until the receiver has ended. Reports after its last heartbeat may not have reached the board. */
   async receiverEnded(): Promise<number | string> {
     const ended = await this.receiver.exit;
     this.path.deafen(this.#heartbeat() - ROAD);
     return ended;
   }
 
-  /** Of the board; 0 where there is none. */
+  /** The heartbeat of the board; 0 if there is no board. */
   #heartbeat(): number {
     try {
       return Number(this.#reader.snapshot().evidence.heartbeatNs);
@@ -393,24 +393,24 @@ export class Scene {
     }
   }
 
-  /** Waits until the receiver has gone on for so long, by its own heart. */
+  /** Waits until the receiver has run for so long, by its heartbeat. */
   async beats(ms: number): Promise<void> {
     const from = now();
     await until(`the receiver goes on for ${ms} ms`, () => this.#heartbeat() > from + ms * MS);
   }
 
-  /** The time of a fault, of so many seconds at most and at least. */
+  /** Waits for the duration of a fault, which is random between these numbers of seconds. */
   async lasts(chance: () => number, least: number, most: number): Promise<void> {
     await pass(now() + this.part * (least + chance() * (most - least)) * S);
     this.check();
   }
 
-  /** From now on reports may be lost for good, and be called so. */
+  /** From now on reports may be lost, and counted as lost. */
   mayLose(): void {
     this.#since.lossy = true;
   }
 
-  /** From now on no node may be called silent, whatever is heard: until all is healed. */
+  /** From now on no node may be called silent, until everything has recovered. */
   blamesNobody(): void {
     this.#since.blameless = true;
   }
@@ -420,24 +420,24 @@ export class Scene {
     return this.#since.blameless;
   }
 
-  /** By which link each node was last heard, for all readers: one number, or none when they differ. */
+  /** The link by which a node was last heard; undefined: the readers differ. */
   linkOf(name: string): number | undefined {
     const links = new Set(this.watchers.map(({ last }) => last?.look?.nodes.get(name)?.link?.number));
     return links.size === 1 ? [...links][0] : undefined;
   }
 
-  /** The number of a line's link; undefined: it has none yet. */
+  /** The link number of a line; undefined: it has none yet. */
   linkNumber({ receiver }: Line): number | undefined {
     return this.#reader.links().find(({ name }) => name === receiver)?.number;
   }
 
-  /** What the kernel has dropped: for want of room, and for another cause. */
+  /** What the kernel has dropped: for lack of room, and as unfit. */
   get drops(): { room: number; unfit: number } {
     const { header } = this.#reader.snapshot();
     return { room: header.kernel_drops ?? 0, unfit: header.unfit_drops ?? 0 };
   }
 
-  /** Datagrams with wrong checksums come, one every so many us, until what this gives is called: how many were sent. */
+  /** Sends datagrams with wrong checksums, one every so many us; the returned function ends that and counts them. */
   async badChecksums(everyUs: number): Promise<() => Promise<number>> {
     const words = ['--pdeathsig', 'KILL', this.#badsums, SENDER, RECEIVER, String(PORT), String(everyUs)];
     const child = spawn('setpriv', words, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -464,7 +464,7 @@ export class Scene {
     await this.standIn.step(by);
   }
 
-  /** Whether the wall clock has stepped since all was healed. */
+  /** Whether the wall clock has stepped since the last recovery. */
   get stepped(): boolean {
     return this.#since.stepped;
   }
@@ -474,13 +474,13 @@ export class Scene {
     this.#since.blind = true;
   }
 
-  /** The receiver is gone, and the next one begins another board: nothing that was on this one counts any more. */
+  /** The receiver has ended, and the next one begins another board: nothing on this one counts any more. */
   forgetBoard(): void {
     this.#since.fresh = true;
     this.path.doubt(0);
   }
 
-  /** Takes a node from the board, to which it comes back by itself. */
+  /** Forgets a node, and waits until it is on the board again. */
   async forgetNode(name: string): Promise<void> {
     const truth = this.path.truthOf(name);
     truth.mistrusted = true;
@@ -492,7 +492,7 @@ export class Scene {
     truth.mistrusted = false;
   }
 
-  /** Waits until every node has come through again, by either road. */
+  /** Waits until a new report of every node has arrived. */
   async isHeard(): Promise<void> {
     const before = new Map([...this.path.truths].map(([name, { highest }]) => [name, highest]));
     await until('all are heard again', () =>
@@ -509,7 +509,7 @@ export class Scene {
     });
   }
 
-  /** Waits until the receiver has ended, which then is started again, or has mended the board; for when its file was cut. */
+  /** After the board's file was cut: waits until the receiver has repaired it, or has ended; then starts it again. */
   async outlive(): Promise<void> {
     const hasEnded = () => this.receiver.child.exitCode !== null || this.receiver.child.signalCode !== null;
     await until('the receiver has ended, or mended the board', () => hasEnded() || this.#anew() === undefined);
@@ -521,7 +521,7 @@ export class Scene {
     await this.reviveReceiver();
   }
 
-  /** No receiver can be started on this board, and says why in one line. */
+  /** Checks that no receiver can be started on this board, and that it says why in one line. */
   async cannotStart(why: RegExp): Promise<void> {
     const other = startIn(this.#t, { prefix: this.#inside }, [
       ...['receive', '--board', this.board, '--capacity', String(CAPACITY), '--listen', `${RECEIVER}:0`],
@@ -551,20 +551,20 @@ export class Scene {
     this.#broken.push(what);
   }
 
-  /** A reader ended by itself. */
+  /** Called when a reader ended by itself. */
   readerEnded(who: string, how: number | string): void {
     if (!this.#since.blind || how !== 'SIGBUS') this.#fail(`${who} reader: ended with ${how}`);
   }
 
-  /** A reader that has had a board has none. */
+  /** Called when a reader that has had a board has none. */
   readerMisses(who: string, state: string): void {
     if (!this.#since.blind) this.#fail(`${who} reader: lost its board: ${state}`);
   }
 
-  /** Judges one look of a reader. `shown`: of each node the highest number that this reader has shown. */
+  /** Checks one look of a reader. `shown`: for each node the highest number that this reader has shown. */
   judge(who: string, look: Look, shown: Map<string, number>): void {
     this.path.heartbeat = look.heartbeat;
-    // A board that was cut is as good as stalled.
+    // A board that was cut may look stalled.
     for (const fault of this.#since.blind ? [] : faultsOfLook(look)) this.#fail(`${who} reader: the board ${fault}`);
     this.checks++;
     for (const [name, truth] of this.path.truths) {
@@ -579,7 +579,7 @@ export class Scene {
       if (!this.path.truths.has(name)) this.#fail(`${who} reader: ${name}: nobody of that name has ever reported`);
   }
 
-  /** Throws the first promise that was broken. */
+  /** Throws the first broken promise. */
   check(): void {
     const [first, ...more] = this.#broken;
     if (first !== undefined) throw new Broken(`${first}${more.length > 0 ? `, and ${more.length} more` : ''}`);
@@ -589,18 +589,18 @@ export class Scene {
     return this.watchers.reduce((sum, { looks }) => sum + looks, 0);
   }
 
-  /** Inflicts a fault, waits until it has healed, and gives how long that took, ms. Throws what was promised and not kept. */
+  /** Inflicts a fault, waits for recovery, and returns how long that took, ms. Throws a broken promise. */
   async suffer(inflict: () => Promise<void>): Promise<number> {
     try {
       await inflict();
     } finally {
-      // What was broken first tells more than what it led to.
+      // The first broken promise says more than an error that followed from it.
       this.check();
     }
     return this.healed(now());
   }
 
-  /** Waits until all is as if nothing had been, and gives how long that took after `from`, ms. */
+  /** Waits until everything has recovered, and returns how long after `from` that was, ms. */
   async healed(from: number): Promise<number> {
     const began = now();
     const missing = () => {
@@ -616,7 +616,7 @@ export class Scene {
         for (const [name, truth] of this.path.truths) {
           const { state, seq = -1 } = last.look.nodes.get(name) ?? {};
           if (state !== 'live') return `${name}, which is ${state} for the ${what} reader`;
-          // What was lost on the way shows when the next one comes.
+          // A new report is needed, because lost reports are counted only when the next one arrives.
           const first = truth.firstAfter(began);
           if (first === undefined || seq < first || seq > truth.highest)
             return `a new report of ${name} for the ${what} reader`;
@@ -638,7 +638,7 @@ export class Scene {
     return healed;
   }
 
-  /** What somebody who comes anew misses of the board. */
+  /** What a new reader lacks; undefined: nothing. */
   #anew(): string | undefined {
     const reader = new BoardReader(this.board);
     try {
@@ -660,7 +660,7 @@ export class Scene {
 
   // ---- counters ----
 
-  /** Everything that the board counts, once the receiver has done all there was. */
+  /** The counters of the board, once the receiver has processed everything. */
   async #count(): Promise<Counts> {
     const asked = now() + ROAD;
     const snapshot = await until('the receiver has done all there was', () => {
@@ -689,7 +689,7 @@ export class Scene {
     };
   }
 
-  /** Holds the counters against what was passed on since the last time; nothing goes on meanwhile. */
+  /** Compares the counters with what was passed on since the last time; meanwhile nothing is passed on. */
   async #settle(): Promise<void> {
     this.path.flush();
     this.path.freeze();

@@ -1,5 +1,5 @@
-// A reader for the torture, in a process of its own: looks at a board through the public face of TypeScript, again and again until
-// it is killed, and prints what it saw, in the words of c/test/torturereader.c.
+// A reader for the torture, in its own process: looks at a board through the public TypeScript API again and again
+// until it is killed, and prints what it saw, in the format of c/test/torturereader.c.
 
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
@@ -21,7 +21,7 @@ function isTorn({ view, reportAt, previousAt }: Node): boolean {
 
 const { board_header, link_evidence } = structs;
 
-/** A time out of what the snapshot knows of a link; nothing is known of number 0. */
+/** A time of a link's evidence in the snapshot; 0 for link 0, which has none. */
 function time({ words }: Snapshot, link: number, field: keyof typeof link_evidence.fields): number {
   if (link === 0) return 0;
   const at = board_header.fields.evidence.offset + link * link_evidence.bytes + link_evidence.fields[field].offset;
@@ -50,5 +50,5 @@ function look(): string {
 }
 
 setInterval(() => process.stdout.write(`${look()}\n`), EVERY_MS);
-// Whoever started us reads no more: he is gone.
+// The program that started us does not read any more, so it has ended.
 process.stdout.on('error', () => process.exit());

@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples/ansible, run by the system's own Ansible against this machine as master and node.
-# Of ours nothing is installed when it begins.
+# examples/ansible, run by the system's own Ansible, with this machine as master and node. None of our packages is
+# installed at the beginning.
 . /root/common.sh
 self=$(hostname -s)
 cat >/root/inventory.ini <<END

@@ -1,8 +1,9 @@
-# What the trials share that run in a virtual machine: what holds is told line by line, as `ok WHAT` or `not ok WHAT`, figures as `# …`.
+# Functions of the trials, which run in a virtual machine. They print a line `ok WHAT` or `not ok WHAT` for each check,
+# and `# …` for figures.
 
 tell() { printf '# %s\n' "$*"; }
 
-# check WHAT COMMAND…: the command has to succeed; what it said is told where it does not.
+# check WHAT COMMAND…: the command has to succeed; if it fails, its output is shown.
 check() {
   what=$1
   shift
@@ -16,7 +17,8 @@ same() { [ "$1" = "$2" ] || { printf '%s, not %s\n' "$1" "$2"; return 1; }; }
 # is WHAT FOUND WANTED
 is() { check "$1" same "$2" "$3"; }
 
-# until_so COMMAND…: waits for what comes by itself. What does not come within ten minutes of this slow machine is told, and the trial goes on.
+# until_so COMMAND…: repeats the command until it succeeds. After ten minutes of this slow machine that is reported, and
+# the trial continues.
 until_so() {
   waits=0
   until "$@" >/dev/null 2>&1; do
@@ -32,12 +34,12 @@ board() { beoboard status --json --board /dev/shm/beoboard/board | node -e "
   const sum = (of, some = nodes) => some.reduce((total, node) => total + node[of], 0);
   const loaded = nodes.filter(node => node.name.startsWith('load'));
   console.log(eval(process.argv[1]));" "$1"; }
-# A sender's option file that reports to this machine.
+# Installs an option file with which the sender reports to this machine.
 reports_here() {
   install -m 644 /usr/share/beoboard/send.toml /etc/beoboard/send.toml
   sed -i 's/^to = .*/to = ["127.0.0.1"]/' /etc/beoboard/send.toml
 }
-# asks JAVASCRIPT: says by its exit code whether what the script promises is so.
+# asks JAVASCRIPT: exits with 0 if the expression, or its promise, gives true.
 asks() { node -e "Promise.resolve($1).then(is => process.exit(is ? 0 : 1))"; }
 inode() { stat -c %i /dev/shm/beoboard/board; }
 heard() { beoboard check --nodes "$1" --fail closed; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every daemon that the packages bring, under a systemd that is process 1: each starts as soon as there is its file, does its work within
-# its unit, says so to systemd, and ends in good order. /root/slurm has answers of Slurm's commands; a server of NATS is installed.
+# Every packaged daemon under a systemd that is process 1: each starts as soon as its option file exists, does its work
+# within its unit, sends its status to systemd, and ends cleanly. /root/slurm has answers of Slurm's commands; a NATS
+# server is installed.
 . /root/common.sh
 self=$(hostname -s)
 etc=/etc/beoboard
@@ -16,7 +17,7 @@ systemctl start beoboard-receive.service beoboard-send.service
 until_so heard "$self"
 check 'the node is live' heard "$self"
 
-# starts NAME: by its unit; that it is started means that it told systemd so.
+# starts NAME: starts the daemon with its unit, which succeeds only if the daemon tells systemd that it is ready.
 starts() {
   check "beoboard-$1 starts" systemctl restart "beoboard-$1.service"
   is "beoboard-$1 runs" "$(of "beoboard-$1.service" ActiveState) $(of "beoboard-$1.service" NRestarts)" 'active 0'
@@ -39,7 +40,7 @@ is 'the node answers this machine alone' "$(ss -Htln 'sport = 2710' | awk '{prin
 check 'and tells what it is doing' sh -c 'beoboard zoom --at 127.0.0.1:2710 --for 1s --csv | tail -n 1 | grep ,'
 is 'beoboard-gpu waits where there is no driver' "$(of beoboard-gpu.service ActiveState) $(of beoboard-gpu.service NRestarts)" 'active 0'
 
-# ---- Slurm: its commands answer with what real ones answered once ----
+# ---- Slurm: its commands give the recorded answers of real ones ----
 
 mkdir /opt/slurm
 cp /root/slurm/* /opt/slurm
@@ -91,7 +92,7 @@ starts mirror
 until_so beoboard check --board /dev/shm/beoboard/mirror --nodes "$self" --fail closed
 check 'the node is live on the mirror' beoboard check --board /dev/shm/beoboard/mirror --nodes "$self" --fail closed
 
-# ---- the sender on Node.js, which takes the place of the other ----
+# ---- the sender on Node.js, which replaces the other ----
 
 starts send-nodejs
 is 'either ends the other' "$(of beoboard-send.service ActiveState)" inactive

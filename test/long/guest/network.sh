@@ -1,5 +1,6 @@
 #!/bin/sh
-# A boot at which the network comes late: the address at which the receiver shall listen, and to which the sender reports, is not there yet.
+# A boot at which the network comes late: the address on which the receiver should listen, and to which the sender
+# reports, does not exist yet.
 . /root/common.sh
 self=$(hostname -s)
 
@@ -20,7 +21,7 @@ done
 for unit in ganglia prometheus slurm supermon web relay bridge; do
   check "beoboard-$unit comes after the receiver" sh -c "systemctl show -P After beoboard-$unit.service | grep -w beoboard-receive.service"
 done
-# Ends in order: the sender's goodbye comes while the receiver still listens.
+# When the sender is stopped, its goodbye reaches the receiver.
 systemctl stop beoboard-send.service
 until_so beoboard check --nodes "$self" --fail open
 is 'a sender that is stopped has left' "$(beoboard nodes --state left)" "$self"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The packages under a systemd that is process 1: what the units promise, each tried.
+# The packages under a systemd that is process 1: checks everything that the units promise.
 . /root/common.sh
 self=$(hostname -s)
 
@@ -58,7 +58,7 @@ systemctl stop beoboard-send.service
 survives "the sender's stop"
 systemctl stop beoboard-receive.service
 is 'the board is there when no unit of its user runs' "$(inode)" "$mine"
-sleep 2 # systemd removes what a user leaves some time after his last unit
+sleep 2 # systemd removes a user's files some time after the user's last unit
 is 'and stays' "$(inode)" "$mine"
 systemctl start beoboard-receive.service beoboard-send.service
 survives 'a stop of all'
@@ -74,7 +74,7 @@ printf 'capacity = 3000\n' >>/etc/beoboard/receive.toml
 check 'the receiver is reloaded' systemctl reload beoboard-receive.service
 until_so sh -c "beoboard status --json | grep -q '\"capacity\":3000'"
 check 'a file that is changed is read at reload' true
-mine=$(inode) # a smaller board is another file
+mine=$(inode) # a board with another capacity is another file
 count=$(board board.accepted)
 sed -i 's/^#name = .*/name = "other"/' /etc/beoboard/send.toml
 systemctl reload beoboard-send.service
@@ -108,7 +108,7 @@ survives 'the watchdog'
 
 # ---- what keeps the board ----
 
-# The same board under units without RemoveIPC=no: it is that line which keeps it.
+# The same board under units without RemoveIPC=no, to show that this line keeps it.
 for unit in receive send; do
   mkdir -p /run/systemd/system/beoboard-$unit.service.d
   printf '[Service]\nRemoveIPC=yes\n' >/run/systemd/system/beoboard-$unit.service.d/ipc.conf

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The packages under a systemd that is process 1: reports while the receiver is restarted and upgraded, removal and purge.
+# The packages under a systemd that is process 1: reports while the receiver is restarted and upgraded; removal, purge.
 . /root/common.sh
 
 until_so systemctl is-active beoboard-receive.service
@@ -29,7 +29,7 @@ until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 2 ]'
 is 'an upgrade never stops the socket' "$(of beoboard-receive.socket InvocationID)" "$socket"
 missed="sum('lost', loaded) + sum('unheard', loaded)"
 is 'over a restart and an upgrade none is missed' "$(board "$missed")" 0
-# Who is killed has read some that are on no board yet.
+# A receiver that is killed may have read reports that are not on the board yet.
 kill -KILL "$(of beoboard-receive.service MainPID)"
 until_so sh -c '[ "$(systemctl show -P NRestarts beoboard-receive.service)" -ge 1 ]'
 until_so systemctl is-active beoboard-receive.service

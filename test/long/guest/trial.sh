@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a trial once, tells that it came to its end, and switches the machine off.
+# Runs a trial once, prints that it has ended, and switches the machine off.
 . /root/environment
 sh /root/trial.sh
 echo done

@@ -1,18 +1,19 @@
 #!/bin/sh
-# From version N, which is installed, to N+1 and back, in every order: masters before nodes, nodes before masters; all the while a sender of N
-# and one of N+1 report beside each other. Each receiver takes over the board that the other left. /root/now has the packages of N, /root/next those of N+1.
+# From version N, which is installed, to N+1 and back, in every order: masters before nodes, nodes before masters;
+# meanwhile a sender of N and one of N+1 report side by side. Each receiver takes over the board that the other left.
+# /root/now has the packages of N, /root/next those of N+1.
 . /root/common.sh
 self=$(hostname -s)
 
 reports_here
 printf '# of this site\n' >>/etc/beoboard/receive.toml
-# systemd takes no port for a service that runs.
+# systemd does not bind the socket while its service runs.
 systemctl stop beoboard-receive.service
 systemctl enable --now beoboard-receive.socket 2>/dev/null
 systemctl restart beoboard-receive.service beoboard-send.service
 is 'systemd holds the port' "$(of beoboard-receive.socket ActiveState)" active
 until_so heard "$self"
-# Nodes of both versions at once, whatever is installed.
+# Senders of both versions run at once, whichever is installed.
 for version in now next; do
   dpkg-deb -x /root/$version/beoboard-send_*.deb /root/of-$version
   systemd-run --quiet --unit "of-$version" "/root/of-$version/usr/sbin/beoboard-send" --to 127.0.0.1 --name "of-$version"
