@@ -49,9 +49,9 @@ const SHARE = 'usr/share/beoboard/';
 /**
  * Packages by their names. `rpm`: what else it is called there. `each`: one for each processor. `depends`: on other packages of these by
  * `ours`, else by the names of each. `units`: those it brings; enabled ones start at boot, and when it is installed, unless their
- * condition does not hold; all that run are restarted by an upgrade, but sockets, which are never stopped. `purges`: files that the
- * package reads, an administrator writes, and a purge takes away; keys are never taken away. `written`: what it may leave in memory.
- * `musl`: it holds musl, whose licence then has to be with it.
+ * condition does not hold; all that run are restarted by an upgrade, but sockets, which are never stopped. `sysctl`: what it sets.
+ * `purges`: files that the package reads, an administrator writes, and a purge takes away; keys are never taken away. `written`: what it
+ * may leave in memory, or of its own on disk. `musl`: it holds musl, whose licence then has to be with it.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -71,12 +71,12 @@ export const PACKAGES = {
     },
     sysusers: 'beoboard.conf',
     tmpfiles: 'beoboard.conf',
-    sysctl: '60-beoboard.conf',
+    sysctl: 'net.core.rmem_max',
     written: ['/dev/shm/beoboard', '/run/beoboard'],
     files: [
       ['packaging/sysusers.d/beoboard.conf', 'usr/lib/sysusers.d/'],
       ['packaging/tmpfiles.d/beoboard.conf', 'usr/lib/tmpfiles.d/'],
-      ['packaging/sysctl.d/60-beoboard.conf', 'usr/lib/sysctl.d/'],
+      ['packaging/sysctl.d/10-beoboard.conf', 'usr/lib/sysctl.d/'],
       [null, 'etc/beoboard/'],
     ],
   },
@@ -128,9 +128,10 @@ export const PACKAGES = {
       // Where beoboard-send.service is, too, either would end the other.
       'beoboard-send-nodejs.service': {},
     },
-    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror'].map(
+    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
+    written: ['/var/lib/beoboard-bridge'],
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],
