@@ -50,8 +50,9 @@ const SHARE = 'usr/share/beoboard/';
  * Packages by name. `rpm`: its name there, if that differs. `each`: one for each processor. `depends`: `ours` are
  * packages of this table; others have their names in deb and rpm. `units`: its units; enabled ones start at boot and at
  * installation if their conditions hold; an upgrade restarts all running ones except sockets, which are never stopped.
- * `purges`: files that an administrator writes for it, and that a purge removes; keys are never removed. `written`:
- * what it may leave in memory. `musl`: it contains musl, and so must have its licence.
+ * `sysctl`: what it sets. `purges`: files that the package reads and an administrator writes, which a purge removes;
+ * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
+ * and so must have its licence.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -71,12 +72,12 @@ export const PACKAGES = {
     },
     sysusers: 'beoboard.conf',
     tmpfiles: 'beoboard.conf',
-    sysctl: '60-beoboard.conf',
+    sysctl: 'net.core.rmem_max',
     written: ['/dev/shm/beoboard', '/run/beoboard'],
     files: [
       ['packaging/sysusers.d/beoboard.conf', 'usr/lib/sysusers.d/'],
       ['packaging/tmpfiles.d/beoboard.conf', 'usr/lib/tmpfiles.d/'],
-      ['packaging/sysctl.d/60-beoboard.conf', 'usr/lib/sysctl.d/'],
+      ['packaging/sysctl.d/10-beoboard.conf', 'usr/lib/sysctl.d/'],
       [null, 'etc/beoboard/'],
     ],
   },
@@ -128,9 +129,10 @@ export const PACKAGES = {
       // Not enabled, because it and beoboard-send.service stop each other.
       'beoboard-send-nodejs.service': {},
     },
-    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror'].map(
+    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
+    written: ['/var/lib/beoboard-bridge'],
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],

@@ -2,6 +2,8 @@
 // packages.mjs. Each part may run twice, and none needs a running systemd, because there is none when an image is made.
 
 const RUNS = '[ -d /run/systemd/system ]';
+/** dpkg names no older version: the package was not here before. */
+const FIRST = '[ "$1$2" = configure ]';
 
 /** Joins the parts that are strings as lines. Undefined if there is none, so that what contains it is left out, too. */
 const lines = (...parts) => parts.filter(part => typeof part === 'string').join('\n') || undefined;
@@ -10,8 +12,8 @@ const block = (head, tail, parts) => {
   return inside && `${head}\n${inside.replace(/^(?=.)/gm, '  ')}\n${tail}`;
 };
 const when = (condition, ...parts) => block(`if ${condition}; then`, 'fi', parts);
-const forEach = (names, ...parts) =>
-  names.length > 0 ? block(`for unit in ${names.join(' ')}; do`, 'done', parts) : undefined;
+const forEach = (variable, values, ...parts) =>
+  values.length > 0 ? block(`for ${variable} in ${values.join(' ')}; do`, 'done', parts) : undefined;
 /** A command for some units; undefined if there are none. */
 const about = (names, command) => (names.length > 0 ? command.replace('UNITS', names.join(' ')) : undefined);
 
@@ -26,6 +28,7 @@ function unitsOf({ units = {} }) {
     all,
     services,
     enabled,
+    sockets,
     disabled: all.filter(name => !enabled.includes(name)),
     stop: [...sockets, ...services],
   };
@@ -34,43 +37,49 @@ function unitsOf({ units = {} }) {
 /**
  * First users, then folders, which belong to them. Folders may fail, because each boot makes them, too, and in an image
  * that is being made there may be no /proc, which systemd-tmpfiles needs. The kernel's limit is set only if systemd
- * runs.
+ * runs, from all files that name it, as at boot, so that an administrator's own value stays.
  */
 const setUp = ({ sysusers, tmpfiles, sysctl }) =>
   lines(
     sysusers && `systemd-sysusers ${sysusers}`,
     tmpfiles && `systemd-tmpfiles --create ${tmpfiles} || :`,
-    sysctl && when(RUNS, `/usr/lib/systemd/systemd-sysctl ${sysctl} || :`),
+    sysctl && when(RUNS, `/usr/lib/systemd/systemd-sysctl --prefix=${sysctl} || :`),
   );
 
 /** dpkg's maintainer scripts by name, if they do something. Every Debian has `deb-systemd-*` (init-system-helpers). */
 export function debScripts(pack) {
-  const { all, services, enabled, disabled, stop } = unitsOf(pack);
-  const { purges, written } = pack;
-  // A unit that an administrator has disabled stays disabled.
+  const { all, services, sockets, enabled, disabled, stop } = unitsOf(pack);
+  const { purges = [], written } = pack;
+  // A unit that an administrator has disabled stays disabled. The state of an enabled one is not updated: for a masked
+  // unit that would record nothing, and a purge would leave its links.
   const enable = [
-    when('deb-systemd-helper --quiet was-enabled "$unit"', 'deb-systemd-helper enable "$unit" >/dev/null || :'),
-    'deb-systemd-helper update-state "$unit" >/dev/null || :',
+    'deb-systemd-helper --quiet was-enabled "$unit" && action=enable || action=update-state',
+    'deb-systemd-helper "$action" "$unit" >/dev/null || :',
   ];
   const reload = about(all, 'systemctl --system daemon-reload >/dev/null || :');
   const scripts = {
-    postinst: when(
-      '[ "$1" = configure ]',
+    // Also where dpkg gave up a removal or an upgrade: this package stays then, and what it had stopped runs again.
+    postinst: lines(
       setUp(pack),
-      forEach(enabled, ...enable),
-      forEach(disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
+      forEach('unit', enabled, ...enable),
+      forEach('unit', disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
       when(
         RUNS,
         reload,
-        when('[ -z "$2" ]', about(enabled, 'deb-systemd-invoke start UNITS >/dev/null || :')),
-        // Sockets are not restarted, because reports that arrive meanwhile wait in them.
-        when('[ -n "$2" ]', about(services, 'deb-systemd-invoke restart UNITS >/dev/null || :')),
+        when(FIRST, about(enabled, 'deb-systemd-invoke start UNITS >/dev/null || :')),
+        when(
+          `! ${FIRST}`,
+          // Sockets are not restarted, because reports that arrive meanwhile wait in them. After a removal they are
+          // started, before their services.
+          about(sockets, 'deb-systemd-invoke start UNITS >/dev/null || :'),
+          about(services, 'deb-systemd-invoke restart UNITS >/dev/null || :'),
+        ),
       ),
     ),
     prerm: when(
       '[ "$1" = remove ]',
       // Records units that an administrator has enabled, so that a purge removes these links, too.
-      about(all, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
+      about(disabled, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
       when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
     ),
     postrm: lines(
@@ -78,7 +87,8 @@ export function debScripts(pack) {
       when(
         '[ "$1" = purge ]',
         about(all, 'deb-systemd-helper purge UNITS >/dev/null || :'),
-        purges && `rm -f ${purges.join(' ')}`,
+        // A unit of another package may read the same file, which then stays.
+        forEach('file', purges, 'grep -qsF "$file" /usr/lib/systemd/system/beoboard-*.service || rm -f "$file"'),
         written && `rm -rf ${written.join(' ')}`,
       ),
     ),

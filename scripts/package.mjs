@@ -48,7 +48,10 @@ if (formats.includes('npm') || parts.has('program')) parts.add('addon');
 
 const own = { x64: 'amd64', arm64: 'arm64' }[process.arch];
 /** Programs and files, and the Debian packages that contain them. */
-const needs = [['make', 'make']];
+const needs = [
+  ['make', 'make'],
+  ['gzip', 'gzip'],
+];
 if (formats.includes('deb')) needs.push(['dpkg-deb', 'dpkg']);
 if (formats.includes('rpm')) needs.push(['rpmbuild', 'rpm']);
 for (const name of parts.size > 0 ? processors : []) {
@@ -80,7 +83,10 @@ const epoch =
   process.env.SOURCE_DATE_EPOCH ??
   git('log', '-1', '--format=%ct') ??
   fail('this is not a git clone; set SOURCE_DATE_EPOCH');
-// For everything that runs from here on.
+// For everything that runs from here on. What make and compilers read of the builder's own settings would be in the
+// programs: with LDFLAGS alone a static program is not static.
+for (const name of Object.keys(process.env))
+  if (/FLAGS$|^(\w+_)?INCLUDE_PATH$|^(LIBRARY_PATH|COMPILER_PATH|CPATH|LINK)$/.test(name)) delete process.env[name];
 Object.assign(process.env, { SOURCE_DATE_EPOCH: epoch, TZ: 'UTC', LC_ALL: 'C.UTF-8' });
 process.umask(0o022);
 

@@ -23,6 +23,11 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
     [],
     'nothing that its users have no use for',
   );
+  t.same(
+    (readdirSync(root, { recursive: true }) as string[]).filter(path => /(^|\/)(test|fuzz|proof)$/.test(path)),
+    [],
+    'and no tests of ours',
+  );
   const { bin, scripts, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     bin: { beoboard: string };
     scripts: Record<string, string>;

@@ -3,9 +3,20 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { freshRoot } from './freshroot.js';
 import { boardPath, folder, PROGRAM, ROOT, start, until } from './lib.js';
@@ -26,8 +37,23 @@ const packaging = (name: string) => import(join(ROOT, 'packaging', name)) as Pro
 const { PACKAGES } = (await packaging('packages.mjs')) as { PACKAGES: Record<string, Package> };
 const { debScripts, rpmScripts } = (await packaging('scriptlets.mjs')) as Scripts;
 
+/** Makes packages for somebody whose own settings would break every program, and whose umask lets nobody else read. */
 const make = (...words: string[]) =>
-  spawnSync(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), ...words], { encoding: 'utf8' });
+  spawnSync(
+    'sh',
+    ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, join(ROOT, 'scripts', 'package.mjs'), ...words],
+    {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        LDFLAGS: '-lnone',
+        CFLAGS: '-fnone',
+        MAKEFLAGS: '-n',
+        CPATH: '/none',
+        LC_ALL: 'tr_TR.UTF-8',
+      },
+    },
+  );
 
 t.test('each unit and each option file is in one package, and all files of the table exist', async t => {
   const packages = Object.values(PACKAGES);
@@ -144,6 +170,19 @@ const root = process.getuid?.() === 0;
 const missing =
   lacks('dpkg musl-tools systemd', 'dpkg-deb', 'musl-gcc', 'systemd-sysusers') || (!root && 'needs root, to chroot');
 
+/** Makes a Debian without our packages; what runs a command in it. */
+function freshSystem(system: string) {
+  mkdirSync(system);
+  freshRoot(system);
+  return (...argv: string[]) => {
+    const { status, stdout, stderr } = spawnSync('chroot', [system, ...argv], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/sbin:/usr/bin' },
+    });
+    return { status, stdout, stderr };
+  };
+}
+
 t.test('a deb, from the sources to a node that reports', { skip: missing }, async t => {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.')); // shared memory may forbid programs
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
@@ -154,16 +193,8 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
   t.equal(made.status, 0, made.stderr);
   const names = readdirSync(debs).filter(name => name.endsWith('.deb'));
   t.equal(names.length, 2, names.join(' '));
-  spawnSync('mkdir', [system]);
-  freshRoot(system);
+  const within = freshSystem(system);
   cpSync(debs, join(system, 'debs'), { recursive: true });
-  const within = (...argv: string[]) => {
-    const { status, stdout, stderr } = spawnSync('chroot', [system, ...argv], {
-      encoding: 'utf8',
-      env: { PATH: '/usr/sbin:/usr/bin' },
-    });
-    return { status, stdout, stderr };
-  };
   const install = () => within('dpkg', '-i', ...names.map(name => `/debs/${name}`));
   const at = (path: string) => join(system, path);
 
@@ -219,3 +250,153 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
   );
   t.same(readdirSync(at('etc/beoboard')), ['node.key'], 'but keys');
 });
+
+// A systemctl that writes down what it is asked of a systemd that runs, and fails while there is a file /fails. Links are
+// the real one's work.
+const SYSTEMCTL = `#!/bin/sh
+for unit; do :; done
+case "$*" in
+  *is-active*) exit 3 ;;
+  *is-enabled*) exec systemctl.real --root=/ is-enabled "$unit" ;;
+  *--root=*) exec systemctl.real "$@" ;;
+esac
+echo "$*" >>/asked
+[ ! -e /fails ]
+`;
+
+t.test(
+  'what an administrator decides about units outlives upgrades, removal and failures',
+  { skip: missing },
+  async t => {
+    const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+    t.teardown(() => rmSync(own, { recursive: true, force: true }));
+    const system = join(own, 'system');
+    const within = freshSystem(system);
+    const at = (path: string) => join(system, path);
+    const put = (path: string, text: string, mode = 0o644) => {
+      mkdirSync(dirname(at(path)), { recursive: true });
+      writeFileSync(at(path), text, { mode });
+    };
+    renameSync(at('usr/bin/systemctl'), at('usr/bin/systemctl.real'));
+    put('usr/bin/systemctl', SYSTEMCTL, 0o755);
+    /** Only scripts, configuration, and some of the units: nothing has to be compiled. */
+    const SOME = /-(receive|ganglia|web|mirror|send|send-nodejs)\./;
+    const deb = (name: string, version: number) => {
+      const into = join(own, `${name}-${version}`);
+      const lay = (path: string, text: string, mode = 0o644) => {
+        mkdirSync(dirname(join(into, path)), { recursive: true });
+        writeFileSync(join(into, path), text, { mode });
+      };
+      const { units: all = {}, ...others } = PACKAGES[name] as Package;
+      const units = Object.fromEntries(Object.entries(all).filter(([unit]) => SOME.test(unit)));
+      const pack = { ...others, units };
+      for (const unit of Object.keys(units))
+        lay(`usr/lib/systemd/system/${unit}`, readFileSync(join(ROOT, 'packaging', 'systemd', unit), 'utf8'));
+      for (const [script, text] of Object.entries(debScripts(pack))) lay(`DEBIAN/${script}`, text, 0o755);
+      const fields = {
+        Package: name,
+        Version: version,
+        Architecture: 'all',
+        Maintainer: 'nobody',
+        Description: 'a test',
+      };
+      lay(
+        'DEBIAN/control',
+        Object.entries(fields)
+          .map(([field, value]) => `${field}: ${value}\n`)
+          .join(''),
+      );
+      if (name === 'beoboard') {
+        lay('etc/beoboard/receive.toml', `# of version ${version}\n`);
+        lay('DEBIAN/conffiles', '/etc/beoboard/receive.toml\n');
+      }
+      const built = spawnSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', into, at(`${name}.deb`)]);
+      t.equal(built.status, 0, `${built.stderr}`);
+      return `/${name}.deb`;
+    };
+    /** Runs dpkg; what it asked of systemd beside looking. */
+    const dpkg = (...argv: string[]) => {
+      rmSync(at('asked'), { force: true });
+      t.match(within('dpkg', '--force-confold,unsafe-io', ...argv), { status: 0 }, argv.join(' '));
+      return asked();
+    };
+    const asked = () =>
+      existsSync(at('asked'))
+        ? readFileSync(at('asked'), 'utf8')
+            .split('\n')
+            .map(line => line.replace(/ ?--(quiet|system) ?/g, '').replace(/beoboard-|\.service/g, ''))
+            .filter(line => line !== '')
+        : [];
+    const enabled = (unit: string) => within('systemctl.real', '--root=/', 'is-enabled', unit).stdout.trim();
+    const decide = (what: string, unit: string) =>
+      t.equal(within('systemctl.real', '--root=/', what, unit).status, 0, `${what} ${unit}`);
+
+    t.same(dpkg('-i', deb('beoboard', 1)), [], 'no systemd runs: nothing is asked of it');
+    t.equal(enabled('beoboard-receive.service'), 'enabled');
+    for (const unit of ['beoboard-receive.socket', 'beoboard-mirror.service', 'beoboard-send-nodejs.service'])
+      t.equal(enabled(unit), 'disabled', unit);
+
+    put('run/systemd/system/.keep', '');
+    decide('disable', 'beoboard-web.service');
+    decide('mask', 'beoboard-ganglia.service');
+    decide('enable', 'beoboard-receive.socket');
+    decide('enable', 'beoboard-mirror.service');
+    put('etc/beoboard/receive.toml', '# of the administrator\n');
+    const again = ['daemon-reload', 'start receive.socket', 'restart receive mirror'];
+    t.same(dpkg('-i', deb('beoboard', 2)), again, 'an upgrade stops no socket, and nothing that was not to run starts');
+    const decided = () => {
+      t.equal(enabled('beoboard-web.service'), 'disabled', 'what is disabled stays so');
+      t.equal(enabled('beoboard-ganglia.service'), 'masked', 'and what is masked');
+      t.equal(enabled('beoboard-receive.socket'), 'enabled', 'what is enabled, too');
+      t.equal(enabled('beoboard-send-nodejs.service'), 'disabled');
+      t.equal(readFileSync(at('etc/beoboard/receive.toml'), 'utf8'), '# of the administrator\n');
+    };
+    decided();
+
+    put('fails', '');
+    dpkg('-i', deb('beoboard', 3));
+    const [stopped] = dpkg('-r', 'beoboard');
+    t.match(stopped, /^stop receive\.socket receive /, 'the socket first: a report would start its service again');
+    rmSync(at('fails'));
+    t.same(
+      dpkg('-i', '/beoboard.deb'),
+      again,
+      'what a removal stopped runs when the package comes back, the socket before its service',
+    );
+    decided();
+    rmSync(at('asked'));
+    const restored = ['DPKG_MAINTSCRIPT_PACKAGE=beoboard', '/var/lib/dpkg/info/beoboard.postinst', 'abort-remove'];
+    t.match(within('env', ...restored), { status: 0 });
+    t.same(asked(), again, 'and when dpkg gives up a removal');
+
+    // Two packages have a sender that reads the same file.
+    dpkg('-i', deb('beoboard-send', 1));
+    put('etc/beoboard/send.toml', 'to = ["master"]\n');
+    put('etc/beoboard/web.toml', '');
+    put('etc/beoboard/cluster.key', 'of the administrator');
+    put('var/lib/beoboard-bridge/journal', '');
+    dpkg('-P', 'beoboard-send');
+    t.ok(existsSync(at('etc/beoboard/send.toml')), 'a file that another unit reads outlives a purge');
+    dpkg('-P', 'beoboard');
+    const { stdout } = within(
+      'find',
+      '/etc',
+      '/var',
+      '/usr',
+      '/run',
+      '-name',
+      '*beoboard*',
+      '-o',
+      '-path',
+      '*/beoboard/*',
+    );
+    t.same(
+      stdout.trim().split('\n').sort(),
+      ['/etc/beoboard', '/etc/beoboard/cluster.key', '/etc/systemd/system/beoboard-ganglia.service'],
+      'a purge takes all but keys and what the administrator masked',
+    );
+    dpkg('-i', '/beoboard.deb');
+    t.equal(enabled('beoboard-web.service'), 'enabled', 'and what was decided is forgotten');
+    t.equal(enabled('beoboard-receive.socket'), 'disabled');
+  },
+);

@@ -5,7 +5,6 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symli
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { gzipSync } from 'node:zlib';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The request: formats, processors and packages, and the output folder. */
@@ -72,9 +71,5 @@ export function put(from, to) {
   else copyFileSync(from, to);
 }
 
-/** The same result as `gzip -9n`, on every machine. */
-export function gzip(content) {
-  const packed = gzipSync(content, { level: 9 });
-  packed[9] = 3; // Written on Unix.
-  return packed;
-}
+/** By Debian's gzip: what Node.js packs depends on its version. */
+export const gzip = content => run('gzip', ['-9nc'], { input: Buffer.from(content), encoding: 'buffer' });

@@ -1,12 +1,12 @@
 // A package for dpkg: control file, maintainer scripts, Debian's other files, and dpkg-deb.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, lstatSync, readFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MUSL_NOTICE, PACKAGES, PROJECT } from '../../packaging/packages.mjs';
+import { BUILD_ONLY, MUSL_NOTICE, PACKAGES, PROJECT } from '../../packaging/packages.mjs';
 import { debScripts } from '../../packaging/scriptlets.mjs';
 import { below, gzip, out, root, run, version, work, write } from './common.mjs';
-import { modules } from './program.mjs';
+import { compiledIn, licenceOf, modules } from './program.mjs';
 import { settle, stage } from './stage.mjs';
 
 const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|^\/DEBIAN\/(post|pre)/;
@@ -25,11 +25,13 @@ function copyright(name) {
   ];
   if (PACKAGES[name].musl) paragraphs.push(`Comment:\n${folded(MUSL_NOTICE)}`);
   if (name === 'beoboard')
-    for (const { path, license, name, version } of modules())
+    for (const { path, license, name, version } of [...modules(), ...compiledIn()]) {
+      const files = BUILD_ONLY.includes(name) ? 'build/beoboard.node' : `${path}/*`;
       paragraphs.push(
-        `Files: usr/lib/beoboard/${path}/*\nCopyright: the authors of ${name} ${version}; see LICENSE there\n` +
-          `License: ${license}-${name.replace(/[^\w.-]/g, '')}\n${folded(COMMON[license] ?? licenceOf(path))}`,
+        `Files: usr/lib/beoboard/${files}\nCopyright: the authors of ${name} ${version}; see LICENSE there\n` +
+          `License: ${license}-${name.replace(/[^\w.-]/g, '')}\n${folded(COMMON[license] ?? textOf(path))}`,
       );
+    }
   return `${paragraphs.join('\n\n')}\n`;
 }
 /** Licences that every Debian system contains, and that a package refers to, by their SPDX names. */
@@ -37,11 +39,7 @@ const COMMON = {
   'Apache-2.0':
     'The Apache License, version 2.0, whose text is in /usr/share/common-licenses/Apache-2.0 on Debian systems.',
 };
-const licenceOf = path =>
-  readFileSync(
-    ['LICENSE', 'LICENSE.md', 'LICENCE'].map(file => join(root, path, file)).find(existsSync),
-    'utf8',
-  ).replaceAll('\r', '');
+const textOf = path => readFileSync(licenceOf(path), 'utf8').replaceAll('\r', '');
 
 const changelog = () =>
   [

@@ -17,7 +17,8 @@ export function npmPackage(processors) {
   const names = readdirSync(root);
   // What package.json lists, but from dist/ only what belongs to this build.
   for (const wanted of ['package.json', ...manifest.files]) {
-    if (wanted.startsWith('dist/') || wanted === 'prebuilds') continue;
+    // npm itself leaves out what is listed with an exclamation mark.
+    if (/^(dist\/|!|prebuilds$)/.test(wanted)) continue;
     const [folder, pattern] = wanted.split('/*');
     const path = join(root, folder);
     if (pattern === undefined && names.includes(wanted) && statSync(path).isFile()) put(path, join(into, wanted));

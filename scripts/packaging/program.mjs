@@ -1,7 +1,7 @@
 // The JavaScript of the program, for /usr/lib/beoboard and for npm: exactly what belongs to this build.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { BUILD_ONLY } from '../../packaging/packages.mjs';
 import { below, put, root, work } from './common.mjs';
 
@@ -25,13 +25,21 @@ export function programFiles() {
   ].sort();
 }
 
-/** Packages that the program needs at run time: their folders, names and licences. */
-export function modules() {
+/** Packages that are installed with the program: their folders, names and licences. */
+function installed() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true && !BUILD_ONLY.includes(basename(path)))
+    .filter(([path, { dev }]) => path !== '' && dev !== true)
     .map(([path, { license, version }]) => ({ path, license, version, name: path.replace(/^node_modules\//, '') }));
 }
+/** Those that the program needs at run time. */
+export const modules = () => installed().filter(({ name }) => !BUILD_ONLY.includes(name));
+/** Those whose headers are compiled into the addon. */
+export const compiledIn = () => installed().filter(({ name }) => BUILD_ONLY.includes(name));
+
+/** The licence of such a package. */
+export const licenceOf = path =>
+  ['LICENSE', 'LICENSE.md', 'LICENCE'].map(file => join(root, path, file)).find(file => existsSync(file));
 
 /** The files of a package that are needed at run time, and its licence. */
 const RUNS = /(\.[cm]?js|(^|\/)package\.json|(^|\/)LICEN[CS]E[^/]*)$/;
@@ -49,4 +57,5 @@ export function assemble(processor) {
     for (const file of below(join(root, path)))
       if (RUNS.test(file) && !NEVER_RUNS.test(file)) put(join(root, path, file), join(into, path, file));
   put(work(processor, 'beoboard.node'), join(into, 'build', 'beoboard.node'));
+  for (const { path, name } of compiledIn()) put(licenceOf(path), join(into, 'build', `LICENSE.${name}`));
 }

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { MUSL_NOTICE, PACKAGES, PLACES, PROCESSORS, PROJECT } from '../../packaging/packages.mjs';
 import { rpmScripts } from '../../packaging/scriptlets.mjs';
 import { below, out, root, run, version, work, write } from './common.mjs';
+import { compiledIn, modules } from './program.mjs';
 import { settle, stage } from './stage.mjs';
 
 // Shared objects, too: rpm looks for needed libraries only in executable files.
@@ -25,10 +26,20 @@ const SETTINGS = {
 
 const called = name => PACKAGES[name].rpm ?? name;
 
+/** The licences of all that is in a package. */
+const licences = name => {
+  const others = name === 'beoboard' ? [...modules(), ...compiledIn()].map(({ license }) => license) : [];
+  return [...new Set([PROJECT.licence, ...others])].join(' AND ');
+};
+
 /** A package within the spec. */
 function section(name, files) {
   const pack = PACKAGES[name];
   const { ours = [], same = [], rpm: others = [] } = pack.depends;
+  // Scripts ask systemd, but only what has to has it installed: elsewhere it comes first if it comes.
+  const scripts = Object.entries(rpmScripts(pack));
+  const when = scripts.map(([name]) => name).join(',');
+  const systemd = pack.sysusers ? `Requires(${when}): systemd` : `OrderWithRequires(${when}): systemd`;
   const requires = [
     ...same.map(name => `${called(name)}%{?_isa} = %{version}-%{release}`),
     ...ours.map(name => `${called(name)} >= %{version}`),
@@ -37,11 +48,13 @@ function section(name, files) {
   return [
     `%package -n ${called(name)}`,
     `Summary: ${PROJECT.summary}: ${pack.summary}`,
+    `License: ${licences(name)}`,
     pack.each ? '' : 'BuildArch: noarch',
     ...requires.map(wanted => `Requires: ${wanted}`),
+    pack.sysusers || pack.units ? systemd : '',
     `%description -n ${called(name)}`,
     ...pack.description,
-    ...Object.entries(rpmScripts(pack)).flatMap(([when, text]) => [`%${when} -n ${called(name)}`, text]),
+    ...scripts.flatMap(([when, text]) => [`%${when} -n ${called(name)}`, text]),
     `%files -n ${called(name)}`,
     ...files,
     '',
@@ -94,10 +107,14 @@ export function rpms(names, processor, isFirst) {
     ].join('\n'),
   );
   mkdirSync(join(top, 'made'), { recursive: true });
-  run('rpmbuild', [
-    ...['-bb', '--quiet', '--target', `${PROCESSORS[processor].rpm}-linux`, '--define', `_topdir ${top}/top`],
-    ...['--define', `_rpmdir ${top}/made`, '--define', `_libdir /${PLACES.rpm.lib}`, spec],
-  ]);
+  run(
+    'rpmbuild',
+    [
+      ...['-bb', '--quiet', '--target', `${PROCESSORS[processor].rpm}-linux`, '--define', `_topdir ${top}/top`],
+      ...['--define', `_rpmdir ${top}/made`, '--define', `_libdir /${PLACES.rpm.lib}`, spec],
+    ],
+    { env: { ...process.env, HOME: top } }, // without the macros of who builds
+  );
   return below(join(top, 'made')).map(path => {
     const file = join(out, basename(path));
     renameSync(join(top, 'made', path), file);

@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ROOT } from '../lib.js';
@@ -69,7 +69,8 @@ t.test('a clean clone makes all packages, and another one the same', { skip: mis
     t.equal(names.filter(name => name.endsWith(`.${format}`)).length, wanted, `${wanted} packages as ${format}`);
   for (const name of names) t.comment(`${name}: ${(statSync(join(made, name)).size / 1024).toFixed(0)} KiB`);
 
-  // Made again in another folder, by another user, in another time zone, five hours later.
+  // Made again in another folder, by another user, in another time zone and language, five hours later; with a umask
+  // that lets nobody else read, and with that user's own settings for compilers and rpm.
   const STRANGER = 1234;
   const other = join(own, 'elsewhere');
   mkdirSync(other);
@@ -80,16 +81,20 @@ t.test('a clean clone makes all packages, and another one the same', { skip: mis
     preserveTimestamps: true,
   });
   must('touch', [join(second, 'node_modules', '.package-lock.json')]);
+  writeFileSync(join(other, '.rpmmacros'), '%packager somebody\n%dist .site\n%_binary_payload w1.gzdio\n');
   must('chown', ['-R', String(STRANGER), other]);
   must('chmod', ['755', own]);
   // npm's variables name caches that the other user cannot use.
   const strange = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   must(
     'setpriv',
-    [`--reuid=${STRANGER}`, `--regid=${STRANGER}`, '--clear-groups', 'faketime', '-f', '+5h', 'npm', 'run', 'package'],
+    [
+      ...[`--reuid=${STRANGER}`, `--regid=${STRANGER}`, '--clear-groups', 'faketime', '-f', '+5h'],
+      ...['sh', '-c', 'umask 077; npm run package'],
+    ],
     {
       cwd: second,
-      env: { ...strange, HOME: other, TZ: 'Asia/Tokyo' },
+      env: { ...strange, HOME: other, TZ: 'Asia/Tokyo', LC_ALL: 'tr_TR.UTF-8', CFLAGS: '-O0 -g', LDFLAGS: '-rdynamic' },
     },
   );
   const hashes = (folder: string) =>
@@ -163,11 +168,13 @@ t.test('Debian 12: all packages except beoboard need only Debian', { skip: missi
       'beoboard-gate',
       'beoboard-mon',
       'beoboard-gpu',
+      'beoboard-tools',
       'libbeoboard1',
       'libbeoboard-dev',
     ),
   );
   t.equal(status, 0, stderr);
+  for (const name of ['beoboard-nodes', 'beoboard-check']) t.equal(within(root, name, '--version').status, 0, name);
   t.equal(within(root, 'beoboard-send', '--version').stdout, `${version}\n`);
   t.equal(within(root, 'beoboard-gate', '--version').status, 0);
   t.equal(within(root, 'beoboard-mon', '--version').status, 0);
@@ -303,12 +310,21 @@ t.test('arm64, emulated: sender, gate, and the addon in Node.js', { skip: missin
     ['libstdc++6', 'libatomic1'],
     ['--variant=extract', '--arch=arm64'],
   );
-  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-gpu', 'libbeoboard1'])
+  for (const name of [
+    'beoboard-send',
+    'beoboard-gate',
+    'beoboard-mon',
+    'beoboard-gpu',
+    'beoboard-tools',
+    'libbeoboard1',
+  ])
     must('dpkg-deb', ['-x', those(new RegExp(`^${name}_.*_arm64\\.deb$`))[0] as string, root]);
   const emulated = (...argv: string[]) =>
     spawnSync('qemu-aarch64', ['-L', root, ...argv], { encoding: 'utf8', timeout: 300_000 });
   for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-gpu'])
     t.match(emulated(join(root, 'usr', 'sbin', name), '--version').stdout, version, name);
+  for (const name of ['beoboard-nodes', 'beoboard-check'])
+    t.match(emulated(join(root, 'usr', 'bin', name), '--version').stdout, version, name);
   const report = spawnSync(
     'qemu-aarch64',
     [join(root, 'usr', 'sbin', 'beoboard-send'), '--once', '--to', '-', '--name', 'arm'],
@@ -326,6 +342,12 @@ t.test('rpm: what they want and have, and installed into an empty root', { skip:
   const ask = (...argv: string[]) => must('rpm', ['-qp', '--nosignature', ...argv]);
   const requires = (name: string) => ask('--requires', ...those(new RegExp(`^${name}-\\d.*(x86_64|noarch)\\.rpm$`)));
   t.match(requires('beoboard'), /^nodejs >= 1:20$/m);
+  t.match(
+    ask('--qf', '[%{REQUIRENAME} %{REQUIREFLAGS:deptype}\n]', ...those(/^beoboard-common-.*rpm$/)),
+    /^systemd post$/m,
+    'its user is made after systemd is there',
+  );
+  t.match(ask('--qf', '%{LICENSE}', ...those(/^beoboard-\d.*x86_64\.rpm$/)), /^MIT AND Apache-2\.0 AND /);
   t.notMatch(requires('beoboard-send'), /libc\.so/, 'the sender is static');
   t.notMatch(requires('libbeoboard'), /GLIBC_2\.(29|[3-9]\d)/, 'the library is for EL 8, too');
   t.match(ask('--provides', ...those(/^libbeoboard-\d.*x86_64\.rpm$/)), /libbeoboard\.so\.1\(\)\(64bit\)/);

@@ -17,10 +17,18 @@ END
 export ANSIBLE_NOCOLOR=1 ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3
 apt-get purge -qq -y 'beoboard*' >/dev/null 2>&1
 check 'nothing is installed' sh -c '! dpkg-query -W "beoboard*" | grep .'
-play() { ansible-playbook -i /root/inventory.ini -e packages=/root/next /root/ansible/site.yml; }
+play() {
+  ansible-playbook -i /root/inventory.ini -e packages=/root/next /root/ansible/site.yml "$@" >/tmp/play 2>&1
+  ended=$?
+  tee -a /tmp/told </tmp/play
+  return $ended
+}
+unchanged() { play "$@" && grep -q 'changed=' /tmp/play && ! grep -q 'changed=[1-9]' /tmp/play; }
 check 'the playbook makes the cluster' play
 check 'the node is live, by its own key' heard "$self"
 is 'what it proved is told' "$(board "board.refused.unsigned || 0") $(beoboard status --json | node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).board.cluster")" '0 alpha'
 check 'Prometheus is served' node -e "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => process.exit(text.includes('beoboard_node_state') ? 0 : 1))"
 is 'keys are for their readers alone' "$(stat -c '%U %a' /etc/beoboard/cluster.key /etc/beoboard/node.key | tr '\n' ' ')" 'beoboard 600 beoboard 600 '
-check 'a second run changes nothing' sh -c '. /root/common.sh; ansible-playbook -i /root/inventory.ini -e packages=/root/next /root/ansible/site.yml | tee /tmp/second | grep -q "changed=" && ! grep -q "changed=[1-9]" /tmp/second'
+check 'a second run changes nothing' unchanged
+check 'nor does a dry run' unchanged --check --diff
+check 'no key is told' sh -c 'keys=$(grep -hoE "[0-9a-f]{32,}" /etc/beoboard/*.key) && for key in $keys; do ! grep -q "$key" /tmp/told || exit 1; done'
