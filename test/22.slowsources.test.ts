@@ -36,7 +36,14 @@ import { fullness, inodesFree, sane } from '../src/sender/slow/filesystems.js';
 import { errorFields, type Gpu, gpuFields, memoryMib } from '../src/sender/slow/gpu.js';
 import { parseBusy, parseGpuTemperature, parseRas } from '../src/sender/slow/gpuamd.js';
 import { parseGpuFile } from '../src/sender/slow/gpufile.js';
-import { cpuModel, hardwareText, parseBlockSize, parseOsRelease, softwareText } from '../src/sender/slow/hashes.js';
+import {
+  cpuModel,
+  hardwareText,
+  makeHwHash,
+  parseBlockSize,
+  parseOsRelease,
+  softwareText,
+} from '../src/sender/slow/hashes.js';
 import { parseHealth } from '../src/sender/slow/health.js';
 import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
 import { makeSources, sources } from '../src/sender/slow/index.js';
@@ -1394,6 +1401,15 @@ t.test('the text of the hardware hash', t => {
   t.equal(text({ ...FULL, ...nic('eno1', -1) }), HW_TEXT.replace('nic ens2', 'nic eno1: 0\nnic ens2'), 'no speed');
   t.equal(text(without(/cpu2\/topology/)), undefined);
   t.equal(text(without(/cpu\/present/)), undefined);
+
+  const world = tree(FULL);
+  const source = makeHwHash();
+  const hash = (hardware: string) => ({ ...NOTHING, fields: { hw_hash: crc32(hardware) }, sets: ['hw_hash'] });
+  t.strictSame(source.read(world), hash(HW_TEXT));
+  world.write(cpu(2, 7));
+  t.strictSame(source.read(world), hash(HW_TEXT), 'packages are not looked for again');
+  world.write({ 'sys/devices/system/cpu/online': '0-2\n' });
+  t.strictSame(source.read(world), hash(HW_TEXT.replace('packages: 2', 'packages: 3')), 'until the CPUs change');
 
   const models: [string, string[] | undefined][] = [
     [CPUINFO, HW_TEXT.split('\n').slice(0, 2)],

@@ -140,14 +140,10 @@ for (const [what, most, more] of [
     writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
     writeFileSync(config, `cluster = "alpha"\nkey-file = "${key}"\n`);
     const hearer = await Hearer.open(t);
-    const trees = () => {
-      const argv = prepare('cpus-512', own);
-      return ['--proc', '--sys'].flatMap(option => [option, argv[argv.lastIndexOf(option) + 1] ?? '']);
-    };
     const others = {
       nothing: [],
       options: ['--config', config, '--to', '127.0.0.1:9'],
-      cpus: more === 'cpus' ? trees() : [],
+      cpus: more === 'cpus' ? trees('cpus-512', own) : [],
     };
     const { pid, child } = begin(t, ['--to', hearer.address, ...others[more]], [], { sender: copy(t) });
     await hearer.next('it is warm', ({ seq }) => seq === 2);
@@ -160,6 +156,29 @@ for (const [what, most, more] of [
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
     t.ok(Math.max(...seen) <= most, `${Math.max(...seen)} of ${most} KiB`);
   });
+
+/** The two trees of a fixture, as options. */
+function trees(fixture: string, own: string): string[] {
+  const argv = prepare(fixture, own);
+  return ['--proc', '--sys'].flatMap(option => [option, argv[argv.lastIndexOf(option) + 1] ?? '']);
+}
+
+t.test(
+  '512 CPUs: how often it looks for their packages',
+  { buffered: true, skip: lacks('strace', 'strace') },
+  async t => {
+    const hearer = await Hearer.open(t);
+    const own = folder(t);
+    const file = join(own, 'calls');
+    const prefix = ['strace', '-f', '-e', 'signal=none', '-e', 'trace=open,openat', '-o', file];
+    const traced = begin(t, ['--to', hearer.address, ...trees('cpus-512', own)], prefix);
+    await hearer.next('all sources were read', ({ sets }) => sets.includes('hw_hash') && sets.includes('groups'));
+    for (const pid of childrenOf(traced.pid)) process.kill(pid, 'SIGTERM');
+    await traced.exit;
+    const opened = callsIn(file).filter(({ rest }) => rest.includes('/topology/physical_package_id'));
+    t.equal(opened.length, 2 * 512, 'the loop once, and the slow side once for all its sources');
+  },
+);
 
 t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
   const root = folder(t);

@@ -97,40 +97,6 @@ bool next_part(struct span *left, char by, struct span *part);
 bool eat(struct span *left, struct span what);
 /* Over `least` to `most` digits, as many as there are. */
 bool eat_digits(struct span *left, size_t least, size_t most, struct span *digits);
-/* Skips 1 to `most` digits, at most 16, and returns their number. Eight at a time, and inlined: a machine with 512
- * CPUs has five thousand numbers in /proc/stat, whose lengths no processor can predict. */
-static inline bool eat_number(struct span *left, size_t most, uint64_t *value) {
-  uint64_t sum = 0;
-  size_t count = 0;
-  while (count < most) {
-    unsigned char of_text[8] = {0};
-    uint64_t bytes;
-    if (left->len - count >= 8) memcpy(&bytes, left->at + count, 8);
-    else {
-      memcpy(of_text, left->at + count, left->len - count);
-      memcpy(&bytes, of_text, 8);
-    }
-    /* Digits become 0 to 9, and everything else more. Above the first byte that is more, the result may be wrong. */
-    bytes ^= UINT64_C(0x3030303030303030);
-    const uint64_t others = ((bytes + UINT64_C(0x7676767676767676)) | bytes) & UINT64_C(0x8080808080808080);
-    size_t digits = others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
-    if (digits > most - count) digits = most - count;
-    if (digits == 0) break;
-    /* The last digit goes into the highest byte; then pairs, fours and all eight are added up in parallel. */
-    bytes <<= 64 - 8 * digits;
-    bytes = bytes * 10 + (bytes >> 8);
-    bytes = (bytes & UINT64_C(0x00ff00ff00ff00ff)) * (1 + (UINT64_C(100) << 16)) >> 16;
-    bytes = (bytes & UINT64_C(0x0000ffff0000ffff)) * (1 + (UINT64_C(10000) << 32)) >> 32;
-    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    sum = sum * tens[digits] + bytes;
-    count += digits;
-    if (digits < 8 || left->len == count || !is_digit(left->at[count])) break;
-  }
-  if (count == 0) return false;
-  *left = without(*left, count);
-  *value = sum;
-  return true;
-}
 /* Skips 1 to 23 characters that are not white space. */
 bool eat_token(struct span *left, struct span *token);
 /* Whether nothing is left except, possibly, one line end. */

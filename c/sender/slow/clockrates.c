@@ -44,7 +44,7 @@ static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
 
 void slow_clock_rates(struct reading *now) {
   struct asked asked[MOST_GROUPS];
-  const struct topology *topology = take_packages(now);
+  const struct topology *topology = take_packages(now, MAYBE);
   if (topology == NULL) return;
   const unsigned groups = topology->groups;
   for (unsigned g = 0; g < groups; g++) choose(topology, g, &asked[g]);

@@ -143,26 +143,30 @@ static void hash_gpus(struct reading *now, uint32_t *crc) {
   else hash_line(crc, SPAN("gpus: "), gpus);
 }
 
-static bool take_list(struct reading *now, const char *leaf, unsigned *count, struct topology *topology) {
+static bool count_packages(struct reading *now, unsigned *count) {
+  const struct topology *topology = take_packages(now, PARSE);
+  if (topology == NULL) return false;
+  *count = topology->packages;
+  give_packages();
+  return true;
+}
+
+static bool count_present(struct reading *now, unsigned *count) {
   struct span text;
-  path_begin(now, now->world->sys, leaf);
-  if (!take_text(now, PARSE, &text)) return false;
-  if (!parse_cpu_list(text, NULL, NULL, count)) return not_understood(now, PARSE);
-  return topology == NULL || list_cpus(text, topology);
+  path_begin(now, now->world->sys, "/devices/system/cpu/present");
+  return take_text(now, PARSE, &text) && (parse_cpu_list(text, NULL, NULL, count) || not_understood(now, PARSE));
 }
 
 void slow_hw_hash(struct reading *now) {
-  static struct topology topology LARGE;
   uint32_t crc = 0;
-  unsigned online, present = 0;
+  unsigned packages = 0, present = 0;
   bb_wide bytes = 0;
   bool has_blocks;
   bool whole = hash_model(now, &crc);
-  const bool is_online = take_list(now, "/devices/system/cpu/online", &online, &topology);
-  whole &= take_list(now, "/devices/system/cpu/present", &present, NULL);
-  whole &= is_online && read_topology(now->world->sys, &topology, now->text);
+  whole &= count_packages(now, &packages);
+  whole &= count_present(now, &present);
   whole &= take_blocks(now, &bytes, &has_blocks);
-  hash_line(&crc, SPAN("packages: "), is_online ? topology.packages : 0);
+  hash_line(&crc, SPAN("packages: "), packages);
   hash_line(&crc, SPAN("cpus: "), present);
   if (has_blocks) hash_line(&crc, SPAN("memory: "), bytes);
   else hash(&crc, SPAN("memory: -\n"));

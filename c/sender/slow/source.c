@@ -252,13 +252,13 @@ static struct topology packages LARGE;
 static uint64_t packages_key; /* for the online CPUs, and the tree */
 static bool packages_known;
 
-const struct topology *take_packages(struct reading *now) {
+const struct topology *take_packages(struct reading *now, enum how how) {
   struct span text;
   unsigned count;
   path_begin(now, now->world->sys, "/devices/system/cpu/online");
-  if (!take_text(now, MAYBE, &text)) return NULL;
+  if (!take_text(now, how, &text)) return NULL;
   if (!parse_cpu_list(text, NULL, NULL, &count)) {
-    not_understood(now, MAYBE);
+    not_understood(now, how);
     return NULL;
   }
   const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), text);

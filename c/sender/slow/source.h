@@ -123,9 +123,10 @@ bool is_hwmon(struct span name);
 bool parse_temperature(struct span text, int16_t *tenths);
 bool parse_power(struct span text, uint64_t *watts);
 
-/* The packages of the node, as the entries `group`; read again only when CPUs are added or removed. To be given
- * back, because other sources need them too; NULL if they are unknown, or another source holds them and hangs. */
-const struct topology *take_packages(struct reading *now);
+/* The packages of the node, as the entries `group`; read again only when CPUs are added or removed. `how` is about the
+ * list of these. To be given back, because other sources need them too; NULL if they are unknown, or another source
+ * holds them and hangs. */
+const struct topology *take_packages(struct reading *now, enum how how);
 void give_packages(void);
 
 /* The path with links resolved; false if it leads nowhere. */

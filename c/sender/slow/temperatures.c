@@ -50,7 +50,7 @@ static struct {
 
 /* Stored before the first chip is read, which may hang. */
 static void keep_packages(struct reading *now) {
-  const struct topology *topology = take_packages(now);
+  const struct topology *topology = take_packages(now, MAYBE);
   packages.count = packages.groups = 0;
   if (topology == NULL) return;
   packages.count = topology->packages;

@@ -1,12 +1,13 @@
 // Two numbers that are equal on equal nodes: one for the hardware, one for the system software. The texts are exactly
 // those of the contract ("Sources of the slow sets"); a text that lacks what every node has is not hashed.
 
-import { parseCpuList, readTopology } from '../collect/cpus.js';
+import { parseCpuList } from '../collect/cpus.js';
 import { lines } from '../collect/kerneltext.js';
 import { readSpeeds } from '../collect/netlinks.js';
 import { parseRelease } from '../collect/system.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
+import { makePackages } from './packages.js';
 import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
 
 /** The keys of /proc/cpuinfo that identify the model, on all architectures, in the order of the text. */
@@ -68,21 +69,24 @@ function gpus(sys: string): string {
 }
 
 /** The text whose CRC is `hw_hash`; undefined if a part of it cannot be read. */
-export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | undefined {
+export function hardwareText(
+  { proc, sys }: SlowWorld,
+  now: Reading,
+  readPackages = makePackages(),
+): string | undefined {
   const head = readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD);
   const model = cpuModel(head ?? '');
   if (model === undefined) now.complain(`${proc}/cpuinfo names no model: hw_hash is left out`);
-  const online = now.parse(`${sys}/devices/system/cpu/online`, parseCpuList);
+  const packages = readPackages(sys, now, 'parse');
   const present = now.parse(`${sys}/devices/system/cpu/present`, parseCpuList);
-  const topology = online && readTopology(sys, online);
   const bytes = memory(sys, now);
   const links = nics(sys);
   if (links === undefined) now.complain(`an interface below ${sys} has no plain name: hw_hash is left out`);
-  if (model === undefined || topology === undefined || present === undefined) return undefined;
+  if (model === undefined || packages === undefined || present === undefined) return undefined;
   if (bytes === undefined || links === undefined) return undefined;
   return [
     ...model,
-    `packages: ${topology.fields.packages}`,
+    `packages: ${packages.ids.length}`,
     `cpus: ${present.length}`,
     `memory: ${bytes}`,
     ...links,
@@ -91,15 +95,18 @@ export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | u
   ].join('\n');
 }
 
-export const hwHash: SlowSource = {
-  ...about('hw_hash'),
-  read(world) {
-    const now = new Reading();
-    const text = hardwareText(world, now);
-    if (text !== undefined) now.put('hw_hash', { hw_hash: crc32(text) });
-    return now.done();
-  },
-};
+export function makeHwHash(): SlowSource {
+  const readPackages = makePackages();
+  return {
+    ...about('hw_hash'),
+    read(world) {
+      const now = new Reading();
+      const text = hardwareText(world, now, readPackages);
+      if (text !== undefined) now.put('hw_hash', { hw_hash: crc32(text) });
+      return now.done();
+    },
+  };
+}
 
 /** A value of os-release without its quotes; undefined if a shell would not accept it, or not as plain text. */
 function unquote(value: string): string | undefined {

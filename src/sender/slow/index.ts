@@ -8,7 +8,7 @@ import { makeEnergy } from './energy.js';
 import { fabric } from './fabric.js';
 import { filesystems, root, scratch } from './filesystems.js';
 import { gpus } from './gpus.js';
-import { hwHash, swHash } from './hashes.js';
+import { makeHwHash, swHash } from './hashes.js';
 import { health } from './health.js';
 import { hungTasks, taint } from './kernelstate.js';
 import { links } from './linkspeeds.js';
@@ -31,7 +31,7 @@ const makers: Record<SourceName, () => SlowSource> = {
   filesystems: () => filesystems,
   health: () => health,
   gpu: () => gpus,
-  hw_hash: () => hwHash,
+  hw_hash: makeHwHash,
   sw_hash: () => swHash,
   container: () => container,
   links: () => links,

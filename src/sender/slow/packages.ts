@@ -12,12 +12,12 @@ export interface Packages {
   groups: number[][];
 }
 
-/** Reads the packages below one /sys, and keeps them as long as the same CPUs are online. */
-export function makePackages(): (sys: string, now: Reading) => Packages | undefined {
+/** Reads the packages below one /sys, and keeps them as long as the same CPUs are online. `how` is about the list of these. */
+export function makePackages(): (sys: string, now: Reading, how?: 'maybe' | 'parse') => Packages | undefined {
   let key = '';
   let packages: Packages | undefined;
-  return (sys, now) => {
-    const online = now.maybe(`${sys}/devices/system/cpu/online`, parseCpuList);
+  return (sys, now, how = 'maybe') => {
+    const online = now[how](`${sys}/devices/system/cpu/online`, parseCpuList);
     if (online === undefined) return undefined;
     const next = `${sys} ${online}`;
     if (packages === undefined || next !== key) {
