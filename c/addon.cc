@@ -24,6 +24,7 @@
 #include "board_mirror.h"
 #include "board_writer.h"
 #include "bulk_send.h"
+#include "form.h"
 #include "harvest.h"
 #include "mac.h"
 #include "notify.h"
@@ -144,6 +145,21 @@ Napi::Value Totals(const Napi::CallbackInfo& info) {
   Tell(out, "gpus", t.gpus.nodes, {{"used", t.gpus.used}, {"total", t.gpus.total}});
   Tell(out, "power", t.power.nodes, {{"watts", t.power.watts}});
   return out;
+}
+
+// printForm(into, at, text, gaps, values, texts, textBytes): bb_form_print; the bytes that were written.
+Napi::Value PrintForm(const Napi::CallbackInfo& info) {
+  auto into = info[0].As<Napi::Uint8Array>(), text = info[2].As<Napi::Uint8Array>(), texts = info[5].As<Napi::Uint8Array>();
+  auto gaps = info[3].As<Napi::Uint32Array>();
+  auto values = info[4].As<Napi::Float64Array>();
+  const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
+  const size_t used = std::min<size_t>(info[6].As<Napi::Number>().Uint32Value(), texts.ByteLength());
+  const struct bb_form form = {reinterpret_cast<const char*>(text.Data()), text.ByteLength(), gaps.ElementLength() / 3,
+                               reinterpret_cast<const struct bb_gap*>(gaps.Data())};
+  const struct bb_filling filling = {values.Data(), values.ElementLength(), reinterpret_cast<const char*>(texts.Data()), used};
+  const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &form, &filling);
+  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these values");
+  return Napi::Number::New(info.Env(), static_cast<double>(bytes));
 }
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.
@@ -1093,6 +1109,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));
   exports.Set("totals", Napi::Function::New(env, Totals));
+  exports.Set("printForm", Napi::Function::New(env, PrintForm));
   exports.Set("lock", Napi::Function::New(env, Lock));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));

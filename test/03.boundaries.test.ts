@@ -66,7 +66,8 @@ const MAY: Record<string, string[]> = {
   readings: ['layout', 'common', 'shm/reader'],
   // Texts and JSON about a board, shared by everything that shows a board.
   telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
-  'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
+  // native, because it prints forms.
+  'ganglia-xml': ['layout', 'native', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
   'supermon/wire': [],
   supermon: ['common', 'shm/reader', 'readings', 'service', 'supermon/wire'],
@@ -107,6 +108,8 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['harvest', /^c\/harvest\.[ch]$/],
   ['library', /^c\/lib\//],
   ['overview', /^c\/(overview|totals)\.[ch]$/],
+  // Prints values into prepared texts; knows nothing of boards.
+  ['forms', /^c\/form\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
   ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
   ['writer', /^c\/board_(writer|mirror)\.h$/],
@@ -136,13 +139,14 @@ const C_MAY: Record<string, string[]> = {
   library: ['contract', 'api', 'reader'],
   overview: ['contract', 'api', 'reader'],
   harvest: ['contract', 'reader'],
+  forms: [],
   hashes: [],
   rules: ['contract', 'hashes'],
   writer: ['contract', 'rules'],
   'inside the writer': ['contract', 'reader', 'rules', 'writer'],
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
-  addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
+  addon: ['reader', 'overview', 'forms', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // Programs on a node need neither the board nor OpenSSL.
   words: [],
   sender: ['contract', 'hashes', 'kernel', 'words'],
@@ -314,9 +318,9 @@ t.test('a breach is found, and named with file and line', async t => {
       'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words, terminal',
     ],
     [
-      'src/ganglia-xml/main.ts',
+      'src/prometheus/main.ts',
       "const { x } = require('../native/index.js');",
-      'src/ganglia-xml/main.ts:1: imports ../native/index.js: ganglia-xml may not import native; it may import layout, common, shm/reader, readings, service',
+      'src/prometheus/main.ts:1: imports ../native/index.js: prometheus may not import native; it may import layout, common, shm/reader, readings, service',
     ],
     [
       'src/layout/codec.ts',

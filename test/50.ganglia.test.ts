@@ -13,6 +13,7 @@ import { EVERYTHING, parseQuery } from '../src/ganglia-xml/query.js';
 import { NAME_MAX, safe, VALUE_MAX } from '../src/ganglia-xml/safe.js';
 import type { Encodable, SetName } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
+import { printForm, TEXT_GAP } from '../src/native/index.js';
 import { NoBoard, Snapshot } from '../src/shm/reader.js';
 import {
   ALL,
@@ -360,6 +361,65 @@ t.test('decimals', t => {
     return Math.abs(Number(decimal(value, digits)) - Number(value.toFixed(digits))) <= 1.001 / 10 ** digits;
   });
   fc.assert(small, { seed: 51, numRuns: 20_000 });
+  t.end();
+});
+
+t.test('forms', t => {
+  const into = Buffer.alloc(256, '?');
+  /** What is printed at byte 3 of so many. */
+  const printed = (text: string, gaps: number[], values: number[], texts = '', room = into.length) => {
+    const gapped = Uint32Array.from(gaps);
+    const bytes = Buffer.from(texts);
+    const to = into.subarray(0, room);
+    const length = printForm(to, 3, Buffer.from(text), gapped, Float64Array.from(values), bytes, bytes.length);
+    return to.toString('latin1', 3, 3 + length);
+  };
+  t.equal(printed('', [], []), '');
+  t.equal(printed('nothing else', [], []), 'nothing else');
+  t.equal(printed('a=b=.', [2, 1, 1, 2, 0, 3], [-0.25, 7]), 'a=7.0b=-0.250.', 'values by their places');
+  t.equal(
+    printed('<><>', [1, 0, TEXT_GAP, 1, 1, 0, 1, 2, TEXT_GAP, 0, 3, TEXT_GAP], [3, 12, 3, 5], 'onexy'),
+    '<one>12<xy>',
+    'texts one after another, also an empty one',
+  );
+  t.equal(into.toString('latin1', 0, 3), '???');
+
+  const page = new Page(64);
+  const asPage = (value: number, digits: number) => {
+    page.length = 0;
+    page.decimal(value, digits);
+    return printed('', [0, 0, digits], [value]) === Buffer.from(page.written).toString('latin1');
+  };
+  const most = Number.MAX_SAFE_INTEGER;
+  for (let digits = 0; digits <= 6; digits++)
+    for (const about of [0, 1, 5, 10, 100, 1e9, 2 ** 31, 2 ** 33, most / 1e6, most / 1000, most / 10, 2 ** 52, most])
+      for (const off of [0, 0.005, 0.05, 0.25, 0.49999999999999994, 0.5, 0.75, 0.95, 0.9999999, 1])
+        for (const value of [about + off, about - off, -about - off])
+          if (Math.abs(value) <= most) t.ok(asPage(value, digits), `${value} with ${digits} digits`);
+  const same = (numbers: fc.Arbitrary<number>) => fc.property(numbers, fc.nat(6), asPage);
+  fc.assert(same(fc.double({ min: -most, max: most, noNaN: true })), { seed: 52, numRuns: 20_000 });
+  fc.assert(same(fc.double({ min: -1e6, max: 1e6, noNaN: true })), { seed: 53, numRuns: 20_000 });
+  fc.assert(same(fc.integer({ min: -1e9, max: 1e9 }).map(n => n / 1000)), { seed: 54, numRuns: 20_000 });
+  fc.assert(same(fc.maxSafeInteger().map(n => n / 2 ** 12)), { seed: 55, numRuns: 20_000 });
+
+  for (const [what, ...form] of [
+    ['no room', 'text', [], [], '', 6],
+    ['no room for a number', '', [0, 0, 0], [1], '', 3 + 23],
+    ['a gap behind the end', 'text', [5, 0, 0], [1]],
+    ['no such place', '', [0, 1, 0], [1]],
+    ['too many digits', '', [0, 0, 8], [1]],
+    ['no number', '', [0, 0, 1], [Number.NaN]],
+    ['too large a number', '', [0, 0, 1], [2 ** 53]],
+    ['a text that ends before it begins', '', [0, 0, TEXT_GAP, 0, 1, TEXT_GAP], [2, 1], 'ab'],
+    ['a text behind the end', '', [0, 0, TEXT_GAP], [3], 'ab'],
+    ['a text that ends nowhere', '', [0, 0, TEXT_GAP], [Number.NaN], 'ab'],
+  ] as [what: string, ...Parameters<typeof printed>][])
+    t.throws(() => printed(...form), RangeError, what);
+  t.throws(
+    () => printForm(into, 257, into, new Uint32Array(), new Float64Array(), into, 0),
+    RangeError,
+    'no such byte',
+  );
   t.end();
 });
 

@@ -237,6 +237,40 @@ t.test('a client that reads slowly is served to the end', async t => {
   t.match(ports.counts, { served: 1, stuck: 0 });
 });
 
+t.test('a page that is filled again and again', async t => {
+  const page = Buffer.alloc(MIB);
+  const pages = function* () {
+    for (let i = 0; i < 16; i++) yield page.fill(i);
+  };
+  const { ports, port } = await serving(t, async () => pages());
+  const whole = Buffer.concat(Array.from({ length: 16 }, (_, i) => Buffer.alloc(MIB, i)));
+  t.ok((await talk(port)).bytes.equals(whole), 'one that reads all at once');
+  const socket = await stuck(t, port);
+  await until('the kernel takes no more', () => ports.clients === 1 && page[0] !== 0);
+  const chunks: Buffer[] = [];
+  socket.on('data', chunk => chunks.push(chunk));
+  await once(socket, 'end');
+  t.ok(Buffer.concat(chunks).equals(whole), 'one that begins to read later');
+});
+
+t.test('one that takes everything at once leaves others their turn', async t => {
+  let asked = 0;
+  let others = 0;
+  const endless = function* () {
+    while (others === 0) yield Buffer.alloc(100, 'x');
+  };
+  const { ports, port } = await serving(t, async () => {
+    if (++asked === 1) return endless();
+    others++;
+    return [Buffer.from('quick')];
+  });
+  const first = talk(port);
+  await until('it is being served', () => asked === 1);
+  t.equal(await textFrom(port), 'quick');
+  t.equal((await first).end, 'FIN');
+  t.match(ports.counts, { served: 2, left: 0 });
+});
+
 t.test('one of many stuck clients is disconnected for a new one', async t => {
   let asked = 0;
   const { ports, port } = await serving(t, async () => (++asked <= 64 ? much() : [Buffer.from('quick')]), 3_600_000);

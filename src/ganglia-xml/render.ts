@@ -1,8 +1,9 @@
-// Writes HOSTs and sums of HOSTs in Ganglia's format: prepared parts, and numbers between them. Pure: no clock, no I/O.
+// Writes HOSTs and sums of HOSTs in Ganglia's format: prepared forms, and values in their gaps. Pure: no clock, no I/O.
 // Does not escape, and calls no node down without evidence.
 
-import type { Page } from '../common/page.js';
+import { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
+import { printForm, TEXT_GAP } from '../native/index.js';
 import { isMeasured } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { attributes } from './dtd.js';
@@ -15,15 +16,14 @@ const NUMBER_MAX = 24;
 /** How many forms are kept: one for all hosts that are alike. */
 const FORMS = 128;
 
-const HOST_NAME = Buffer.from('<HOST NAME="');
-const HOST_IP = Buffer.from('" IP="');
-const HOST_REPORTED = Buffer.from('" TAGS="" REPORTED="');
-const HOST_TN = Buffer.from('" TN="');
 // Hosts that pass a DMAX are deleted, and gmetad 3.7.2 crashes when it deletes one.
-const HOST_STARTED = Buffer.from(`"${attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED })} GMOND_STARTED="`);
-const HOST_OPEN = Buffer.from('">\n');
-const HOST_END = Buffer.from('</HOST>\n');
+const UNCHANGING = attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED });
 const NAMELESS = Buffer.from(UNSPECIFIED);
+/** The length of the longest address. */
+const ADDRESS_MAX = 46;
+/** The values that each HOST has besides its metrics; their places follow those of the metrics. */
+const OPENING = { name: 0, address: 1, reported: 2, tn: 3, started: 4 };
+const OPENING_VALUES = Object.keys(OPENING).length;
 
 const { name: NAME, address: ADDRESS } = structs.record.fields;
 const { valid: VALID } = structs.report.fields;
@@ -49,10 +49,12 @@ interface Kind {
   readonly shape: Int32Array;
 }
 
-/** The metrics of a host, and the texts between their values: one text more than metrics. */
+/** A HOST with some metrics, without its values. */
 interface Form {
-  readonly places: readonly number[];
-  readonly pieces: readonly Uint8Array[];
+  /** Those metrics that are texts. */
+  readonly texts: readonly number[];
+  readonly text: Uint8Array;
+  readonly gaps: Uint32Array;
 }
 
 /** Writes hosts with these metrics. */
@@ -61,24 +63,27 @@ export class Renderer {
   /** What the metrics take from each host, each kind of value in one array: they are read 10,000 times a document. */
   readonly #take: readonly Metric['value']['take'][];
   readonly #put: readonly Metric['put'][];
-  readonly #digits: readonly number[];
+  /** The values of a host, and its texts: the value of a text is its end there. */
   readonly #values: Float64Array;
+  readonly #texts: Page;
   /** One bit per metric: whether the host has it. */
   readonly #present: Int32Array;
   readonly #kinds = new Map<number, Kind>();
   readonly #forms = new Map<string, Form>();
+  /** That of a host without metrics. */
+  readonly #bare: Form;
   /** The length of the longest HOST, bytes. */
   readonly hostMost: number;
 
   constructor(readonly metrics: readonly Metric[]) {
     this.#take = metrics.map(({ value }) => value.take);
     this.#put = metrics.map(({ put }) => put);
-    this.#digits = metrics.map(({ digits }) => digits);
-    this.#values = new Float64Array(metrics.length);
+    this.#values = new Float64Array(metrics.length + OPENING_VALUES);
+    this.#texts = new Page(NAME_MAX + ADDRESS_MAX + metrics.filter(({ put }) => put !== undefined).length * VALUE_MAX);
     this.#present = new Int32Array(Math.ceil(metrics.length / 32));
     const all = this.#makeForm(Number.MAX_SAFE_INTEGER, () => true);
-    const bytes = all.pieces.reduce((sum, piece) => sum + piece.length, 0);
-    this.hostMost = 512 + NAME_MAX + bytes + metrics.length * NUMBER_MAX + VALUE_MAX;
+    this.hostMost = all.text.length + this.#values.length * NUMBER_MAX + this.#texts.room;
+    this.#bare = this.#makeForm(0, () => false);
   }
 
   /**
@@ -88,55 +93,56 @@ export class Renderer {
   host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
     const host = this.#host;
     host.layHost(snapshot, node);
-    this.#open(page, node, localtime);
-    if (host.report === -1 || has === NO_METRICS) {
-      page.part(HOST_END);
-      return;
+    this.#open(node, localtime);
+    const form = host.report === -1 || has === NO_METRICS ? this.#bare : this.#measured(has);
+    const texts = this.#texts;
+    for (const place of form.texts) {
+      this.#put[place]?.(host, texts);
+      this.#values[place] = texts.length;
     }
-    const kind = this.#kindOf(host);
-    this.#measure(kind, has);
-    const { places, pieces } = this.#formOf(kind, Math.floor(host.age));
-    for (let i = 0; i < places.length; i++) {
-      page.part(pieces[i] as Uint8Array);
-      const place = places[i] as number;
-      const put = this.#put[place];
-      if (put === undefined) page.decimal(this.#values[place] as number, this.#digits[place] as number);
-      else put(host, page);
-    }
-    page.part(pieces[places.length] as Uint8Array);
+    page.length += printForm(page.bytes, page.length, form.text, form.gaps, this.#values, texts.bytes, texts.length);
   }
 
-  #open(page: Page, node: Node, localtime: number): void {
+  /** Reads the values of the opening. */
+  #open(node: Node, localtime: number): void {
     const { bytes, record, tn, report } = this.#host;
-    page.part(HOST_NAME);
-    if (safeOn(page, bytes, record + NAME.offset, NAME.count, 'name') === 0) page.part(NAMELESS);
-    page.part(HOST_IP);
-    this.#address(page, node);
-    page.part(HOST_REPORTED);
+    const values = this.#values;
+    const texts = this.#texts;
+    const first = this.metrics.length;
+    texts.length = 0;
+    if (safeOn(texts, bytes, record + NAME.offset, NAME.count, 'name') === 0) texts.part(NAMELESS);
+    values[first + OPENING.name] = texts.length;
+    this.#address(node);
+    values[first + OPENING.address] = texts.length;
     // Not the wall-clock time of the report: ganglia-web compares it with LOCALTIME if TN is 0.
-    page.whole(Math.max(0, localtime - tn));
-    page.part(HOST_TN);
-    page.whole(tn);
-    page.part(HOST_STARTED);
+    values[first + OPENING.reported] = Math.max(0, localtime - tn);
+    values[first + OPENING.tn] = tn;
     const started = report === -1 ? 0 : this.#host.wallSeconds('start');
-    page.whole(Number.isNaN(started) ? 0 : started);
-    page.part(HOST_OPEN);
+    values[first + OPENING.started] = Number.isNaN(started) ? 0 : started;
   }
 
-  #address(page: Page, node: Node): void {
+  #address(node: Node): void {
     const { bytes, view, record } = this.#host;
+    const texts = this.#texts;
     const at = record + ADDRESS.offset;
     // ::ffff:0:0/96, the board's form of an IPv4 address.
     const isV4 =
       view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0 && view.getUint32(at + 8) === 0xffff;
     if (!isV4) {
-      page.text(node.address || UNSPECIFIED);
+      texts.text(node.address || UNSPECIFIED);
       return;
     }
     for (let i = 12; i < 16; i++) {
-      if (i > 12) page.text('.');
-      page.whole(bytes[at + i] as number);
+      if (i > 12) texts.text('.');
+      texts.whole(bytes[at + i] as number);
     }
+  }
+
+  /** Reads the values of the metrics; returns the form for them. */
+  #measured(has?: (metric: Metric) => boolean): Form {
+    const kind = this.#kindOf(this.#host);
+    this.#measure(kind, has);
+    return this.#formOf(kind, Math.floor(this.#host.age));
   }
 
   /** Reads the values, and notes which of them are known. */
@@ -195,16 +201,31 @@ export class Renderer {
 
   #makeForm(age: number, has: (place: number) => boolean): Form {
     const places = [...this.metrics.keys()].filter(has);
-    const pieces: string[] = [];
-    let before = '';
+    const first = this.metrics.length;
+    const gaps: number[] = [];
+    let text = '';
+    const gap = (before: string, place: number, digits: number) => {
+      gaps.push(Buffer.byteLength(before), place, digits);
+      text += before;
+    };
+    gap('<HOST NAME="', first + OPENING.name, TEXT_GAP);
+    gap('" IP="', first + OPENING.address, TEXT_GAP);
+    gap('" TAGS="" REPORTED="', first + OPENING.reported, 0);
+    gap('" TN="', first + OPENING.tn, 0);
+    gap(`"${UNCHANGING} GMOND_STARTED="`, first + OPENING.started, 0);
+    let before = '">\n';
     for (const place of places) {
       const metric = this.metrics[place] as Metric;
-      const { name, type, units, tmax, slope } = metric;
-      pieces.push(`${before}<METRIC NAME="${name}" VAL="`);
+      const { name, type, units, tmax, slope, put, digits } = metric;
+      gap(`${before}<METRIC NAME="${name}" VAL="`, place, put === undefined ? digits : TEXT_GAP);
       const rest = attributes({ TYPE: type, UNITS: units, TN: age, TMAX: tmax, DMAX: 0, SLOPE: slope });
       before = `"${rest}>\n${extrasOf(metric)}</METRIC>\n`;
     }
-    return { places, pieces: [...pieces, `${before}</HOST>\n`].map(piece => Buffer.from(piece)) };
+    return {
+      texts: places.filter(place => this.#put[place] !== undefined),
+      text: Buffer.from(`${text}${before}</HOST>\n`),
+      gaps: Uint32Array.from(gaps),
+    };
   }
 
   /** Adds the node to a summary: a host that is down is counted as down and adds nothing else. */

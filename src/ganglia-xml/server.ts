@@ -13,6 +13,9 @@ const PATIENCE_MS = 10_000;
 /** How long a client has to ask, and to close the connection when it has its answer. */
 const MANNERS_MS = 10_000;
 
+/** For how long one client is served before others get their turn, ms. */
+const TURN_MS = 1;
+
 /** What happened to clients so far. */
 export interface Counts {
   /** Documents and answers that were sent completely. */
@@ -70,16 +73,22 @@ export class Client {
     });
   }
 
-  /** Sends bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
-  send(bytes: Uint8Array): Promise<void> {
+  /**
+   * Sends bytes. They may be overwritten after that or, if it returns a promise, when this is fulfilled: it is rejected
+   * if the client is gone.
+   */
+  send(bytes: Uint8Array): Promise<void> | undefined {
     this.begun = true;
-    return new Promise((resolve, reject) => {
-      this.socket.write(bytes, error => {
+    const { socket } = this;
+    const sent = new Promise<void>((resolve, reject) => {
+      socket.write(bytes, error => {
         this.lastMoved = performance.now();
         if (error) reject(error);
         else resolve();
       });
     });
+    // Mostly the kernel takes all of them at once, and there is nothing to wait for.
+    return socket.writableLength > 0 || socket.errored !== null ? sent : undefined;
   }
 }
 
@@ -159,11 +168,15 @@ export class Ports {
   }
 
   async #send(client: Client, answer: Answer): Promise<void> {
+    let began = performance.now();
     for (const bytes of answer) {
       if (client.socket.destroyed) throw new Error('the client is gone');
-      if (bytes.length > 0) await client.send(bytes);
+      const sent = bytes.length > 0 ? client.send(bytes) : undefined;
+      if (sent !== undefined) await sent;
+      if (performance.now() - began < TURN_MS) continue;
       // Other clients and signals get their turn, even if this client takes everything at once.
       await turn();
+      began = performance.now();
     }
     this.counts.served++;
   }

@@ -367,6 +367,15 @@ interface Native {
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   totals(copy: Uint8Array, states: Uint8Array): Totals;
+  printForm(
+    into: Uint8Array,
+    at: number,
+    text: Uint8Array,
+    gaps: Uint32Array,
+    values: Float64Array,
+    texts: Uint8Array,
+    textBytes: number,
+  ): number;
   memoryFile(name: string): number;
   lock(path: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
@@ -438,6 +447,17 @@ export const overview = native.overview;
  * has bytes. Throws if it is not a copy of a board.
  */
 export const totals = native.totals;
+
+/** In place of a number of digits: the gap is for a text. */
+export const TEXT_GAP = 7;
+
+/**
+ * Prints a text with values in its gaps, from byte `at` of `into` on; returns how many bytes that were. `gaps` has three
+ * numbers for each: the bytes of the text before it, the place of its value, and the digits after the decimal point (0
+ * to 6) or `TEXT_GAP`. The value of a text is where it ends in `texts`, of which only so many bytes are valid; it begins
+ * where the last one ends. Numbers are printed as `Page.decimal` does. Throws if there may not be room.
+ */
+export const printForm = native.printForm;
 
 /**
  * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be

@@ -1,0 +1,43 @@
+/* A text with gaps in which numbers and other texts are printed. Pure. */
+#ifndef BB_FORM_H
+#define BB_FORM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The longest number: a sign, 16 digits, a point and six digits after it. */
+#define BB_NUMBER_MOST 24
+/* The `digits` of a gap for a text. */
+#define BB_GAP_TEXT 7
+
+/* A gap, and so many bytes of the form's text before it. `place` is that of the gap's value; `digits`: so many after
+ * the decimal point, at most six, or BB_GAP_TEXT. */
+struct bb_gap { uint32_t before, place, digits; };
+
+struct bb_form {
+  const char *text; /* all of it, without what is in the gaps */
+  size_t bytes, gaps;
+  const struct bb_gap *gap;
+};
+
+/* What is in the gaps. A number lies within +-(2^53 - 1). The value of a text is its end in `texts`; it begins at the
+ * end of the last one. */
+struct bb_filling {
+  const double *values;
+  size_t places;
+  const char *texts;
+  size_t bytes;
+};
+
+/* Writes the form with that in its gaps; the bytes, or -1 if there may not be room for them, or if form and filling
+ * do not go together. */
+long bb_form_print(char *to, size_t room, const struct bb_form *form, const struct bb_filling *filling);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
