@@ -1,11 +1,12 @@
 // The cost of commands on a board of 10,000 nodes. Each command is a whole process; its wall time is compared with a
 // bare `node -e 0` just before it, because at the end of a lap the machine may be half as fast as at its beginning.
-// Then `beoboard-gate` and the short verbs in C, beside `beoboard nodes` and `beoboard check` of the same nodes; and
-// the share of a core for `status --watch` on a terminal and for `events`. The start of the daemons is in `start`.
+// Then `beoboard-gate` and the short verbs in C, beside `beoboard nodes` and `beoboard check` of the same nodes; when
+// the first byte of the commands that write much comes, and how much more memory they need than for 100 nodes; and the
+// share of a core for `status --watch` on a terminal and for `events`. The start of the daemons is in `start`.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuOf, folder, MAIN, sleep } from './processes.mjs';
@@ -14,15 +15,38 @@ import { fill, openReceiver } from './receiving.mjs';
 const NODES = 10_000;
 /** So many of the nodes are silent; the others have so long an interval that they stay live. */
 const SILENT = 100;
+/** The nodes of a small board. */
+const FEW = 100;
 
-/** The time of a process from its start until it has ended and its output has been read, ms. */
-async function time(argv, expected = 0, program = process.execPath) {
+/** The time of a process from its start until it has ended and its output has been read, and until its first byte, ms. */
+async function times(argv, expected = 0, program = process.execPath) {
   const began = process.hrtime.bigint();
+  const since = () => Number(process.hrtime.bigint() - began) / 1e6;
   const child = spawn(program, argv, { stdio: ['ignore', 'pipe', expected === 0 ? 'inherit' : 'ignore'] });
+  let first;
+  child.stdout.once('data', () => {
+    first = since();
+  });
   child.stdout.resume();
   const [code] = await once(child, 'close');
   if (code !== expected) throw new Error(`${argv.join(' ')} ended with ${code}`);
-  return Number(process.hrtime.bigint() - began) / 1e6;
+  return { all: since(), first };
+}
+
+const time = async (...how) => (await times(...how)).all;
+
+/** The most anonymous memory that a command has while it writes, MiB: looked at whenever a piece of its output has come. */
+async function memory(argv) {
+  const child = spawn(process.execPath, [MAIN, ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let most = 0;
+  child.stdout.on('data', () => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      most = Math.max(most, Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
+    } catch {} // it has ended
+  });
+  await once(child, 'close');
+  return most;
 }
 
 /** Runs a command on a terminal of 50 lines and 200 columns, and says its process id first. */
@@ -74,15 +98,17 @@ export async function bench({ quick, say }) {
   const commands = {
     'status of 10,000 nodes': { argv: ['status', ...at], bound: 100 },
     'status --by': { argv: ['status', '--by', '/^node../', ...at] },
-    'status --json': { argv: ['status', '--json', ...at], seldom: true },
+    'status --json': { argv: ['status', '--json', ...at], seldom: true, bound: 350, isBulk: true },
+    'status --csv': { argv: ['status', '--csv', ...at], seldom: true, bound: 200, isBulk: true },
     'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 45 },
     'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },
     "nodes --where 'load > 60'": { argv: ['nodes', '--where', 'load > 60', ...at] },
     check: { argv: ['check', '--critical', '50%', '--warning', '50%', ...at] },
     'check --nodes, 64 nodes': { argv: ['check', ...job] },
     'forget of an unknown node': { argv: ['forget', 'nobody', ...at], ends: 1 },
-    'xml, all metrics': { argv: ['xml', ...at], seldom: true },
-    'dump of the file': { argv: ['dump', ...at], seldom: true },
+    'xml, all metrics': { argv: ['xml', ...at], seldom: true, isBulk: true },
+    'dump of the file': { argv: ['dump', ...at], seldom: true, bound: 1200, isBulk: true },
+    'dump --json': { argv: ['dump', '--json', ...at], seldom: true, bound: 700, isBulk: true },
     'describe, all fields': { argv: ['describe'] },
     'nodeset --expand, to 10,000 names': { argv: ['nodeset', '--expand', 'node[00001-10000]'] },
     'keygen, to stdout': { argv: ['keygen', '-'] },
@@ -116,10 +142,26 @@ export async function bench({ quick, say }) {
     for (const [command, { argv, ends, seldom }] of Object.entries(commands)) {
       if (seldom && lap % 3 !== 0) continue;
       const bare = await time(['-e', '0']);
-      pairs.get(command).push({ bare, beyond: (await time([MAIN, ...argv], ends)) - bare });
+      const { all, first } = await times([MAIN, ...argv], ends);
+      pairs.get(command).push({ bare, beyond: all - bare, first: first - bare });
     }
   }
   rmSync(own, { recursive: true });
+  const bulk = Object.entries(commands).filter(([, { isBulk }]) => isBulk);
+  const small = await openReceiver();
+  await fill(small.port, FEW);
+  const copied = ((NODES - FEW) * receiver.header().record_stride) / 2 ** 20;
+  const growths = new Map();
+  for (const [command, { argv }] of bulk) {
+    const samples = [];
+    for (let lap = 0; lap < (quick ? 1 : 3); lap++) {
+      const of = board => memory([...argv.slice(0, -1), board]);
+      // `status` judges all nodes by a copy of their records.
+      samples.push((await of(board)) - (await of(small.board)) - (argv[0] === 'status' ? copied : 0));
+    }
+    growths.set(command, samples);
+  }
+  await small.close();
   const lasting = {};
   for (const command of ['status --watch', 'status --watch --sort in', 'status --watch --by /^node../', 'events'])
     lasting[command] = await watching([...command.split(' '), ...at], quick ? 5 : 20, quick ? 1 : 3);
@@ -131,6 +173,18 @@ export async function bench({ quick, say }) {
       unit: 'ms',
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
+    })),
+    ...bulk.map(([command]) => ({
+      figure: `${command}: first byte, above node -e 0`,
+      unit: 'ms',
+      samples: pairs.get(command).map(({ first }) => first),
+      bound: 60,
+    })),
+    ...bulk.map(([command]) => ({
+      figure: `${command}: memory${command.startsWith('status') ? ' without its copy of the records' : ''}, above that for ${FEW} nodes`,
+      unit: 'MiB',
+      samples: growths.get(command),
+      bound: 16,
     })),
     ...Object.entries(whole).map(([name, { bound }]) => ({
       figure: `${name}, whole process`,

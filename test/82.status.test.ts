@@ -6,7 +6,7 @@ import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { csvLines } from '../src/cli/csv.js';
+import { csvPieces } from '../src/cli/csv.js';
 import { type Look, plainText, statusText } from '../src/cli/statustext.js';
 import { expand, fold } from '../src/common/hostlists.js';
 import { bits, enums } from '../src/layout/layout.gen.js';
@@ -340,7 +340,11 @@ async function golden(): Promise<string> {
   out.push(`=== for who listens\n${(await plainText(found, PLAIN)).join('')}\n`);
   const more = survey(madeBoard(dead));
   out.push(`=== for who listens, of 480\n${(await plainText(more, PLAIN)).join('')}\n`);
-  const rows = [...csvLines(found, await ordered(found, undefined), undefined)];
+  // Each piece is valid until the next is asked for.
+  const rows = Array.from(
+    csvPieces(found, () => ordered(found, undefined), undefined),
+    piece => Buffer.from(piece).toString(),
+  );
   out.push(`=== as CSV\n${rows.join('').replaceAll('\r', '')}`);
   return out.join('');
 }
@@ -438,7 +442,10 @@ t.test('the time that collecting took does not count as a wrong clock', async t 
 function parsed(snapshot: Snapshot, choice?: Choice) {
   const found = survey(snapshot, choice);
   // A piece is valid only until the next one is requested, so each is copied.
-  const pieces = Array.from(jsonPieces(snapshot, found.nodes, oddities(found)), piece => Buffer.from(piece).toString());
+  const pieces = Array.from(
+    jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: oddities(found) })),
+    piece => Buffer.from(piece).toString(),
+  );
   return JSON.parse(pieces.join(''));
 }
 

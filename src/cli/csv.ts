@@ -1,27 +1,69 @@
 // Status as CSV (RFC 4180): numbers without units, and no brackets.
 
+import { Page } from '../common/page.js';
 import { oneLine } from '../common/text.js';
-import { COLUMNS, chosenColumns } from '../telling/columns.js';
+import { COLUMNS, type Column, chosenColumns } from '../telling/columns.js';
+import { putNumber } from '../telling/structjson.js';
 import type { Survey, Surveyed } from '../telling/survey.js';
 
-/** A field of RFC 4180. */
-function csvCell(value: string | number | undefined): string {
-  if (value === undefined) return '';
-  const text = typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : oneLine(value);
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** The buffer size from which a write is worthwhile. */
+const PAGE_BYTES = 1 << 16;
+/** More than any cell takes: a text has at most a hundred characters, of which each takes up to ten bytes. */
+const CELL_MOST = 1 << 12;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+
+/** A text as a field of RFC 4180. Nearly every text is printable ASCII without quotes and commas, which stays as it is. */
+function putCell(page: Page, text: string): void {
+  const { bytes } = page;
+  let at = page.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code > 0x7e || code === QUOTE || code === COMMA) {
+      const line = oneLine(text);
+      page.part(Buffer.from(/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line));
+      return;
+    }
+    bytes[at++] = code;
+  }
+  page.length = at;
 }
 
-/** A line of names, then a line for each node: values without brackets and units, empty where there is none. */
-export function* csvLines(
-  { snapshot }: Survey,
-  nodes: readonly Surveyed[],
+/**
+ * A line of names, then a line for each node: values without brackets and units, empty where there is none. `shown` is
+ * called after the first piece; each piece is valid until the next one is asked for. Throws an InputError for a column
+ * that does not exist.
+ */
+export function csvPieces(
+  found: Survey,
+  shown: () => readonly Surveyed[],
   names: readonly string[] | undefined,
-): Generator<string> {
-  const columns = names ? chosenColumns(names) : COLUMNS;
-  yield `${columns.map(({ name }) => name).join(',')}\r\n`;
-  for (const { index, state } of nodes) {
+): Iterable<Uint8Array> {
+  return pieces(found, shown, names ? chosenColumns(names) : COLUMNS);
+}
+
+function* pieces(
+  { snapshot }: Survey,
+  shown: () => readonly Surveyed[],
+  columns: readonly Column[],
+): Generator<Uint8Array> {
+  yield Buffer.from(`${columns.map(({ name }) => name).join(',')}\r\n`);
+  const most = columns.length * CELL_MOST;
+  const page = new Page(PAGE_BYTES + most);
+  for (const { index, state } of shown()) {
     const node = snapshot.node(index);
-    const cells = columns.map(({ name, field }) => csvCell(name === 'state' ? state : field.value(node)));
-    yield `${cells.join(',')}\r\n`;
+    for (let i = 0; i < columns.length; i++) {
+      const { name, field } = columns[i] as Column;
+      if (i > 0) page.text(',');
+      const value = name === 'state' ? state : field.value(node);
+      if (typeof value === 'number') putNumber(page, value);
+      else if (value !== undefined) putCell(page, value);
+    }
+    page.text('\r\n');
+    if (page.room > most) continue;
+    yield page.written;
+    page.length = 0;
   }
+  yield page.written;
 }

@@ -30,17 +30,11 @@ type Header = Decoded<'board_header'>;
 
 const HEADER = structs.board_header.bytes;
 
-/** Of a larger file, only as much is read as its header says the board has. */
-const MOST_BYTES = 2 ** 32 - 1;
-/** The most that Node reads at once. */
-const PIECE_BYTES = 2 ** 30;
-
-/** The file, copied into our own memory: what is dumped must not change while it is printed. */
-interface Copy {
-  /** Of the file. */
-  bytes: number;
-  view: DataView;
-}
+/** So much is read of the records at a time, and at least one. */
+const RUN_BYTES = 1 << 18;
+/** A larger table is not read; that of a million nodes takes 16 MB. */
+const TABLE_MOST = 2 ** 30;
+const TWO_TO_32 = 2 ** 32;
 
 function openFile(path: string, owner: number | string | undefined): number {
   try {
@@ -54,31 +48,43 @@ function openFile(path: string, owner: number | string | undefined): number {
   }
 }
 
-function read(fd: number, bytes: number): DataView {
-  const into = new Uint8Array(bytes);
-  let length = 0;
-  for (let got = -1; length < bytes && got !== 0; length += got)
-    got = readSync(fd, into, length, Math.min(bytes - length, PIECE_BYTES), length);
-  return new DataView(into.buffer, 0, length);
+/**
+ * A part of the file, copied into our own memory: what is dumped must not change while it is written. It is shorter than
+ * it should be if the file ended before.
+ */
+interface Part {
+  readonly view: DataView;
+  /** Where in the file it begins. */
+  readonly origin: number;
 }
 
-/** Bytes after the end of a board are not part of it. If the file is not a board, its beginning is enough. */
-function boardBytes(header: DataView, fileBytes: number): number {
-  if (header.byteLength < HEADER) return header.byteLength;
-  const { magic, file_bytes } = decode('board_header', header, 0);
-  return magic === contract.board.magic ? Math.max(HEADER, Math.min(Number(file_bytes), fileBytes)) : HEADER;
-}
+/** The file, which is read part by part. */
+class BoardFile {
+  readonly #fd: number;
+  readonly bytes: number;
 
-function readFile(path: string, owner: number | string | undefined): Copy {
-  const fd = openFile(path, owner);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Failure(`${path}: is not a regular file; give the path of a board`, NO_BOARD);
-    const bytes = boardBytes(read(fd, Math.min(HEADER, stat.size)), stat.size);
-    if (bytes > MOST_BYTES) throw new Failure(`${path}: has 4 GiB or more, which is too much to dump`, NO_BOARD);
-    return { bytes: stat.size, view: read(fd, bytes) };
-  } finally {
-    closeSync(fd);
+  constructor(
+    readonly path: string,
+    owner: number | string | undefined,
+  ) {
+    this.#fd = openFile(path, owner);
+    const stat = fstatSync(this.#fd);
+    this.bytes = stat.size;
+    if (stat.isFile()) return;
+    this.close();
+    throw new Failure(`${path}: is not a regular file; give the path of a board`, NO_BOARD);
+  }
+
+  /** Reads a part into the buffer, as much of it as there is. */
+  read(origin: number, into: Uint8Array): Part {
+    let length = 0;
+    for (let got = -1; length < into.length && got !== 0; length += got)
+      got = readSync(this.#fd, into, length, into.length - length, origin + length);
+    return { view: new DataView(into.buffer, into.byteOffset, length), origin };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
   }
 }
 
@@ -96,11 +102,36 @@ function fits(header: Header, bytes: number): boolean {
   return ends.every(end => end <= bytes) && slots_offset + slots * slot_stride <= record_stride;
 }
 
-/** As defined in "Names" of the contract. */
-function hashOf(name: Uint8Array, seed: bigint): bigint {
-  let h = 0xcbf29ce484222325n ^ seed;
-  for (const byte of name) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
-  return h ^ (h >> 32n);
+/** The hashes of names, as defined in "Names" of the contract. */
+class Hashes {
+  readonly high: Uint32Array;
+  readonly low: Uint32Array;
+  readonly #seedHigh: number;
+  readonly #seedLow: number;
+
+  constructor(count: number, seed: bigint) {
+    this.high = new Uint32Array(count);
+    this.low = new Uint32Array(count);
+    this.#seedHigh = Number(seed >> 32n) ^ 0xcbf29ce4;
+    this.#seedLow = Number(seed & 0xffffffffn) ^ 0x84222325;
+  }
+
+  /** Adds that of the record at `base`; its name ends at the first NUL. In halves of 32 bits: BigInts take ten times as long. */
+  add(index: number, view: DataView, base: number): void {
+    let high = this.#seedHigh >>> 0;
+    let low = this.#seedLow >>> 0;
+    for (let at = base + NAME_FIELD.offset; at < base + NAME_FIELD.offset + NAME_FIELD.count; at++) {
+      const byte = view.getUint8(at);
+      if (byte === 0) break;
+      // Times 2^40 + 0x1b3; no product reaches 2^53.
+      const mixed = (low ^ byte) >>> 0;
+      const product = mixed * 0x1b3;
+      high = (high * 0x1b3 + Math.floor(product / TWO_TO_32) + ((mixed << 8) >>> 0)) >>> 0;
+      low = product >>> 0;
+    }
+    this.high[index] = high;
+    this.low[index] = (low ^ high) >>> 0;
+  }
 }
 
 /** The state of a block, by its two sequences. */
@@ -118,64 +149,98 @@ const NO_SUBJECT = 0xffffffffn;
 const OF_RECORDS: readonly string[] = ['restart', 'reboot', 'reset', 'goodbye', 'refusal'];
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'];
 
+const NAME_FIELD = structs.record.fields.name;
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 /** An entry of one of the tables. */
 interface Entry<S extends StructName> {
   /** Its place in the table. */
   number: number;
+  /** Its place in the file. */
   offset: number;
   entry: Decoded<S>;
 }
 
-interface DumpedRecord {
+interface DumpedRecord extends Part {
   index: number;
-  offset: number;
+  /** Where it begins in `view`. */
+  base: number;
   column: bigint;
-  slots: { offset: number; state: ReturnType<typeof blockState> }[];
+  slots: { base: number; state: ReturnType<typeof blockState> }[];
 }
 
-/** A board's file, laid out as its header says; `wrong` is the first thing that does not agree with the contract. */
+const CHANGED = 'it changed while it was read; look again';
+
+/** The tables that are read when the board is opened. */
+const TABLES = ['links', 'senders', 'events'] as const;
+type Table = (typeof TABLES)[number];
+
+/**
+ * A board's file, laid out as its header says; `wrong` is the first thing that does not agree with the contract. The
+ * header, the tables and the index are read at once, the records a run at a time while they are written: a board of a
+ * million nodes has 3 GB of them. What is wrong in them is known after the last one.
+ */
 class Dump {
+  readonly path: string;
+  readonly bytes: number;
   readonly header: Header | undefined;
   readonly state: string;
   wrong: string | undefined;
-  readonly bytes: number;
-  readonly view: DataView;
-  readonly #readable: boolean;
+  /** The header. */
+  readonly head: Part;
+  readonly #file: BoardFile;
+  readonly #tables = new Map<Table | 'index', Part>();
 
-  constructor(
-    readonly path: string,
-    copy: Copy,
-    owner: number | string | undefined,
-  ) {
-    this.bytes = copy.bytes;
-    this.view = copy.view;
-    const { view } = copy;
+  constructor(file: BoardFile, owner: number | string | undefined) {
+    const { path, bytes } = file;
+    this.#file = file;
+    this.path = path;
+    this.bytes = bytes;
     const opened = tryBoard(path, owner);
     this.state = opened.state;
     if (opened.state === 'ready') opened.board.unmap();
     else this.wrong = opened.why;
+    this.head = file.read(0, new Uint8Array(HEADER));
+    const { view } = this.head;
     this.header = view.byteLength >= HEADER ? decode('board_header', view, 0) : undefined;
     // A geometry that the checks of opening rejected is not followed.
-    const checked = opened.state === 'ready' || opened.state === 'retired';
-    this.#readable = checked && this.header !== undefined && fits(this.header, view.byteLength);
-    if (checked && !this.#readable) this.wrong = 'it changed while it was read; look again';
-    if (this.#readable)
-      this.wrong ??= this.#checkIndex() ?? this.#checkLinks() ?? this.#checkSenders() ?? this.#checkEvents();
+    if (opened.state !== 'ready' && opened.state !== 'retired') return;
+    if (this.header !== undefined && fits(this.header, bytes)) this.#readTables(this.header);
+    if (!this.#isReadable) this.wrong = CHANGED;
+  }
+
+  #readTables(header: Header): void {
+    for (const table of [...TABLES, 'index'] as const) {
+      const [at, stride] = [header[`${table}_offset`], header[`${table}_stride`]];
+      const size = stride * header[table === 'index' ? 'index_slots' : table];
+      if (size > TABLE_MOST) throw new Failure(`${this.path}: its ${table} take more than 1 GiB`, NO_BOARD);
+      const part = this.#file.read(Number(at), new Uint8Array(size));
+      if (part.view.byteLength === size) this.#tables.set(table, part);
+    }
+  }
+
+  /** Whether all parts could be read. */
+  get #isReadable(): boolean {
+    return this.#tables.size > TABLES.length;
+  }
+
+  /** A table, for `putLines`. */
+  part(table: Table): Part {
+    return this.#tables.get(table) as Part;
   }
 
   /** The entries of a table that were written at least once. */
   *#entries<S extends 'link' | 'sender' | 'event'>(struct: S): Generator<Entry<S>> {
-    const { header, view } = this;
-    if (header === undefined || !this.#readable) return;
+    const { header } = this;
+    if (header === undefined || !this.#isReadable) return;
     const table = `${struct}s` as const;
+    const { view, origin } = this.part(table);
     const { bytes } = structs[struct];
     for (let number = 0; number < header[table]; number++) {
-      const offset = Number(header[`${table}_offset`]) + number * header[`${table}_stride`];
+      const base = number * header[`${table}_stride`];
       let empty = true;
-      for (let at = offset; at < offset + bytes && empty; at += 4) empty = view.getUint32(at, true) === 0;
-      if (!empty) yield { number, offset, entry: decode(struct, view, offset) };
+      for (let at = base; at < base + bytes && empty; at += 4) empty = view.getUint32(at, true) === 0;
+      if (!empty) yield { number, offset: origin + base, entry: decode(struct, view, base) };
     }
   }
 
@@ -204,7 +269,8 @@ class Dump {
     for (let number = 1; number <= used; number++) {
       const { offset = 0, entry: { name, state } = { name: '', state: 0n } } = found.get(number) ?? {};
       if (name === '') return `link ${number} has no name`;
-      const bytes = new Uint8Array(this.view.buffer, this.view.byteOffset + offset, structs.link.fields.name.count);
+      const { view, origin } = this.part('links');
+      const bytes = new Uint8Array(view.buffer, offset - origin, structs.link.fields.name.count);
       if (!bytes.includes(0)) return `link ${number}: its name has no end`;
       if (seen.has(name)) return `links ${seen.get(name)} and ${number} have the same name`;
       seen.set(name, number);
@@ -253,69 +319,100 @@ class Dump {
 
   get count(): number {
     const header = this.header;
-    return header === undefined || !this.#readable ? 0 : Math.min(header.count ?? 0, header.capacity);
+    return header === undefined || !this.#isReadable ? 0 : Math.min(header.count ?? 0, header.capacity);
   }
 
   *index(): Generator<{ slot: number; record: number; hash: number }> {
-    const header = this.header;
-    if (header === undefined || !this.#readable) return;
-    for (let slot = 0; slot < header.index_slots; slot++) {
-      const word = this.view.getBigUint64(Number(header.index_offset) + slot * header.index_stride, true);
-      if (word !== 0n) yield { slot, record: Number(word & 0xffffffffn) - 1, hash: Number(word >> 32n) };
+    const { header } = this;
+    const part = this.#tables.get('index');
+    if (header === undefined || part === undefined || !this.#isReadable) return;
+    const { view } = part;
+    for (let slot = 0, at = 0; slot < header.index_slots; slot++, at += header.index_stride) {
+      const [low, high] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+      if (low !== 0 || high !== 0) yield { slot, record: low - 1, hash: high };
     }
   }
 
-  /** The name of a record as its bytes, up to the first NUL. */
-  #nameOf(record: number): Uint8Array {
-    const { records_offset, record_stride } = this.header as Header;
-    const at = this.view.byteOffset + Number(records_offset) + record * record_stride;
-    const bytes = new Uint8Array(this.view.buffer, at, structs.record.fields.name.count);
-    const end = bytes.indexOf(0);
-    return end === -1 ? bytes : bytes.subarray(0, end);
-  }
-
-  /** Whether the search for a name would reach this place. */
-  #isFound(slot: number, record: number, hash: number): boolean {
-    const { index_offset, index_slots, index_stride, index_seed } = this.header as Header;
-    const full = hashOf(this.#nameOf(record), index_seed);
-    if (Number(full >> 32n) !== hash) return false;
-    let at = Number(full & BigInt(index_slots - 1));
-    for (; at !== slot; at = (at + 1) % index_slots)
-      if (this.view.getBigUint64(Number(index_offset) + at * index_stride, true) === 0n) return false;
+  /** Whether the search for a record's name would reach this place. */
+  #isFound(slot: number, record: number, hash: number, names: Hashes): boolean {
+    const { index_slots, index_stride } = this.header as Header;
+    const { view } = this.#tables.get('index') as Part;
+    if (names.high[record] !== hash) return false;
+    const isEmpty = (at: number) => view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0;
+    // A power of two.
+    let at = (names.low[record] as number) % index_slots;
+    for (; at !== slot; at = (at + 1) % index_slots) if (isEmpty(at * index_stride)) return false;
     return true;
   }
 
-  #checkIndex(): string | undefined {
-    const seen = new Map<number, number>();
+  #checkIndex(names: Hashes): string | undefined {
+    /** The slot that leads to each record, plus one. */
+    const seen = new Uint32Array(this.count);
+    let found = 0;
     for (const { slot, record, hash } of this.index()) {
       if (record < 0 || record >= this.count)
         return `index slot ${slot} leads to record ${record}, and there are ${this.count}`;
-      if (seen.has(record)) return `index slots ${seen.get(record)} and ${slot} lead to the same record ${record}`;
-      if (!this.#isFound(slot, record, hash))
+      const other = seen[record] as number;
+      if (other > 0) return `index slots ${other - 1} and ${slot} lead to the same record ${record}`;
+      if (!this.#isFound(slot, record, hash, names))
         return `index slot ${slot} leads to record ${record}, whose name is not found by it`;
-      seen.set(record, slot);
+      seen[record] = slot + 1;
+      found++;
     }
-    if (seen.size !== this.count) return `the index names ${seen.size} records, and there are ${this.count}`;
-    return undefined;
+    return found === this.count ? undefined : `the index names ${found} records, and there are ${this.count}`;
   }
 
+  /** All records, each valid until the next one is asked for; then all has been checked. */
   *records(): Generator<DumpedRecord> {
-    const header = this.header;
-    if (header === undefined) return;
-    for (let index = 0; index < this.count; index++) {
-      const offset = Number(header.records_offset) + index * header.record_stride;
-      const slots = Array.from({ length: header.slots }, (_, i) => {
-        const at = offset + header.slots_offset + i * header.slot_stride;
-        return { offset: at, state: blockState({ head: SLOT.head(this.view, at), tail: SLOT.tail(this.view, at) }) };
-      });
-      const column = this.view.getBigUint64(Number(header.column_offset) + index * header.column_stride, true);
-      const dumped = { index, offset, column, slots };
-      this.wrong ??= recordFault(this.view, dumped, header.links_used ?? 0);
-      yield dumped;
+    const { header, count } = this;
+    if (header === undefined || !this.#isReadable) return;
+    const names = new Hashes(count, header.index_seed);
+    const linksUsed = header.links_used ?? 0;
+    let fault: string | undefined;
+    for (const record of this.#runs(header)) {
+      names.add(record.index, record.view, record.base);
+      fault ??= recordFault(record, link => (link > linksUsed ? this.#linksUsedNow() : linksUsed));
+      yield record;
     }
+    this.wrong ??=
+      this.#checkIndex(names) ?? this.#checkLinks() ?? this.#checkSenders() ?? this.#checkEvents() ?? fault;
+  }
+
+  /** The same, not checked; ends early with what is wrong if the file was cut. */
+  *#runs({ records_offset, record_stride, column_offset, column_stride, slots_offset, slot_stride, slots }: Header) {
+    const { count } = this;
+    const run = Math.max(1, Math.floor(RUN_BYTES / record_stride));
+    const [columns, records] = [new Uint8Array(run * column_stride), new Uint8Array(run * record_stride)];
+    for (let first = 0; first < count; first += run) {
+      const here = Math.min(run, count - first);
+      const read = (offset: number | undefined, stride: number, into: Uint8Array) =>
+        this.#file.read(Number(offset) + first * stride, into.subarray(0, here * stride));
+      // The words first: they may be older than the reports, not younger.
+      const column = read(column_offset, column_stride, columns);
+      const { view, origin } = read(records_offset, record_stride, records);
+      if (view.byteLength < here * record_stride || column.view.byteLength < here * column_stride) {
+        this.wrong ??= CHANGED;
+        return;
+      }
+      for (let i = 0; i < here; i++) {
+        const base = i * record_stride;
+        const found: DumpedRecord['slots'] = [];
+        for (let slot = 0, at = base + slots_offset; slot < slots; slot++, at += slot_stride)
+          found.push({ base: at, state: blockState({ head: SLOT.head(view, at), tail: SLOT.tail(view, at) }) });
+        const word = column.view.getBigUint64(i * column_stride, true);
+        yield { index: first + i, view, origin, base, column: word, slots: found };
+      }
+    }
+  }
+
+  /** A report may have come by a link whose entry is newer than the header that was read. */
+  #linksUsedNow(): number {
+    const { view } = this.#file.read(0, new Uint8Array(HEADER));
+    return view.byteLength < HEADER ? 0 : (linksUsedOf(view, 0) ?? 0);
   }
 }
 
+const linksUsedOf = getter('board_header', 'links_used');
 const SLOT = {
   head: getter('slot', 'head'),
   tail: getter('slot', 'tail'),
@@ -326,45 +423,60 @@ const REPORT = structs.slot.fields.report.offset;
 const ofReport = {
   magic: getter('report', 'magic'),
   version: getter('report', 'version'),
-  hostname: getter('report', 'hostname'),
   flags: getter('report', 'flags'),
   interval: getter('report', 'interval_ms'),
 };
 const recordName = getter('record', 'name');
+const HOSTNAME = structs.report.fields.hostname;
+
+/** How many links have an entry, for a link that may be beyond them. */
+type LinksUsed = (link: bigint) => number;
+
+/** Whether two texts of as many bytes are the same up to their ends. */
+function isSameText(view: DataView, one: number, other: number, bytes: number): boolean {
+  for (let i = 0; i < bytes; i++) {
+    const byte = view.getUint8(one + i);
+    if (byte !== view.getUint8(other + i)) return false;
+    if (byte === 0) return true;
+  }
+  return true;
+}
 
 /** What does not agree within one record. A report that was written while the file was read is not an error. */
-function recordFault(
-  view: DataView,
-  { index, offset, column, slots }: DumpedRecord,
-  linksUsed: number,
-): string | undefined {
-  const name = recordName(view, offset);
-  const at = `record ${index} (${oneLine(name)})`;
-  if (!NAME.test(name)) return `${at}: its name is invalid`;
-  const whole = slots.filter(slot => slot.state === 'whole').map(slot => slot.offset);
-  const { magic, version, hostname, flags, interval } = ofReport;
+function recordFault(record: DumpedRecord, linksUsed: LinksUsed): string | undefined {
+  const { view, base, index } = record;
+  const name = recordName(view, base);
+  const fault = NAME.test(name) ? slotsFault(record, linksUsed) : 'its name is invalid';
+  return fault && `record ${index} (${oneLine(name)}): ${fault}`;
+}
+
+function slotsFault({ view, base, column, slots }: DumpedRecord, linksUsed: LinksUsed): string | undefined {
+  const whole = slots.filter(slot => slot.state === 'whole').map(slot => slot.base);
+  const { magic, version, flags, interval } = ofReport;
   const isReport = (slot: number) =>
     magic(view, slot + REPORT) === contract.stat.magic && version(view, slot + REPORT) === contract.stat.version;
-  if (!whole.every(isReport)) return `${at}: does not hold a report`;
-  if (whole.some(slot => hostname(view, slot + REPORT) !== name)) return `${at}: holds a report of another node`;
+  if (!whole.every(isReport)) return 'does not hold a report';
+  const isOwn = (slot: number) =>
+    isSameText(view, base + NAME_FIELD.offset, slot + REPORT + HOSTNAME.offset, HOSTNAME.count);
+  if (!whole.every(isOwn)) return 'holds a report of another node';
   const strange = whole
     .map(slot => SLOT.link(view, slot))
-    .find(link => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS));
-  if (strange !== undefined) return `${at}: its report came by link ${strange}, which has no entry`;
-  if (whole.length === 0 && column !== 0n) return `${at}: its column word claims a report, but there is none`;
+    .find(link => link !== BigInt(OTHER_LINKS) && link > linksUsed(link));
+  if (strange !== undefined) return `its report came by link ${strange}, which has no entry`;
+  if (whole.length === 0 && column !== 0n) return 'its column word claims a report, but there is none';
   const [first, second] = whole.map(slot => SLOT.head(view, slot));
-  if (second !== undefined && first === second) return `${at}: both slots have the same sequence`;
+  if (second !== undefined && first === second) return 'both slots have the same sequence';
   const words = whole.map(slot => SLOT.stamp(view, slot) / 1_000_000n);
   const { stamp } = unpackWord('column', column);
   if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
-    return `${at}: its column word is younger than its reports`;
+    return 'its column word is younger than its reports';
   const told = whole[words.indexOf(stamp)];
   if (told === undefined) return undefined;
   const goodbye = (flags(view, told + REPORT) >> bits.flags.goodbye) & 1;
   const word = { stamp, link: SLOT.link(view, told), interval: interval(view, told + REPORT), goodbye };
   return column === packWord('column', word)
     ? undefined
-    : `${at}: its column word has another link, interval or goodbye than its report`;
+    : 'its column word has another link, interval or goodbye than its report';
 }
 
 /** The buffer size from which a write is worthwhile. */
@@ -377,7 +489,6 @@ const MOST_BETWEEN = 1 << 17;
 
 function* textPieces(dump: Dump): Generator<Uint8Array> {
   const page = new Page(PAGE_BYTES);
-  const { view } = dump;
   const full = () => page.room < MOST_BETWEEN;
   const written = () => {
     const bytes = page.written;
@@ -392,23 +503,29 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     yield written();
     return;
   }
+  const lines = (struct: 'link' | 'sender' | 'event', offset: number) => {
+    const { view, origin } = dump.part(`${struct}s`);
+    putLines(page, struct, view, offset - origin, origin);
+  };
   page.text('\nheader\n');
-  putLines(page, 'board_header', view, 0);
+  putLines(page, 'board_header', dump.head.view, 0, 0);
+  // The reader has something to read while the rest is written.
+  yield written();
   for (const { number, offset } of dump.links()) {
     page.text(`\nlink ${number}\n`);
-    putLines(page, 'link', view, offset);
+    lines('link', offset);
     if (full()) yield written();
   }
   for (const { number, offset, entry } of dump.senders()) {
     const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason';
     page.text(`\nrejected sender ${number}: ${reason}, ${blockState(entry)}\n`);
-    putLines(page, 'sender', view, offset);
+    lines('sender', offset);
     if (full()) yield written();
   }
   for (const { number, offset, entry } of dump.events()) {
     const kind = enums.event_kind[Number(entry.kind)] ?? 'no kind';
     page.text(`\nevent ${entry.head / 2n} (entry ${number}): ${kind}, ${blockState(entry)}\n`);
-    putLines(page, 'event', view, offset);
+    lines('event', offset);
     if (full()) yield written();
   }
   page.text('\nname index (slots in use)\n');
@@ -416,14 +533,14 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     page.text(`  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`);
     if (full()) yield written();
   }
-  for (const { index, offset, column, slots } of dump.records()) {
+  for (const { index, view, base, origin, column, slots } of dump.records()) {
     const { stamp, link, interval, goodbye } = unpackWord('column', column);
     page.text(`\nrecord ${index}\n            column word: stamp ${stamp} ms, link ${link}, interval ${interval} ms`);
     page.text(goodbye === 1n ? ', goodbye\n' : '\n');
-    putLines(page, 'record', view, offset);
-    for (const [i, { state, offset: at }] of slots.entries()) {
+    putLines(page, 'record', view, base, origin);
+    for (const [i, { state, base: at }] of slots.entries()) {
       page.text(`\nrecord ${index}, slot ${i}: ${state}\n`);
-      if (state !== 'empty') putLines(page, 'slot', view, at);
+      if (state !== 'empty') putLines(page, 'slot', view, at, origin);
       if (full()) yield written();
     }
   }
@@ -432,18 +549,30 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
 }
 
 function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
-  const { path, state, header, bytes, view } = dump;
+  const { path, state, header, bytes } = dump;
+  // The reader has something to read while the rest is written.
+  yield Buffer.from(`{"schema":1,${json({ path, state, bytes, header }).slice(1, -1)}`);
   const tables = { links: [...dump.links()], senders: [...dump.senders()], events: dump.events() };
-  yield `{"schema":1,${json({ path, state, bytes, header, ...tables, index: [...dump.index()] }).slice(1, -1)},"records":[`;
+  yield `,${json(tables).slice(1, -1)},"index":[`;
   const page = new Page(PAGE_BYTES);
-  let separator = '\n';
-  for (const { index, offset, column, slots } of dump.records()) {
-    page.text(`${separator}{"index":${index},"offset":${offset},"column":"${column}","record":`);
-    structPut('record')(page, view, offset);
+  let separator = '';
+  for (const { slot, record, hash } of dump.index()) {
+    page.text(`${separator}{"slot":${slot},"record":${record},"hash":${hash}}`);
+    separator = ',';
+    if (page.room > MOST_BETWEEN) continue;
+    yield page.written;
+    page.length = 0;
+  }
+  page.text('],"records":[');
+  const [putRecord, putSlot] = [structPut('record'), structPut('slot')];
+  separator = '\n';
+  for (const { index, view, base, origin, column, slots } of dump.records()) {
+    page.text(`${separator}{"index":${index},"offset":${origin + base},"column":"${column}","record":`);
+    putRecord(page, view, base);
     page.text(',"slots":[');
-    for (const [i, { offset: at, state: of }] of slots.entries()) {
-      page.text(`${i === 0 ? '' : ','}{"offset":${at},"state":"${of}","slot":`);
-      structPut('slot')(page, view, at);
+    for (const [i, { base: at, state: of }] of slots.entries()) {
+      page.text(`${i === 0 ? '' : ','}{"offset":${origin + at},"state":"${of}","slot":`);
+      putSlot(page, view, at);
       page.text('}');
     }
     page.text(']}');
@@ -458,7 +587,12 @@ function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
-  const dump = new Dump(values.board, readFile(values.board, values.owner), values.owner);
-  await print(values.json ? jsonPieces(dump) : textPieces(dump));
-  return dump.wrong === undefined ? 0 : 1;
+  const file = new BoardFile(values.board, values.owner);
+  try {
+    const dump = new Dump(file, values.owner);
+    await print(values.json ? jsonPieces(dump) : textPieces(dump));
+    return dump.wrong === undefined ? 0 : 1;
+  } finally {
+    file.close();
+  }
 }

@@ -5,7 +5,7 @@ import { type Page, Prepared } from '../common/page.js';
 import { oneLine } from '../common/text.js';
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import { type Put, smallPut } from '../telling/structjson.js';
+import { type Put, smallPut, zeroTest } from '../telling/structjson.js';
 
 const BLANK = 0x20;
 const ZERO = 0x30;
@@ -46,6 +46,11 @@ function putHex(page: Page, high: number, low: number): void {
   }
 }
 
+/** Whether 64 bits without a sign are shown in hexadecimal digits. */
+function isHex({ unit }: Pick<Field, 'unit'>): boolean {
+  return isBig({ unit }) && unit !== 'ns';
+}
+
 function scalarPut({ type, unit }: Field): Put {
   if (type === 'i64')
     return (page, view, at) => {
@@ -54,8 +59,7 @@ function scalarPut({ type, unit }: Field): Put {
       page.text(isTold ? value.toString() : BEYOND);
     };
   if (type !== 'u64') return smallPut(type) as Put;
-  if (isBig({ unit }) && unit !== 'ns')
-    return (page, view, at) => putHex(page, view.getUint32(at + 4, true), view.getUint32(at, true));
+  if (isHex({ unit })) return (page, view, at) => putHex(page, view.getUint32(at + 4, true), view.getUint32(at, true));
   return (page, view, at) => {
     const high = view.getUint32(at + 4, true);
     if (high < TOO_HIGH) page.whole(high * TWO_TO_32 + view.getUint32(at, true));
@@ -76,43 +80,75 @@ function valuePut(struct: StructName, name: string, field: Field): Put {
   };
 }
 
-/** One line; `at`: the offset of the field in the outermost struct. */
-function linePut(
-  at: number,
-  label: string,
-  unit: string,
-  value: (page: Page, view: DataView, base: number) => void,
-): Put {
-  const before = new Prepared(`  ${label.padEnd(NAME_WIDTH)} `);
-  const behind = new Prepared(unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${unit}\n`);
-  return (page, view, base) => {
-    page.whole(base + at, AT_WIDTH);
-    page.prepared(before);
-    value(page, view, base);
-    page.prepared(behind);
+/** Writes lines of the struct that begins at `base` of the view, and at `base + origin` of the file. */
+type PutLines = (page: Page, view: DataView, base: number, origin: number) => void;
+
+/** An offset changes in its last digits from line to line; the digits before them are kept as they are written. */
+const LAST = 4;
+const TEN_TO_LAST = 10 ** LAST;
+let firstDigits = 0;
+let firstText = new Prepared('');
+
+function putOffset(page: Page, offset: number): void {
+  const first = Math.floor(offset / TEN_TO_LAST);
+  // Without digits before them, the last ones have no zeros in front.
+  if (first === 0) {
+    page.whole(offset, AT_WIDTH);
+    return;
+  }
+  if (first !== firstDigits) {
+    firstDigits = first;
+    firstText = new Prepared(String(first).padStart(AT_WIDTH - LAST));
+  }
+  page.prepared(firstText);
+  page.digits(offset - first * TEN_TO_LAST, LAST);
+}
+
+/** One line; `at`: the offset of the struct with this field in the outermost struct. */
+function linePut(struct: StructName, name: string, field: Field, at: number, label: string): PutLines {
+  const { offset, type, count, unit } = field;
+  const value = valuePut(struct, name, field);
+  const before = `  ${label.padEnd(NAME_WIDTH)} `;
+  const behind = unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${unit}\n`;
+  const [left, right] = [new Prepared(before), new Prepared(behind)];
+  const place = at + offset;
+  const any: PutLines = (page, view, base, origin) => {
+    putOffset(page, base + origin + place);
+    page.prepared(left);
+    value(page, view, base + at);
+    page.prepared(right);
+  };
+  const isZero = count === 0 ? zeroTest(type) : undefined;
+  if (isZero === undefined) return any;
+  // More than half of all numbers are 0, which is prepared with its line.
+  const zero = new Prepared(`${before}${type === 'u64' && isHex(field) ? '0x0' : '0'}${behind}`);
+  return (page, view, base, origin) => {
+    if (!isZero(view, base + place)) {
+      any(page, view, base, origin);
+      return;
+    }
+    putOffset(page, base + origin + place);
+    page.prepared(zero);
   };
 }
 
 /** The lines of a struct that lies at `at` within the outermost one. */
-function linesOf(struct: StructName, at: number, prefix: string): Put[] {
+function linesOf(struct: StructName, at: number, prefix: string): PutLines[] {
   return Object.entries<Field>(structs[struct].fields)
     .filter(([, { kind }]) => kind !== 'reserved')
-    .flatMap(([name, field]): Put[] => {
-      const { offset, type, count, unit } = field;
+    .flatMap(([name, field]): PutLines[] => {
+      const { offset, type, count } = field;
       const label = `${prefix}${name}`;
-      if (!Object.hasOwn(structs, type)) {
-        const value = valuePut(struct, name, field);
-        return [linePut(at + offset, label, unit, (page, view, base) => value(page, view, base + at))];
-      }
+      if (!Object.hasOwn(structs, type)) return [linePut(struct, name, field, at, label)];
       const inner = type as StructName;
       const { bytes } = structs[inner];
-      return Array.from({ length: Math.max(1, count) }, (_, i): Put => {
+      return Array.from({ length: Math.max(1, count) }, (_, i): PutLines => {
         const place = at + offset + i * bytes;
         const puts = linesOf(inner, place, count > 0 ? `${label}[${i}].` : `${label}.`);
-        return (page, view, base) => {
+        return (page, view, base, origin) => {
           // Nothing is known about links without an entry.
           if (inner === 'link_evidence' && isZero(view, base + place, bytes)) return;
-          for (const put of puts) put(page, view, base);
+          for (const put of puts) put(page, view, base, origin);
         };
       });
     });
@@ -123,17 +159,17 @@ function isZero(view: DataView, from: number, bytes: number): boolean {
   return true;
 }
 
-const ofStructs = new Map<StructName, Put>();
+const ofStructs = new Map<StructName, PutLines[]>();
 
-/** Writes all fields of the struct at `base` except the reserved ones. A struct takes at most 64 KiB. */
-export function putLines(page: Page, struct: StructName, view: DataView, base: number): void {
-  let put = ofStructs.get(struct);
-  if (put === undefined) {
-    const puts = linesOf(struct, 0, '');
-    put = (into, of, at) => {
-      for (const one of puts) one(into, of, at);
-    };
-    ofStructs.set(struct, put);
+/**
+ * Writes all fields of the struct except the reserved ones. It begins at `base` of the view, whose first byte is at
+ * `origin` of the file. A struct takes at most 64 KiB.
+ */
+export function putLines(page: Page, struct: StructName, view: DataView, base: number, origin: number): void {
+  let puts = ofStructs.get(struct);
+  if (puts === undefined) {
+    puts = linesOf(struct, 0, '');
+    ofStructs.set(struct, puts);
   }
-  put(page, view, base);
+  for (let i = 0; i < puts.length; i++) (puts[i] as PutLines)(page, view, base, origin);
 }

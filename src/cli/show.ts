@@ -57,7 +57,9 @@ export async function main(argv: string[]): Promise<number> {
     const byName = new Map(found.nodes.map(node => [node.name, node]));
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json)
-      await print(jsonPieces(snapshot, nodes, oddities(found), { beside: beside.isKnown ? beside : undefined }));
+      await print(
+        jsonPieces(snapshot, () => ({ nodes, odd: oddities(found) }), { beside: beside.isKnown ? beside : undefined }),
+      );
     else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);

@@ -136,20 +136,20 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
     ? (await import('../telling/slurmbeside.js')).besideOf(options.slurmDir, snapshot)
     : undefined;
   if (options.json) {
-    const odd = [...oddities(found), ...(beside?.oddities(found) ?? [])];
     const { jsonPieces } = await import('../telling/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
-    const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
-    const form = { totals: totalsOf(found), columns, beside, inOneLine };
-    if (by === undefined) return jsonPieces(snapshot, shown, odd, form);
-    const { groups: formed, groupsJson } = await import('../telling/nodegroups.js');
-    const groups = groupsJson(snapshot, formed(found, by, sort), columns);
-    return jsonPieces(snapshot, shown, odd, { ...form, groups });
+    const grouping = by && (await import('../telling/nodegroups.js'));
+    const told = () => ({
+      odd: [...oddities(found), ...(beside?.oddities(found) ?? [])],
+      nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
+      totals: totalsOf(found),
+      groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),
+    });
+    return jsonPieces(snapshot, told, { columns, beside, inOneLine });
   }
   if (options.csv) {
-    const { csvLines } = await import('./csv.js');
-    const nodes = await ordered(exceptions(found, options.exceptions), options.sort);
-    return csvLines(found, nodes, options.columns);
+    const { csvPieces } = await import('./csv.js');
+    return csvPieces(found, () => ordered(exceptions(found, options.exceptions), options.sort), options.columns);
   }
   const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);

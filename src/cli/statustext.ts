@@ -215,7 +215,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
     if (areFolded(nodes.length, look))
       out.push(...Array.from(foldedLines(foldStates(nodes), look), line => `${line}\n`));
     else {
-      const inOrder = await ordered({ ...found, nodes }, look.sort);
+      const inOrder = ordered({ ...found, nodes }, look.sort);
       const most = look.long ? inOrder.length : ROWS;
       out.push(...(await rows(snapshot, inOrder.slice(0, most), look)));
       out.push(...moreLines(inOrder.length - most, look));
@@ -243,7 +243,7 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const totals = look.exceptions && nodes.length === 0 ? [] : totalsTexts(found);
   const out = [`${headline(found)}.\n`, ...(totals.length === 0 ? [] : [`${totals.join('; ')}.\n`])];
   if (!areFolded(nodes.length, look)) {
-    for (const { index, name, state, ails } of await ordered({ ...found, nodes }, look.sort)) {
+    for (const { index, name, state, ails } of ordered({ ...found, nodes }, look.sort)) {
       const node = snapshot.node(index);
       const told = (reading: boolean) =>
         columns

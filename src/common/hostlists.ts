@@ -234,7 +234,8 @@ export function readNodes(value: string, spelling: Spelling = 'node'): string[] 
   return names;
 }
 
-const isDigit = (code: number) => code >= 48 && code <= 57;
+const ZERO = 48;
+const isDigit = (code: number) => code >= ZERO && code <= 57;
 
 const LAST_NUMBER = new RegExp(`\\d{1,${DIGITS}}$`);
 
@@ -250,20 +251,27 @@ export function lastDigits(name: string): number {
 
 /** Orders names as people do: digits by their value, everything else by its characters. */
 export function compareNames(a: string, b: string): number {
-  let [i, j] = [0, 0];
+  let i = 0;
+  let j = 0;
   while (i < a.length && j < b.length) {
-    const [c, d] = [a.charCodeAt(i), b.charCodeAt(j)];
+    const c = a.charCodeAt(i);
+    const d = b.charCodeAt(j);
     if (!isDigit(c) || !isDigit(d)) {
       if (c !== d) return c - d;
       i++;
       j++;
       continue;
     }
-    const [from, start] = [i, j];
-    while (i < a.length && isDigit(a.charCodeAt(i))) i++;
-    while (j < b.length && isDigit(b.charCodeAt(j))) j++;
-    const [left, right] = [a.slice(from, i), b.slice(start, j)];
-    const by = Number(left) - Number(right) || left.length - right.length;
+    const from = i;
+    const start = j;
+    while (a.charCodeAt(i) === ZERO) i++;
+    while (b.charCodeAt(j) === ZERO) j++;
+    // The first digit that differs decides, unless one number has more digits. There is no digit behind the end.
+    let by = 0;
+    for (; isDigit(a.charCodeAt(i)) && isDigit(b.charCodeAt(j)); i++, j++) by ||= a.charCodeAt(i) - b.charCodeAt(j);
+    if (isDigit(a.charCodeAt(i))) return 1;
+    if (isDigit(b.charCodeAt(j))) return -1;
+    by ||= i - from - (j - start);
     if (by !== 0) return by;
   }
   return a.length - i - (b.length - j);

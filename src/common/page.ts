@@ -18,15 +18,18 @@ function digitsOf(value: number): number {
   return digits;
 }
 
-/** A short text that is written often: written by words, which takes a fourth of the time. */
+/** The bytes of a double, by which prepared texts are written. No text has the bytes of a NaN, which might be changed. */
+const WORD = 8;
+
+/** A short text that is written often: written by words, which takes an eighth of the time. */
 export class Prepared {
-  readonly words: Uint32Array;
+  readonly words: Float64Array;
   readonly length: number;
 
   constructor(text: string) {
     const bytes = Buffer.from(text);
     this.length = bytes.length;
-    this.words = new Uint32Array(Math.ceil(bytes.length / 4));
+    this.words = new Float64Array(Math.ceil(bytes.length / WORD));
     new Uint8Array(this.words.buffer).set(bytes);
   }
 }
@@ -39,8 +42,8 @@ export class Page {
   length = 0;
 
   constructor(room: number) {
-    // The last word of a prepared text reaches up to three bytes beyond its end.
-    const buffer = new ArrayBuffer(room + 3);
+    // The last word of a prepared text reaches beyond its end.
+    const buffer = new ArrayBuffer(room + WORD - 1);
     this.bytes = new Uint8Array(buffer, 0, room);
     this.#words = new DataView(buffer);
   }
@@ -64,7 +67,7 @@ export class Page {
     const at = this.length;
     // In the byte order of this machine, in which the prepared words were made. All machines that we support are
     // little-endian.
-    for (let i = 0; i < words.length; i++) this.#words.setUint32(at + 4 * i, words[i] as number, true);
+    for (let i = 0; i < words.length; i++) this.#words.setFloat64(at + WORD * i, words[i] as number, true);
     this.length = at + length;
   }
 
@@ -85,7 +88,7 @@ export class Page {
   /**
    * The `digits` lowest digits of a whole number below 2^31: two at a time, the first one alone if their number is odd.
    */
-  #digits(value: number, digits: number): void {
+  digits(value: number, digits: number): void {
     const { bytes, length } = this;
     let rest = value | 0;
     let at = length + digits;
@@ -102,17 +105,22 @@ export class Page {
 
   /** A whole number of 0 to 2^53 - 1, aligned right in a column of this width. */
   whole(value: number, width = 0): void {
+    // Most numbers are small.
+    if (value < 10 && width === 0) {
+      this.bytes[this.length++] = ZERO + value;
+      return;
+    }
     if (value < BILLION) {
       const digits = digitsOf(value);
       for (let blanks = width - digits; blanks > 0; blanks--) this.bytes[this.length++] = BLANK;
-      this.#digits(value, digits);
+      this.digits(value, digits);
       return;
     }
     const billions = Math.floor(value / BILLION);
     const digits = digitsOf(billions);
     for (let blanks = width - digits - 9; blanks > 0; blanks--) this.bytes[this.length++] = BLANK;
-    this.#digits(billions, digits);
-    this.#digits(value - billions * BILLION, 9);
+    this.digits(billions, digits);
+    this.digits(value - billions * BILLION, 9);
   }
 
   /** A number of at most ±(2^53 - 1) in plain decimal notation, with so many digits after the point, at most six. */
@@ -127,7 +135,7 @@ export class Page {
   short(value: number, digits: number): void {
     // Most numbers are whole and small.
     if (value >= 0 && (value | 0) === value) {
-      this.#digits(value, digitsOf(value));
+      this.digits(value, digitsOf(value));
       return;
     }
     let scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
@@ -151,6 +159,6 @@ export class Page {
     const whole = Math.floor(scaled / power);
     this.whole(whole);
     this.bytes[this.length++] = POINT;
-    this.#digits(scaled - whole * power, digits);
+    this.digits(scaled - whole * power, digits);
   }
 }

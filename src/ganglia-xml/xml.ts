@@ -23,11 +23,10 @@ export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const snapshot = reader.snapshot();
-    const { stalled, retired, heartbeatAgeMs } = snapshot;
-    const source = { pieces: () => [snapshot], one: () => snapshot };
+    const { stalled, retired, heartbeatAgeMs, realNs } = reader.roll().board;
+    const source = { pieces: (nodes: number) => reader.pieces(nodes), one: (name: string) => reader.snapshotOf(name) };
     const documents = new Documents([source], undefined, METRIC_SETS[values.metrics]);
-    await print(texts(documents.gmond(Number(snapshot.realNs / 1_000_000_000n))));
+    await print(documents.gmond(Number(realNs / 1_000_000_000n)));
     if (!stalled && !retired) return 0;
     const why = stalled ? `stalled, ${heartbeatText(heartbeatAgeMs)}` : 'retired meanwhile';
     throw new Failure(
@@ -37,8 +36,4 @@ export async function main(argv: string[]): Promise<number> {
   } finally {
     reader.close();
   }
-}
-
-function* texts(pieces: Iterable<Uint8Array>): Generator<string> {
-  for (const piece of pieces) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1');
 }

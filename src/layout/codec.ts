@@ -232,8 +232,12 @@ function leafOf(struct: StructName, name: string, get: Getter, field: Field): Le
     const total = getter(struct, 'mem_total_mib');
     tests.push((view, entry) => total(view, entry) !== 0);
   }
-  const isKnown: Leaf['isKnown'] = (view, entry, report) => tests.every(test => test(view, entry, report));
-  return { name, field, get, isKnown: tests.length === 0 ? undefined : isKnown };
+  const [first, ...more] = tests;
+  const isKnown = more.reduce(
+    (known, test) => known && ((view, entry, report) => known(view, entry, report) && test(view, entry, report)),
+    first,
+  );
+  return { name, field, get, isKnown };
 }
 
 /** The field of a report that counts the entries of an array. */
@@ -457,9 +461,13 @@ type WordFields<W extends WordName> = keyof (typeof words)[W] & string;
 
 /** The numbers in a word of the contract, by the names of its fields. */
 export function unpackWord<W extends WordName>(name: W, word: bigint): Record<WordFields<W>, bigint> {
-  const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
-  const numbers = fields.map(([field, { shift, bits }]) => [field, BigInt.asUintN(bits, word >> BigInt(shift))]);
-  return Object.fromEntries(numbers) as Record<WordFields<W>, bigint>;
+  const fields: Readonly<Record<string, { shift: number; bits: number }>> = words[name];
+  const numbers: Record<string, bigint> = {};
+  for (const field in fields) {
+    const { shift, bits } = fields[field] as (typeof fields)[string];
+    numbers[field] = BigInt.asUintN(bits, word >> BigInt(shift));
+  }
+  return numbers as Record<WordFields<W>, bigint>;
 }
 
 /** A word with these numbers, each cut to its bits. */

@@ -5,7 +5,7 @@ import { structs } from '../layout/layout.gen.js';
 import type { Value } from '../readings/readings.js';
 import { STATES } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
-import type { Sorting } from './columns.js';
+import { type Sorting, sortField } from './columns.js';
 import type { Survey, Surveyed } from './survey.js';
 
 const RANK = new Map(STATES.map((state, i) => [state, i]));
@@ -45,10 +45,8 @@ export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting,
 }
 
 /** Sorts as the user asked: `load`, `-load`. Throws an InputError for something that is not a field. */
-export async function ordered(found: Survey, sort: string | undefined): Promise<Surveyed[]> {
-  if (sort === undefined) return worstFirst(found.nodes);
-  const { sortField } = await import('./columns.js');
-  return inOrder(found, sortField(sort));
+export function ordered(found: Survey, sort: string | undefined): Surveyed[] {
+  return sort === undefined ? worstFirst(found.nodes) : inOrder(found, sortField(sort));
 }
 
 const NAME = structs.record.fields.name;

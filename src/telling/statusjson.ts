@@ -285,10 +285,16 @@ export function boardJson(snapshot: Snapshot) {
   };
 }
 
-/** What is written besides the nodes and the anomalies, and in which form. */
-export interface Form {
+/** What is written about the nodes. */
+export interface Told {
+  readonly nodes: readonly Surveyed[];
+  readonly odd: readonly Oddity[];
   readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
+}
+
+/** In which form it is written. */
+export interface Form {
   /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
   /** What Slurm says about each node. */
@@ -299,47 +305,37 @@ export interface Form {
 
 /**
  * One object, piece by piece; each piece is valid until the next one is asked for, because a board of 10,000 nodes is
- * 60 MB of JSON. Throws an InputError for a column that does not exist.
+ * 60 MB of JSON. `told` is called after the first piece. Throws an InputError for a column that does not exist.
  */
 export function jsonPieces(
   snapshot: Snapshot,
-  nodes: readonly Surveyed[],
-  odd: readonly Oddity[],
-  { totals, groups, columns, beside, inOneLine = false }: Form = {},
+  told: () => Told,
+  { columns, beside, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
   const ofBoard = nodePut(columns);
   const put: NodePut =
     beside === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: beside.json(node.name) });
-  return pieces(
-    snapshot,
-    nodes.map(({ index }) => index),
-    odd,
-    totals,
-    groups,
-    beside,
-    put,
-    inOneLine ? '' : '\n',
-  );
+  return pieces(snapshot, told, beside, put, inOneLine ? '' : '\n');
 }
 
 function* pieces(
   snapshot: Snapshot,
-  nodes: readonly number[],
-  odd: readonly Oddity[],
-  totals: Totals | undefined,
-  groups: readonly object[] | undefined,
+  told: () => Told,
   beside: Beside | undefined,
   put: NodePut,
   end: string,
 ): Generator<string | Uint8Array> {
-  yield `{"schema":1,"board":${json(boardJson(snapshot))},"oddities":${json(odd.map(oddityJson))},`;
+  // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
+  yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
+  const { nodes, odd, totals, groups } = told();
+  yield `,"oddities":${json(odd.map(oddityJson))},`;
   if (beside !== undefined) yield `"slurm":${json(beside.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
   yield '"nodes":[';
   const page = new Page(PAGE_BYTES);
   let separator = end;
-  for (const index of nodes) {
+  for (const { index } of nodes) {
     page.text(separator);
     put(page, snapshot.node(index));
     separator = `,${end}`;

@@ -3,7 +3,16 @@
 
 import { json } from '../common/output.js';
 import { type Page, Prepared } from '../common/page.js';
-import { type Field, getter, isBig, type ShownField, type StructName, shownFields, sizeOf } from '../layout/codec.js';
+import {
+  type Field,
+  getter,
+  isBig,
+  type Leaf,
+  type ShownField,
+  type StructName,
+  shownFields,
+  sizeOf,
+} from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { type Counter, CPU_SHARES, CPU_TIMES, INTERFACE_COUNTERS, Pair, REPORT_COUNTERS } from '../shm/rates.js';
 
@@ -174,6 +183,35 @@ function fieldPut(struct: StructName, name: string, field: Field): Put {
   return (page, view, base) => one(page, view, base + offset);
 }
 
+/** Whether the number at an offset is 0; undefined: the type is not that of a number. */
+export function zeroTest(type: string): ((view: DataView, at: number) => boolean) | undefined {
+  switch (sizeOf(type)) {
+    case 1:
+      return type === 'char' ? undefined : (view, at) => view.getUint8(at) === 0;
+    case 2:
+      return (view, at) => view.getUint16(at, true) === 0;
+    case 4:
+      return (view, at) => view.getUint32(at, true) === 0;
+    default:
+      return type === 'u64' || type === 'i64'
+        ? (view, at) => view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0
+        : undefined;
+  }
+}
+
+/** A field with its key. More than half of all numbers are 0, which is prepared with its key. */
+function keyedField(struct: StructName, name: string, field: Field): Put {
+  const put = keyed(name, fieldPut(struct, name, field));
+  const isZero = field.count === 0 ? zeroTest(field.type) : undefined;
+  if (isZero === undefined) return put;
+  const { offset, type } = field;
+  const zero = new Prepared(`,${json(name)}:${sizeOf(type) === 8 && isBig(field) ? '"0"' : '0'}`);
+  return (page, view, base) => {
+    if (isZero(view, base + offset)) page.prepared(zero);
+    else put(page, view, base);
+  };
+}
+
 /** The same with its key; without a value there is no key either. */
 function keyed(name: string, put: Put): Put {
   const key = keyPart(name);
@@ -195,7 +233,7 @@ export function structPut(struct: StructName): Put {
     const fields: Record<string, Field> = structs[struct].fields;
     const puts = Object.entries(fields)
       .filter(([, { kind }]) => kind !== 'reserved')
-      .map(([name, field]) => keyed(name, fieldPut(struct, name, field)));
+      .map(([name, field]) => keyedField(struct, name, field));
     put = (page, view, base) => {
       const begin = page.length;
       for (const one of puts) one(page, view, base);
@@ -206,14 +244,22 @@ export function structPut(struct: StructName): Put {
   return put;
 }
 
-/** Writes what readers see of a field of a report. */
-function shownPut({ name, field, used, leaves, isInUse }: ShownField): Put {
+/** Writes what readers see of a field of a report, with its key. */
+function shownField(shown: ShownField): Put {
+  const { name, field, used, leaves } = shown;
+  if (name === BOOT_ID) return keyed(name, putBootId);
+  if (leaves !== undefined) return keyed(name, entriesPut(shown, leaves));
+  return field.count > 0 && field.type !== 'char'
+    ? keyed(name, listPut(field, used))
+    : keyedField('report', name, field);
+}
+
+/** Writes an entry, or all entries in use of a list. */
+function entriesPut({ field, used, isInUse }: ShownField, leaves: readonly Leaf[]): Put {
   const { type, count, offset } = field;
-  if (leaves === undefined)
-    return count > 0 && type !== 'char' ? listPut(field, used) : fieldPut('report', name, field);
   const parts = leaves.map(leaf => ({
     isKnown: leaf.isKnown,
-    put: keyed(leaf.name, fieldPut(type as StructName, leaf.name, leaf.field)),
+    put: keyedField(type as StructName, leaf.name, leaf.field),
   }));
   const entry = (page: Page, view: DataView, at: number, report: number) => {
     const begin = page.length;
@@ -267,7 +313,7 @@ function putsOf(view: DataView, base: number): readonly Put[] {
   if (puts === undefined) {
     reportPuts ??= shownFields().map(field => ({
       isMeasured: field.isMeasured,
-      put: keyed(field.name, field.name === BOOT_ID ? putBootId : shownPut(field)),
+      put: shownField(field),
     }));
     puts = reportPuts.filter(({ isMeasured }) => isMeasured(view, base)).map(({ put }) => put);
     if (measuredPuts.size === MOST_KINDS) measuredPuts.clear();
