@@ -63,26 +63,29 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   return out;
 }
 
-// readFile(fd, into): reads a file from its beginning, as much as there is and fits; the bytes, or -errno. A short read is not
-// the end: a kernel file that is made line by line comes in pieces of a page or so. Little is asked for at first, for of
-// a file of /proc/sys the kernel allocates and clears all that a read asks for.
-Napi::Value ReadFile(const Napi::CallbackInfo& info) {
+// readText(fd, most, cut): the text of a file from its beginning, or -errno; of a file that has so many bytes or more the
+// first ones if it may be cut, otherwise -EFBIG. A short read is not the end: a kernel file that is made line by line comes in pieces of a page or so. Little is asked for at first, for of a
+// file of /proc/sys the kernel allocates and clears all that a read asks for.
+Napi::Value ReadText(const Napi::CallbackInfo& info) {
   const int fd = info[0].As<Napi::Number>().Int32Value();
-  auto into = info[1].As<Napi::Uint8Array>();
-  uint8_t* const data = into.Data();
-  const size_t room = into.ByteLength();
+  const size_t most = info[1].As<Napi::Number>().Uint32Value();
   constexpr size_t kLeast = 4 << 10, kMost = 64 << 10;
+  // Kept, so that a report allocates nothing; a thread has its own, because an addon is loaded once for all of them.
+  static thread_local std::vector<char> text;
+  const bool cut = info[2].As<Napi::Boolean>().Value();
   size_t length = 0, ask = kLeast;
-  while (length < room) {
-    const size_t want = std::min(ask, room - length);
-    const ssize_t got = pread(fd, data + length, want, static_cast<off_t>(length));
+  while (length < most) {
+    const size_t want = std::min(ask, most - length);
+    if (text.size() < length + want) text.resize(length + want);
+    const ssize_t got = pread(fd, text.data() + length, want, static_cast<off_t>(length));
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Napi::Number::New(info.Env(), -errno);
     length += static_cast<size_t>(got);
     ask = static_cast<size_t>(got) == ask ? std::min(ask * 4, kMost) : kLeast;
   }
-  return Napi::Number::New(info.Env(), static_cast<double>(length));
+  if (length == most && !cut) return Napi::Number::New(info.Env(), -EFBIG);
+  return Napi::String::New(info.Env(), text.data(), length);
 }
 
 // Joins `count` texts by NULs. One begins every `stride` bytes, and ends at its first NUL or after `most` bytes.
@@ -1104,7 +1107,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(mapping);
   exports.Set("clocks", Napi::Function::New(env, Clocks));
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
-  exports.Set("readFile", Napi::Function::New(env, ReadFile));
+  exports.Set("readText", Napi::Function::New(env, ReadText));
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));

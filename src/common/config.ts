@@ -21,7 +21,7 @@ export interface Setting {
   readonly texts: readonly string[];
 }
 
-// Loading these two takes longer than most verbs run, and few calls name a file.
+// Few calls name a file.
 const require = createRequire(import.meta.url);
 
 /** The lines at which top-level keys begin, from the text of a file that is known to parse. */
@@ -45,6 +45,17 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
 }
 
 /**
+ * A value as texts; undefined if it has another shape. Numbers are converted back to text: then the file and the command
+ * line have the same parsers, bounds and errors.
+ */
+function textsOf(value: unknown, shape: Shape): string[] | undefined {
+  if (shape === 'flag') return typeof value === 'boolean' ? (value ? ['true'] : []) : undefined;
+  const values: unknown[] = shape === 'many' && Array.isArray(value) ? value : [value];
+  const isText = (one: unknown) => typeof one === 'string' || Number.isFinite(one);
+  return values.length > 0 && values.every(isText) ? values.map(String) : undefined;
+}
+
+/**
  * The settings of a TOML file, by key. A flag that is true has the text 'true'; a flag that is false has none. Throws
  * an InputError that begins with `file:line`.
  * @param shapes the known keys, and what each may hold
@@ -58,11 +69,10 @@ export function readConfig(
   mistaken: ReadonlyMap<string, string> = new Map(),
 ): Map<string, Setting> {
   const { parse, TomlError } = require('smol-toml') as typeof import('smol-toml');
-  const { z } = require('zod') as typeof import('zod');
   const text = readText(file);
   const place = oneLine(file);
 
-  let table: object;
+  let table: Readonly<Record<string, unknown>>;
   try {
     table = parse(text);
   } catch (error) {
@@ -74,34 +84,23 @@ export function readConfig(
     );
   }
 
-  // Numbers are converted back to text: then the file and the command line have the same parsers, bounds and errors.
-  const value = z.union([z.string(), z.number().transform(String)]);
-  const single = value.transform(only => [only]);
-  const schemas = {
-    flag: z.boolean().transform(on => (on ? ['true'] : [])),
-    one: single,
-    many: z.union([z.array(value).min(1), single]),
-  };
-  const known = Object.entries(shapes).map(([key, shape]) => [key, schemas[shape].optional()] as const);
-  const checked = z.strictObject(Object.fromEntries(known)).safeParse(table);
-
   const lines = keyLines(text, parse);
   const at = (key: string) => `${place}:${lines.get(key) ?? 1}`;
   const where = (key: string) => `${at(key)}: ${oneLine(key)}`;
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
-    if (issue?.code !== 'unrecognized_keys') {
-      const key = String(issue?.path[0]);
-      throw new InputError(`${where(key)}: not a value for it; ${INSTEAD[shapes[key] ?? 'one']}`);
-    }
-    const key = String(issue.keys[0]);
+  const settings = new Map<string, Setting>();
+  for (const [key, shape] of Object.entries(shapes)) {
+    if (!Object.hasOwn(table, key)) continue;
+    const texts = textsOf(table[key], shape);
+    if (texts === undefined) throw new InputError(`${where(key)}: not a value for it; ${INSTEAD[shape]}`);
+    settings.set(key, { where: where(key), texts });
+  }
+  for (const key of Object.keys(table)) {
+    if (Object.hasOwn(shapes, key)) continue;
     if (elsewhere.includes(key) && !mistaken.has(key))
       throw new InputError(`${where(key)} cannot be set in a file for this verb; remove it`);
     const meant = mistaken.get(key) ?? nearest(key, Object.keys(shapes));
     const advice = didYouMean(meant, `known are ${Object.keys(shapes).join(', ')}`);
     throw new InputError(`${at(key)}: unknown name ${quote(key)}; ${advice}`);
   }
-  return new Map(
-    Object.entries(checked.data).flatMap(([key, texts]) => (texts ? [[key, { where: where(key), texts }]] : [])),
-  );
+  return settings;
 }

@@ -363,7 +363,7 @@ export interface ClockState {
 interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
-  readFile(fd: number, into: Uint8Array): number;
+  readText(fd: number, most: number, cut: boolean): string | number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   totals(copy: Uint8Array, states: Uint8Array): Totals;
@@ -424,10 +424,10 @@ export const clocks = native.clocks;
 export const adjtimex = native.adjtimex;
 
 /**
- * Reads a file from its beginning, as much as there is and fits. Returns the number of bytes, or a negative error
- * number.
+ * The text of a file from its beginning, or a negative error number. Of a file that has `most` bytes or more: the first
+ * ones if it may be `cut`, otherwise -EFBIG. Bytes that are not UTF-8 become U+FFFD.
  */
-export const readFile = native.readFile;
+export const readText = native.readText;
 
 /**
  * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes

@@ -3,7 +3,7 @@
 
 import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { readFile } from '../native/index.js';
+import { readText } from '../native/index.js';
 
 export type Tell = (message: string) => void;
 
@@ -23,9 +23,6 @@ const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
  * reading one.
  */
 const ABSENT_FOR = 10;
-
-/** All reading is synchronous and the text is copied out at once, so one buffer serves all files. */
-let shared = Buffer.allocUnsafeSlow(64 << 10);
 
 /** Passes on a complaint once, until its subject works again. */
 export class Once {
@@ -111,9 +108,11 @@ export class KernelFile {
     }
     try {
       if (this.#fd === -1) this.#open();
-      const bytes = fill(this.#fd, most, cut);
       // UTF-8, because names in the file go into the report with the bytes that the kernel gave.
-      return shared.toString('utf8', 0, bytes);
+      const text = readText(this.#fd, most, cut);
+      if (typeof text === 'string') return text;
+      const name = getSystemErrorName(text);
+      throw new Error(name === 'EFBIG' ? `larger than ${most} bytes` : name);
     } catch (error) {
       this.close();
       const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
@@ -126,18 +125,6 @@ export class KernelFile {
   #open(): void {
     this.#fd = openSync(this.path, MODE);
     if (!fstatSync(this.#fd).isFile()) throw new Error('not a regular file');
-  }
-}
-
-/** Reads from offset 0 to the end, or `most` bytes, into the shared buffer; returns the number of bytes. */
-function fill(fd: number, most: number, cut: boolean): number {
-  for (;;) {
-    const into = most < shared.length ? shared.subarray(0, most) : shared;
-    const bytes = readFile(fd, into);
-    if (bytes < 0) throw new Error(getSystemErrorName(bytes));
-    if (bytes < into.length || (cut && bytes === most)) return bytes;
-    if (bytes >= most) throw new Error(`larger than ${most} bytes`);
-    shared = Buffer.allocUnsafeSlow(shared.length * 2);
   }
 }
 

@@ -211,14 +211,15 @@ export class Loop {
 
   /** Continues at the next point of the grid. */
   #await(): void {
-    this.#due = this.#nextDue();
+    const now = this.#world.clocks();
+    this.#due = this.#nextDue(now);
     const passed = this.#point === undefined ? 0 : Number((this.#due - this.#point) / this.#intervalNs);
     this.#overran = Math.max(0, passed - 1);
-    this.#sleep();
+    this.#sleep(now);
   }
 
-  #sleep(): void {
-    const leftMs = Number(this.#due - this.#world.clocks().bootNs) / 1e6;
+  #sleep({ bootNs }: Clocks): void {
+    const leftMs = Number(this.#due - bootNs) / 1e6;
     this.#cancel = this.#world.after(Math.min(Math.ceil(leftMs), PIECE_MS), this.#wake);
   }
 
@@ -227,7 +228,7 @@ export class Loop {
     const lateNs = now.bootNs - this.#due;
     // A timer may fire a little early, and a long wait is split.
     if (lateNs < 0n) {
-      this.#sleep();
+      this.#sleep(now);
       return;
     }
     // Woken more than an interval late: the ticks in between had no report.
@@ -244,8 +245,7 @@ export class Loop {
    * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid is on the wall clock, but the wait is on the other
    * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one.
    */
-  #nextDue(): bigint {
-    const { realNs, bootNs } = this.#world.clocks();
+  #nextDue({ realNs, bootNs }: Clocks): bigint {
     if (this.#course.aligned) return bootNs + nextTick(realNs, this.#intervalNs, 0n) - realNs;
     return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }

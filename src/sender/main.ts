@@ -1,5 +1,8 @@
 // The sender: one report per tick to every master. Reads this machine, and listens to nobody.
 
+// First, because of what it does when it is loaded.
+import './thrift.js';
+
 import { formatDuration } from '../common/durations.js';
 import { usable } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';

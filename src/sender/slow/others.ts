@@ -60,6 +60,8 @@ export function readOthers<T>(
 ): { there: boolean; value?: T; ageSeconds?: number } {
   const path = `${world.run}/${name}`;
   try {
+    // Most nodes do not have it, and an exception would cost more.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { there: false };
     // The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger.
     const ageSeconds = world.ageSeconds(path);
     const read = readAll(path);
@@ -87,7 +89,8 @@ export function readOthers<T>(
 export function others(world: SlowWorld, name: string, now: Reading): boolean {
   const path = `${world.run}/${name}`;
   try {
-    const stats = statSync(path);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return false;
     const why = objection(stats, stats.isFile());
     if (why !== undefined) refuse(path, now, why);
     return why === undefined;

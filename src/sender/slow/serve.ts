@@ -36,7 +36,11 @@ class Asked {
   sets: SlowReading['sets'] = [];
   readonly #view: DataView;
   readonly #page = new Uint32Array(PAGE_WORDS);
-  #said = '';
+  /** The bytes of the new page, and of the last one. */
+  readonly #bytes = Buffer.from(this.#page.buffer);
+  readonly #last: Buffer;
+  /** Undefined: nothing yet; the parent may have details from an earlier child. */
+  #said: string | undefined;
   #hasNothing = false;
 
   constructor(
@@ -46,6 +50,7 @@ class Asked {
     private readonly say: (word: Word) => void,
   ) {
     this.#view = new DataView(this.#page.buffer);
+    this.#last = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
   }
 
   /** Stores a reading; returns whether its page has changed. */
@@ -54,16 +59,21 @@ class Asked {
     const hadNothing = this.#hasNothing;
     this.#hasNothing = isNothing(reading);
     if (hadNothing && this.#hasNothing) return false; // Most nodes lack most of these.
-    const said = JSON.stringify([details, trouble], (_, value) => (value instanceof Map ? [...value] : value));
+    const said = details === undefined && trouble === undefined ? '' : textOf(details, trouble);
     if (said !== this.#said) this.say({ source: this.source.name, details, trouble });
     this.#said = said;
     this.sets = reading.sets;
     this.#page.fill(0);
     fillSlow(this.#view, [reading], 0n);
-    if (this.#page.every((word, i) => word === this.words[i])) return false;
+    if (this.#bytes.equals(this.#last)) return false;
     this.words.set(this.#page);
     return true;
   }
+}
+
+/** To notice that they have changed. */
+function textOf(details: Details | undefined, trouble: string | undefined): string {
+  return JSON.stringify([details, trouble], (_, value) => (value instanceof Map ? [...value] : value));
 }
 
 function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
