@@ -1,5 +1,5 @@
 /* beoboard.h: how are the nodes of a cluster? Reads the board that `beoboard receive` keeps in shared memory.
- * It refuses to write, to wait, and to blame a node when only the monitor is down.
+ * It never writes and never waits, and calls no node silent when only the receiver is down.
  *
  *     beoboard *b;
  *     int err = beoboard_open(&b, NULL, 0);
@@ -28,7 +28,7 @@
  * is forbidden (seccomp), the answer is that of a stalled board.
  *
  * The file can only be cut short by the user that owns it, and a receiver never does that. Who reads a mapped file that
- * was cut short gets SIGBUS: whom you believe (see beoboard_open) can do that to you. beoboard_refresh() looks at the
+ * was cut short gets SIGBUS: a user whose boards you trust (see beoboard_open) can cause that. beoboard_refresh() looks at the
  * size first, and a board found cut short answers as a stalled one from then on. */
 #ifndef BEOBOARD_H
 #define BEOBOARD_H
@@ -84,7 +84,7 @@ void beoboard_close(beoboard *b);
 
 /* ---- The receiver ---- */
 
-#define BEOBOARD_F_STALLED   0x1u      /* heartbeat too old: no state below is evidence */
+#define BEOBOARD_F_STALLED   0x1u      /* heartbeat too old: the states below mean nothing */
 #define BEOBOARD_F_CLOSED    0x2u      /* the receiver shut down cleanly */
 #define BEOBOARD_F_FILTERING 0x4u      /* a flood of junk is being dropped by the kernel, and counted in unfit_drops */
 #define BEOBOARD_F_RETIRED   0x8u      /* another board has taken its place: call beoboard_refresh() */
@@ -108,7 +108,7 @@ struct beoboard_receiver {
     uint64_t softnet_drops;            /* packets of any kind that the machine dropped before it looked at them */
 };
 
-/* Is the monitor itself well? Ask before blaming nodes. Gives its evidence also when the board is stalled or retired. */
+/* Is the monitor itself well? Ask before blaming nodes. Works also when the board is stalled or retired. */
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size);
 
 /* ---- Links ---- */
@@ -141,7 +141,7 @@ struct beoboard_link {
 };
 
 /* The links that there are, by their numbers, that of all others last, in an array of at most `max`, all by one look at the
- * clock; gives how many. `size` is that of one element. Like beoboard_receiver() it gives its evidence also when the board
+ * clock; gives how many. `size` is that of one element. Like beoboard_receiver() it works also when the board
  * is stalled or retired, and says so: by BEOBOARD_LINK_F_STALE, of every link.
  *
  * A node is silent only by what is known of its own link. While that is down, or has not listened for long enough, its
@@ -195,7 +195,7 @@ int beoboard_state(const beoboard *b, int index);
 /* Time since the last report in ns. -ENODATA: there is none; -ESTALE as above (beoboard_read() tells an age even then). */
 int64_t beoboard_age(const beoboard *b, int index);
 
-/* How many of `n` nodes are not live, all by one look at the clock; 0: all are. `states`, unless NULL, gets of each its
+/* How many of `n` nodes are not live, all at one time; 0: all are. `states`, unless NULL, gets of each its
  * state, or -ENOENT where the board has no such node, which is not live either. -ESTALE as above; every state is
  * BEOBOARD_UNKNOWN then. */
 int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *states);
@@ -217,8 +217,8 @@ struct beoboard_node {
     uint64_t boot_id;                  /* changes when the node was booted */
     uint64_t valid;                    /* BEOBOARD_VALID_*: which sets of the report's fields were measured */
     uint64_t mem_total_kib, mem_avail_kib;
-    uint32_t refused;                  /* enum beoboard_reason of a refusal newer than the last report, 0 none */
-    int32_t  skew_ms;                  /* the node's wall clock less the master's, as last seen (in the refusal, if newer), at most 2^31 */
+    uint32_t refused;                  /* enum beoboard_reason of a rejection newer than the last report, 0 none */
+    int32_t  skew_ms;                  /* the node's wall clock less the master's, as last seen (in the rejected report, if newer), at most 2^31 */
     uint32_t state;                    /* enum beoboard_state at the time of the copy */
     uint32_t cpus;
     float    load1, cpu_busy;          /* cpu_busy 0 to 1 */
@@ -232,7 +232,7 @@ struct beoboard_node {
  * a pause while it was looked at, which no receiver does. */
 int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_t size);
 
-/* Copies nodes number `first` and following into an array of at most `max`, all by one look at the clock; gives how many. `size`
+/* Copies nodes number `first` and following into an array of at most `max`, all at one time; gives how many. `size`
  * is that of one element. One that could not be copied has its name, age -1 and the state UNKNOWN. */
 int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size, int first, int max);
 
@@ -304,7 +304,7 @@ struct beoboard_sender {
     uint32_t reserved;                 /* zero */
 };
 
-/* Senders of rejected reports, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
+/* Senders of rejected reports, in the order of reasons, in an array of at most `max`, all at one time; gives how many. `size`
  * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
  * flood of invented addresses does not push it out; one that comes first during a flood may find no room. Answers also of a
  * stalled or retired board. */

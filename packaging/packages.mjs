@@ -45,6 +45,8 @@ Copyright © 2005-2020 Rich Felker, et al.
 const MAN = 'usr/share/man';
 const UNITS = 'usr/lib/systemd/system/';
 const SHARE = 'usr/share/beoboard/';
+/** Manual pages, options and units name documents as docs/NAME.md and proto/NAME.md: below this folder. */
+const DOC = 'usr/share/doc/beoboard/';
 
 /**
  * Packages by name. `rpm`: its name there, if that differs. `each`: one for each processor. `depends`: `ours` are
@@ -152,6 +154,11 @@ export const PACKAGES = {
       ['packaging/completions/beoboard.bash', 'usr/share/bash-completion/completions/beoboard'],
       ['packaging/completions/_beoboard', 'usr/share/zsh/{zsh}/_beoboard'],
       ['packaging/completions/beoboard.fish', 'usr/share/fish/vendor_completions.d/'],
+      ['README.md', DOC],
+      ['docs', `${DOC}docs/`],
+      ['proto/board-v2.md', `${DOC}proto/`],
+      ['proto/relay-v1.md', `${DOC}proto/`],
+      ['proto/stat-v1.md', `${DOC}proto/`],
       ['packaging/grafana', `${SHARE}grafana/`],
       ['packaging/prometheus', `${SHARE}prometheus/`],
     ],

@@ -23,6 +23,7 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
   const contract = readContract(root);
   const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => verb);
   const pages = ['beoboard(1)', 'beoboard(3)', 'beoboard(5)', 'beoboard-stat(5)'];
+  const programs = ['nodes(1)', 'check(1)', 'gate(8)', 'gpu(8)', 'mon(8)', 'send(8)'].map(page => `beoboard-${page}`);
   const but = (page: string) => pages.filter(other => other !== page);
   const digits = (number = 0n) => number.toString(16).toUpperCase().padStart(16, '0');
   const hash = digits(contract.hashes.get('stat-v1'));
@@ -37,7 +38,7 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
     ...readers,
     ...completions(verbs),
     ...dashboards(),
-    ['c/lib/man/beoboard.1', fromProgram(verbs, but('beoboard(1)'))],
+    ['c/lib/man/beoboard.1', fromProgram(verbs, [...programs, ...but('beoboard(1)')])],
     ['c/lib/man/beoboard.3', fromHeader(read('c/beoboard.h'), but('beoboard(3)'))],
     [
       'c/lib/man/beoboard.5',

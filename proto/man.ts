@@ -338,15 +338,35 @@ export function fromHeader(header: string, pages: string[]): string {
 
 // ---- the program ----
 
+/** Notes: lines that are moved in are a list of terms and their meanings, all others text. */
+function fromNotes(notes: string): string[] {
+  const out: string[] = [];
+  let text: string[] = [];
+  const flush = () => {
+    if (text.length > 0) out.push('.PP', guard(roff(text.join(' '))));
+    text = [];
+  };
+  for (const line of notes.trim().split('\n')) {
+    const [, term, meaning = ''] = /^ +(\S+) {2,}(\S.*)$/.exec(line) ?? [];
+    if (term === undefined && line.trim() !== '') {
+      text.push(line.trim());
+      continue;
+    }
+    flush();
+    if (term !== undefined) out.push('.TP', bold(term), guard(roff(meaning)));
+  }
+  flush();
+  return out;
+}
+
 /** A verb: its usage, what it does, its options, notes and examples. */
 function fromVerb(verb: Verb): string[] {
-  const prose = (text: string) => ['.PP', guard(roff(text.split(/\s+/).join(' ')))];
   return [
     `.SH ${roff(verb.name.toUpperCase(), true)}`,
     ...['.nf', bold(usageOf(verb)), '.fi'],
-    ...prose(verb.summary),
+    ...['.PP', guard(roff(verb.summary))],
     ...termsOf(verb).flatMap(([term, about]) => ['.TP', bold(term), guard(roff(about))]),
-    ...(verb.notes === undefined ? [] : verb.notes.trim().split(/\n\n+/).flatMap(prose)),
+    ...(verb.notes === undefined ? [] : fromNotes(verb.notes)),
     ...['.PP', 'Examples:', ...verbatim([...verb.examples])],
   ];
 }
@@ -371,6 +391,16 @@ export function fromProgram(verbs: readonly Verb[], pages: string[]): string {
     bold('/dev/shm/beoboard/board'),
     'The board, see',
     `${bold('beoboard')}(5).`,
+    '.TP',
+    bold('/etc/beoboard/receive.toml'),
+    'Options of the receiver, as its service reads them. Other services read a file named after their verb, such as',
+    `${bold('web.toml')}: a service starts when its file is there.`,
+    '.TP',
+    bold('/usr/share/beoboard/send.toml'),
+    `Options of the sender, to be copied to ${bold('/etc/beoboard/send.toml')} on every node.`,
+    '.TP',
+    bold('/usr/share/doc/beoboard/'),
+    'The documents that this page and --help name, such as docs/operations.md, which begins with the installation.',
     ...seeAlso(pages),
   ];
   return out.join('\n');

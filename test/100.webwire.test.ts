@@ -198,7 +198,7 @@ t.test('a board of load, and what a page has of it', async t => {
     const { changes = 0, picture = 0 } = first.frames;
     await until('two pulses', () => (first.frames.changes ?? 0) >= changes + 2);
     t.equal(first.frames.picture, picture);
-    t.match(first.head, { state: 'ok', counts: { live: 30 }, line: /^30 nodes: 30 live; no gaps for / });
+    t.match(first.head, { state: 'ok', counts: { live: 30 }, line: /^30 nodes: 30 live; listening without gaps for / });
     for (const [, { wrong }] of [...clients, ['', chosen] as const]) t.strictSame(wrong, []);
   });
   t.test('a look by its number has the readings of its cells', async t => {

@@ -87,7 +87,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await ask('');
   await holds(page, `document.querySelector('#choice').hidden`);
   await ask('nobody');
-  t.equal(await page.textContent('#chosen'), 'No node is called nobody');
+  t.equal(await page.textContent('#chosen'), 'There is no node nobody');
   await ask('a[');
   t.equal(await page.textContent('#chosen'), '“a[” is not a host list');
   await ask('live');

@@ -246,7 +246,7 @@ t.test('its command line', async t => {
   t.same(call('--listen', `127.0.0.1:${port}`), [
     1,
     '',
-    `beoboard-mon: cannot listen at 127.0.0.1:${port}: another program does; stop it, or choose another port\n`,
+    `beoboard-mon: cannot listen on 127.0.0.1:${port}: another program listens there already; stop it, or choose another port\n`,
   ]);
 });
 

@@ -66,7 +66,7 @@ t.test('a page begins with what it answers', async t => {
 /** Phrases that nobody understood, and what to write instead. */
 const RIDDLES: [phrase: RegExp, instead: string][] = [
   [/going all the way/, 'say what is shown'],
-  [/heard everything for/, 'no gaps for'],
+  [/heard everything for/, 'listening without gaps for'],
   [/takes of the (node|master) \|/, 'say whose CPU it is'],
   [/left out by chance/, 'percentage of reports to drop at random'],
   [/the command line goes before/, 'the command line takes precedence'],

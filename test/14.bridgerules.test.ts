@@ -1101,14 +1101,14 @@ t.test('what --status tells', async t => {
     left: [{ node: 'n9', why: 'x' }],
   };
   const lines = statusLines(statusOf({ ...last, trouble: 'x\ny' }, ledger, entries), cluster.nowMs).join('\n');
-  t.match(lines, /^The bridge runs \(pid 7\): 100 nodes/);
+  t.match(lines, /^The bridge is running \(pid 7\): 100 nodes/);
   t.match(lines, /It does nothing now: x\\u\{a\}y\./);
   t.match(lines, / {2}n1 {2}beoboard: silent since 12:00:00Z #[0-9a-f]{6} {2}15\.0s ago/);
   t.match(lines, /Left alone:\n {2}n9 {2}x/);
-  t.match(lines, /Done last:\n {2}15\.0s ago {2}drain n1\n/);
+  t.match(lines, /Last actions:\n {2}15\.0s ago {2}drain n1\n/);
   t.match(
     statusLines(statusOf(undefined, new Ledger(), []), 0).join('\n'),
-    /^No bridge with --enforce runs.*\nNo drain is its own\.$/,
+    /^No enforcing bridge is running.*\nIt has drained no nodes\.$/,
   );
 });
 

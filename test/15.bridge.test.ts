@@ -93,7 +93,7 @@ const besideIt = async (t: Test) => {
   t.match(await show('node001'), { state: /DRAIN/, reason: drained.reason });
   t.match(
     (await run([...common, '--status'])).stdout,
-    / {2}node001 {2}beoboard: silent since .*\nDone last:\n.* drain node001\n/,
+    / {2}node001 {2}beoboard: silent since .*\nLast actions:\n.* drain node001\n/,
   );
 
   // It comes back; the second node is not ours to give back; the drain of the third is lifted by the administrator.
@@ -134,7 +134,7 @@ const besideIt = async (t: Test) => {
   running.child.kill('SIGTERM');
   t.equal(await running.exit, 0);
   t.match((await show('node004')).state, /DRAIN/);
-  t.match(await run([...common, '--status']), { code: 1, stdout: /^No bridge with --enforce runs/ });
+  t.match(await run([...common, '--status']), { code: 1, stdout: /^No enforcing bridge is running/ });
   t.match(await run([...common, '--undrain-own', '--dry-run']), {
     code: 0,
     stdout: 'scontrol update nodename=node004 state=undrain\n',

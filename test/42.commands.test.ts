@@ -192,7 +192,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
   );
   const table = await run(['status', '--long', '--board', board]);
   t.equal(table.stdout.match(/^node\d+ /gm)?.length, 1000);
-  t.match(table.stdout, /^1000 nodes: 1000 live; no gaps for /);
+  t.match(table.stdout, /^1000 nodes: 1000 live; listening without gaps for /);
   const dump = await run(['dump', '--board', board]);
   t.equal(dump.code, 0);
   t.match(dump.stdout, /\nno error\n$/);
@@ -320,7 +320,7 @@ t.test('the demo shows this machine, ends by itself or by a signal, and leaves n
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const demo = start(t, ['demo']);
     await until('it shows this machine', () =>
-      /1 node: 1 live; no gaps for .*\nNODE +STATE +AGE.*\n\S+ +live /.test(demo.output().stdout),
+      /1 node: 1 live; listening without gaps for .*\nNODE +STATE +AGE.*\n\S+ +live /.test(demo.output().stdout),
     );
     demo.child.kill(signal);
     t.equal(await demo.exit, 0);

@@ -116,7 +116,7 @@ t.test('files that are refused, each in one line', async t => {
   writeFileSync(file, line, { mode: 0o600 });
   for (const mode of [0o640, 0o604, 0o620, 0o601]) {
     chmodSync(file, mode);
-    await refused(/can be read by others; chmod 600 it/);
+    await refused(/can be read by others; run chmod 600/);
   }
   chmodSync(file, 0o600);
   writeFileSync(file, `1 node node2 ${NODE.toString('hex')}\n`);

@@ -358,7 +358,11 @@ t.test('invalid keys and options of a receiver, each in one line', async t => {
   const hex = ONE.secret.toString('hex');
   const table: [text: string | undefined, mode: number, what: RegExp][] = [
     [undefined, 0o600, /ENOENT: cannot be read/],
-    [`1 cluster ${hex}\n`, 0o640, /can be read by others; chmod 600 it, and make a new key/],
+    [
+      `1 cluster ${hex}\n`,
+      0o640,
+      /can be read by others; run chmod 600, and replace the key if somebody may have read it/,
+    ],
     [`1 cluster ${hex}\n`, 0o604, /can be read by others/],
     [`1 cluster ${hex.slice(1)}g\n`, 0o600, /line 1 is not "KEY_ID cluster HEX64"/],
     [`1 cluster ${hex}\n1 cluster ${hex}\n`, 0o600, /line 2 has the key id of line 1; give each key an id of its own/],

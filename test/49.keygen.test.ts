@@ -13,7 +13,11 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 t.test('a cluster key', async t => {
   const at = folder(t);
   const file = join(at, 'cluster.key');
-  t.strictSame(await run(['keygen', file]), { code: 0, stdout: `made ${file}, the key 1 of a cluster\n`, stderr: '' });
+  t.strictSame(await run(['keygen', file]), {
+    code: 0,
+    stdout: `made ${file}, a cluster key with number 1\n`,
+    stderr: '',
+  });
   t.equal(modeOf(file), '600');
   const [key] = readClusterKeys(file);
   t.match(key, { id: 1, node: undefined });
@@ -74,7 +78,7 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
   symlinkSync(path('nowhere'), path('link'));
   const derive = ['--key-file', path('c.key'), '--nodes'];
   const table: [argv: string[], code: number, what: RegExp][] = [
-    [[path('c.key')], 1, /c\.key: is there already, and no key is overwritten; remove it or name another file/],
+    [[path('c.key')], 1, /c\.key: exists, and keys are never overwritten; remove it or name another file/],
     [[path('link')], 1, /link: is there already/],
     [[...derive, 'n1', path('own.key')], 1, /own\.key: is there already/],
     [[...derive, 'n[1-3]', path('keys')], 1, /n2\.key: is there already/],
@@ -97,7 +101,7 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
       2,
       /line 1 is the key of n1; give the cluster key/,
     ],
-    [['--key-file', path('open.key'), '--nodes', 'n2', path('file')], 2, /can be read by others; chmod 600 it/],
+    [['--key-file', path('open.key'), '--nodes', 'n2', path('file')], 2, /can be read by others; run chmod 600/],
     [['--key-file', path('none'), '--nodes', 'n2', path('file')], 2, /none: ENOENT: cannot be read/],
     [[], 2, /the argument FILE is missing/],
     [[''], 2, /the file has no name; write a path/],

@@ -217,6 +217,6 @@ t.test('the command: pages, raw, JSON, errors', async t => {
   t.match(ended.stdout, /^node2: unknown, last heard .*; what follows is the last known\n/);
   t.match(
     ended.stderr,
-    /^beoboard show: the receiver was ended, its heartbeat is .* old: nothing is known about nodes\n$/,
+    /^beoboard show: the receiver was stopped, its heartbeat is .* old: nothing is known about nodes\n$/,
   );
 });

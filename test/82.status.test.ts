@@ -318,7 +318,7 @@ const scenes: [
   ['an empty board', []],
   ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
   ['the receiver is stalled', dozen.slice(0, 3), { heartbeat: 12 }],
-  ['the receiver was ended', dozen.slice(0, 3), { heartbeat: 3600, state: ['closed'] }],
+  ['the receiver was stopped', dozen.slice(0, 3), { heartbeat: 3600, state: ['closed'] }],
   ['a flood', dozen.slice(0, 1), { state: ['filtering'], header: { unfit_drops: 77 } }],
   [
     'a name that steers the terminal',
@@ -550,7 +550,10 @@ t.test('the command: forms, choices, errors', async t => {
   await sixty(t, board);
   const status = (...argv: string[]) => run(['status', '--board', board, ...argv]);
   const lines = (text: string) => text.trimEnd().split('\n');
-  t.match((await status()).stdout, /^60 nodes: 60 live; no gaps for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/);
+  t.match(
+    (await status()).stdout,
+    /^60 nodes: 60 live; listening without gaps for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/,
+  );
   t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
   t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 10);
   t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 63);

@@ -556,7 +556,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/^3 nodes: 3 live/);
     second.child.kill('SIGTERM');
     await second.exit;
-    await terminal.shows(/STALLED: the receiver was ended/);
+    await terminal.shows(/STALLED: the receiver was stopped/);
     rmSync(board);
     await reported(t, board, 'node[1-7]');
     await terminal.shows(/^7 nodes: 7 live/);

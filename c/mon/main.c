@@ -112,9 +112,9 @@ static int listen_at(struct address *address, bool *loopback, struct words *faul
     }
   }
   const int error = errno;
-  add_text(fault, "cannot listen at ");
+  add_text(fault, "cannot listen on ");
   add_address(fault, address);
-  add_text(fault, error == EADDRINUSE ? ": another program does; stop it, or choose another port" : ": ");
+  add_text(fault, error == EADDRINUSE ? ": another program listens there already; stop it, or choose another port" : ": ");
   if (error != EADDRINUSE) add_text(fault, error_name(error));
   if (fd != -1) close(fd);
   return -1;

@@ -80,3 +80,11 @@ const char *error_name(int error) {
     if (names[i].error == error) return names[i].name;
   return "an error without a name";
 }
+
+const char *why_unreadable(int error) {
+  return error == ENOENT   ? "no such file or directory"
+         : error == EACCES ? "permission denied"
+         : error == EISDIR ? "it is a directory"
+         : error == EFBIG  ? "it is too large"
+                           : error_name(error);
+}

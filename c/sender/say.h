@@ -16,5 +16,7 @@ void say(enum level level, const char *first, ...) __attribute__((sentinel));
 
 /* The words of other programs for an error number, ENOENT and the like; and as part of a sentence. */
 const char *error_name(int error);
+/* Why a file that the user named cannot be read, in words where it is a usual reason. */
+const char *why_unreadable(int error);
 
 #endif

@@ -103,9 +103,9 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
   } else if (stats.st_uid != 0 && stats.st_uid != geteuid() && stats.st_uid != other) {
     add_text(why, "belongs to user ");
     add_number(why, stats.st_uid);
-    add_text(why, "; give it to this user");
+    add_text(why, "; it must belong to this user or to root: use chown");
   } else if ((stats.st_mode & 077) != 0) {
-    add_text(why, "can be read by others; chmod 600 it, and make a new key");
+    add_text(why, "can be read by others; run chmod 600, and replace the key if somebody may have read it");
   } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, MOST_KEYS_BYTES + 1, &length) != 0) {
     add_text(why, "is not a key file; beoboard keygen makes one");
   } else {
@@ -122,8 +122,10 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
   add_one_line(fault, span_of(path));
   add_text(fault, ": ");
   if (fd == -1) {
-    add_text(fault, error_name(errno));
-    add_text(fault, ": cannot be read; name a key file that this user can read");
+    const int error = errno;
+    add_text(fault, "cannot be read: ");
+    add_text(fault, why_unreadable(error));
+    add_text(fault, "; name a key file that this user can read");
     return false;
   }
   char reason[300];

@@ -248,11 +248,7 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, "cannot read ");
   add_quoted(words, span_of(file));
   add_text(words, ": ");
-  add_text(words, error == ENOENT   ? "no such file or directory"
-                  : error == EACCES ? "permission denied"
-                  : error == EISDIR ? "it is a directory"
-                  : error == EFBIG  ? "it is too large"
-                                    : error_name(error));
+  add_text(words, why_unreadable(error));
   add_text(words, "; name a file that this user can read");
 }
 

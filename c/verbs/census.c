@@ -169,7 +169,7 @@ const uint32_t *census_ails(const struct census *c) {
 /* ---- The monitor itself ---- */
 
 void add_stalled(struct words *words, const struct census *c) {
-  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was ended" : "the receiver is stalled");
+  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was stopped" : "the receiver is stalled");
 }
 
 void add_heartbeat(struct words *words, const struct census *c) {

@@ -248,12 +248,18 @@ struct refused {
 /* The meanings of reasons that their words alone do not explain. */
 static const char *meaning_of(uint32_t reason) {
   switch (reason) {
+    case BB_REASON_CLUSTER: return "of another cluster";
     case BB_REASON_RESERVED: return "reserved bytes are set";
     case BB_REASON_INTERVAL: return "an interval out of range";
     case BB_REASON_RANGE: return "a value out of range";
+    case BB_REASON_AUTH_MISSING: return "no signature, or a weaker one than required";
+    case BB_REASON_KEY_ID: return "signed with a key that the receiver does not have";
+    case BB_REASON_TAG: return "a wrong signature";
+    case BB_REASON_STRANGER: return "not in the receiver's --nodes";
     case BB_REASON_RIVAL: return "another run or boot of that name is live";
     case BB_REASON_REPLAY: return "older than what was accepted before";
     case BB_REASON_LATE: return "after a newer one of the same run";
+    case BB_REASON_FULL: return "the board has no room for another node";
     default: return NULL;
   }
 }

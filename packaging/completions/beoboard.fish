@@ -109,7 +109,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from show' -l help -s h -d 'show
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l nodes -s w -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l last -s n -x -d 'begin with the last N events on the board, 0 to 4096'
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l for -x -d 'for how long, 1ms to 500h; default: until stopped'
-complete -c beoboard -n '__fish_seen_subcommand_from events' -l json -d 'one JSON object instead of text'
+complete -c beoboard -n '__fish_seen_subcommand_from events' -l json -d 'a JSON object for each event and node, one per line'
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l color -xa 'auto always never' -d 'colours: auto, always or never'
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l board -rF -d 'the board file'
 complete -c beoboard -n '__fish_seen_subcommand_from events' -l owner -xa '(__fish_complete_users)' -d 'trust boards of this user too, by name or id'

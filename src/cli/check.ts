@@ -35,7 +35,7 @@ export const verb = defineVerb({
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
   ],
-  notes: `Prints one line, with performance data behind the bar. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
+  notes: `Prints one line, with performance data after the bar |. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill. beoboard status --help lists
 ailments; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is no fault. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. With

@@ -70,6 +70,9 @@ function askedName(entry: Entry): string {
   return entry.struct === 'report' ? entry.field : `${holder}.${entry.field}`;
 }
 
+/** A sentence as a part of a list: its first letter is small, unless the word is a name such as CPU. */
+const asPart = (text: string) => text.replace(/^[A-Z](?=[a-z]|\s)/, letter => letter.toLowerCase());
+
 type Row = readonly [name: string, unit: string, meaning: string];
 
 function* list(): Generator<string> {
@@ -96,7 +99,7 @@ function* list(): Generator<string> {
   const width = Math.max(...parts.flatMap(([, rows]) => rows.map(([name]) => name.length)));
   for (const [i, [title, rows]] of parts.entries()) {
     yield `${i > 0 ? '\n' : ''}${title}\n`;
-    for (const [name, unit, meaning] of rows) yield `${name.padEnd(width)}  ${unit.padEnd(16)}  ${meaning}\n`;
+    for (const [name, unit, meaning] of rows) yield `${name.padEnd(width)}  ${unit.padEnd(16)}  ${asPart(meaning)}\n`;
   }
 }
 

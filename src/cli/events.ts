@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fold } from '../common/hostlists.js';
-import { defineVerb, parseVerb } from '../common/options.js';
+import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader } from '../shm/reader.js';
 import { Follower } from '../telling/changes.js';
@@ -14,6 +14,7 @@ export const verb = defineVerb({
   name: 'events',
   summary: VERBS.events,
   options: ['nodes', 'last', 'for', 'json', 'color', 'board', 'owner', 'config'],
+  forms: forms.events,
   letters: { w: 'nodes', n: 'last' },
   examples: [
     'beoboard events',

@@ -52,13 +52,12 @@ function refuseExisting(path: string): void {
   } catch {
     // Making it says why.
   }
-  if (lies)
-    throw new Failure(`${path}: is there already, and no key is overwritten; remove it or name another file`, 1);
+  if (lies) throw new Failure(`${path}: exists, and keys are never overwritten; remove it or name another file`, 1);
 }
 
 const WHY: Record<string, string> = {
-  ENOENT: 'the directory for it is not there; make it first',
-  ENOTDIR: 'what should be the directory for it is a file; name another path',
+  ENOENT: 'its directory does not exist; make it first',
+  ENOTDIR: 'its directory is a file; name another path',
   EACCES: 'this user may not write there; run as root, or name another path',
   EPERM: 'this user may not write there; run as root, or name another path',
   EROFS: 'the file system is read-only; name another path',
@@ -101,16 +100,19 @@ function read(argv: string[]) {
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
   if (values.relay) {
     if (values.nodes !== undefined || keyFile !== undefined || keyId !== undefined)
-      throw usage("--relay makes the keys of a relay, which no other key is part of; leave out the cluster's options");
+      throw usage(
+        '--relay makes the two keys of a relay, which depend on no other key; leave out --nodes, --key-file and --key-id',
+      );
     if (file === '-') throw usage('--relay makes two files; name the first of them');
     return { file, relay: relayKeyLines(randomBytes(SECRET_BYTES)) };
   }
   if (values.nodes === undefined) {
-    if (keyFile !== undefined) throw usage("--key-file is what nodes' own keys are made out of; give --nodes, too");
+    if (keyFile !== undefined) throw usage('--key-file is the key from which node keys are derived; give --nodes, too');
     return { file, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
   }
   if (keyFile === undefined) throw usage('--nodes needs the cluster key; give --key-file');
-  if (keyId !== undefined) throw usage("--key-id is for a new cluster key; a node's key has the number of that");
+  if (keyId !== undefined)
+    throw usage('--key-id is for a new cluster key; a node key has the number of its cluster key; leave it out');
   const nodes = [...new Set(values.nodes)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
@@ -137,7 +139,7 @@ export async function main(argv: string[]): Promise<number> {
   }
   if (asked.key !== undefined) {
     makeAll([[file, keyLine(asked.key)]]);
-    await print([`made ${oneLine(file)}, the key ${asked.key.id} of a cluster\n`]);
+    await print([`made ${oneLine(file)}, a cluster key with number ${asked.key.id}\n`]);
     return 0;
   }
   const { nodes } = asked;

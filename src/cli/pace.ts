@@ -61,7 +61,9 @@ function run([program = '', ...args]: readonly string[]): Promise<End> {
   return new Promise(resolve => {
     const fail = (error: unknown) => {
       const { code, message } = error as NodeJS.ErrnoException;
-      resolve({ end: `cannot be run: ${code ?? message}`, ran: false });
+      const why =
+        code === 'ENOENT' ? 'there is no such program; install it, or name another one with --via' : (code ?? message);
+      resolve({ end: `cannot be run: ${why}`, ran: false });
     };
     try {
       // The command writes to the same stdout and stderr as we do, and has nothing to read.

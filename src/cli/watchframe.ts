@@ -92,24 +92,24 @@ const ROWS_LEAST = 4;
 
 const HELP = `Keys
   q, Ctrl-C          quit
-  s, S               sort by the next column, by the one before
+  s, S               sort by the next column, by the previous one
   r                  reverse the order
   f                  filter: a condition (load > 10 && state == live) or a host
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
   l                  rows, or host lists where there are more than 40 nodes
-  g                  groups, or nodes, where --by says which; Enter opens one
+  g                  with --by: groups, or all nodes; Enter opens a group
   Up, Down, PageUp, PageDown, Home, End    select a node
   Enter              the selected node on a page of its own (beoboard show);
                      Esc or q goes back
-  Ctrl-L             draw everything again
-  Ctrl-Z             stop; fg goes on
+  Ctrl-L             redraw the screen
+  Ctrl-Z             suspend; fg resumes
 
-The selection stays with its node; on the first row it is whichever is first,
-and another order begins there.
-Readings in brackets are the last known ones of a node that is not live, and
-- was not measured. beoboard status --help tells what the states mean, and
-beoboard describe what the fields do.`.split('\n');
+The selection follows its node; on the first row it stays at the top, whichever
+node is first. A new order begins at the top.
+Values in brackets are the last known ones of a node that is not live; - was
+not measured. beoboard status --help explains the states, and beoboard describe
+the fields.`.split('\n');
 
 /** The beginning and the end of a line, as far apart as possible; if they do not fit, the end is left out. */
 function ends(left: string, right: string, columns: number): string {

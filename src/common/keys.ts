@@ -2,7 +2,7 @@
 
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { InputError, oneLine } from './text.js';
+import { InputError, oneLine, whyUnreadable } from './text.js';
 
 /** The contents of a line of a key file. */
 export interface Key {
@@ -59,16 +59,18 @@ function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => 
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     throw new InputError(
-      `${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read; name a key file that this user can read`,
+      `${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; name a key file that this user can read`,
     );
   }
   try {
     const { mode, uid, size } = fstatSync(fd);
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES)
       throw new InputError('is not a key file; beoboard keygen makes one');
-    if (uid !== 0 && uid !== process.geteuid?.()) throw new InputError(`belongs to user ${uid}; give it to this user`);
-    if (secret && (mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
-    if ((mode & 0o022) !== 0) throw new InputError('can be written by others; chmod 644 it, and see what it holds');
+    if (uid !== 0 && uid !== process.geteuid?.())
+      throw new InputError(`belongs to user ${uid}; it must belong to this user or to root: use chown`);
+    if (secret && (mode & 0o077) !== 0)
+      throw new InputError('can be read by others; run chmod 600, and replace the key if somebody may have read it');
+    if ((mode & 0o022) !== 0) throw new InputError('can be written by others; run chmod 644, and check what is in it');
     return parse(readFileSync(fd, 'latin1'));
   } catch (error) {
     throw new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`);

@@ -110,6 +110,13 @@ function readWhole(file: string): Buffer | undefined {
   }
 }
 
+/** Why a file cannot be read, in words. */
+export function whyUnreadable(error: unknown): string {
+  // "ENOENT: no such file or directory, open 'x'": people need the middle part.
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened');
+}
+
 /** The text of a file that the user named. Throws an InputError if it cannot be read. */
 export function readText(file: string): string {
   const refuse = (why: string) =>
@@ -118,9 +125,7 @@ export function readText(file: string): string {
   try {
     whole = readWhole(file);
   } catch (error) {
-    // "ENOENT: no such file or directory, open 'x'": people need the middle part.
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw refuse(code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened'));
+    throw refuse(whyUnreadable(error));
   }
   if (whole === undefined) throw refuse('it is too large');
   return whole.toString('utf8').replace(/^\uFEFF/, '');

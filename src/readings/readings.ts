@@ -159,7 +159,7 @@ function why(node: Node): string | undefined {
 
 const OWN: Reading[] = [
   text('name', 'its name', node => node.name),
-  text('state', 'how it is', node => node.state),
+  text('state', 'silent, uncertain, live …: beoboard status --help explains them', node => node.state),
   text('ails', 'its ailments, the worst first, separated by commas', node => node.ailments.join(',') || undefined),
   text('address', 'where its last report came from', node => node.address || undefined),
   text('link', "the master's interface by which it reports", node => node.linkName),

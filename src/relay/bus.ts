@@ -7,7 +7,7 @@ import { checkServerIdentity } from 'node:tls';
 import type { Authenticator, ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
 import { readSecret } from '../common/keys.js';
 import type { Log } from '../common/log.js';
-import { InputError, oneLine } from '../common/text.js';
+import { InputError, oneLine, whyUnreadable } from '../common/text.js';
 import { endsTheSilent } from './patience.js';
 
 /** A message as it arrived. */
@@ -58,7 +58,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new InputError(`${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read`);
+    throw new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}`);
   }
 }
 

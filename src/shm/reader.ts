@@ -58,7 +58,7 @@ export class NoBoard extends Failure {
 
 /** Why a receiver gives no evidence, in words for people. */
 export function stalledText(closed: boolean): string {
-  return `the receiver ${closed ? 'was ended' : 'is stalled'}`;
+  return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;
 }
 
 /** The age of a receiver's heartbeat, in words for people; negative: its clock is not ours. */

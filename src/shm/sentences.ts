@@ -190,12 +190,18 @@ export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number
 
 /** The meanings of reasons that their words alone do not explain. */
 const MEANINGS: Readonly<Record<string, string>> = {
+  cluster: 'of another cluster',
   reserved: 'reserved bytes are set',
   interval: 'an interval out of range',
   range: 'a value out of range',
+  auth_missing: 'no signature, or a weaker one than required',
+  key_id: 'signed with a key that the receiver does not have',
+  tag: 'a wrong signature',
+  stranger: "not in the receiver's --nodes",
   rival: 'another run or boot of that name is live',
   replay: 'older than what was accepted before',
   late: 'after a newer one of the same run',
+  full: 'the board has no room for another node',
 };
 
 /** Why reports are rejected: the contract's word and an explanation. */

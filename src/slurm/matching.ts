@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { parseNodeName } from '../common/hostlists.js';
-import { InputError, oneLine, quote } from '../common/text.js';
+import { InputError, oneLine, quote, whyUnreadable } from '../common/text.js';
 import type { SlurmNode } from './statefile.js';
 
 export interface Matched {
@@ -88,9 +88,7 @@ export function readExceptions(file: string): Record<string, string> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new InputError(
-      `cannot read ${quote(file)}: ${(error as NodeJS.ErrnoException).code}; name a file that this user can read`,
-    );
+    throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
   }
   return parseExceptions(text, file);
 }

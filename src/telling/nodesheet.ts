@@ -132,7 +132,7 @@ function reports(told: Told): Line[] {
     [told.number('lost') ? told.say('lost', '', ' lost') : 'none lost', ...counted],
     [
       skew === undefined ? undefined : `clock ${writeValue(Math.abs(skew), SECONDS)} ${skew < 0 ? 'behind' : 'ahead'}`,
-      told.say('late_us', 'woke ', ' late'),
+      told.say('late_us', 'report made ', ' late'),
       told.say('collect_us', 'collected in '),
       told.say('rates.agent_cpu_ms', 'sender at ', ' of a CPU'),
     ],

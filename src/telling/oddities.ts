@@ -397,7 +397,7 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
     ...snapshot.links.filter(isNew).map(link => ({
       number: link.number,
       text:
-        `${oneLine(linkName(link))} has been listened to for ${formatDuration(listenedMs(link))} only: ` +
+        `the receiver has listened on ${oneLine(linkName(link))} for ${formatDuration(listenedMs(link))} only: ` +
         `no node behind it counts as silent before ${formatDuration(silentAfter)}`,
     })),
   ];

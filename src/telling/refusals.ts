@@ -106,7 +106,9 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
   if (signature !== undefined)
     return `${source.address} sends ${signature[0]}${claimText(snapshot, source)}, ${often}: ${signature[1]}`;
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
-  return `rejected ${source.address}${who}: ${reason}, ${often}`;
+  // How far its clock is off is not known here.
+  const why = reason === 'clock' ? 'its wall clock is off' : reasonText({ reason, offsetUs: 0 });
+  return `reports of ${source.address}${who} are rejected: ${why}, ${often}`;
 }
 
 /**

@@ -1,5 +1,5 @@
-// The line that sums up a board: the states of its nodes, for how long there were no gaps, and what was rejected or
-// dropped. Pure.
+// The line that sums up a board: the states of its nodes, for how long the receiver has listened without gaps, and
+// what was rejected or dropped. Pure.
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
@@ -41,7 +41,7 @@ export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['co
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
     ...(mirror === '' ? [] : [mirror]),
-    `no gaps${isDeaf(snapshot) ? ' in what reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
+    `listening without gaps for ${formatDuration(snapshot.listenedMs)}${isDeaf(snapshot) ? ', except on links that are down' : ''}`,
     ...(refusals.length > 0 ? [`rejected ${refusals.join(', ')}`] : []),
     ...droppedText(snapshot),
   ].join('; ');

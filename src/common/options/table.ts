@@ -310,6 +310,9 @@ export const forms = {
       standard(`127.0.0.1:${SUPERMON_PORT}`),
     ),
   },
+  events: {
+    json: flag('a JSON object for each event and node, one per line'),
+  },
   zoom: {
     rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),
     via: one(

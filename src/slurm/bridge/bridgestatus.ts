@@ -84,11 +84,11 @@ export function statusLines(status: BridgeStatus, nowMs: number): string[] {
   const ago = (ms: number) => `${formatDuration(Math.max(0, nowMs - ms))} ago`;
   return [
     running
-      ? `The bridge runs (pid ${pid}): ${nodes} nodes are known to both the board and Slurm.`
-      : 'No bridge with --enforce runs with this journal.',
+      ? `The bridge is running (pid ${pid}): ${nodes} nodes are known to both the board and Slurm.`
+      : 'No enforcing bridge is running with this journal.',
     ...(trouble === undefined ? [] : [`It does nothing now: ${trouble}.`]),
     ...brakes.map(brake => `BRAKE: no more drains: ${brakeText(brake.brake, brake)}; since ${ago(brake.sinceMs)}.`),
-    own.length === 0 ? 'No drain is its own.' : 'Its own drains:',
+    own.length === 0 ? 'It has drained no nodes.' : 'Nodes that it drained:',
     ...own.map(
       ({ node, reason, sinceMs, phase }) =>
         `  ${node}  ${reason}  ${ago(sinceMs)}${phase === 'held' ? '' : '  may not have been done'}`,
@@ -96,7 +96,7 @@ export function statusLines(status: BridgeStatus, nowMs: number): string[] {
     ...(left.length === 0 ? [] : ['Left alone:']),
     ...left.slice(0, 20).map(({ node, why }) => `  ${node}  ${why}`),
     ...(left.length > 20 ? [`  and ${left.length - 20} more`] : []),
-    ...(recent.length === 0 ? [] : ['Done last:']),
+    ...(recent.length === 0 ? [] : ['Last actions:']),
     ...recent.map(
       ({ time_ms, node, act, outcome }) =>
         `  ${ago(time_ms)}  ${act} ${node}${outcome === 'done' ? '' : `: ${outcome}`}`,

@@ -129,8 +129,8 @@ function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: 
 function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
   return [
-    isRehearsal ? 'a dry run: nothing is done in Slurm' : 'enforcing',
-    ...(trouble === undefined ? [`${nodes} nodes known to both`] : [`does nothing now: ${trouble}`]),
+    isRehearsal ? 'dry run: Slurm is not changed' : 'enforcing',
+    ...(trouble === undefined ? [`${nodes} nodes known to both`] : [`waiting: ${trouble}`]),
     ...(ledger.claims.size === 0 ? [] : [`${ledger.claims.size} drained by us`]),
     ...(brakes.length === 0 ? [] : [`BRAKES ON: ${brakes.join(', ')}`]),
   ].join('; ');

@@ -104,7 +104,7 @@ export class Live {
         this.#listener.refused((await response.text()).trim());
         return undefined;
       }
-      if (!response.ok || response.body === null) return `the server answers with ${response.status}`;
+      if (!response.ok || response.body === null) return `the server answered with status ${response.status}`;
       const frames = new FrameReader();
       const body = response.body.getReader();
       this.#listener.opened();

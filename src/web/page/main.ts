@@ -93,7 +93,7 @@ const live = new Live({
   lost: why => {
     setLife(
       'lost',
-      `No answer from the server: ${why}. ${head ? `This is the state of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`,
+      `No answer from the server: ${why}. ${head ? `This is the state as of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`,
     );
   },
   refused: why => {
@@ -237,7 +237,7 @@ function setLife(life: string, why?: string): void {
   const banner = byId('banner');
   const words: Record<string, string> = {
     stalled: 'Stalled: nothing is known about any node',
-    closed: 'The receiver was shut down: nothing is known about any node',
+    closed: 'The receiver was stopped: nothing is known about any node',
     retired: 'Another board has replaced this one',
     absent: 'No board',
     lost: why ?? '',
@@ -306,7 +306,10 @@ function tellFoot(): void {
   const now = nowOf();
   if (hello === undefined || now === 0) return;
   const foot = byId('foot');
-  write(foot, `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · there is a newer page: reload' : ''}`);
+  write(
+    foot,
+    `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · there is a newer version of this page: reload' : ''}`,
+  );
 }
 
 // ---- the view ----
@@ -459,7 +462,7 @@ function nodeText(cell: number): string {
   const value =
     reading === undefined || !isMeasured(bits)
       ? `${reading?.title ?? 'reading'} not measured`
-      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' at last'}`;
+      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
   const name = cells.names[cell] ?? '?';
   const link = dark.linkOf.get(name);
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
@@ -581,7 +584,7 @@ byId('find').addEventListener('submit', event => {
     const names = expand(asked);
     const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
     if (known.length === 0) {
-      refusal = names === undefined ? `“${asked}” is not a host list` : `No node is called ${asked}`;
+      refusal = names === undefined ? `“${asked}” is not a host list` : `There is no node ${asked}`;
       tellChoice();
       byId<HTMLInputElement>('asked').select();
       return;
@@ -650,7 +653,8 @@ byId('flow').addEventListener('pointermove', ({ clientX, clientY }) => {
   if (at === undefined) return tipAt(0, 0, undefined);
   const name = byId('rows').children[at.row]?.textContent ?? riverName(at.row);
   const reading = readingNow();
-  if (column === undefined) return tipAt(clientX, clientY, `${name} · ${clock(at.second * 1000)} · nobody listened`);
+  if (column === undefined)
+    return tipAt(clientX, clientY, `${name} · ${clock(at.second * 1000)} · the receiver did not listen`);
   const bad = STATES.filter(state => state !== 'live')
     .map(
       state =>

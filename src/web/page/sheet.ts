@@ -97,7 +97,10 @@ export class Sheet {
       if (this.#name !== name) return;
       if (response.ok) this.#show((await response.json()) as NodeTold);
       else
-        write(byId('sheetstate'), response.status === 404 ? 'It is not on the board.' : (await response.text()).trim());
+        write(
+          byId('sheetstate'),
+          response.status === 404 ? 'This node is not on the board.' : (await response.text()).trim(),
+        );
     } catch {
       if (this.#name === name) write(byId('sheetstate'), 'The server does not answer.');
     }
