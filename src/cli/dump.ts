@@ -32,6 +32,8 @@ const HEADER = structs.board_header.bytes;
 
 /** So much is read of the records at a time, and at least one. */
 const RUN_BYTES = 1 << 18;
+/** A larger board would be hundreds of GB of text, or mostly a hole in its file. */
+const MOST_BYTES = 2 ** 32 - 1;
 /** A larger table is not read; that of a million nodes takes 16 MB. */
 const TABLE_MOST = 2 ** 30;
 const TWO_TO_32 = 2 ** 32;
@@ -203,6 +205,9 @@ class Dump {
     this.head = file.read(0, new Uint8Array(HEADER));
     const { view } = this.head;
     this.header = view.byteLength >= HEADER ? decode('board_header', view, 0) : undefined;
+    const { magic, file_bytes } = this.header ?? {};
+    if (magic === contract.board.magic && Math.min(Number(file_bytes), bytes) > MOST_BYTES)
+      throw new Failure(`${path}: has 4 GiB or more, which is too much to dump`, NO_BOARD);
     // A geometry that the checks of opening rejected is not followed.
     if (opened.state !== 'ready' && opened.state !== 'retired') return;
     if (this.header !== undefined && fits(this.header, bytes)) this.#readTables(this.header);

@@ -23,8 +23,9 @@ export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const { stalled, retired, heartbeatAgeMs, realNs } = reader.roll().board;
-    const source = { pieces: (nodes: number) => reader.pieces(nodes), one: (name: string) => reader.snapshotOf(name) };
+    const snapshot = reader.snapshot();
+    const { stalled, retired, heartbeatAgeMs, realNs } = snapshot;
+    const source = { pieces: () => [snapshot], one: () => snapshot };
     const documents = new Documents([source], undefined, METRIC_SETS[values.metrics]);
     await print(documents.gmond(Number(realNs / 1_000_000_000n)));
     if (!stalled && !retired) return 0;
