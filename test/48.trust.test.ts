@@ -357,7 +357,7 @@ t.test('what a receiver cannot take, each in one line', async t => {
   const at = folder(t);
   const hex = ONE.secret.toString('hex');
   const table: [text: string | undefined, mode: number, what: RegExp][] = [
-    [undefined, 0o600, /ENOENT: cannot be read/],
+    [undefined, 0o600, /cannot be read: no such file/],
     [
       `1 cluster ${hex}\n`,
       0o640,

@@ -79,15 +79,15 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
   const derive = ['--key-file', path('c.key'), '--nodes'];
   const table: [argv: string[], code: number, what: RegExp][] = [
     [[path('c.key')], 1, /c\.key: exists, and keys are never overwritten; remove it or name another file/],
-    [[path('link')], 1, /link: is there already/],
-    [[...derive, 'n1', path('own.key')], 1, /own\.key: is there already/],
-    [[...derive, 'n[1-3]', path('keys')], 1, /n2\.key: is there already/],
-    [[path('no/where')], 1, /no\/where: cannot be made: the directory for it is not there; make it first\n$/],
-    [[path('c.key/x')], 1, /what should be the directory for it is a file; name another path/],
+    [[path('link')], 1, /link: exists, and keys/],
+    [[...derive, 'n1', path('own.key')], 1, /own\.key: exists, and keys are never/],
+    [[...derive, 'n[1-3]', path('keys')], 1, /n2\.key: exists, and keys are never/],
+    [[path('no/where')], 1, /no\/where: cannot be made: its directory does not exist; make it first\n$/],
+    [[path('c.key/x')], 1, /its directory is a file; name another path/],
     [
       [...derive, 'n1', path('no/where/')],
       1,
-      /no\/where\/: cannot be made: the directory for it is not there; make it first\n$/,
+      /no\/where\/: cannot be made: its directory does not exist; make it first\n$/,
     ],
     [[...derive, 'n[1-3]', path('file')], 2, /3 nodes need a directory to put their keys into; write .*file\//],
     [[...derive, 'n[1-3]', '-'], 2, /3 nodes need a directory/],
@@ -102,7 +102,7 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
       /line 1 is the key of n1; give the cluster key/,
     ],
     [['--key-file', path('open.key'), '--nodes', 'n2', path('file')], 2, /can be read by others; run chmod 600/],
-    [['--key-file', path('none'), '--nodes', 'n2', path('file')], 2, /none: ENOENT: cannot be read/],
+    [['--key-file', path('none'), '--nodes', 'n2', path('file')], 2, /none: cannot be read: no such file/],
     [[], 2, /the argument FILE is missing/],
     [[''], 2, /the file has no name; write a path/],
   ];
