@@ -112,7 +112,7 @@ t.test('files that are refused, each in one line', async t => {
     t.match(stderr, what);
     t.equal(stderr.trimEnd().split('\n').length, 1, stderr);
   };
-  await refused(/ENOENT/);
+  await refused(/cannot be read: no such file/);
   writeFileSync(file, line, { mode: 0o600 });
   for (const mode of [0o640, 0o604, 0o620, 0o601]) {
     chmodSync(file, mode);

@@ -32,7 +32,7 @@ t.test("nodes' own keys, one by one or many at once", async t => {
   const cluster = join(at, 'cluster.key');
   await run(['keygen', cluster]);
   const before = readFileSync(cluster, 'utf8');
-  // During a change of keys the file has two keys, and a node's file has as many.
+  // While a key is changed there are two, and a node's file has as many.
   writeFileSync(cluster, `${(await run(['keygen', '--key-id', '2', '-'])).stdout}${before}`);
   const [two, one] = readClusterKeys(cluster);
   const lines = (node: string) =>
@@ -79,9 +79,9 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
   const derive = ['--key-file', path('c.key'), '--nodes'];
   const table: [argv: string[], code: number, what: RegExp][] = [
     [[path('c.key')], 1, /c\.key: exists, and keys are never overwritten; remove it or name another file/],
-    [[path('link')], 1, /link: is there already/],
-    [[...derive, 'n1', path('own.key')], 1, /own\.key: is there already/],
-    [[...derive, 'n[1-3]', path('keys')], 1, /n2\.key: is there already/],
+    [[path('link')], 1, /link: exists, and keys/],
+    [[...derive, 'n1', path('own.key')], 1, /own\.key: exists, and keys are never/],
+    [[...derive, 'n[1-3]', path('keys')], 1, /n2\.key: exists, and keys are never/],
     [[path('no/where')], 1, /no\/where: cannot be made: its directory does not exist; make it first\n$/],
     [[path('c.key/x')], 1, /its directory is a file; name another path/],
     [
