@@ -119,7 +119,7 @@ export async function bench({ quick, say }) {
       row('the board', 'GB', statSync(receiver.board).size / 1e9),
       row(`${of}: accepted`, 'reports/s', (after.accepted - before.accepted) / took),
       row(`${of}: lost by sequence number`, 'reports', lost, 0),
-      row(`${of}: dropped by the kernel for want of buffer`, 'datagrams', after.kernel_drops - before.kernel_drops, 0),
+      row(`${of}: dropped by the kernel for lack of buffer`, 'datagrams', after.kernel_drops - before.kernel_drops, 0),
       row(`${of}: receiver`, '% of a core', (after.cpu - before.cpu) / took / 1e4, 25),
       row(`${of}: memory of the receiver with its part of the board, which a reader maps`, 'GiB of PSS', pss),
       row('pauses of the machine of more than 0.2 s meanwhile', 'pauses', pauses.length),
