@@ -413,7 +413,8 @@ t.test('what fails is told, with its code', async t => {
   t.equal(ssh.calls().length, 3);
   t.match(await run([...good, '--via', '/nonexistent/clush']), {
     code: 1,
-    stderr: /^beoboard pace: \/nonexistent\/clush cannot be run: ENOENT; no node was reached\n$/,
+    stderr:
+      /^beoboard pace: \/nonexistent\/clush cannot be run: there is no such program; install it, or name another one with --via; no node was reached\n$/,
   });
   t.match(await run([...good, '--via', `${clush.program}/clush`]), {
     code: 1,
