@@ -1,7 +1,7 @@
 // The sender: one report per tick to every master. Reads this machine, and listens to nobody.
 
 // First, because of what it does when it is loaded.
-import './thrift.js';
+import './v8flags.js';
 
 import { formatDuration } from '../common/durations.js';
 import { usable } from '../common/failure.js';

@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { bits, structs } from '../../layout/layout.gen.js';
 import type { Tell } from '../kernelfile.js';
-import { THRIFT } from '../thrift.js';
+import { V8_FLAGS } from '../v8flags.js';
 import { detailsOf, overlay, type SlowPart } from './fill.js';
 import { type Orders, sharedMs, type Word } from './serve.js';
 import { type Busy, type ClosedRound, PAGE_WORDS, Slate } from './slate.js';
@@ -62,7 +62,7 @@ class Reader {
     this.#slate = Slate.make(sources);
     this.#child = fork(module, [JSON.stringify({ world, orders })], {
       serialization: 'advanced',
-      execArgv: [...process.execArgv, ...THRIFT],
+      execArgv: [...process.execArgv, ...V8_FLAGS],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#slate.fd],
     });
     this.#child.on('message', onWord);
