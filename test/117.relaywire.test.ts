@@ -151,7 +151,7 @@ t.test('keys: two files, and each can only be used for its own purpose', async t
   t.throws(() => readRelayKey(join(path, 'bad')), /is not one line/);
   const again = await run(['keygen', '--relay', file]);
   t.equal(again.code, 1);
-  t.match(again.stderr, /is there already/);
+  t.match(again.stderr, /exists, and keys are never overwritten/);
   const { secret, shown } = relayKeyLines(randomBytes(32));
   t.match(secret, /^relay [0-9a-f]{64}\n$/);
   t.match(shown, /^relay-public [0-9a-f]{64}\n$/);
