@@ -201,7 +201,8 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
 
 t.test('a reader of the output may leave early', async t => {
   const board = boardPath(t);
-  const { port } = await startReceiver(t, board);
+  // The nodes stay live however long this takes: `nodes` has something to say on stderr about uncertain ones.
+  const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);
   await run(['load', '--to', `127.0.0.1:${port}`, '--size', '500', '--for', '1s']);
   for (const verb of [
     ['status', '--long'],
