@@ -271,6 +271,19 @@ t.test('one that takes everything at once leaves others their turn', async t => 
   t.match(ports.counts, { served: 2, left: 0 });
 });
 
+t.test('a client that is cut off between two pages gets no more of them', async t => {
+  let pages = 0;
+  const cutting = function* () {
+    yield Buffer.alloc(100, 'x');
+    ports.close();
+    for (; pages < 1000; pages++) yield Buffer.alloc(100, 'x');
+  };
+  const { ports, port } = await serving(t, async () => cutting());
+  await talk(port).catch(() => undefined);
+  t.equal(pages, 0, 'the first page that cannot be sent is the last');
+  t.match(ports.counts, { served: 0 });
+});
+
 t.test('one of many stuck clients is disconnected for a new one', async t => {
   let asked = 0;
   const { ports, port } = await serving(t, async () => (++asked <= 64 ? much() : [Buffer.from('quick')]), 3_600_000);

@@ -87,8 +87,11 @@ export class Client {
         else resolve();
       });
     });
-    // Mostly the kernel takes all of them at once, and there is nothing to wait for.
-    return socket.writableLength > 0 || socket.errored !== null ? sent : undefined;
+    // Mostly the kernel takes all of them at once, and there is nothing to wait for. If the client goes before the
+    // callback is called, the next send rejects.
+    if (socket.writableLength > 0 || socket.destroyed || socket.errored !== null) return sent;
+    sent.catch(() => undefined);
+    return undefined;
   }
 }
 
