@@ -53,19 +53,39 @@ export function elementsOf(text: string): Element[] {
   return all as Element[];
 }
 
-/** Where the first expression ends; -1: it is incomplete. */
-function endOf(text: string): number {
-  let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/[()]|"(?:[^"\\]|\\.)*("|$)/g))
-    if (token === '(') depth++;
-    else if (token === ')' && --depth === 0) return index + 1;
-  return -1;
+/**
+ * Finds where the first expression in a text that grows ends. It looks at each byte once: a test that searched a long
+ * answer again with every piece would stand still for seconds, and so would the heartbeat of its board.
+ */
+class Ends {
+  readonly #token = /[()]|"(?:[^"\\]|\\.)*("|$)/g;
+  #from = 0;
+  #depth = 0;
+
+  /** The end of the first expression, -1 while it is incomplete; the text after it is the next one asked about. */
+  of(text: string): number {
+    this.#token.lastIndex = this.#from;
+    for (let match = this.#token.exec(text); match !== null; match = this.#token.exec(text)) {
+      const [token, closed] = match;
+      // A string that has not ended is read again with what follows.
+      if (closed === '') return -1;
+      this.#from = this.#token.lastIndex;
+      if (token === '(') this.#depth++;
+      else if (token === ')' && --this.#depth === 0) {
+        const end = this.#from;
+        this.#from = 0;
+        return end;
+      }
+    }
+    return -1;
+  }
 }
 
 /** A client that asks again and again over one connection. */
 export class Asker {
   #text = '';
   #wake = () => {};
+  readonly #ends = new Ends();
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -90,7 +110,7 @@ export class Asker {
 
   async next(): Promise<string> {
     for (;;) {
-      const end = endOf(this.#text);
+      const end = this.#ends.of(this.#text);
       if (end > 0) {
         const text = this.#text.slice(0, end);
         this.#text = this.#text.slice(end);
