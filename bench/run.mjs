@@ -1,7 +1,8 @@
 // Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json | --markdown]]. Every figure is measured several
 // times, in the same run as what it is compared with; a table with medians and extremes is printed as soon as a
-// benchmark has ended. With --markdown the results are kept in results.json, and the documents' tables and plots are
-// written from that. Exit code 1 if a bound is broken.
+// benchmark has ended. With --markdown its results are then kept in results.json, and at the end the documents' tables
+// and plots are written from that. A benchmark that fails does not end the others. Exit code 1 if one failed or a bound
+// is broken.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
@@ -57,15 +58,23 @@ function table(name, rows) {
 }
 
 const results = {};
+const failed = [];
 if (!values.json) console.log(`${machine}, ${date}`);
 for (const name of all.filter(name => positionals.length === 0 || positionals.includes(name))) {
   console.error(`bench: ${name} …`);
   const began = performance.now();
-  const { bench } = await import(new URL(`${name}.bench.mjs`, here).href);
-  const measured = await bench({
-    quick: values.quick ?? false,
-    say: text => console.error(`bench: ${name}: ${text}`),
-  });
+  let measured;
+  try {
+    const { bench } = await import(new URL(`${name}.bench.mjs`, here).href);
+    measured = await bench({
+      quick: values.quick ?? false,
+      say: text => console.error(`bench: ${name}: ${text}`),
+    });
+  } catch (error) {
+    console.error(`bench: ${name}: ${error.stack}`);
+    failed.push(name);
+    continue;
+  }
   const rows = measured.map(({ samples, ...row }) => ({
     ...row,
     median: round(median(samples)),
@@ -75,6 +84,7 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
   }));
   const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
   results[name] = { date, machine, command, rows: [...rows, ...slopes(rows)] };
+  if (values.markdown) keep({ [name]: results[name] });
   console.error(`bench: ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
   // Shown at once: all of them together take an hour.
   if (!values.json) console.log(`\n${table(name, results[name].rows).join('\n')}`);
@@ -82,8 +92,9 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
 
 if (values.json) console.log(JSON.stringify({ schema: 2, results }));
 if (values.markdown) {
-  keep(results);
   writePlots();
   writeDocuments();
 }
-process.exitCode = Object.values(results).some(({ rows }) => rows.some(row => verdict(row).endsWith('BROKEN'))) ? 1 : 0;
+if (failed.length > 0) console.error(`bench: failed: ${failed.join(', ')}`);
+const isBroken = ({ rows }) => rows.some(row => verdict(row).endsWith('BROKEN'));
+process.exitCode = failed.length > 0 || Object.values(results).some(isBroken) ? 1 : 0;
