@@ -60,7 +60,7 @@ function isSpecial(code: number): boolean {
 
 /** A number that may have a fraction, as `json` writes it. */
 export function putNumber(page: Page, value: number): void {
-  if (value >= 0 && value < 1e12) page.short(value, 3);
+  if (Math.abs(value) < 1e12) page.short(value, 3);
   else page.text(json(value));
 }
 
@@ -285,10 +285,15 @@ function entriesPut({ field, used, isInUse }: ShownField, leaves: readonly Leaf[
 
 const BOOT_ID = 'boot_id' satisfies keyof typeof structs.report.fields;
 
+const HEX = Array.from({ length: 256 }, (_, i) => new Prepared(i.toString(16).padStart(2, '0')));
+const ID_AT = structs.report.fields[BOOT_ID].offset;
+const ID_LAST = ID_AT + sizeOf(structs.report.fields[BOOT_ID].type) - 1;
+
 /** An id as JSON has it: 16 hexadecimal digits. */
 export const putBootId: Put = (page, view, base) => {
-  const at = base + structs.report.fields[BOOT_ID].offset;
-  page.text(`"${view.getBigUint64(at, true).toString(16).padStart(16, '0')}"`);
+  page.bytes[page.length++] = QUOTE;
+  for (let at = base + ID_LAST; at >= base + ID_AT; at--) page.prepared(HEX[view.getUint8(at)] as Prepared);
+  page.bytes[page.length++] = QUOTE;
 };
 
 /** The fields that were measured, by the two words of `valid`. Nodes of the same type have the same fields. */
