@@ -83,6 +83,9 @@ t.test('packages of this version and of the last one', { skip: missing }, async 
   must('rm', ['-r', join(before, 'packaging')]);
   for (const path of ['packaging', join('scripts', 'package.mjs'), join('scripts', 'packaging')])
     cpSync(join(ROOT, path), join(before, path), { recursive: true });
+  // Documents that the packages bring and that version did not have.
+  for (const folder of ['docs', 'proto'])
+    cpSync(join(ROOT, folder), join(before, folder), { recursive: true, force: false });
   mkdirSync(join(before, 'dist', 'page'), { recursive: true }); // that version has no page
   packages(before, now, TRIED);
 });
