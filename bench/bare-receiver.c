@@ -6,7 +6,7 @@
  * times, the addresses and the packet info; with `gro` it reads datagrams that the kernel has joined; `poll` is
  * SO_BUSY_POLL. With `threads` each thread has its own socket at the same port (SO_REUSEPORT); the kernel chooses one
  * by the addresses of a datagram, or with `names` by the node's name in it. A datagram that begins with the bytes
- * "probe" always goes to slot 0: see latency.c. */
+ * "probe" always goes to slot 0, where nothing else goes: see latency.c. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -130,7 +130,7 @@ static void *receive(void *argument) {
         for (size_t at = 0; at + BYTES <= messages[i].msg_len; at += BYTES) {
           const uint8_t *datagram = data + (size_t)i * room + at;
           const bool probe = memcmp(datagram, "probe", 5) == 0;
-          memcpy(board + (probe ? 0 : k++ % slots) * STRIDE, datagram, BYTES);
+          memcpy(board + (probe ? 0 : 1 + k++ % slots) * STRIDE, datagram, BYTES);
         }
       __atomic_store_n(r->count, k, __ATOMIC_RELEASE);
     }
@@ -159,7 +159,7 @@ int main(int argc, char **argv) {
   }
   if (slots == 0 || batch <= 0 || threads < 1 || threads > COUNTS / LINE) return 2;
   const int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const size_t size = COUNTS + slots * STRIDE;
+  const size_t size = COUNTS + (1 + slots) * STRIDE;
   if (fd < 0 || ftruncate(fd, (off_t)size) != 0) return 1;
   file = (uint8_t *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (file == MAP_FAILED) return 1;

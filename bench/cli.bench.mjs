@@ -1,6 +1,7 @@
 // The cost of commands on a board of 10,000 nodes. Each command is a whole process; its wall time is compared with a
 // bare `node -e 0` just before it, because at the end of a lap the machine may be half as fast as at its beginning.
-// Then `beoboard-gate` and the short verbs in C, beside `beoboard nodes` and `beoboard check` of the same nodes; when
+// Then `beoboard-gate` and the short verbs in C, beside `true`, and `beoboard nodes` and `beoboard check` of the same
+// nodes; what a page of fresh memory costs, because that is most of the time of short programs where it is dear; when
 // the first byte of the commands that write much comes, and how much more memory they need than for 100 nodes; and the
 // share of a core for `status --watch` on a terminal and for `events`. The start of the daemons is in `start`.
 
@@ -19,10 +20,10 @@ const SILENT = 100;
 const FEW = 100;
 
 /** The time of a process from its start until it has ended and its output has been read, and until its first byte, ms. */
-async function times(argv, expected = 0, program = process.execPath) {
+async function times(argv, expected = 0) {
   const began = process.hrtime.bigint();
   const since = () => Number(process.hrtime.bigint() - began) / 1e6;
-  const child = spawn(program, argv, { stdio: ['ignore', 'pipe', expected === 0 ? 'inherit' : 'ignore'] });
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', expected === 0 ? 'inherit' : 'ignore'] });
   let first;
   child.stdout.once('data', () => {
     first = since();
@@ -34,6 +35,19 @@ async function times(argv, expected = 0, program = process.execPath) {
 }
 
 const time = async (...how) => (await times(...how)).all;
+
+/** The time of a whole process without what it costs Node.js to start one, by timed.c, ms. */
+const bareTime = (timed, [argv, program = process.execPath]) =>
+  Number(execFileSync(timed, [program, ...argv], { encoding: 'utf8' })) / 1e6;
+
+/** What it costs to touch a page of memory for the first time, ns. */
+function freshPage() {
+  const pages = 16_384;
+  const fresh = new Uint8Array(pages * 4096);
+  const began = process.hrtime.bigint();
+  for (let page = 0; page < pages; page++) fresh[page * 4096] = 1;
+  return Number(process.hrtime.bigint() - began) / pages;
+}
 
 /** The most anonymous memory that a command has while it writes, MiB: looked at whenever a piece of its output has come. */
 async function memory(argv) {
@@ -92,6 +106,8 @@ export async function bench({ quick, say }) {
     const make = ['-s', '-j2', '-C', fileURLToPath(new URL(`../c/${room}`, import.meta.url)), `OUT=${join(own, room)}`];
     execFileSync('make', make, { stdio: 'pipe' });
   }
+  const timed = join(own, 'timed');
+  execFileSync('cc', ['-O2', '-o', timed, fileURLToPath(new URL('./timed.c', import.meta.url))]);
   const at = ['--board', board];
   const job = ['--nodes', 'node[00101-00107,00109-00165]', ...at];
   /** What is measured: its command line, its bound in ms, and how it ends. */
@@ -125,6 +141,7 @@ export async function bench({ quick, say }) {
   const inC = (name, ...argv) => [argv, join(own, 'verbs', `beoboard-${name}`)];
   const inNode = (...argv) => [[MAIN, ...argv]];
   const whole = {
+    true: { run: [[], '/bin/true'] },
     'beoboard-gate, 64 nodes': { run: [job, join(own, 'gate', 'beoboard-gate')], bound: 10 },
     'beoboard-check, 64 nodes': { run: inC('check', ...job), bound: 5 },
     'check --nodes, the same 64 nodes': { run: inNode('check', ...job) },
@@ -138,7 +155,7 @@ export async function bench({ quick, say }) {
   };
   const wholes = new Map(Object.keys(whole).map(name => [name, []]));
   for (let lap = 0; lap < laps; lap++) {
-    for (const [name, { run }] of Object.entries(whole)) wholes.get(name).push(await time(run[0], 0, run[1]));
+    for (const [name, { run }] of Object.entries(whole)) wholes.get(name).push(bareTime(timed, run));
     for (const [command, { argv, ends, seldom }] of Object.entries(commands)) {
       if (seldom && lap % 3 !== 0) continue;
       const bare = await time(['-e', '0']);
@@ -147,6 +164,7 @@ export async function bench({ quick, say }) {
     }
   }
   rmSync(own, { recursive: true });
+  const pages = Array.from({ length: laps }, freshPage);
   const bulk = Object.entries(commands).filter(([, { isBulk }]) => isBulk);
   const small = await openReceiver();
   await fill(small.port, FEW);
@@ -168,6 +186,7 @@ export async function bench({ quick, say }) {
     lasting[command] = await watching([...command.split(' '), ...at], quick ? 5 : 20, quick ? 1 : 3);
   await receiver.close();
   return [
+    { figure: 'a page of fresh memory', unit: 'ns', samples: pages },
     { figure: 'node -e 0, whole process', unit: 'ms', samples: [...pairs.values()].flat().map(({ bare }) => bare) },
     ...Object.entries(commands).map(([command, { bound }]) => ({
       figure: `${command}, above node -e 0`,

@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { cpuOf, folder } from './processes.mjs';
+import { cpuOf, folder, sleep } from './processes.mjs';
 import { compile, openBare, openReceiver, openStorm } from './receiving.mjs';
 
 const RATE = 10_000;
@@ -13,7 +13,10 @@ const TICK_MS = 5;
 const FEW = 100;
 const FEW_PAUSE = 'pause=20';
 
-/** The times of so many reports of a node in ms, sorted; a lost one counts as infinite. */
+/** After so long latency.c takes a report for lost, ms. */
+const LOST_MS = 1000;
+
+/** The times of so many reports of a node in ms, sorted; a lost one counts as LOST_MS. */
 export async function latencies(program, receiver, samples, ...how) {
   const child = spawn(program, [String(receiver.port), receiver.board, String(samples), ...how], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -23,7 +26,7 @@ export async function latencies(program, receiver, samples, ...how) {
   const times = told
     .trim()
     .split('\n')
-    .map(line => (line === 'lost' ? Number.POSITIVE_INFINITY : Number(line) / 1e6));
+    .map(line => (line === 'lost' ? LOST_MS : Number(line) / 1e6));
   if (times.length !== samples) throw new Error(`latency ended early: ${times.length} of ${samples}`);
   return times.sort((a, b) => a - b);
 }
@@ -60,18 +63,24 @@ export async function bench({ quick, say }) {
     const receiver = await open();
     const storm = await openStorm(programs.storm, receiver.port, rate, rate, rate * 3600);
     storm.pause();
+    // The others stand still: on two CPUs, of which the probe takes one, their heartbeats would be part of the result.
+    process.kill(receiver.pid, 'SIGSTOP');
     opened.push({ who, how, receiver, storm, rate, seen: [], cpu: [] });
   }
   say(`${laps} times ${samples} reports to each of ${ways.length}`);
   for (let lap = 0; lap < laps; lap++)
     for (const { how, receiver, storm, rate, seen, cpu } of opened) {
+      process.kill(receiver.pid, 'SIGCONT');
       storm.go();
+      await sleep(0.5);
       const [began, before] = [performance.now(), cpuOf(receiver.pid)];
       seen.push(await latencies(programs.latency, receiver, rate === RATE ? samples : samples / 2, ...how));
       cpu.push((cpuOf(receiver.pid) - before) / (performance.now() - began) / 10);
       storm.pause();
+      process.kill(receiver.pid, 'SIGSTOP');
     }
   for (const { storm, receiver } of opened) {
+    process.kill(receiver.pid, 'SIGCONT');
     await storm.close();
     await receiver.close();
   }

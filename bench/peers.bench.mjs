@@ -30,6 +30,11 @@ const EVERYBODY = [
   ...[bare, ours, oursUnderSeccomp, oursSeldom, oursInNode],
   ...[gmond, gmondAtThresholds, collectd, nodeExporter, pcp],
 ];
+/** The bounds of our programs' memory, KiB. */
+const MOST_KIB = new Map([
+  [ours, 300],
+  [oursInNode, 55_000],
+]);
 /** Nodes of each kind. */
 const NODES = 4;
 /**
@@ -172,18 +177,18 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
       const unit = kind.unit ?? 'a report';
       const of = what => seen.get(kind).map(lap => lap[what]);
       const i = whole.findIndex(({ kind: other }) => other === kind);
-      const tight = kind === ours && mounts === undefined;
+      const most = mounts === undefined ? MOST_KIB.get(kind) : undefined;
       row(kind, 'CPU on the node', `us ${unit}`, of('cpu'));
       if (kind !== bare) row(kind, `CPU on its master (${kind.hears}) of ${NODES} nodes`, `us ${unit}`, of('master'));
       row(kind, 'packets', unit, of('packets'));
       row(kind, 'bytes', unit, of('bytes'));
       if (kind.partly) continue;
       const pids = treeOf(whole[i].nodes[0].pid);
-      row(kind, 'memory (PSS)', 'KiB', [sum(pids, pssOf)], tight ? { bound: 300 } : {});
+      row(kind, 'memory (PSS)', 'KiB', [sum(pids, pssOf)], most === undefined ? {} : { bound: most });
       row(kind, 'threads', 'threads', [sum(pids, pid => threadsOf(pid).threads)]);
       row(kind, 'context switches', unit, of('switches'));
-      const most = kind === ours ? { bound: mounts === undefined ? 40 : 50 } : {};
-      if (calls[i] !== undefined) row(kind, 'system calls', unit, [calls[i] / traced], most);
+      const mostCalls = kind === ours ? { bound: mounts === undefined ? 40 : 50 } : {};
+      if (calls[i] !== undefined) row(kind, 'system calls', unit, [calls[i] / traced], mostCalls);
     }
     const ratio = (kind, other, what, where, more) =>
       rows.push({
