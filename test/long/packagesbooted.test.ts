@@ -50,6 +50,8 @@ const bookworm = () => bare('bookworm', []);
  * folders are in /root.
  */
 function system(of: () => string, installed: string, others: string[] = []): string {
+  // This is written last.
+  if (!existsSync(join(installed, 'packages.json'))) throw new Error('its packages were not made');
   const root = `${of()}-${basename(installed)}`;
   must('cp', ['-a', of(), root]);
   for (const folder of [next, now]) {
