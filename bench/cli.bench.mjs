@@ -11,7 +11,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuOf, folder, MAIN, sleep } from './processes.mjs';
-import { fill, openReceiver } from './receiving.mjs';
+import { compileOne, fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
 /** So many of the nodes are silent; the others have so long an interval that they stay live. */
@@ -106,8 +106,7 @@ export async function bench({ quick, say }) {
     const make = ['-s', '-j2', '-C', fileURLToPath(new URL(`../c/${room}`, import.meta.url)), `OUT=${join(own, room)}`];
     execFileSync('make', make, { stdio: 'pipe' });
   }
-  const timed = join(own, 'timed');
-  execFileSync('cc', ['-O2', '-o', timed, fileURLToPath(new URL('./timed.c', import.meta.url))]);
+  const timed = compileOne(own, 'timed');
   const at = ['--board', board];
   const job = ['--nodes', 'node[00101-00107,00109-00165]', ...at];
   /** What is measured: its command line, its bound in ms, and how it ends. */

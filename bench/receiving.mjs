@@ -14,14 +14,17 @@ import { end, folder, MAIN, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 
-/** Compiles the C programs of this folder into another one; returns the paths. */
+/** Compiles a C program of this folder into another one; returns its path. */
+export function compileOne(into, name, ...more) {
+  const program = join(into, name);
+  const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+  execFileSync('cc', [...flags, '-o', program, at(`./${name}.c`), ...more]);
+  return program;
+}
+
+/** Compiles those that send, receive and measure latency; returns the paths. */
 export function compile(into) {
-  const cc = (name, ...more) => {
-    const program = join(into, name);
-    const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
-    execFileSync('cc', [...flags, '-o', program, at(`./${name}.c`), ...more]);
-    return program;
-  };
+  const cc = (name, ...more) => compileOne(into, name, ...more);
   execFileSync('make', ['-s', '-C', at('../c'), 'lib', `OUT=${join(into, 'lib')}`], { stdio: 'pipe' });
   return {
     bare: cc('bare-receiver', '-lpthread'),

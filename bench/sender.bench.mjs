@@ -1,26 +1,26 @@
-// CPU time per report of the TypeScript sender, against a bare Node program that reads the same files as often and sends.
-// Its memory is in `peers`.
+// CPU time per report and memory of the TypeScript sender, against a bare Node program that reads the same files as often
+// and sends.
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuOf, end, MAIN, sleep, treeOf } from './processes.mjs';
+import { cpuOf, end, MAIN, pssOf, sleep, treeOf } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const BARE = at('./bare-sender.mjs');
 
 /** A program for Node.js that reports to a socket of this process, which counts. */
-async function open(argv) {
+async function open(argv, node = process.execPath) {
   const socket = createSocket('udp4');
   let heard = 0;
   socket.on('message', () => heard++);
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const child = spawn(process.execPath, argv(socket.address().port), { stdio: 'ignore' });
+  const child = spawn(node, argv(socket.address().port), { stdio: 'ignore' });
   let before = { cpu: 0, tree: 0, heard: 0 };
   return {
     /** CPU us per report since the last call: of the process, and with its children. */
@@ -37,6 +37,11 @@ async function open(argv) {
       before = now;
       return lap;
     },
+    /** KiB, with its children. */
+    memory: () =>
+      treeOf(child.pid)
+        .map(pssOf)
+        .reduce((a, b) => a + b, 0),
     /** Goes over to one report a second. */
     slowDown: () => child.kill('SIGHUP'),
     async close() {
@@ -50,8 +55,11 @@ export async function bench({ quick, say }) {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   const config = join(own, 'config.toml');
   writeFileSync(config, 'interval = "100ms"\n');
+  // From a copy: the memory of the sender's two processes must not be less because other programs share Node's text.
+  const node = join(own, 'node');
+  copyFileSync(process.execPath, node);
   const programs = await Promise.all([
-    open(port => [MAIN, 'send', '--to', `127.0.0.1:${port}`, '--config', config]),
+    open(port => [MAIN, 'send', '--to', `127.0.0.1:${port}`, '--config', config], node),
     ...[[], ['slow'], ['six'], ['sync'], ['sync', 'slow'], ['lean']].map(how =>
       open(port => [BARE, String(port), '100', ...how]),
     ),
@@ -96,6 +104,8 @@ export async function bench({ quick, say }) {
   // For twelve seconds it announces the longer interval at the old one.
   await sleep(15);
   await measure('1s', quick ? 3 : 9, 20);
+  const memory = programs[0].memory();
+  rows.push({ figure: 'sender with its child process: memory (PSS)', unit: 'KiB', samples: [memory], bound: 55_000 });
   for (const program of programs) await program.close();
   rmSync(own, { recursive: true });
   return rows;

@@ -5,7 +5,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
 import { mirrorText } from '../src/shm/sentences.js';
@@ -65,12 +64,9 @@ t.test('servers and a leaf, which are killed and frozen', { skip }, async t => {
     // Only heartbeats from after the fault count.
     const since = look().heartbeatNs;
     longestMs = 0;
-    let found = look();
-    const lost = () => found.heartbeatNs > since + 1_000_000_000n && found.live === NODES;
-    while (!lost()) {
-      await sleep(20);
-      found = look();
-    }
+    const isBack = (found: ReturnType<typeof look>) =>
+      found.heartbeatNs > since + 1_000_000_000n && found.live === NODES && found;
+    const found = await until(`${what}: all is known again`, () => isBack(look()), 20);
     t.comment(`${what}: without a heartbeat for ${Math.round(longestMs)} ms at most`);
     t.notOk(seen.has('silent'), `${what}: nobody was called silent`);
     return found;

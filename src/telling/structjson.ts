@@ -285,14 +285,18 @@ function entriesPut({ field, used, isInUse }: ShownField, leaves: readonly Leaf[
 
 const BOOT_ID = 'boot_id' satisfies keyof typeof structs.report.fields;
 
-const HEX = Array.from({ length: 256 }, (_, i) => new Prepared(i.toString(16).padStart(2, '0')));
+const HEX_DIGITS = Buffer.from('0123456789abcdef');
 const ID_AT = structs.report.fields[BOOT_ID].offset;
 const ID_LAST = ID_AT + sizeOf(structs.report.fields[BOOT_ID].type) - 1;
 
 /** An id as JSON has it: 16 hexadecimal digits. */
 export const putBootId: Put = (page, view, base) => {
   page.bytes[page.length++] = QUOTE;
-  for (let at = base + ID_LAST; at >= base + ID_AT; at--) page.prepared(HEX[view.getUint8(at)] as Prepared);
+  for (let at = base + ID_LAST; at >= base + ID_AT; at--) {
+    const byte = view.getUint8(at);
+    page.bytes[page.length++] = HEX_DIGITS[byte >> 4] as number;
+    page.bytes[page.length++] = HEX_DIGITS[byte & 15] as number;
+  }
   page.bytes[page.length++] = QUOTE;
 };
 
