@@ -243,19 +243,24 @@ t.test('children with invalid answers', async t => {
       'silent',
     ],
   ];
-  const board = new LiveBoard(t, ['n1']);
-  const samples = new BoardSamples(undefined, board.path, undefined);
-  t.teardown(() => samples.reader.close());
-  const server = await here(t, 'us', [samples]);
-  const children: Child[] = [];
-  for (const [, say] of rows) children.push(server.add(await saying(t, say)));
-  await Promise.all(children.map(child => child.meet()));
-  const client = await Asker.open(t, server.port);
-  const elements = elementsOf(await client.ask('S\n'));
-  for (const [i, [what, , trouble]] of rows.entries()) {
-    const told = elements.find(([name, category]) => name === children[i]?.name && category === 'server');
-    t.same(told?.[2], trouble, `${what}: ${children[i]?.why}`);
-  }
-  t.same(elements.find(([name, category]) => name === 'n1' && category === STATE.name)?.[2], 'live');
-  t.equal(elements.filter(([name]) => name === 'x').length, 0);
+  // Long answers are read by this same process: those that must answer twice in time are children without them.
+  const twice = rows.filter(([what]) => what.startsWith('a good schema'));
+  for (const some of [rows.filter(row => !twice.includes(row)), twice])
+    await t.test(`${some.length} of them`, async t => {
+      const board = new LiveBoard(t, ['n1']);
+      const samples = new BoardSamples(undefined, board.path, undefined);
+      t.teardown(() => samples.reader.close());
+      const server = await here(t, 'us', [samples]);
+      const children: Child[] = [];
+      for (const [, say] of some) children.push(server.add(await saying(t, say)));
+      await Promise.all(children.map(child => child.meet()));
+      const client = await Asker.open(t, server.port);
+      const elements = elementsOf(await client.ask('S\n'));
+      for (const [i, [what, , trouble]] of some.entries()) {
+        const told = elements.find(([name, category]) => name === children[i]?.name && category === 'server');
+        t.same(told?.[2], trouble, `${what}: ${children[i]?.why}`);
+      }
+      t.same(elements.find(([name, category]) => name === 'n1' && category === STATE.name)?.[2], 'live');
+      t.equal(elements.filter(([name]) => name === 'x').length, 0);
+    });
 });
