@@ -151,6 +151,8 @@ export const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'a
 export type Point = (typeof POINTS)[number];
 
 const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steal: 6, steps: 7, firstStep: 8 };
+/** For `hold('before receive')`: at whichever call of a drain. */
+export const ANY_CALL = -1;
 /** The number of steps that fit into the shared memory. */
 const MOST_STEPS = 200;
 

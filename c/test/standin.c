@@ -4,7 +4,7 @@
 //
 //   word 0     where the receive thread is to be held, and as long as it says so: a `point`, 0 nowhere
 //   word 1     how often it was held
-//   word 2     for BEFORE_RECEIVE: at which call of a drain, from 0
+//   word 2     for BEFORE_RECEIVE: at which call of a drain, from 0; ANY_CALL: at each
 //   word 3     1: the kernel's receive times are not stepped
 //   word 4     the largest socket buffer that is granted, bytes; 0: the kernel decides
 //   word 5     how long it takes to find the name `slow.invalid`, which is 127.0.0.1, ms
@@ -29,6 +29,7 @@ enum word { HOLD, HELD, CALL, UNSTEPPED, BUFFER, LOOKUP, STEAL, STEPS, FIRST_STE
 
 #define SECOND INT64_C(1000000000)
 #define FILE_BYTES 4096
+#define ANY_CALL UINT64_MAX
 
 /** The function that this one stands before. ISO C has no cast from what dlsym gives to a function. */
 #define NEXT(name, result, ...)     \
@@ -111,7 +112,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t lengt
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
   NEXT("recvmmsg", int, int, struct mmsghdr *, unsigned, int, struct timespec *);
-  if ((uint64_t)calls == word(CALL)) hold(BEFORE_RECEIVE);
+  if (word(CALL) == ANY_CALL || word(CALL) == (uint64_t)calls) hold(BEFORE_RECEIVE);
   calls++;
   int got = next(fd, messages, count, flags, timeout);
   int error = errno;
