@@ -71,7 +71,7 @@ t.test(
       const last = await lastSeq(wall.url);
       await page.evaluate(hide(false));
       await until('it is current', async () => (await shown(page)).seq >= last);
-      t.ok((await lastSeq(wall.url)) - (await shown(page)).seq <= 2, 'within two ticks');
+      await until('within two ticks', async () => (await lastSeq(wall.url)) - (await shown(page)).seq <= 2);
       t.equal(streams.open, 1);
       await page.evaluate(hide(true));
     }
