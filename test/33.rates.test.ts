@@ -92,21 +92,21 @@ const rows: Row[] = [
     gives: { tcp_retrans: BIG / 2 - 1 },
   },
   {
-    rule: 'beyond 2^53 there is none',
+    rule: 'over 2^53, beyond which a number cannot count: the difference can',
     sets: ['tcp'],
     before: { tcp_retrans: BIG - 1 },
-    after: { tcp_retrans: BIG },
-    gives: {},
+    after: { tcp_retrans: 2n ** 53n + 1n },
+    gives: { tcp_retrans: 1 },
   },
   {
-    rule: 'nor when both are beyond',
+    rule: 'both beyond it: a fabric of 400 Gbit/s is after two days',
     sets: ['tcp'],
-    before: { tcp_retrans: 2n ** 60n },
+    before: { tcp_retrans: 2n ** 60n + 1n },
     after: { tcp_retrans: 2n ** 60n + 8n },
-    gives: {},
+    gives: { tcp_retrans: 3.5 },
   },
   {
-    rule: 'nor when it wrapped at 2^64',
+    rule: 'there is none when it wrapped at 2^64',
     sets: ['tcp'],
     before: { tcp_retrans: 2n ** 64n - 1n },
     after: { tcp_retrans: 1 },
@@ -393,7 +393,7 @@ const rows: Row[] = [
     sets: ['net'],
     before: { net: [{ name: 'eth0', rx_bytes: 2n ** 53n, tx_bytes: 100 }] },
     after: { net: [{ name: 'eth0', rx_bytes: 2n ** 53n + 8n, tx_bytes: 102 }] },
-    gives: { net: [{ name: 'eth0', tx_bytes: 1, rx_packets: 0, tx_packets: 0, errors: 0, drops: 0 }] },
+    gives: { net: [{ name: 'eth0', rx_bytes: 4, tx_bytes: 1, rx_packets: 0, tx_packets: 0, errors: 0, drops: 0 }] },
   },
 
   // Sums have a rate only if both reports add up the same number of interfaces.

@@ -107,8 +107,6 @@ const NET_COUNT = fields.net.count;
 const NET_STRIDE = structs.net_if.bytes;
 const NAME_BYTES = entry.name.count;
 const TWO_TO_32 = 2 ** 32;
-/** The high word of 2^53: above it, doubles cannot count exactly. */
-const TOO_HIGH = 0x200000;
 
 function isSameId(view: DataView, a: number, b: number): boolean {
   return (
@@ -131,7 +129,6 @@ function span(view: DataView, from: number, to: number): number {
 /** How far a counter moved; NaN if that proves nothing. */
 function difference(view: DataView, wide: boolean, from: number, to: number): number {
   if (wide) {
-    if (view.getUint32(from + 4, true) >= TOO_HIGH || view.getUint32(to + 4, true) >= TOO_HIGH) return Number.NaN;
     const moved = distance(view, from, to);
     return moved < 0 ? Number.NaN : moved;
   }
