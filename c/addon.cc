@@ -24,6 +24,7 @@
 #include "board_mirror.h"
 #include "board_writer.h"
 #include "bulk_send.h"
+#include "fieldjson.h"
 #include "form.h"
 #include "harvest.h"
 #include "mac.h"
@@ -163,6 +164,57 @@ Napi::Value PrintForm(const Napi::CallbackInfo& info) {
   const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &form, &filling);
   if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these values");
   return Napi::Number::New(info.Env(), static_cast<double>(bytes));
+}
+
+// JsonTable(rows, text, validAt): bb_json_table.
+//   print(into, at, from, base): bb_json_print of the struct at that byte of a DataView; the bytes that were written, or -1.
+class JsonTable : public Napi::ObjectWrap<JsonTable> {
+ public:
+  static Napi::Function Class(Napi::Env env) { return DefineClass(env, "JsonTable", {InstanceMethod("print", &JsonTable::Print)}); }
+
+  explicit JsonTable(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonTable>(info) {
+    auto rows = info[0].As<Napi::Uint32Array>();
+    auto text = info[1].As<Napi::Uint8Array>();
+    constexpr size_t words = sizeof(struct bb_json_row) / sizeof(uint32_t);
+    rows_.resize(rows.ElementLength() / words);
+    if (!rows_.empty()) memcpy(rows_.data(), rows.Data(), rows_.size() * sizeof rows_[0]);
+    text_.assign(reinterpret_cast<const char*>(text.Data()), text.ByteLength());
+    table_ = {rows_.data(), rows_.size(), text_.data(), text_.size(), info[2].As<Napi::Number>().Uint32Value()};
+    if (!bb_json_check(&table_, &reads_, &most_)) throw Napi::TypeError::New(info.Env(), "this is no table of fields");
+  }
+
+ private:
+  Napi::Value Print(const Napi::CallbackInfo& info) {
+    auto into = info[0].As<Napi::Uint8Array>();
+    auto from = info[2].As<Napi::DataView>();
+    const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
+    const double base = info[3].As<Napi::Number>().DoubleValue();
+    if (at > room || room - at < most_ || !(base >= 0) || base + static_cast<double>(reads_) > static_cast<double>(from.ByteLength()))
+      throw Napi::RangeError::New(info.Env(), "there is no room for the JSON of a struct, or no struct there");
+    const auto* bytes = static_cast<const uint8_t*>(from.Data()) + static_cast<size_t>(base);
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_print(reinterpret_cast<char*>(into.Data()) + at, &table_, bytes)));
+  }
+
+  std::vector<struct bb_json_row> rows_;
+  std::string text_;
+  struct bb_json_table table_ = {};
+  size_t reads_ = 0, most_ = 0;
+};
+
+// printRates(into, at, from, before, after): bb_json_rates of the reports at these bytes of a DataView; the bytes that were written.
+Napi::Value PrintRates(const Napi::CallbackInfo& info) {
+  auto into = info[0].As<Napi::Uint8Array>();
+  auto from = info[2].As<Napi::DataView>();
+  const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
+  const double ends = static_cast<double>(from.ByteLength()) - static_cast<double>(sizeof(struct bb_report));
+  const double bases[2] = {info[3].As<Napi::Number>().DoubleValue(), info[4].As<Napi::Number>().DoubleValue()};
+  for (const double base : bases)
+    if (at > room || room - at < BB_JSON_RATES_MOST || !(base >= 0) || base > ends)
+      throw Napi::RangeError::New(info.Env(), "there is no room for the JSON of rates, or no report there");
+  const auto* bytes = static_cast<const uint8_t*>(from.Data());
+  struct bb_report reports[2];
+  for (int i = 0; i < 2; i++) memcpy(&reports[i], bytes + static_cast<size_t>(bases[i]), sizeof reports[i]);
+  return Napi::Number::New(info.Env(), static_cast<double>(bb_json_rates(reinterpret_cast<char*>(into.Data()) + at, &reports[0], &reports[1])));
 }
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.
@@ -1113,6 +1165,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("overview", Napi::Function::New(env, Overview));
   exports.Set("totals", Napi::Function::New(env, Totals));
   exports.Set("printForm", Napi::Function::New(env, PrintForm));
+  exports.Set("JsonTable", JsonTable::Class(env));
+  exports.Set("printRates", Napi::Function::New(env, PrintRates));
   exports.Set("lock", Napi::Function::New(env, Lock));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));

@@ -94,6 +94,10 @@ uint64_t bb_board_count(const struct bb_board *board);
 /* Whether the file was cut short: then it must not be accessed. Only its owner can do that. */
 bool bb_board_is_cut(const struct bb_board *board);
 
+/* Maps the pages of so many records from the first on at once, for who is about to read them: a fault maps sixteen pages
+ * at most, and where faults are dear they take longer than what is read. Only advice: an old kernel does nothing. */
+void bb_board_map_records(const struct bb_board *board, uint64_t first, uint64_t n);
+
 /* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1
  * if the file was cut short, or if there is no such node. */
 int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t n, char *names);

@@ -3,34 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "digits.h"
+
 #define EXACT 9007199254740991.0 /* 2^53 - 1 */
 #define DIGITS_MOST 6
 
 static const uint32_t POWERS[DIGITS_MOST + 1] = {1, 10, 100, 1000, 10000, 100000, 1000000};
-
-static const char PAIRS[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354"
-    "555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-
-/* The lowest `digits` digits of a number. */
-static char *put_digits(char *to, uint64_t value, unsigned digits) {
-  char *at = to + digits;
-  for (; at - to >= 2; value /= 100) memcpy(at -= 2, PAIRS + 2 * (value % 100), 2);
-  if (at > to) *to = (char)('0' + value % 10);
-  return to + digits;
-}
-
-static char *put_whole(char *to, uint64_t value) {
-  unsigned digits = 1;
-  for (uint64_t limit = 10; limit <= value; limit *= 10) digits++;
-  return put_digits(to, value, digits);
-}
-
-/* A number of 0 to 2^53, as Math.round does it: a half goes up, and no addition rounds before that. */
-static uint64_t rounded(double value) {
-  const uint64_t below = (uint64_t)value;
-  return below + (value - (double)below >= 0.5);
-}
 
 /* As Page.decimal does. */
 static char *put_decimal(char *to, double value, uint32_t digits) {
@@ -38,21 +16,21 @@ static char *put_decimal(char *to, double value, uint32_t digits) {
   const double positive = fabs(value), product = positive * power;
   uint64_t whole, rest = 0;
   if (product <= EXACT) {
-    const uint64_t scaled = rounded(product);
+    const uint64_t scaled = bb_rounded(product);
     whole = scaled / power;
     rest = scaled % power;
   } else {
     /* That product has lost digits that the number itself has. Of so large a number at most 20 bits are behind the
      * point, and this product is exact. */
     whole = (uint64_t)positive;
-    rest = rounded((positive - (double)whole) * power);
+    rest = bb_rounded((positive - (double)whole) * power);
     if (rest == power) whole++, rest = 0;
   }
   if (value < 0 && (whole | rest) != 0) *to++ = '-';
-  to = put_whole(to, whole);
+  to = bb_put_whole(to, whole);
   if (digits == 0) return to;
   *to++ = '.';
-  return put_digits(to, rest, digits);
+  return bb_put_digits(to, rest, digits);
 }
 
 static char *put_bytes(char *to, const char *from, size_t bytes) {

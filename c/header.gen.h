@@ -1,7 +1,10 @@
 /* Generated from the documents in proto/. Do not edit: change these and run `npm run generate`. */
 #ifndef BB_HEADER_GEN_H
 #define BB_HEADER_GEN_H
-#include "internal.h"
+#include <stdbool.h>
+
+#include "beoboard.h"
+#include "layout.gen.h"
 
 /* What programs see is what the board holds. */
 _Static_assert(offsetof(struct beoboard_cpu_group, cpus) == offsetof(struct bb_cpu_group, cpus), "cpu_group.cpus");

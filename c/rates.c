@@ -1,9 +1,8 @@
-/* Computes rates from two reports of a node, by the rules for readers in proto/stat-v1.md; the table of counters is
- * generated from that document. Pure except for beoboard_rates(), which gets the two reports. */
-#include "../rates.h"
+/* The table of counters is generated from proto/stat-v1.md, which has the rules. */
+#include "rates.h"
 
+#include "beoboard.h"
 #include "header.gen.h"
-#include "internal.h"
 
 static uint64_t get(const void *bytes, size_t offset, size_t width) {
   uint64_t value = 0;
@@ -65,34 +64,12 @@ static void add_interfaces(const struct bb_span *s, struct beoboard_rates *out) 
   while (n < BB_NET_ENTRIES) add_interface(NULL, NULL, NAN, &out->net[n++]);
 }
 
-static int take(const struct bb_report *before, const struct bb_report *after, struct beoboard_rates *out, size_t size) {
-  struct bb_span s;
-  if (!bb_span_of(before, after, &s)) return -ENODATA;
-  struct beoboard_rates rates;
-  memset(&rates, 0, sizeof rates);
-  rates.seconds = s.seconds;
-  rates.slow_seconds = s.slow;
-  add_counters(&s, &rates);
-  add_interfaces(&s, &rates);
-  add_interface(bb_has_rest(&s) ? &before->net_rest : NULL, &after->net_rest, s.seconds, &rates.net_rest);
-  add_interface(bb_has_fabric(&s) ? &before->fabric : NULL, &after->fabric, s.slow, &rates.fabric);
-  give(out, size, &rates, sizeof rates);
-  return 0;
-}
-
-int beoboard_rates_between(const struct beoboard_report *before, const struct beoboard_report *after,
-                           struct beoboard_rates *out, size_t size) {
-  if (before == NULL || after == NULL || out == NULL || size == 0) return -EINVAL;
-  return take((const struct bb_report *)before, (const struct bb_report *)after, out, size);
-}
-
-int beoboard_rates(const beoboard *b, int index, struct beoboard_rates *out, size_t size) {
-  const int fault = index_fault(b, index);
-  if (fault < 0) return fault;
-  if (out == NULL || size == 0) return -EINVAL;
-  uint64_t pair[2][BB_SLOT_BYTES / 8];
-  int newest;
-  const int n = bb_pair(b, (uint64_t)index, pair, &newest);
-  if (n < 2) return n < 0 ? n : -ENODATA;
-  return take(&((const struct bb_slot *)pair[1 - newest])->report, &((const struct bb_slot *)pair[newest])->report, out, size);
+void bb_rates_of(const struct bb_span *s, struct beoboard_rates *out) {
+  memset(out, 0, sizeof *out);
+  out->seconds = s->seconds;
+  out->slow_seconds = s->slow;
+  add_counters(s, out);
+  add_interfaces(s, out);
+  add_interface(bb_has_rest(s) ? &s->before->net_rest : NULL, &s->after->net_rest, s->seconds, &out->net_rest);
+  add_interface(bb_has_fabric(s) ? &s->before->fabric : NULL, &s->after->fabric, s->slow, &out->fabric);
 }

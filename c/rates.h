@@ -61,4 +61,11 @@ static inline bool bb_has_fabric(const struct bb_span *s) {
   return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) && bb_is_same_sum(&s->before->fabric, &s->after->fabric);
 }
 
+/* All rates of beoboard.h between the two reports of a span. */
+struct beoboard_rates;
+#ifdef __cplusplus
+extern "C"
+#endif
+void bb_rates_of(const struct bb_span *s, struct beoboard_rates *out);
+
 #endif

@@ -41,7 +41,7 @@ export function generate(root: string): Map<string, string> {
   return new Map([
     ['c/layout.gen.h', emitC(contract)],
     ['c/beoboard.h', renew(header, [emitStates(contract), emitAilments(contract), emitPublic(contract)])],
-    ['c/lib/header.gen.h', emitTables(contract)],
+    ['c/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
     // Options use the words of states, and must not import the layout.

@@ -193,13 +193,16 @@ export function emitPublic(contract: Contract): string {
   return out.join('\n');
 }
 
-/** c/lib/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
+/** c/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
 export function emitTables(contract: Contract): string {
   const out = [
     `/* ${contract.names.notice} */`,
     '#ifndef BB_HEADER_GEN_H',
     '#define BB_HEADER_GEN_H',
-    '#include "internal.h"',
+    '#include <stdbool.h>',
+    '',
+    '#include "beoboard.h"',
+    '#include "layout.gen.h"',
     '',
     '/* What programs see is what the board holds. */',
   ];

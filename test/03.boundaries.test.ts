@@ -65,7 +65,8 @@ const MAY: Record<string, string[]> = {
   // Every reading of a node, defined once; knows none of the programs that show them.
   readings: ['layout', 'common', 'shm/reader'],
   // Texts and JSON about a board, shared by everything that shows a board.
-  telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
+  // native, because it prints structs as JSON.
+  telling: ['layout', 'native', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   // native, because it prints forms.
   'ganglia-xml': ['layout', 'native', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
@@ -104,12 +105,13 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
-  ['reader', /^c\/(board\.[ch]|(ailments|liveness|newest|rates)\.h)$/],
+  ['reader', /^c\/((board|rates)\.[ch]|(ailments|header\.gen|liveness|newest)\.h)$/],
   ['harvest', /^c\/harvest\.[ch]$/],
   ['library', /^c\/lib\//],
   ['overview', /^c\/(overview|totals)\.[ch]$/],
   // Prints values into prepared texts; knows nothing of boards.
-  ['forms', /^c\/form\.[ch]$/],
+  ['forms', /^c\/(form\.[ch]|digits\.h)$/],
+  ['json', /^c\/fieldjson\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
   ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
   ['writer', /^c\/board_(writer|mirror)\.h$/],
@@ -140,13 +142,14 @@ const C_MAY: Record<string, string[]> = {
   overview: ['contract', 'api', 'reader'],
   harvest: ['contract', 'reader'],
   forms: [],
+  json: ['contract', 'api', 'reader', 'forms'],
   hashes: [],
   rules: ['contract', 'hashes'],
   writer: ['contract', 'rules'],
   'inside the writer': ['contract', 'reader', 'rules', 'writer'],
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
-  addon: ['reader', 'overview', 'forms', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
+  addon: ['reader', 'overview', 'forms', 'json', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // Programs on a node need neither the board nor OpenSSL.
   words: [],
   sender: ['contract', 'hashes', 'kernel', 'words'],

@@ -186,7 +186,7 @@ export class Watcher {
   ) {}
 
   static async start(t: Teardown, board: string, everyMs = 3): Promise<Watcher> {
-    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
+    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/noderates', 'lib/open', 'rates', 'board'];
     const child = spawn(compile('linkwatcher', { sources }), [board, String(everyMs)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

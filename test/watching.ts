@@ -86,7 +86,7 @@ export class Watcher {
   static async start(t: Teardown, board: string, { everyMs = 5, missing = 10 } = {}): Promise<Watcher> {
     const path = join(folder(t), 'watched');
     const out = openSync(path, 'w');
-    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
+    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/noderates', 'lib/open', 'rates', 'board'];
     const program = compile('watcher', { sources });
     const child = spawn(program, [board, String(everyMs), String(missing)], { stdio: ['ignore', out, 'inherit'] });
     closeSync(out);

@@ -10,9 +10,9 @@ INSTALL ?= install
 
 LIB_VERSION := $(shell awk '/^.define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
-LIB_SOURCES = lib/about lib/ailing lib/evidence lib/live lib/node lib/open lib/rates board
+LIB_SOURCES = lib/about lib/ailing lib/evidence lib/live lib/node lib/noderates lib/open board rates
 LIB_OBJECTS = $(LIB_SOURCES:%=$(OUT)/clib/%.o)
-LIB_HEADERS = beoboard.h board.h liveness.h rates.h seqlock.h layout.gen.h lib/internal.h lib/header.gen.h
+LIB_HEADERS = beoboard.h board.h liveness.h rates.h seqlock.h layout.gen.h lib/internal.h header.gen.h
 LIB_SHARED = $(OUT)/libbeoboard.so.$(LIB_VERSION)
 LIB_SONAME = libbeoboard.so.$(LIB_MAJOR)
 EXAMPLES = least-loaded may-start wait-for-node

@@ -161,6 +161,7 @@ static uint32_t ails_of(const struct census *c, uint32_t node) {
 const uint32_t *census_ails(const struct census *c) {
   uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
+  if (c->is_asked == NULL) bb_board_map_records(&c->board, 0, c->nodes);
   for (uint32_t i = 0; i < c->nodes; i++)
     if ((c->is_asked == NULL || c->is_asked[i] != 0) && (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN)) ails[i] = ails_of(c, i);
   return ails;

@@ -5,17 +5,57 @@ import { type Page, Prepared } from '../common/page.js';
 import { oneLine } from '../common/text.js';
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import { type Put, smallPut, zeroTest } from '../telling/structjson.js';
+import type { Put } from '../telling/structjson.js';
 
 const BLANK = 0x20;
 const ZERO = 0x30;
 const A = 0x61;
+const MINUS = 0x2d;
 /** The high word of 2^53. */
 const TOO_HIGH = 0x200000;
 const TWO_TO_32 = 2 ** 32;
 /** The columns of a field's offset and of its name. */
 const [AT_WIDTH, NAME_WIDTH] = [10, 28];
 const BEYOND = 'beyond 2^53';
+
+function putSigned(page: Page, value: number): void {
+  if (value < 0) page.bytes[page.length++] = MINUS;
+  page.whole(Math.abs(value));
+}
+
+/** Writes a number of at most 32 bits in decimal digits; undefined: the type is another one. */
+function smallPut(type: string): Put | undefined {
+  switch (type) {
+    case 'u8':
+      return (page, view, at) => page.whole(view.getUint8(at));
+    case 'u16':
+      return (page, view, at) => page.whole(view.getUint16(at, true));
+    case 'u32':
+      return (page, view, at) => page.whole(view.getUint32(at, true));
+    case 'i16':
+      return (page, view, at) => putSigned(page, view.getInt16(at, true));
+    case 'i32':
+      return (page, view, at) => putSigned(page, view.getInt32(at, true));
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the number at an offset is 0; undefined: the type is not that of a number. */
+function zeroTest(type: string): ((view: DataView, at: number) => boolean) | undefined {
+  switch (sizeOf(type)) {
+    case 1:
+      return type === 'char' ? undefined : (view, at) => view.getUint8(at) === 0;
+    case 2:
+      return (view, at) => view.getUint16(at, true) === 0;
+    case 4:
+      return (view, at) => view.getUint32(at, true) === 0;
+    default:
+      return type === 'u64' || type === 'i64'
+        ? (view, at) => view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0
+        : undefined;
+  }
+}
 
 /** Text up to its first NUL. Nearly every text is printable ASCII, which is shown as it is. */
 function textPut(offset: number, count: number, decoded: (view: DataView, base: number) => string): Put {

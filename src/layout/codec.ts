@@ -191,8 +191,15 @@ export interface Leaf {
   readonly field: Field;
   /** Reads it from the entry that begins at `base`. */
   readonly get: Getter;
-  /** Whether it is known; undefined: it always is. */
+  /** Whether it is known; undefined: it always is. Besides its set, `unless` says so. */
   readonly isKnown: ((view: DataView, entry: number, report: number) => boolean) | undefined;
+  /** It is unknown if this number of the entry has this value. */
+  readonly unless: Unless | undefined;
+}
+
+export interface Unless {
+  readonly field: Field;
+  readonly value: number;
 }
 
 /** How readers see a field of a report. */
@@ -203,10 +210,13 @@ export interface ShownField {
   readonly isMeasured: Test;
   /** How many elements of an array may be in use, counted from the first. */
   readonly used: (view: DataView, report: number) => number;
+  /** The field that tells that, if not all may be. */
+  readonly counter: Field | undefined;
   /** The values of an entry, or of an array of entries. */
   readonly leaves: readonly Leaf[] | undefined;
-  /** Whether the entry that begins at `base` is in use. */
+  /** Whether the entry that begins at `base` is in use, and where a byte of it is 0 if it is not. */
   readonly isInUse: Test;
+  readonly inUse: Field | undefined;
 }
 
 /** The contract's values for unknown fields of entries, by field. */
@@ -219,25 +229,30 @@ export const NOT_KNOWN: Readonly<Record<string, number>> = {
   power_w: 65535,
 };
 
+type Fieldset = Record<string, Field>;
+
 function leafOf(struct: StructName, name: string, get: Getter, field: Field): Leaf {
-  const sentinel = NOT_KNOWN[name];
+  // A GPU without memory is one whose memory is unknown; then the used memory is unknown, too.
+  const hasMemory = struct === 'gpu_slot' && name.startsWith('mem_');
+  const other = hasMemory ? 'mem_total_mib' : name;
+  const value = hasMemory ? 0 : NOT_KNOWN[name];
+  const unless =
+    value === undefined ? undefined : { field: (structs[struct].fields as Fieldset)[other] as Field, value };
   const tests: NonNullable<Leaf['isKnown']>[] = [];
   if (field.set !== undefined) {
     const isMeasured = measured(field.set);
     tests.push((view, _, report) => isMeasured(view, report));
   }
-  if (sentinel !== undefined) tests.push((view, entry) => get(view, entry) !== sentinel);
-  // A GPU without memory is one whose memory is unknown; then the used memory is unknown, too.
-  if (struct === 'gpu_slot' && name.startsWith('mem_')) {
-    const total = getter(struct, 'mem_total_mib');
-    tests.push((view, entry) => total(view, entry) !== 0);
+  if (unless !== undefined) {
+    const read = makeGetter(unless.field);
+    tests.push((view, entry) => read(view, entry) !== unless.value);
   }
   const [first, ...more] = tests;
   const isKnown = more.reduce(
     (known, test) => known && ((view, entry, report) => known(view, entry, report) && test(view, entry, report)),
     first,
   );
-  return { name, field, get, isKnown };
+  return { name, field, get, isKnown, unless };
 }
 
 /** The field of a report that counts the entries of an array. */
@@ -253,7 +268,8 @@ export function shownFields(): readonly ShownField[] {
   shown ??= gettersOf('report').map(([name, get, field]) => {
     const { type, count } = field;
     const isEntry = Object.hasOwn(structs, type);
-    const isInUse: Test = type === 'net_if' ? (view, base) => view.getUint8(base) !== 0 : () => true;
+    const inUse = type === 'net_if' ? structs.net_if.fields.name : undefined;
+    const isInUse: Test = inUse === undefined ? () => true : (view, base) => view.getUint8(base + inUse.offset) !== 0;
     const counter = COUNTED_BY[name];
     const counted = counter && reportField(counter);
     return {
@@ -265,10 +281,12 @@ export function shownFields(): readonly ShownField[] {
         counted === undefined
           ? () => count
           : (view, report) => Math.min(count, (counted(view, report) as number | undefined) ?? 0),
+      counter: counter && structs.report.fields[counter],
       leaves: isEntry
         ? gettersOf(type as StructName).map(([leaf, ...rest]) => leafOf(type as StructName, leaf, ...rest))
         : undefined,
       isInUse,
+      inUse,
     };
   });
   return shown;

@@ -376,6 +376,8 @@ interface Native {
     texts: Uint8Array,
     textBytes: number,
   ): number;
+  JsonTable: new (rows: Uint32Array, text: Uint8Array, validAt: number) => JsonTable;
+  printRates(into: Uint8Array, at: number, from: DataView, before: number, after: number): number;
   memoryFile(name: string): number;
   lock(path: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
@@ -458,6 +460,60 @@ export const TEXT_GAP = 7;
  * where the last one ends. Numbers are printed as `Page.decimal` does. Throws if there may not be room.
  */
 export const printForm = native.printForm;
+
+/** The fields of a struct, and how each is written as JSON; see `JSON_ROW`. */
+export interface JsonTable {
+  /**
+   * Writes the struct that begins at byte `base` as an object from byte `at` of `into` on; returns how many bytes that
+   * were, or -1 if a text in it is more than printable ASCII without quotes and backslashes. Throws if there may not be
+   * room, or if no whole struct is there.
+   */
+  print(into: Uint8Array, at: number, from: DataView, base: number): number;
+}
+
+/** How a value is written, as in c/fieldjson.h. */
+export const JSON_WHAT = {
+  u8: 0,
+  u16: 1,
+  u32: 2,
+  i16: 3,
+  i32: 4,
+  /** Left out, or null in a list, beyond ±(2^53 - 1). */
+  u64: 5,
+  i64: 6,
+  /** In quotes. */
+  bigU64: 7,
+  bigI64: 8,
+  text: 9,
+  /** 16 hexadecimal digits in quotes. */
+  id: 10,
+  object: 11,
+} as const;
+
+/** In place of a bit or an offset in a row: there is none. */
+export const JSON_NONE = 0xffffffff;
+
+/**
+ * The numbers of a field's row in a table, in this order; offsets are from the beginning of the struct that the field
+ * belongs to. `rows`: of an object, so many rows behind this one are its fields, and theirs. `used`: where in the whole
+ * struct a byte counts the elements in use, none without the bit `usedSet` of its `valid`. `set`: the bit of the whole struct's `valid` without which it is left out.
+ * `unless*`: it is left out if the number of so many bytes there is `unless`; of a list of objects each element is, with
+ * the offset from its own beginning.
+ */
+export const JSON_ROW = [
+  ...(['what', 'at', 'count', 'stride', 'key', 'keyBytes', 'rows', 'used', 'usedSet', 'set'] as const),
+  ...(['unlessAt', 'unlessBytes', 'unless'] as const),
+] as const;
+
+/** Throws if it is no table. `text`: the keys, each as `,"name":`. `validAt`: the offset of `valid`, or `JSON_NONE`. */
+export const JsonTable = native.JsonTable;
+
+/**
+ * Writes the rates between the reports at two bytes of `from` as an object; returns how many bytes that were, 0 if there
+ * are none because the reports are of two boots, or -1 if they have to be written otherwise: an unusual text, or a rate
+ * of 10^12 or more. Throws if there may not be room, or if no whole report is there.
+ */
+export const printRates = native.printRates;
 
 /**
  * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be

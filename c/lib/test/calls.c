@@ -9,6 +9,7 @@
  *   calls follow BOARD              for every line on stdin: refreshes, and writes what that gave, the nodes and the state of the first
  *   calls events BOARD              for every line NEXT MAX on stdin the events from there on, as a line of JSON
  *   calls layout                    where the fields of the public structs lie */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -16,11 +17,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../header.gen.h"
+#include "../../header.gen.h"
 
 static void number(const char *name, double value) {
   if (!isnan(value)) printf("\"%s\":%.17g,", name, value);
