@@ -167,10 +167,9 @@ Napi::Value PrintForm(const Napi::CallbackInfo& info) {
 }
 
 // JsonTable(rows, text, validAt): bb_json_table.
-//   print(into, at, from, base): bb_json_print of the struct at that byte of a DataView; the bytes that were written, or -1.
 class JsonTable : public Napi::ObjectWrap<JsonTable> {
  public:
-  static Napi::Function Class(Napi::Env env) { return DefineClass(env, "JsonTable", {InstanceMethod("print", &JsonTable::Print)}); }
+  static Napi::Function Class(Napi::Env env) { return DefineClass(env, "JsonTable", {}); }
 
   explicit JsonTable(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonTable>(info) {
     auto rows = info[0].As<Napi::Uint32Array>();
@@ -179,43 +178,74 @@ class JsonTable : public Napi::ObjectWrap<JsonTable> {
     rows_.resize(rows.ElementLength() / words);
     if (!rows_.empty()) memcpy(rows_.data(), rows.Data(), rows_.size() * sizeof rows_[0]);
     text_.assign(reinterpret_cast<const char*>(text.Data()), text.ByteLength());
-    table_ = {rows_.data(), rows_.size(), text_.data(), text_.size(), info[2].As<Napi::Number>().Uint32Value()};
-    if (!bb_json_check(&table_, &reads_, &most_)) throw Napi::TypeError::New(info.Env(), "this is no table of fields");
+    table = {rows_.data(), rows_.size(), text_.data(), text_.size(), info[2].As<Napi::Number>().Uint32Value()};
+    if (!bb_json_check(&table, &reads, &most)) throw Napi::TypeError::New(info.Env(), "this is no table of fields");
+  }
+
+  struct bb_json_table table = {};
+  size_t reads = 0, most = 0;
+
+ private:
+  std::vector<struct bb_json_row> rows_;
+  std::string text_;
+};
+
+// JsonPrinter(into, from): from a DataView into an array of bytes, whose places are looked up once.
+//   struct(table, at, base): bb_json_print of the struct at byte `base`, from byte `at` on; the bytes that were written, or -1.
+//   rates(at, before, after): bb_json_rates of the reports at two bytes; likewise, or 0.
+class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "JsonPrinter", {InstanceMethod("struct", &JsonPrinter::Struct), InstanceMethod("rates", &JsonPrinter::Rates)});
+  }
+
+  explicit JsonPrinter(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonPrinter>(info) {
+    auto into = info[0].As<Napi::Uint8Array>();
+    auto from = info[1].As<Napi::DataView>();
+    kept_into_ = Napi::Persistent(into);
+    kept_from_ = Napi::Persistent(from);
+    into_ = reinterpret_cast<char*>(into.Data());
+    room_ = into.ByteLength();
+    from_ = static_cast<const uint8_t*>(from.Data());
+    bytes_ = from.ByteLength();
   }
 
  private:
-  Napi::Value Print(const Napi::CallbackInfo& info) {
-    auto into = info[0].As<Napi::Uint8Array>();
-    auto from = info[2].As<Napi::DataView>();
-    const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
-    const double base = info[3].As<Napi::Number>().DoubleValue();
-    if (at > room || room - at < most_ || !(base >= 0) || base + static_cast<double>(reads_) > static_cast<double>(from.ByteLength()))
-      throw Napi::RangeError::New(info.Env(), "there is no room for the JSON of a struct, or no struct there");
-    const auto* bytes = static_cast<const uint8_t*>(from.Data()) + static_cast<size_t>(base);
-    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_print(reinterpret_cast<char*>(into.Data()) + at, &table_, bytes)));
+  // Where to write so many bytes at most.
+  char* Room(const Napi::Value& at, size_t most) const {
+    const double begin = at.As<Napi::Number>().DoubleValue();
+    if (!(begin >= 0) || begin + static_cast<double>(most) > static_cast<double>(room_))
+      throw Napi::RangeError::New(at.Env(), "there is no room for that JSON");
+    return into_ + static_cast<size_t>(begin);
   }
 
-  std::vector<struct bb_json_row> rows_;
-  std::string text_;
-  struct bb_json_table table_ = {};
-  size_t reads_ = 0, most_ = 0;
-};
+  // Where to read so many bytes.
+  const uint8_t* Source(const Napi::Value& at, size_t reads) const {
+    const double begin = at.As<Napi::Number>().DoubleValue();
+    if (!(begin >= 0) || begin + static_cast<double>(reads) > static_cast<double>(bytes_))
+      throw Napi::RangeError::New(at.Env(), "no whole struct is there");
+    return from_ + static_cast<size_t>(begin);
+  }
 
-// printRates(into, at, from, before, after): bb_json_rates of the reports at these bytes of a DataView; the bytes that were written.
-Napi::Value PrintRates(const Napi::CallbackInfo& info) {
-  auto into = info[0].As<Napi::Uint8Array>();
-  auto from = info[2].As<Napi::DataView>();
-  const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
-  const double ends = static_cast<double>(from.ByteLength()) - static_cast<double>(sizeof(struct bb_report));
-  const double bases[2] = {info[3].As<Napi::Number>().DoubleValue(), info[4].As<Napi::Number>().DoubleValue()};
-  for (const double base : bases)
-    if (at > room || room - at < BB_JSON_RATES_MOST || !(base >= 0) || base > ends)
-      throw Napi::RangeError::New(info.Env(), "there is no room for the JSON of rates, or no report there");
-  const auto* bytes = static_cast<const uint8_t*>(from.Data());
-  struct bb_report reports[2];
-  for (int i = 0; i < 2; i++) memcpy(&reports[i], bytes + static_cast<size_t>(bases[i]), sizeof reports[i]);
-  return Napi::Number::New(info.Env(), static_cast<double>(bb_json_rates(reinterpret_cast<char*>(into.Data()) + at, &reports[0], &reports[1])));
-}
+  Napi::Value Struct(const Napi::CallbackInfo& info) {
+    const auto* table = JsonTable::Unwrap(info[0].As<Napi::Object>());
+    char* to = Room(info[1], table->most);
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_print(to, &table->table, Source(info[2], table->reads))));
+  }
+
+  Napi::Value Rates(const Napi::CallbackInfo& info) {
+    struct bb_report reports[2];
+    for (size_t i = 0; i < 2; i++) memcpy(&reports[i], Source(info[1 + i], sizeof reports[i]), sizeof reports[i]);
+    char* to = Room(info[0], BB_JSON_RATES_MOST);
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_rates(to, &reports[0], &reports[1])));
+  }
+
+  Napi::Reference<Napi::Uint8Array> kept_into_;
+  Napi::Reference<Napi::DataView> kept_from_;
+  char* into_ = nullptr;
+  const uint8_t* from_ = nullptr;
+  size_t room_ = 0, bytes_ = 0;
+};
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.
 std::string Address(const uint8_t address[16]) {
@@ -1166,7 +1196,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("totals", Napi::Function::New(env, Totals));
   exports.Set("printForm", Napi::Function::New(env, PrintForm));
   exports.Set("JsonTable", JsonTable::Class(env));
-  exports.Set("printRates", Napi::Function::New(env, PrintRates));
+  exports.Set("JsonPrinter", JsonPrinter::Class(env));
   exports.Set("lock", Napi::Function::New(env, Lock));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));

@@ -1,5 +1,6 @@
 #include "fieldjson.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,15 +11,15 @@
 
 /* Beyond it a number cannot count exactly. */
 #define MOST_EXACT UINT64_C(9007199254740991)
-/* The longest number, with quotes. */
-#define NUMBER_MOST 24
+/* The longest number or address, with quotes. */
+#define VALUE_MOST 48
 /* Deeper than any struct of the contract. */
 #define DEPTH_MOST 4
 #define LENGTH_MOST (1 << 20)
 
 /* Bytes of each kind of value; 0: other fields of the row say it. */
 static const uint8_t widths[BB_JSON_KINDS] = {[BB_JSON_U8] = 1,  [BB_JSON_U16] = 2,     [BB_JSON_U32] = 4,     [BB_JSON_I16] = 2, [BB_JSON_I32] = 4,
-                                              [BB_JSON_U64] = 8, [BB_JSON_I64] = 8, [BB_JSON_BIG_U64] = 8, [BB_JSON_BIG_I64] = 8, [BB_JSON_ID] = 8};
+                                              [BB_JSON_U64] = 8, [BB_JSON_I64] = 8, [BB_JSON_BIG_U64] = 8, [BB_JSON_BIG_I64] = 8, [BB_JSON_ID] = 8, [BB_JSON_ADDRESS] = 16};
 
 static uint64_t number_at(const uint8_t *from, uint32_t bytes) {
   uint64_t value = 0;
@@ -44,7 +45,7 @@ static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *
 
 static bool check_value(const struct bb_json_table *t, const struct bb_json_row *r, size_t base, unsigned depth, struct extent *all) {
   const size_t elements = is_list(r) ? r->count : 1, last = base + r->at + (elements - 1) * r->stride;
-  struct extent one = {last + (r->what == BB_JSON_TEXT ? r->count : widths[r->what]), r->what == BB_JSON_TEXT ? r->count + 2 : NUMBER_MOST};
+  struct extent one = {last + (r->what == BB_JSON_TEXT ? r->count : widths[r->what]), r->what == BB_JSON_TEXT ? r->count + 2 : VALUE_MOST};
   if (r->what == BB_JSON_OBJECT) {
     one.most = 2;
     if (!check_rows(t, r + 1, r->rows, last, depth + 1, &one)) return false;
@@ -120,10 +121,23 @@ static char *put_id(char *to, uint64_t id) {
   return to;
 }
 
-/* One value. `to` itself: it is left out. NULL: a text has other characters. */
+/* IPv4 where it holds one. NULL: an IPv6 address that ends in an IPv4 one, which others write otherwise. */
+static char *put_address(char *to, const uint8_t from[16]) {
+  static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
+  if (memcmp(from, none, sizeof none) == 0) return to;
+  const bool v4 = memcmp(from, mapped, sizeof mapped) == 0;
+  *to++ = '"';
+  if (inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? from + sizeof mapped : from, to, INET6_ADDRSTRLEN) == NULL || (!v4 && strchr(to, '.') != NULL)) return NULL;
+  to += strlen(to);
+  *to++ = '"';
+  return to;
+}
+
+/* One value. `to` itself: it is left out. NULL: it is left to others. */
 static char *put_value(char *to, const struct whole *w, const struct bb_json_row *r, const uint8_t *from) {
   if (r->what == BB_JSON_TEXT) return put_text(to, from, r->count);
   if (r->what == BB_JSON_OBJECT) return put_object(to, w, r + 1, r->rows, from);
+  if (r->what == BB_JSON_ADDRESS) return put_address(to, from);
   const uint64_t n = number_at(from, widths[r->what]);
   const int64_t with_sign = (int64_t)n;
   switch (r->what) {

@@ -377,7 +377,7 @@ interface Native {
     textBytes: number,
   ): number;
   JsonTable: new (rows: Uint32Array, text: Uint8Array, validAt: number) => JsonTable;
-  printRates(into: Uint8Array, at: number, from: DataView, before: number, after: number): number;
+  JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
   memoryFile(name: string): number;
   lock(path: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
@@ -463,12 +463,23 @@ export const printForm = native.printForm;
 
 /** The fields of a struct, and how each is written as JSON; see `JSON_ROW`. */
 export interface JsonTable {
+  readonly isTable?: never;
+}
+
+/** Writes JSON of what lies in one buffer into another; a printer is made for each pair, because finding them takes long. */
+export interface JsonPrinter {
   /**
-   * Writes the struct that begins at byte `base` as an object from byte `at` of `into` on; returns how many bytes that
-   * were, or -1 if a text in it is more than printable ASCII without quotes and backslashes. Throws if there may not be
-   * room, or if no whole struct is there.
+   * Writes the struct that begins at byte `base` as an object from byte `at` on; returns how many bytes that were, or -1
+   * if a text in it is more than printable ASCII without quotes and backslashes, or an address is unusual. Throws if
+   * there may not be room, or if no whole struct is there.
    */
-  print(into: Uint8Array, at: number, from: DataView, base: number): number;
+  struct(table: JsonTable, at: number, base: number): number;
+  /**
+   * Writes the rates between the reports at two bytes as an object; returns how many bytes that were, 0 if there are none
+   * because the reports are of two boots, or -1 if they have to be written otherwise: an unusual text, or a rate of 10^12
+   * or more. Throws likewise.
+   */
+  rates(at: number, before: number, after: number): number;
 }
 
 /** How a value is written, as in c/fieldjson.h. */
@@ -488,6 +499,8 @@ export const JSON_WHAT = {
   /** 16 hexadecimal digits in quotes. */
   id: 10,
   object: 11,
+  /** An IP address of 16 bytes; left out if all are zero. */
+  address: 12,
 } as const;
 
 /** In place of a bit or an offset in a row: there is none. */
@@ -508,12 +521,7 @@ export const JSON_ROW = [
 /** Throws if it is no table. `text`: the keys, each as `,"name":`. `validAt`: the offset of `valid`, or `JSON_NONE`. */
 export const JsonTable = native.JsonTable;
 
-/**
- * Writes the rates between the reports at two bytes of `from` as an object; returns how many bytes that were, 0 if there
- * are none because the reports are of two boots, or -1 if they have to be written otherwise: an unusual text, or a rate
- * of 10^12 or more. Throws if there may not be room, or if no whole report is there.
- */
-export const printRates = native.printRates;
+export const JsonPrinter = native.JsonPrinter;
 
 /**
  * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be

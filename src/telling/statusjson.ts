@@ -11,7 +11,7 @@ import { linkState, listenedMs, mirrorOf, refusalText, sinceMs } from '../shm/se
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
 import type { Beside } from './slurmbeside.js';
-import { closeObject, keyPart, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
+import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 import type { Surveyed } from './survey.js';
 
 /** The buffer size from which a write is worthwhile. */
@@ -102,14 +102,14 @@ function putNames(page: Page, view: DataView, report: number): void {
 }
 
 /** The counters of the record, in this order. */
-const COUNTS = (
-  [
-    ...[['reports', 'accepted'] as const],
-    ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
-      name => [name, name] as const,
-    ),
-  ] as const
-).map(([key, field]) => ({ key: keyPart(key), get: getter('record', field) }));
+const COUNTS = [
+  ['reports', 'accepted'] as const,
+  ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
+    name => [name, name] as const,
+  ),
+] as const;
+const putName = membersPut([['name', 'name']]);
+const putAddressAndCounts = membersPut([['address', 'address'], ...COUNTS]);
 const offsetOf = getter('record', 'offset_us');
 
 const KEYS = {
@@ -119,7 +119,6 @@ const KEYS = {
   why: keyPart('why'),
   age: keyPart('age_ms'),
   link: keyPart('link'),
-  address: keyPart('address'),
   bootId: keyPart('boot_id'),
   offset: keyPart('offset_us'),
   lastRefusal: keyPart('last_refusal'),
@@ -145,7 +144,7 @@ function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
 function putNode(page: Page, node: Node, more: string): void {
   const { view, state, reportAt: report, refusedSince, ailments, lastRefusal } = node;
   const begin = page.length;
-  putWord(page, KEYS.name, node.name);
+  if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
   putWord(page, KEYS.state, state);
   if (ailments.length > 0) {
     page.prepared(KEYS.ails);
@@ -154,8 +153,11 @@ function putNode(page: Page, node: Node, more: string): void {
   putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
   putKeyed(page, KEYS.age, node.ageMs);
   putWord(page, KEYS.link, node.linkName);
-  putWord(page, KEYS.address, node.address || undefined);
-  for (const { key, get } of COUNTS) putKeyed(page, key, get(view, node.offset));
+  if (!putAddressAndCounts(page, view, node.offset)) {
+    const { record, address } = node;
+    const counts = COUNTS.map(([key, field]) => [key, record[field]] as const);
+    page.text(`,${json({ address, ...Object.fromEntries(counts) }).slice(1, -1)}`);
+  }
   if (report !== undefined) {
     page.prepared(KEYS.bootId);
     putBootId(page, view, report);

@@ -8,6 +8,7 @@ import {
   decode,
   decodeReport,
   type Field,
+  type FieldName,
   isBig,
   type Leaf,
   type ShownField,
@@ -16,13 +17,14 @@ import {
   sizeOf,
 } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
-import { JSON_NONE, JSON_ROW, JSON_WHAT, JsonTable, printRates } from '../native/index.js';
+import { JSON_NONE, JSON_ROW, JSON_WHAT, JsonPrinter, JsonTable } from '../native/index.js';
 import { rates } from '../shm/rates.js';
 
 /** Writes the struct that begins at `base`. */
 export type Put = (page: Page, view: DataView, base: number) => void;
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const BACKSLASH = 0x5c;
@@ -166,12 +168,44 @@ function addShown(rows: Rows, { name, field, counter, inUse, leaves }: ShownFiel
   rows.add(name, field, row, leaves && addLeaves);
 }
 
+let printer: { readonly of: JsonPrinter; readonly page: Page; readonly view: DataView } | undefined;
+
+function printerOf(page: Page, view: DataView): JsonPrinter {
+  if (printer?.page !== page || printer.view !== view) printer = { of: new JsonPrinter(page.bytes, view), page, view };
+  return printer.of;
+}
+
 /** Writes by a table; what it leaves is written as `json` of `slow`. */
 function tablePut(table: JsonTable, slow: (view: DataView, base: number) => unknown): Put {
   return (page, view, base) => {
-    const bytes = table.print(page.bytes, page.length, view, base);
+    const bytes = printerOf(page, view).struct(table, page.length, base);
     if (bytes < 0) page.part(Buffer.from(json(slow(view, base))));
     else page.length += bytes;
+  };
+}
+
+/**
+ * Writes fields of a record under these keys as members of an object that is being written, and its address as text.
+ * Returns false, and writes nothing, if one of them has to be written otherwise.
+ */
+export function membersPut(
+  members: readonly (readonly [key: string, field: FieldName<'record'>])[],
+): (page: Page, view: DataView, base: number) => boolean {
+  const rows = new Rows();
+  for (const [key, name] of members) {
+    const field: Field = structs.record.fields[name];
+    if (name === 'address') rows.add(key, { ...field, count: 0 }, { what: JSON_WHAT.address });
+    else rows.add(key, field, { what: whatOf(field) });
+  }
+  const table = rows.table(JSON_NONE);
+  return (page, view, base) => {
+    const begin = page.length;
+    const bytes = printerOf(page, view).struct(table, begin, base);
+    if (bytes < 0) return false;
+    // `{…}` becomes `,…`.
+    page.bytes[begin] = COMMA;
+    page.length += bytes > 2 ? bytes - 1 : 0;
+    return true;
   };
 }
 
@@ -237,7 +271,7 @@ export function putRates(
   if (before === undefined || after === undefined) return;
   const begin = page.length;
   page.prepared(key);
-  const bytes = printRates(page.bytes, page.length, view, before, after);
+  const bytes = printerOf(page, view).rates(page.length, before, after);
   if (bytes === 0) page.length = begin;
   else if (bytes < 0) page.part(Buffer.from(json(rates(view, before, after))));
   else page.length += bytes;
