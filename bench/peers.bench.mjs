@@ -30,6 +30,8 @@ const EVERYBODY = [
   ...[bare, ours, oursUnderSeccomp, oursSeldom, oursInNode],
   ...[gmond, gmondAtThresholds, collectd, nodeExporter, pcp],
 ];
+/** Those of a quick look. */
+const FEW = [bare, ours, oursInNode, gmond];
 /** The bounds of our programs' memory, KiB. */
 const MOST_KIB = new Map([
   [ours, 300],
@@ -136,7 +138,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   try {
     for (const kind of everybody) places.push(await open(kind, programs, mounts));
     // Compilation in a program's first minute is not part of its cost.
-    const [warm, laps, seconds, traced] = quick ? [15, 2, 20, 20] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
+    const [warm, laps, seconds, traced] = quick ? [3, 2, 6, 4] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
     say(
       `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
     );
@@ -236,7 +238,7 @@ async function ofMasters(everybody, programs, { quick, say }) {
     { kind: gmond, nodes: MANY, feed: recorded, least: 50 },
     { kind: collectd, nodes: MANY, feed: recorded, least: 100 },
   ].filter(({ kind }) => everybody.includes(kind));
-  const [laps, seconds] = quick ? [2, 10] : [3, 15];
+  const [laps, seconds] = quick ? [1, 3] : [3, 15];
   say(`masters of ${MANY} nodes: ${laps} times ${seconds} s each, one after the other`);
   const opened = [];
   try {
@@ -299,7 +301,8 @@ export async function bench({ quick, say }) {
     say(error.message);
     return [];
   }
-  const everybody = EVERYBODY.filter(({ needs }) => needs === undefined || installed(needs));
+  const wanted = quick ? FEW : EVERYBODY;
+  const everybody = wanted.filter(({ needs }) => needs === undefined || installed(needs));
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   const root = folder();
   try {

@@ -33,7 +33,7 @@ const at = path => fileURLToPath(new URL(path, import.meta.url));
  * Receivers, each with its own nodes at a rate; reports go to one of them at a time, so that they do not compete for
  * caches and cores.
  */
-async function openAll(programs, nodes, rate, seconds, receivers) {
+async function openAll(programs, nodes, rate, seconds, warm, receivers) {
   const opened = [];
   for (const { open, key } of receivers) {
     const receiver = await open();
@@ -42,7 +42,7 @@ async function openAll(programs, nodes, rate, seconds, receivers) {
     storm.pause();
     opened.push({ receiver, storm });
   }
-  await sleep(WARM_S);
+  await sleep(warm);
   return {
     /** CPU us per report of each, one after another; and its share of a core. */
     async lap(seconds) {
@@ -68,7 +68,7 @@ async function openAll(programs, nodes, rate, seconds, receivers) {
 }
 
 /** CPU per report at a rate: ours, without keys and with keys, and the others that it is compared with. */
-async function cost(programs, { nodes, rate, seconds, laps, alone, keys }) {
+async function cost(programs, { nodes, rate, seconds, laps, warm, alone, keys }) {
   const own = folder();
   const keyFile = writeKeyFile(own);
   const others = [
@@ -84,7 +84,7 @@ async function cost(programs, { nodes, rate, seconds, laps, alone, keys }) {
       key: { kind, secret: SECRET },
     })),
   ];
-  const all = await openAll(programs, nodes, rate, laps * (seconds + 1) + 10, receivers);
+  const all = await openAll(programs, nodes, rate, laps * (seconds + 1) + 10, warm, receivers);
   const samples = [];
   for (let lap = 0; lap < laps; lap++) samples.push(await all.lap(seconds));
   await all.close();
@@ -194,18 +194,22 @@ function verification(nodes, laps) {
 
 export async function bench({ quick, say }) {
   const rows = [];
-  const laps = quick ? 3 : 7;
+  const [laps, warm] = quick ? [2, 5] : [7, WARM_S];
   const made = folder();
   const programs = compile(made);
-  for (const { nodes, rate, seconds, alone = false, keys = false } of [
+  const setups = [
     { nodes: 12, rate: 12, seconds: 10, alone: true },
     { nodes: 1000, rate: 1000, seconds: 5 },
     { nodes: 10_000, rate: 10_000, seconds: 4, keys: true },
     { nodes: 10_000, rate: 100_000, seconds: 3 },
     { nodes: 100_000, rate: 100_000, seconds: 3 },
-  ]) {
+  ];
+  const few = setups
+    .filter(({ nodes, rate }) => rate > 1000 && nodes === rate)
+    .map(setup => ({ ...setup, seconds: 1.5 }));
+  for (const { nodes, rate, seconds, alone = false, keys = false } of quick ? few : setups) {
     say(`${rate} reports a second of ${nodes} nodes, ${laps} times ${seconds} s`);
-    const samples = await cost(programs, { nodes, rate, seconds, laps, alone, keys });
+    const samples = await cost(programs, { nodes, rate, seconds, laps, warm, alone, keys });
     const row = (figure, unit, of, more) =>
       rows.push({ figure: `${figure}, ${rate} reports/s of ${nodes} nodes`, unit, samples: samples.map(of), ...more });
     const plot = series => ({ plot: { name: 'receiver', series, x: rate } });
@@ -237,7 +241,7 @@ export async function bench({ quick, say }) {
   figure("verifying a signature, nodes' own keys", 'us a report', ({ node }) => node);
   figure("verifying / bare HMAC, cluster's key", 'ratio', ({ cluster, bare }) => cluster / bare, 1.25);
   figure("verifying / bare HMAC, nodes' own keys", 'ratio', ({ node, bare }) => node / bare, 1.25);
-  const seconds = quick ? 10 : 60;
+  const seconds = quick ? 5 : 60;
   say(`10,000 reports a second under four readers, ${seconds} s`);
   const { lost, rate, scans } = await loss(seconds, 10_000, { readers: 4 });
   rows.push({ figure: `lost in ${seconds} s with four readers`, unit: 'reports', samples: [lost], bound: 0 });
