@@ -318,7 +318,8 @@ export class Scene {
     const sources = [
       'test/torturereader.c',
       'board.c',
-      ...['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
+      ...['about', 'live', 'node', 'noderates', 'open'].map(name => `lib/${name}.c`),
+      'rates.c',
     ];
     const program = this.#compile('torturereader', sources);
     this.#badsums = this.#compile('badsums', ['test/badsums.c']);
