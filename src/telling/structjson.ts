@@ -1,6 +1,6 @@
 // Writes structs of the contract as JSON directly from their bytes, with the same result as `json` of what `decode` and
 // `decodeReport` return. The addon does it by a table of the fields that is made here, because a board of 10,000 nodes
-// is some 60 MB of JSON; what is rare is left to `json`.
+// is some 40 MB of JSON; what is rare is left to `json`.
 
 import { json } from '../common/output.js';
 import { type Page, Prepared } from '../common/page.js';
