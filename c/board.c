@@ -224,22 +224,12 @@ size_t bb_board_snapshot_bytes(const struct bb_board *b) {
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
-/* Fewer records are left to single faults. */
-#define MANY 64
 
-void bb_board_map_records(const struct bb_board *b, uint64_t first, uint64_t n) {
-  if (n < MANY) return;
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), stride = b->header.record_stride;
-  const uintptr_t records = (uintptr_t)b->map + b->header.records_offset;
-  const uintptr_t begin = (records + first * stride) / page * page, end = records + (first + n) * stride;
+void bb_board_map_records(const struct bb_board *b) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), records = (uintptr_t)b->map + b->header.records_offset;
+  const uintptr_t begin = records / page * page, end = records + bb_board_count(b) * b->header.record_stride;
   const int error = errno;
   if (madvise((void *)begin, end - begin, MADV_POPULATE_READ) != 0) errno = error;
-}
-
-/* Whoever asks for half of the nodes touches nearly all pages. */
-static void map_for_some(const struct bb_board *b, size_t n) {
-  const uint64_t count = bb_board_count(b);
-  if (n > count / 2) bb_board_map_records(b, 0, count);
 }
 
 /* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:
@@ -344,7 +334,6 @@ static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, u
 int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
   if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
   uint8_t *to = look_twice(b, (uint8_t *)out, size, first, b->header.record_stride, look);
-  bb_board_map_records(b, first, look->nodes);
   const uint8_t *records = b->map + b->header.records_offset + first * b->header.record_stride;
   for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
     copy_record(b, to, records + i * b->header.record_stride);
@@ -365,7 +354,6 @@ int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_lo
 int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, char *names) {
   if (bb_board_is_cut(b)) return -1;
   const uint64_t count = bb_board_count(b);
-  map_for_some(b, n);
   const uint8_t *records = b->map + b->header.records_offset;
   for (size_t i = 0; i < n; i++, names += BB_NAME_BYTES) {
     if (numbers[i] >= count) return -1;
@@ -454,7 +442,6 @@ int64_t bb_board_find(const struct bb_board *b, const char *name) { return bb_bo
 
 int bb_board_find_all(const struct bb_board *b, const char *const *names, size_t n, int64_t *numbers) {
   if (bb_board_is_cut(b)) return -1;
-  map_for_some(b, n);
   for (size_t i = 0; i < n; i++) numbers[i] = find(b, names[i]);
   return 0;
 }

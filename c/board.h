@@ -94,9 +94,9 @@ uint64_t bb_board_count(const struct bb_board *board);
 /* Whether the file was cut short: then it must not be accessed. Only its owner can do that. */
 bool bb_board_is_cut(const struct bb_board *board);
 
-/* Maps the pages of so many records from the first on at once, for who is about to read them: a fault maps sixteen pages
- * at most, and where faults are dear they take longer than what is read. Only advice: an old kernel does nothing. */
-void bb_board_map_records(const struct bb_board *board, uint64_t first, uint64_t n);
+/* Maps the pages of all records at once, for a process that reads most of them once: a fault maps sixteen pages at most.
+ * Who looks again and again must not, because it goes over all pages each time. Only advice: an old kernel does nothing. */
+void bb_board_map_records(const struct bb_board *board);
 
 /* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1
  * if the file was cut short, or if there is no such node. */

@@ -8,7 +8,7 @@ import { Page } from '../src/common/page.js';
 import { decode, decodeReport, encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
 import { rates } from '../src/shm/rates.js';
-import { keyPart, putNumber, putRates, putReport, putText, structPut } from '../src/telling/structjson.js';
+import { keyPart, membersPut, putNumber, putRates, putReport, putText, structPut } from '../src/telling/structjson.js';
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const runs = { seed, numRuns: 300 };
@@ -50,6 +50,47 @@ t.test('every struct of the contract', async t => {
         ),
       struct,
     );
+});
+
+t.test('members of a record, with its address as text', async t => {
+  const put = membersPut([
+    ['name', 'name'],
+    ['address', 'address'],
+    ['reports', 'accepted'],
+  ]);
+  const at = structs.record.fields.address.offset;
+  /** What is written after what is there, or `others` if it is left to others. */
+  const members = (view: DataView) => {
+    let isDone = false;
+    const text = written(page => {
+      page.text('{"a":1');
+      isDone = put(page, view, 0);
+    });
+    return isDone ? `${text}}` : 'others';
+  };
+  const addressed = (...address: number[]) => {
+    const view = new DataView(new ArrayBuffer(structs.record.bytes));
+    encode('record', view, 0, { name: 'n1', accepted: 7 });
+    for (const [i, byte] of address.entries()) view.setUint8(at + i, byte);
+    return members(view);
+  };
+  const zeros = (n: number) => new Array<number>(n).fill(0);
+  t.equal(addressed(), '{"a":1,"name":"n1","reports":7}');
+  t.equal(addressed(...zeros(10), 255, 255, 10, 1, 2, 3), '{"a":1,"name":"n1","address":"10.1.2.3","reports":7}');
+  t.equal(addressed(0xfd, 0x86, 0, 1, ...zeros(10), 0, 2), '{"a":1,"name":"n1","address":"fd86:1::2","reports":7}');
+  t.equal(addressed(...zeros(12), 1, 2, 3, 4), 'others', 'IPv6 that ends in IPv4 is written otherwise');
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(bytesOf(structs.record.bytes), view => {
+        const text = members(view);
+        const { name, accepted } = decode('record', view, 0);
+        if (text === 'others') return true;
+        const found = JSON.parse(text);
+        return found.name === name && found.reports === accepted;
+      }),
+      runs,
+    ),
+  );
 });
 
 const boot = (view: DataView) => decodeReport(view, 0).boot_id.toString(16).padStart(16, '0');

@@ -397,6 +397,9 @@ static const struct bb_json_row rows[] = {
     ROW(I16, AT(temp_inlet_dc), 0, 2, 0, BB_JSON_NONE, BB_JSON_NONE),
     ROW(U16, AT(temp_inlet_dc), 0, 2, 0, BB_JSON_NONE, BB_JSON_NONE),
     ROW(U32, AT(seq), 0, 4, 0, BB_JSON_NONE, BB_JSON_NONE),
+    ROW(ADDRESS, AT(os_release), 0, 16, 0, BB_JSON_NONE, BB_JSON_NONE),
+    {BB_JSON_OBJECT, AT(net), BB_NET_ENTRIES, sizeof(struct bb_net_if), 0, 7, 1, AT(gpu_count), 36, BB_JSON_NONE, 0, 1, 0},
+    {BB_JSON_U16, 16, 0, 2, 0, 7, 0, BB_JSON_NONE, BB_JSON_NONE, BB_JSON_NONE, 16, 2, 0x8000},
 };
 static const struct bb_json_table table = {rows, sizeof rows / sizeof rows[0], ",\"key\":", 7, AT(valid)};
 

@@ -98,6 +98,8 @@ struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
     some.numbers[some.count] = i;
     some.count += is_wanted[i] != 0;
   }
+  /* Half of the nodes are nearly all pages. */
+  if (some.count > c->nodes / 2) bb_board_map_records(&c->board);
   char *names = (char *)keep(some.count + 1, BB_NAME_BYTES);
   some.names = (const char **)keep(some.count + 1, sizeof *some.names);
   if (bb_board_names(&c->board, some.numbers, some.count, names) != 0) give_up_cut(c);
@@ -161,7 +163,7 @@ static uint32_t ails_of(const struct census *c, uint32_t node) {
 const uint32_t *census_ails(const struct census *c) {
   uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
-  if (c->is_asked == NULL) bb_board_map_records(&c->board, 0, c->nodes);
+  if (c->is_asked == NULL) bb_board_map_records(&c->board);
   for (uint32_t i = 0; i < c->nodes; i++)
     if ((c->is_asked == NULL || c->is_asked[i] != 0) && (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN)) ails[i] = ails_of(c, i);
   return ails;
