@@ -40,9 +40,9 @@ struct extent {
 
 static bool is_list(const struct bb_json_row *r) { return r->count > 0 && r->what != BB_JSON_TEXT; }
 
-/* How far a value at that place is read, and how long it may be. */
 static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *row, size_t rows, size_t base, unsigned depth, struct extent *all);
 
+/* Adds how far a value at that place is read, and how long it may be. */
 static bool check_value(const struct bb_json_table *t, const struct bb_json_row *r, size_t base, unsigned depth, struct extent *all) {
   const size_t elements = is_list(r) ? r->count : 1, last = base + r->at + (elements - 1) * r->stride;
   struct extent one = {last + (r->what == BB_JSON_TEXT ? r->count : widths[r->what]), r->what == BB_JSON_TEXT ? r->count + 2 : VALUE_MOST};

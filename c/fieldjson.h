@@ -57,7 +57,7 @@ long bb_json_print(char *to, const struct bb_json_table *table, const uint8_t *f
 #define BB_JSON_RATES_MOST 16384
 
 /* Writes the object of the rates between two reports. The bytes; 0: there are none, because they are of two boots; -1
- * as above, or if a rate is 10^12 or more. */
+ * as above, if the name of an interface has no end, or if a rate is 10^12 or more. */
 long bb_json_rates(char *to, const struct bb_report *before, const struct bb_report *after);
 
 #ifdef __cplusplus

@@ -509,7 +509,8 @@ export const JSON_NONE = 0xffffffff;
 /**
  * The numbers of a field's row in a table, in this order; offsets are from the beginning of the struct that the field
  * belongs to. `rows`: of an object, so many rows behind this one are its fields, and theirs. `used`: where in the whole
- * struct a byte counts the elements in use, none without the bit `usedSet` of its `valid`. `set`: the bit of the whole struct's `valid` without which it is left out.
+ * struct a byte counts the elements in use, none without the bit `usedSet` of its `valid`. `set`: the bit of the whole
+ * struct's `valid` without which it is left out.
  * `unless*`: it is left out if the number of so many bytes there is `unless`; of a list of objects each element is, with
  * the offset from its own beginning.
  */

@@ -316,7 +316,7 @@ export interface Form {
 
 /**
  * One object, piece by piece; each piece is valid until the next one is asked for, because a board of 10,000 nodes is
- * 60 MB of JSON. `told` is called after the first piece. Throws an InputError for a column that does not exist.
+ * 40 MB of JSON. `told` is called after the first piece. Throws an InputError for a column that does not exist.
  */
 export function jsonPieces(
   snapshot: Snapshot,
