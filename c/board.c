@@ -137,6 +137,26 @@ static const char *open_fault(int error) {
   return strerror(error);
 }
 
+/* The kernel itself aligns a mapping to huge pages only where it would make them by itself, which by default it does
+ * not in shared memory. */
+void *bb_map_file(int fd, size_t bytes, int protection) {
+  if (bytes < BB_HUGE_PAGE_BYTES) return mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page * page;
+  uint8_t *room = (uint8_t *)mmap(NULL, pages + BB_HUGE_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return MAP_FAILED;
+  const size_t before = -(uintptr_t)room % BB_HUGE_PAGE_BYTES, after = BB_HUGE_PAGE_BYTES - before;
+  void *map = mmap(room + before, bytes, protection, MAP_SHARED | MAP_FIXED, fd, 0);
+  if (map == MAP_FAILED) {
+    const int error = errno;
+    munmap(room, pages + BB_HUGE_PAGE_BYTES);
+    errno = error;
+    return MAP_FAILED;
+  }
+  if (before > 0) munmap(room, before);
+  munmap(room + before + pages, after);
+  return map;
+}
+
 enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, char *why, size_t size) {
   memset(b, 0, sizeof *b);
   b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -158,7 +178,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   if ((uint64_t)st.st_size < BB_BOARD_HEADER_BYTES)
     return refuse(b, BB_STARTING, why, size,
                   "is shorter than a header: not finished, or not a board; if that lasts, start beoboard receive");
-  void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, b->fd, 0);
+  void *map = bb_map_file(b->fd, (size_t)st.st_size, PROT_READ);
   if (map == MAP_FAILED) return refuse(b, BB_FOREIGN, why, size, "%s", strerror(errno));
   b->map = (const uint8_t *)map;
   b->bytes = (size_t)st.st_size;
@@ -219,17 +239,6 @@ bool bb_board_is_cut(const struct bb_board *b) {
 size_t bb_board_snapshot_bytes(const struct bb_board *b) {
   if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
   return b->header.header_bytes + bb_board_count(b) * ((size_t)b->header.column_stride + b->header.record_stride);
-}
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 /* Linux 5.14 */
-#endif
-
-void bb_board_map_records(const struct bb_board *b) {
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), records = (uintptr_t)b->map + b->header.records_offset;
-  const uintptr_t begin = records / page * page, end = records + bb_board_count(b) * b->header.record_stride;
-  const int error = errno;
-  if (madvise((void *)begin, end - begin, MADV_POPULATE_READ) != 0) errno = error;
 }
 
 /* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:

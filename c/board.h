@@ -94,13 +94,15 @@ uint64_t bb_board_count(const struct bb_board *board);
 /* Whether the file was cut short: then it must not be accessed. Only its owner can do that. */
 bool bb_board_is_cut(const struct bb_board *board);
 
-/* Maps the pages of all records at once, for a process that reads most of them once: a fault maps sixteen pages at most.
- * Who looks again and again must not, because it goes over all pages each time. Only advice: an old kernel does nothing. */
-void bb_board_map_records(const struct bb_board *board);
-
 /* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1
  * if the file was cut short, or if there is no such node. */
 int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t n, char *names);
+
+/* The name of one node, below the count of nodes, where it is: it may lack its NUL on a corrupt board, and must not be
+ * accessed once the file was cut. */
+static inline const char *bb_board_name(const struct bb_board *board, uint32_t number) {
+  return (const char *)(board->map + board->header.records_offset + (uint64_t)number * board->header.record_stride);
+}
 
 /* The links with an entry, from number 1 on, and BB_LINK_OTHERS, in the order of their numbers; a number without an
  * entry is left out. Returns how many: at most BB_LINKS - 1; `numbers` gets their numbers. -1 if the file was cut
@@ -121,6 +123,13 @@ int64_t bb_board_find(const struct bb_board *board, const char *name);
 
 /* The same for many names, with one check of the file's size. 0; -1 if it was cut short. */
 int bb_board_find_all(const struct bb_board *board, const char *const *names, size_t n, int64_t *numbers);
+
+/* What huge pages are made of, in bytes: a file that is larger is mapped at a multiple of it. */
+#define BB_HUGE_PAGE_BYTES (UINT64_C(1) << 21)
+
+/* Maps a file whole and shared, as mmap(2) with that protection: so that those parts of it which are huge pages are
+ * mapped as such. Returns MAP_FAILED, and errno, if that fails. */
+void *bb_map_file(int fd, size_t bytes, int protection);
 
 /* Checks a header against the size of its file: NULL, or what is wrong with it. */
 const char *bb_geometry_fault(const struct bb_board_header *header, uint64_t file_bytes);

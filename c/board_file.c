@@ -296,7 +296,7 @@ void bb_place_release(struct bb_place *p) {
 /* ---- the file ---- */
 
 static bool map_board(struct bb_mapped *b, int fd, const struct stat *st) {
-  void *map = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *map = bb_map_file(fd, (size_t)st->st_size, PROT_READ | PROT_WRITE);
   if (map == MAP_FAILED) return false;
   *b = (struct bb_mapped){(uint8_t *)map, (size_t)st->st_size, st->st_dev, st->st_ino, (struct bb_board_header *)map};
   return true;
@@ -306,6 +306,14 @@ void bb_file_unmap(struct bb_mapped *b) {
   if (b->map != NULL) munmap(b->map, b->bytes);
   b->map = NULL;
 }
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
+
+/* Makes huge pages of it, before anybody else maps it: who reads a board of 10,000 nodes has 15 page faults then, and
+ * not some thousand. Only advice: where there are no huge pages, or not enough, all works as it would. */
+static void ask_for_huge_pages(const struct bb_mapped *b) { madvise(b->map, b->bytes, MADV_COLLAPSE); }
 
 void bb_file_retire(struct bb_mapped *b) {
   /* Release: whoever finds it retired finds its successor at the path. */
@@ -328,6 +336,7 @@ bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct 
     return bb_fail(why, size, "no room for %s: %llu MiB are needed (%s); make room there or lower --capacity", p->path,
                    (unsigned long long)(like->file_bytes >> 20) + 1, strerror(error));
   }
+  ask_for_huge_pages(b);
   struct bb_board_header header = *like;
   header.version = 0;
   header.lock_inode = p->lock_inode;

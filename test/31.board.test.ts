@@ -1,7 +1,7 @@
 // The board as a file: its states of opening, taking it over, and the remains of a receiver that was killed in the
 // middle of its work. The broken states are made by hand, byte by byte.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -509,4 +509,62 @@ t.test('sizes of the file are what the document says', async t => {
   t.equal(structs.slot.fields.report.offset + REPORT_BYTES, structs.slot.fields.tail.offset);
   t.equal(statSync(path).size, header.file_bytes);
   t.equal(bits.board_state.retired, 1);
+});
+
+const HUGE = 2 * 1024 * 1024;
+
+/** How this process has mapped a file: where each mapping begins, and how much of it is huge pages, KiB. */
+function mappings(path: string): { begin: number; hugeKib: number }[] {
+  const { ino } = statSync(path);
+  const entries = readFileSync('/proc/self/smaps', 'utf8').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
+  return entries
+    .filter(entry => entry.split(/\s+/)[4] === String(ino) && entry.includes(path))
+    .map(entry => ({
+      begin: Number.parseInt(entry, 16),
+      hugeKib: Number(/^ShmemPmdMapped:\s+(\d+) kB$/m.exec(entry)?.[1] ?? 0),
+    }));
+}
+
+/** Whether the kernel makes huge pages of a file in shared memory on request: since Linux 6.1, if it has any. */
+function hugePagesFault(t: Parameters<typeof folder>[0]): string | false {
+  const dir = folder(t);
+  const probe = `
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char *argv[]) {
+  const size_t huge = ${HUGE};
+  int fd = open(argv[argc - 1], O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd < 0 || ftruncate(fd, (off_t)huge) != 0) return 2;
+  uint8_t *room = mmap(0, 2 * huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  room += -(uintptr_t)room % huge;
+  uint8_t *map = mmap(room, huge, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  map[0] = 1;
+  return madvise(map, huge, 25) != 0;
+}
+`;
+  writeFileSync(join(dir, 'probe.c'), probe);
+  const program = join(dir, 'probe');
+  execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-o', program, join(dir, 'probe.c')]);
+  const { status } = spawnSync(program, [join(dir, 'file')]);
+  return status !== 0 && 'the kernel makes no huge pages of shared memory';
+}
+
+t.test('a large board is mapped at a multiple of a huge page, by its writer and by its readers', async t => {
+  const path = boardPath(t);
+  const writer = open(path, { capacity: 2000 });
+  lay(writer, 'node1', 0);
+  const reader = new BoardReader(path);
+  t.equal(reader.snapshot().count, 1);
+  const found = mappings(path);
+  t.equal(found.length, 2);
+  for (const { begin } of found) t.equal(begin % HUGE, 0);
+  await t.test('and is made of huge pages', { skip: hugePagesFault(t) }, async t => {
+    for (const { hugeKib } of found) t.ok(hugeKib * 1024 >= HUGE, `${hugeKib} KiB`);
+  });
+  reader.close();
+  t.equal(mappings(path).length, 1, 'nothing of it stays mapped');
+  writer.close();
+  t.equal(mappings(path).length, 0);
 });

@@ -86,24 +86,22 @@ void census_take(struct census *c, const struct asked *asked) {
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
 }
 
-/* A name with its NUL, which only a corrupt board lacks. */
-static const char *ended_name(const char *name) {
+/* A name with its NUL, which only a corrupt board lacks. It stays on the board, where it never changes: memory for 10,000
+ * copies would take longer than all else. */
+static const char *name_of(const struct census *c, uint32_t node) {
+  const char *name = bb_board_name(&c->board, node);
   if (name[BB_NAME_BYTES - 1] == 0) return name;
   return (const char *)memcpy(keep(BB_NAME_BYTES + 1, 1), name, BB_NAME_BYTES);
 }
 
 struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
-  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers), NULL, 0};
+  if (bb_board_is_cut(&c->board)) give_up_cut(c);
+  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers), (const char **)keep(c->nodes + 1u, sizeof *some.names), 0};
   for (uint32_t i = 0; i < c->nodes; i++) {
+    if (is_wanted[i] == 0) continue;
     some.numbers[some.count] = i;
-    some.count += is_wanted[i] != 0;
+    some.names[some.count++] = name_of(c, i);
   }
-  /* Half of the nodes are nearly all pages. */
-  if (some.count > c->nodes / 2) bb_board_map_records(&c->board);
-  char *names = (char *)keep(some.count + 1, BB_NAME_BYTES);
-  some.names = (const char **)keep(some.count + 1, sizeof *some.names);
-  if (bb_board_names(&c->board, some.numbers, some.count, names) != 0) give_up_cut(c);
-  for (size_t i = 0; i < some.count; i++) some.names[i] = ended_name(names + i * BB_NAME_BYTES);
   return some;
 }
 
@@ -163,7 +161,6 @@ static uint32_t ails_of(const struct census *c, uint32_t node) {
 const uint32_t *census_ails(const struct census *c) {
   uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
-  if (c->is_asked == NULL) bb_board_map_records(&c->board);
   for (uint32_t i = 0; i < c->nodes; i++)
     if ((c->is_asked == NULL || c->is_asked[i] != 0) && (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN)) ails[i] = ails_of(c, i);
   return ails;

@@ -165,12 +165,13 @@ function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 const SKEW_LEAST_S = 0.5;
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const known = nodes.filter(({ state }) => state === 'live');
-  const skews = Float64Array.from(known, ({ index }) => snapshot.overview.skews[index] as number);
-  const sorted = skews.slice().sort();
+  const { skews: all } = snapshot.overview;
+  const isFar = ({ state, index }: Surveyed) => state === 'live' && Math.abs(all[index] as number) > SKEW_LEAST_S;
   // Nearly always no clock is far off, and then the median is not far off either.
-  if (Math.max(-(sorted[0] ?? 0), sorted.at(-1) ?? 0) <= SKEW_LEAST_S) return [];
-  const median = sorted[sorted.length >> 1] ?? 0;
+  if (!nodes.some(isFar)) return [];
+  const known = nodes.filter(({ state }) => state === 'live');
+  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
+  const median = skews.slice().sort()[skews.length >> 1] ?? 0;
   const found: Oddity[] = [];
   // Either one clock is behind or all the others are ahead. With three nodes this can be decided.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
@@ -216,9 +217,9 @@ const ODD_SHARE = 0.1;
 
 function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const { kernels: running } = snapshot.overview;
-  const sorted = running.slice().sort();
+  const known = running.find(kernel => kernel !== 0);
   // Nearly always all nodes run the same kernel: then there is nothing to compare.
-  if (sorted[sorted.lastIndexOf(0) + 1] === sorted.at(-1)) return [];
+  if (running.every(kernel => kernel === 0 || kernel === known)) return [];
   const families = new Map<string, Map<number, Surveyed[]>>();
   // Neighbours are nearly always siblings with the same kernel, so they need no look-up.
   let [prefix, lastKernel] = ['', 0];
