@@ -2,10 +2,10 @@
 
 import { Page } from '../common/page.js';
 import { Cursor } from '../readings/cursor.js';
-import { ofRecord } from '../readings/measures.js';
+import { map, ofRecord } from '../readings/measures.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
-import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, takeOne } from './categories.js';
+import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, safe, takeOne } from './categories.js';
 import { atom } from './expressions.js';
 
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
@@ -27,8 +27,8 @@ const STATES = NUMBERED.map(state => bytes(` ${state} `));
 /** The states whose numbers are current. */
 const HEARD = NUMBERED.map(state => state === 'live' || state === 'uncertain');
 
-const REPORTS = ofRecord('accepted');
-const LOST = ofRecord('lost');
+const REPORTS = map(ofRecord('accepted'), safe);
+const LOST = map(ofRecord('lost'), safe);
 
 const HEADS = new Map([...CATEGORIES, STATE].map(({ name }) => [name, bytes(` ${name}`)]));
 

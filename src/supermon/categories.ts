@@ -3,7 +3,7 @@
 
 import type { Cursor } from '../readings/cursor.js';
 import { entriesOf, entryReadings, isEntry } from '../readings/entries.js';
-import { field, type Measure, map, taken } from '../readings/measures.js';
+import { type Measure, map, field as rawField, taken } from '../readings/measures.js';
 
 /** The kernel reports a second as a hundred jiffies everywhere. */
 const MS_PER_JIFFY = 10;
@@ -35,13 +35,17 @@ export interface Category {
 export const STATE = { name: 'beostate', mask: 0x100, variables: ['state', 'age_ms', 'reports', 'lost'] } as const;
 export const SERVER = { name: 'server', mask: 0x8000, variables: ['nodes', 'cpu_us'] } as const;
 
+/** A number that many readers could not represent (2^53 and beyond, in a double) is unknown for all. */
+export const safe = (number: number) => (number < 2 ** 53 ? number : Number.NaN);
+
+const field = (name: Parameters<typeof rawField>[0]) => map(rawField(name), safe);
 const jiffies = (name: Parameters<typeof field>[0]) => map(field(name), ms => Math.floor(ms / MS_PER_JIFFY));
 const load = (name: Parameters<typeof field>[0]) =>
   map(field(name), hundredths => Math.round((hundredths * LOAD_ONE) / 100));
 
 const entry = (name: string) => {
   const { take } = entryReadings().get(name) as { take: (cursor: Cursor, entry: number) => number };
-  return take;
+  return (cursor: Cursor, number: number) => safe(take(cursor, number));
 };
 const text = (name: string) => {
   const { text: of } = entryReadings().get(name) as { text?: (cursor: Cursor, entry: number) => string | undefined };
@@ -99,8 +103,8 @@ export const CATEGORIES: readonly Category[] = [
     name: 'time',
     mask: 0x10,
     one: [
-      ['timestamp', map(field('t_real_ns'), ns => Math.floor(ns / 1e9))],
-      ['jiffies', map(field('t_boot_ns'), ns => Math.floor(ns / 1e6 / MS_PER_JIFFY))],
+      ['timestamp', map(rawField('t_real_ns'), ns => Math.floor(ns / 1e9))],
+      ['jiffies', map(rawField('t_boot_ns'), ns => Math.floor(ns / 1e6 / MS_PER_JIFFY))],
     ],
   },
   {
