@@ -137,24 +137,20 @@ static const char *open_fault(int error) {
   return strerror(error);
 }
 
-/* The kernel itself aligns a mapping to huge pages only where it would make them by itself, which by default it does
- * not in shared memory. */
+/* The kernel itself aligns a mapping to huge pages only where it would make them unasked, which by default it does not
+ * in shared memory. A place that is free is found, and then proposed: should another thread take it meanwhile, only the
+ * alignment is lost. */
 void *bb_map_file(int fd, size_t bytes, int protection) {
-  if (bytes < BB_HUGE_PAGE_BYTES) return mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page * page;
-  uint8_t *room = (uint8_t *)mmap(NULL, pages + BB_HUGE_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return MAP_FAILED;
-  const size_t before = -(uintptr_t)room % BB_HUGE_PAGE_BYTES, after = BB_HUGE_PAGE_BYTES - before;
-  void *map = mmap(room + before, bytes, protection, MAP_SHARED | MAP_FIXED, fd, 0);
-  if (map == MAP_FAILED) {
-    const int error = errno;
-    munmap(room, pages + BB_HUGE_PAGE_BYTES);
-    errno = error;
-    return MAP_FAILED;
+  void *place = NULL;
+  if (bytes >= BB_HUGE_PAGE_BYTES) {
+    const size_t room = bytes + BB_HUGE_PAGE_BYTES;
+    void *found = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (found != MAP_FAILED) {
+      munmap(found, room);
+      place = (uint8_t *)found + -(uintptr_t)found % BB_HUGE_PAGE_BYTES;
+    }
   }
-  if (before > 0) munmap(room, before);
-  munmap(room + before + pages, after);
-  return map;
+  return mmap(place, bytes, protection, MAP_SHARED, fd, 0);
 }
 
 enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, char *why, size_t size) {

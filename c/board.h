@@ -1,4 +1,4 @@
-/* Reads a board: opens it, checks its geometry, copies it. Never writes, never waits, never trusts an offset. The
+/* Reads a board: opens it, checks its geometry, copies it (names can be read in place). Never writes, never waits, never trusts an offset. The
  * layout is that of proto/board-v2.md. */
 #ifndef BB_BOARD_H
 #define BB_BOARD_H
@@ -124,7 +124,8 @@ int64_t bb_board_find(const struct bb_board *board, const char *name);
 /* The same for many names, with one check of the file's size. 0; -1 if it was cut short. */
 int bb_board_find_all(const struct bb_board *board, const char *const *names, size_t n, int64_t *numbers);
 
-/* What huge pages are made of, in bytes: a file that is larger is mapped at a multiple of it. */
+/* The size of a huge page where pages have 4 KiB (with larger pages nothing is gained): a file of that size or more is
+ * mapped at a multiple of it. */
 #define BB_HUGE_PAGE_BYTES (UINT64_C(1) << 21)
 
 /* Maps a file whole and shared, as mmap(2) with that protection: so that those parts of it which are huge pages are

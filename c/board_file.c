@@ -311,9 +311,14 @@ void bb_file_unmap(struct bb_mapped *b) {
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
-/* Makes huge pages of it, before anybody else maps it: who reads a board of 10,000 nodes has 15 page faults then, and
- * not some thousand. Only advice: where there are no huge pages, or not enough, all works as it would. */
-static void ask_for_huge_pages(const struct bb_mapped *b) { madvise(b->map, b->bytes, MADV_COLLAPSE); }
+void bb_file_use_huge_pages(const struct bb_mapped *b, int64_t within_ns) {
+  const int64_t until_ns = within_ns < INT64_MAX ? bb_clock_ns(CLOCK_MONOTONIC) + within_ns : INT64_MAX;
+  for (size_t at = 0; b->bytes - at >= BB_HUGE_PAGE_BYTES; at += BB_HUGE_PAGE_BYTES) {
+    /* EAGAIN concerns this one only. With any other error there are no more, or none at all. */
+    if (madvise(b->map + at, BB_HUGE_PAGE_BYTES, MADV_COLLAPSE) != 0 && errno != EAGAIN) return;
+    if (bb_clock_ns(CLOCK_MONOTONIC) > until_ns) return;
+  }
+}
 
 void bb_file_retire(struct bb_mapped *b) {
   /* Release: whoever finds it retired finds its successor at the path. */
@@ -336,7 +341,6 @@ bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct 
     return bb_fail(why, size, "no room for %s: %llu MiB are needed (%s); make room there or lower --capacity", p->path,
                    (unsigned long long)(like->file_bytes >> 20) + 1, strerror(error));
   }
-  ask_for_huge_pages(b);
   struct bb_board_header header = *like;
   header.version = 0;
   header.lock_inode = p->lock_inode;

@@ -137,6 +137,7 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   for (size_t i = 0; i < o->master_count; i++)
     memcpy(h.mirror_names[i].name, o->masters[i], strnlen(o->masters[i], sizeof h.mirror_names[i].name - 1));
   if (!bb_file_create(&m->place, made, &h, why, size)) return false;
+  bb_file_use_huge_pages(made, BB_BRIEFLY_NS);
   bb_begin_instance(made, o->instance);
   bb_store(&link_at(made, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
   if (o->followed < o->master_count) bb_add_event(made, BB_EVENT_KIND_FOLLOWED, BB_NO_SUBJECT, o->followed, NULL);

@@ -89,6 +89,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   header.count = 0;
   header.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
   if (!bb_file_create(&w->place, &new, &header, why, size)) return false;
+  bb_file_use_huge_pages(&new, BB_BRIEFLY_NS);
   /* Links keep their numbers, which are in the copied slots and words, and rejections keep their times. Events are
    * not kept: their records have other numbers now. */
   memcpy(link_at(&new, 0), link_at(&w->board, 0), (size_t)header.links * header.links_stride);
@@ -212,6 +213,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   struct bb_board_header h;
   bb_fresh_header(&h, o);
   if (!bb_file_create(&w->place, &w->board, &h, why, size)) return false;
+  bb_file_use_huge_pages(&w->board, INT64_MAX);
   /* Before it is published: no reader may see a board without the names of the list. */
   insert_listed(&w->board, o->nodes, o->node_count);
   write_limits(w, o);

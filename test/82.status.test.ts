@@ -449,6 +449,24 @@ function parsed(snapshot: Snapshot, choice?: Choice) {
   return JSON.parse(pieces.join(''));
 }
 
+t.test('a counter beyond 2^53 is absent in JSON, and rounded for people', async t => {
+  const rx_bytes = 2n ** 53n;
+  const snapshot = madeBoard([
+    {
+      name: 'n1',
+      age: 1,
+      ...busy(1, { valid: EVERYTHING, disk_read_bytes: rx_bytes, fabric: { name: 'ib0', rx_bytes } }),
+      record: { lost: rx_bytes },
+    },
+  ]);
+  const columns = ['disk_read_bytes', 'fabric.rx_bytes', 'lost', 'load'];
+  const pieces = jsonPieces(snapshot, () => ({ nodes: survey(snapshot).nodes, odd: [] }), { columns });
+  const text = Array.from(pieces, piece => Buffer.from(piece).toString()).join('');
+  t.same(Object.keys(JSON.parse(text).nodes[0]), ['name', 'state', 'load']);
+  const told = chosenColumns(columns).map(({ field }) => field.value(snapshot.node(0)));
+  t.same(told.slice(1, 4), [Number(rx_bytes), Number(rx_bytes), Number(rx_bytes)]);
+});
+
 t.test('JSON: what is odd, and the nodes that were chosen', async t => {
   const all = parsed(madeBoard(dead));
   t.equal(all.schema, 1);

@@ -23,7 +23,7 @@ struct census {
   uint32_t counts[BEOBOARD_NSTATES]; /* of the wanted nodes */
 };
 
-/* Some nodes, in the order of the board. */
+/* Some nodes, in the order of the board, which has to stay mapped: it holds their names. */
 struct some {
   uint32_t *numbers;
   const char **names;

@@ -31,8 +31,8 @@ struct words long_words(void) { return (struct words){(char *)keep(MOST_WORDS_TO
 
 static const char *board_path;
 
-/* The signal comes from our own access, which only copies, and not within a call that must not be interrupted; a
- * signal that another process sends is not ours. */
+/* The signal comes from our own access, which only copies or folds names, and not within a call that must not be
+ * interrupted; a signal that another process sends is not ours. */
 static void end_cut_short(int number, siginfo_t *info, void *context) {
   (void)context;
   signal(number, SIG_DFL);

@@ -131,7 +131,7 @@ export class Page {
     else this.#scaled(value < 0, scaled, digits);
   }
 
-  /** The same without zeros at its end: 1.5, 12. */
+  /** The same without zeros at its end: 1.5, 12; up to 10^21, the nearest double. */
   short(value: number, digits: number): void {
     // Most numbers are whole and small.
     if (value >= 0 && (value | 0) === value) {

@@ -179,11 +179,15 @@ function putNode(page: Page, node: Node, more: string): void {
   closeObject(page, begin);
 }
 
-/** A chosen column in JSON: a field keeps its raw value, so a number beyond 2^53 is a decimal string. */
+/**
+ * A chosen column in JSON: a field keeps its raw value, so an id, a mask or a time beyond 2^53 is a decimal string. A
+ * whole number beyond it is absent, as in the report: readers would take it for exact.
+ */
 function chosenValue(node: Node, { name, field }: Column): unknown {
-  if (name === 'boot_id' || field.source !== name || !Object.hasOwn(structs.report.fields, name))
-    return field.value(node);
-  return node.field(name as Parameters<Node['field']>[0]);
+  if (name !== 'boot_id' && field.source === name && Object.hasOwn(structs.report.fields, name))
+    return node.field(name as Parameters<Node['field']>[0]);
+  const value = field.value(node);
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
 }
 
 /** Only the chosen columns, with numbers without units. A value that was not measured is absent. */
