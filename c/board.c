@@ -359,11 +359,10 @@ int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_lo
 int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, char *names) {
   if (bb_board_is_cut(b)) return -1;
   const uint64_t count = bb_board_count(b);
-  const uint8_t *records = b->map + b->header.records_offset;
   for (size_t i = 0; i < n; i++, names += BB_NAME_BYTES) {
     if (numbers[i] >= count) return -1;
     uint64_t name[BB_NAME_BYTES / 8];
-    bb_copy_out(name, records + (uint64_t)numbers[i] * b->header.record_stride, sizeof name);
+    bb_copy_out(name, bb_board_name(b, numbers[i]), sizeof name);
     memcpy(names, name, sizeof name);
   }
   return 0;
@@ -435,7 +434,7 @@ static int64_t find(const struct bb_board *b, const char *name) {
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (entry >> 32 != hash >> 32 || record >= b->header.capacity) continue;
     uint64_t there[sizeof(((struct bb_record *)0)->name) / 8];
-    bb_copy_out(there, b->map + b->header.records_offset + record * b->header.record_stride, sizeof there);
+    bb_copy_out(there, bb_board_name(b, (uint32_t)record), sizeof there);
     if (strncmp((const char *)there, name, sizeof there) != 0) continue;
     /* The count is stored after the entry: if it is not visible yet, the record does not exist yet either. */
     return record < bb_board_count(b) ? (int64_t)record : -1;

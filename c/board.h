@@ -1,5 +1,5 @@
-/* Reads a board: opens it, checks its geometry, copies it (names can be read in place). Never writes, never waits, never trusts an offset. The
- * layout is that of proto/board-v2.md. */
+/* Reads a board: opens it, checks its geometry, copies it (names can be read in place). Never writes, never waits,
+ * never trusts an offset. The layout is that of proto/board-v2.md. */
 #ifndef BB_BOARD_H
 #define BB_BOARD_H
 #include <stdbool.h>
