@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import {
   childrenOf,
+  HangingCalls,
   HangingFolder,
-  HangingStatfs,
   type Heard,
   Hearer,
   inNamespace,
@@ -111,7 +111,7 @@ async function goesOn(t: Test, reports: readonly Heard[], waits: Waits, sets: re
 t.test('statfs of the scratch', { buffered: true }, async t => {
   const hearer = await Hearer.open(t);
   const scratch = folder(t);
-  const statfs = new HangingStatfs(t, scratch);
+  const statfs = new HangingCalls(t, scratch);
   const argv = ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', scratch];
   const sender = startIn(t, { env: statfs.env }, argv);
   await hearer.next('all is there', report => has(report, [...ALWAYS, 'scratch']));

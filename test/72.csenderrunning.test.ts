@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Hearer, startIn } from './hanging.js';
+import { HangingCalls, Hearer, startIn, writeTree } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
 import { Manager } from './manager.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
@@ -14,8 +14,8 @@ t.setTimeout(300_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 
-// The sender as it is installed, if musl-gcc is there; and a dynamic one, which can preload our library with a statfs
-// that hangs.
+// The sender as it is installed, if musl-gcc is there; and a dynamic one, which can preload our library with calls that
+// hang.
 const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
 const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
 
@@ -36,6 +36,42 @@ for (const [file, program] of [
     { env: { ...process.env, BEOBOARD_TEST_SENDER: program }, buffered: true },
     `${file}, over the sender in C`,
   );
+
+t.test(
+  'packages that one source keeps for long: the others ask again in the next round',
+  { buffered: true },
+  async t => {
+    const sys = folder(t);
+    const topology = 'devices/system/cpu/cpu0/topology';
+    writeTree(sys, {
+      [`${topology}/physical_package_id`]: '0\n',
+      [`${topology}/thread_siblings_list`]: '0\n',
+      'devices/system/cpu/online': '0\n',
+      'devices/system/cpu/present': '0\n',
+      'class/hwmon/hwmon0/name': 'coretemp\n',
+      'class/hwmon/hwmon0/temp1_label': 'Package id 0\n',
+      'class/hwmon/hwmon0/temp1_input': '41000\n',
+    });
+    const hearer = await Hearer.open(t);
+    const calls = new HangingCalls(t, join(sys, topology, 'physical_package_id'));
+    calls.hang();
+    const argv = ['send', '--name', 'node1', '--sys', sys, '--to', hearer.address];
+    const running = startIn(t, { env: calls.env, sender: dynamic }, argv);
+    const stale = await hearer.next(
+      'one hangs, the others are there',
+      ({ marks, sets }) => marks.includes('slow_stale') && sets.includes('sw_hash'),
+    );
+    t.notOk(stale.sets.some(set => ['temp_hottest', 'hw_hash'].includes(set)));
+    t.match(running.lines().join('\n'), / the slow source temperatures does not answer: /);
+    calls.release();
+    const back = await hearer.next(
+      'it is back',
+      ({ marks, sets }) => !marks.includes('slow_stale') && sets.includes('temp_hottest'),
+    );
+    const whole = await hearer.next('the other is there', ({ sets }) => sets.includes('hw_hash'));
+    t.ok(whole.seq - back.seq < 20, `after ${whole.seq - back.seq} of the 60 rounds of its period`);
+  },
+);
 
 t.test('a pace file', { buffered: true }, async t => {
   const own = folder(t);

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { childrenOf, Hearer, startIn, statOf } from './hanging.js';
+import { Hearer, startIn, statOf } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
 import { prepare } from './tree.js';
 import { compileSender, lacks } from './twosenders.js';
@@ -49,6 +49,9 @@ const status = (pid: number) =>
 const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
 
+/** Traces all threads. The program is the process that was started, not strace: with it both end, strace a little later. */
+const STRACE = ['strace', '-D', '-f', '-e', 'signal=none'];
+
 /** The system calls in a file of strace, of all threads, in the order in which the calls began. */
 function callsIn(file: string): { thread: string; name: string; rest: string }[] {
   return [...readFileSync(file, 'utf8').matchAll(/^(\d+) +(\w+)\((.*)$/gm)].map(
@@ -65,17 +68,12 @@ t.test('its system calls, report by report', { buffered: true, skip: lacks('stra
   const [hearer] = hearers as [Hearer];
   const file = join(folder(t), 'calls');
   const to = hearers.flatMap(({ address }) => ['--to', address]);
-  const traced = begin(t, to, ['strace', '-f', '-e', 'signal=none', '-o', file]);
+  const traced = begin(t, to, [...STRACE, '-o', file]);
   // Slow sources are read every ten seconds: this covers two such rounds and everything between them.
-  await hearer.next('it traces', ({ seq }) => seq === 0);
-  const [pid = 0] = childrenOf(traced.pid);
-  t.teardown(() => {
-    if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
-  });
   await hearer.next('thirteen reports are there', ({ seq }) => seq === 13);
-  process.kill(pid, 'SIGTERM');
+  traced.child.kill('SIGTERM');
   await hearer.next('it has said goodbye', ({ marks }) => marks.includes('goodbye'));
-  await traced.exit;
+  await traced.closed;
 
   const reports: ReturnType<typeof callsIn>[] = [[]];
   let datagrams = 0;
@@ -170,11 +168,14 @@ t.test(
     const hearer = await Hearer.open(t);
     const own = folder(t);
     const file = join(own, 'calls');
-    const prefix = ['strace', '-f', '-e', 'signal=none', '-e', 'trace=open,openat', '-o', file];
-    const traced = begin(t, ['--to', hearer.address, ...trees('cpus-512', own)], prefix);
-    await hearer.next('all sources were read', ({ sets }) => sets.includes('hw_hash') && sets.includes('groups'));
-    for (const pid of childrenOf(traced.pid)) process.kill(pid, 'SIGTERM');
-    await traced.exit;
+    const traced = begin(
+      t,
+      ['--to', hearer.address, ...trees('cpus-512', own)],
+      [...STRACE, '-e', 'trace=open,openat', '-o', file],
+    );
+    await hearer.next('all sources were read', ({ sets }) => sets.includes('hw_hash') && sets.includes('temp_hottest'));
+    traced.child.kill('SIGTERM');
+    await traced.closed;
     const opened = callsIn(file).filter(({ rest }) => rest.includes('/topology/physical_package_id'));
     t.equal(opened.length, 2 * 512, 'the loop once, and the slow side once for all its sources');
   },

@@ -9,7 +9,7 @@ import { Hearer, startIn as startOther } from './hanging.js';
 import { boardPath, folder, makeReport, type Running, until } from './lib.js';
 import { Manager } from './manager.js';
 import { now, StandIn, startIn, startMaster } from './sampler.js';
-import { standIn } from './slurmstandin.js';
+import { standIn, writeCommand } from './slurmstandin.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(200_000);
@@ -124,7 +124,7 @@ t.test('beoboard slurm', { buffered: true, skip }, async t => {
   t.same(manager.of(pid)[0], { READY: '1', STATUS: all });
   await hangUp(t, manager, running, /^8 nodes and 5 jobs /);
   // Its own time limit for Slurm's answer is longer than the watchdog's.
-  writeFileSync(join(slurm, 'scontrol'), '#!/bin/sh\n: >"$0.asked"\nexec sleep 1000\n');
+  writeCommand(join(slurm, 'scontrol'), '#!/bin/sh\n: >"$0.asked"\nexec sleep 1000\n');
   await until('Slurm hangs', () => existsSync(join(slurm, 'scontrol.asked')));
   await manager.alive(pid, 3);
   await until('it has told of that', () =>

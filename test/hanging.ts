@@ -146,15 +146,15 @@ export function statOf(pid: number): { state: string; parent: number } | undefin
 
 export const isAlive = (pid: number) => !['Z', 'X', undefined].includes(statOf(pid)?.state);
 
-/** Makes statfs hang for one folder. */
-export class HangingStatfs {
+/** Makes statfs of a path hang, and opening it in another thread than the first. */
+export class HangingCalls {
   readonly env: Record<string, string>;
   readonly #fifo: string;
   #open = -1;
 
   constructor(t: Teardown, path: string) {
     this.#fifo = join(folder(t), 'hang');
-    this.env = { LD_PRELOAD: compile(t, 'hangstatfs', true), HANG_PATH: path, HANG_FIFO: this.#fifo };
+    this.env = { LD_PRELOAD: compile(t, 'hangcalls', true), HANG_PATH: path, HANG_FIFO: this.#fifo };
     t.teardown(() => this.release());
     t.teardown(() => this.#close());
   }

@@ -1,6 +1,6 @@
 // A stand-in for Slurm: its commands, which answer with recorded answers of real ones. No test of its own.
 
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder, ROOT } from './lib.js';
 
@@ -27,11 +27,14 @@ esac
 /** The folder of the commands. */
 export function standIn(t: Teardown): string {
   const path = folder(t);
-  for (const name of ['scontrol', 'squeue']) {
-    writeFileSync(join(path, name), STAND_IN);
-    chmodSync(join(path, name), 0o755);
-  }
+  for (const name of ['scontrol', 'squeue']) writeCommand(join(path, name), STAND_IN);
   for (const name of ['nodes', 'jobs', 'config'])
     writeFileSync(join(path, name), readFileSync(join(FIXTURES, `${name}-22.05.txt`)));
   return path;
+}
+
+/** Makes a command, or takes one's place: that may be running, and then nobody may write to its file. */
+export function writeCommand(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o755 });
+  renameSync(`${path}.new`, path);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { phase } from '../../src/sender/schedule.js';
-import { childrenOf, HangingStatfs, Hearer, isAlive, startIn } from '../hanging.js';
+import { childrenOf, HangingCalls, Hearer, isAlive, startIn } from '../hanging.js';
 import { folder, until } from '../lib.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -32,7 +32,7 @@ t.test(`${LENGTH} seconds`, async t => {
   const next = random(SEED);
   const hearer = await Hearer.open(t);
   const scratch = folder(t);
-  const statfs = new HangingStatfs(t, scratch);
+  const statfs = new HangingCalls(t, scratch);
   const argv = ['send', '--interval', '100ms', '--name', 'node1', '--to', hearer.address, '--scratch', scratch];
   const collecting = join(folder(t), 'collecting.cjs');
   writeFileSync(collecting, COLLECTING);

@@ -213,7 +213,8 @@ static void take(unsigned i, const struct reading *reading, uint32_t round) {
     return;
   }
   if (state->broken) drop(i);
-  else keep(i, reading, round);
+  else if (!reading->busy || reading->sets != 0) keep(i, reading, round); /* else what it said last counts on */
+  if (reading->busy) state->asked = false;                                /* but it is due again */
   state->broken = false;
   if (round == side.round && side.open && --side.owing == 0) close_round();
 }

@@ -13,6 +13,7 @@ void reading_begin(struct reading *now, const struct slow_world *world) {
   now->fields = (struct bb_report){0};
   now->sets = 0;
   now->flags = 0;
+  now->busy = false;
   now->speeds = (struct speeds){0};
   now->mhz_groups = now->temp_groups = 0;
   now->complaint = now->used = 0;
@@ -262,7 +263,8 @@ const struct topology *take_packages(struct reading *now, enum how how) {
     return NULL;
   }
   const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), text);
-  if (pthread_mutex_trylock(&packages_lock) != 0) return NULL;
+  now->busy = pthread_mutex_trylock(&packages_lock) != 0; /* another may hang with them: nobody waits */
+  if (now->busy) return NULL;
   if (!packages_known || packages_key != key) {
     packages_key = key;
     list_cpus(text, &packages);

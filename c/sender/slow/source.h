@@ -25,6 +25,7 @@ struct reading {
   const struct slow_world *world;
   uint64_t sets;  /* the sets that were really measured */
   uint32_t flags; /* the flags of the source that are set */
+  bool busy;      /* another source had the packages: this one must be asked again */
   /* for fast sets; see struct details */
   struct speeds speeds;
   unsigned mhz_groups, temp_groups;

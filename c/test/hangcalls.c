@@ -1,11 +1,14 @@
-// Preloaded into a program, makes statfs hang for one path, as a dead file system does: while HANG_FIFO names a FIFO,
-// asking for HANG_PATH waits until somebody opens that FIFO for writing. Changes nothing else.
+// Preloaded into a program, makes calls hang for one path, as a dead file system does: while HANG_FIFO names a FIFO,
+// statfs of HANG_PATH, and openat of it by another thread than the first, wait until somebody opens that FIFO for
+// writing. Changes nothing else.
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -38,4 +41,15 @@ int statvfs(const char *path, struct statvfs *into) {
   hang(path);
   NEXT("statvfs", struct statvfs *);
   return next(path, into);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+  if (gettid() != getpid()) hang(path);
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  int (*next)(int, const char *, int, ...);
+  *(void **)&next = dlsym(RTLD_NEXT, "openat");
+  return next(folder, path, flags, mode);
 }
