@@ -6,6 +6,7 @@ import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -161,13 +162,13 @@ t.test('nodes in every state', async t => {
     ill: ['i1'],
   };
   const board = makeBoard(t, states);
-  board.lay('gone', 3600, { flags: 1 << bits.flags.goodbye });
+  // Nobody can have left before this machine was started.
+  const goneFor = Math.min(3600, Math.floor(uptime()) - 1);
+  board.lay('gone', goneFor, { flags: 1 << bits.flags.goodbye });
   await compare(t, 'all states', board.path, () => beat(board.path));
   const { raw } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
-  t.match(
-    raw.stdout,
-    /^BEOBOARD CRITICAL: of 24 nodes 3 silent \(n003,s\[1-2\]\), 1 left longer than 10 minutes ago \(gone\), 2 uncertain/,
-  );
+  const gone = goneFor > 600 ? ', 1 left longer than 10 minutes ago (gone)' : '';
+  t.ok(raw.stdout.startsWith(`BEOBOARD CRITICAL: of 24 nodes 3 silent (n003,s[1-2])${gone}, 2 uncertain`), raw.stdout);
   t.match(raw.stdout, /1 held \(h1\), 1 bad_health \(i1\) \| live=14;;;0;24 /);
 
   const healthy = makeBoard(t, { live: numbered(40) });
@@ -231,13 +232,13 @@ t.test('other texts about links', async t => {
     }
   }
   // Times of day come from the wall clock: the two may differ by a second.
-  const { path, live } = sheet(t, b => b.link(1, { state: 0n, changed_ns: b.ago(3000) }));
+  const { path, live } = sheet(t, b => b.link(1, { state: 0n, changed_ns: b.ago(90) }));
   live();
   const [c, ts] = await Promise.all([
     askC({ verb: 'nodes', argv: ['--board', path] }),
     askHere({ verb: 'nodes', argv: ['--board', path] }),
   ]);
-  const [when, here] = [c, ts].map(({ stderr }) => /down since ([\d:]+) \(50m/.exec(stderr)?.[1] ?? '');
+  const [when, here] = [c, ts].map(({ stderr }) => /down since ([\d:]+) \(1m/.exec(stderr)?.[1] ?? '');
   const [one, other] = [when, here].map(time => Date.parse(`2026-11-22T${time}Z`));
   t.ok(Math.abs((one ?? 0) - (other ?? 0)) % 86_399_000 <= 1000, `${when} and ${here}`);
 });
