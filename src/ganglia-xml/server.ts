@@ -48,6 +48,8 @@ export class Client {
   begun = false;
   /** Whether the whole answer is in the kernel, which continues to send it after the socket is closed. */
   answered = false;
+  /** Whether it was disconnected, and counted, by us. */
+  dropped = false;
 
   constructor(readonly socket: Socket) {}
 
@@ -165,7 +167,7 @@ export class Ports {
         return;
       }
       // Half a document is worse than none, and half a gzip stream hangs gmetad forever: this one ends with a reset.
-      if (this.#clients.delete(client)) this.counts.left++;
+      if (!client.dropped) this.counts.left++;
       if (!socket.destroyed) socket.resetAndDestroy();
     }
   }
@@ -208,6 +210,7 @@ export class Ports {
 
   #drop(client: Client): void {
     if (!client.answered) this.counts.stuck++;
+    client.dropped = true;
     this.#clients.delete(client);
     cut(client);
   }
