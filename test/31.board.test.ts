@@ -17,6 +17,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
@@ -24,6 +25,7 @@ import { bits, structs } from '../src/layout/layout.gen.js';
 import { CLOCK, clocks, mapBoard, texts, type Writer } from '../src/native/index.js';
 import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
 import { type BoardOptions, deliver, openWriter } from '../src/shm/writer.js';
+import { compile } from './hanging.js';
 import { boardPath, folder, makeReport } from './lib.js';
 
 const S = 1_000_000_000n;
@@ -34,8 +36,10 @@ function now(): { mono: bigint; real: bigint } {
   return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
 }
 
+const LIKE = { cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
+
 function open(path: string, more: Partial<BoardOptions> = {}): Writer {
-  return openWriter({ path, cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [], ...more });
+  return openWriter({ path, ...LIKE, ...more });
 }
 
 /** Puts report number `seq` of a node on the board, and writes a heartbeat. */
@@ -568,3 +572,37 @@ t.test('a large board is mapped at a multiple of a huge page, by its writer and 
   writer.close();
   t.equal(mappings(path).length, 0);
 });
+
+// In another process, because the kernel's answers are replaced there.
+for (const [what, error, ms, atFirst, later] of [
+  ['take long', 0, 60, 'all', 2],
+  ['are not there', 'ENOMEM', 0, 1, 1],
+  ['are not free', 'EAGAIN', 0, 'all', 'all'],
+] as const)
+  t.test(`huge pages that ${what}: a board all the same, and nodes are forgotten soon`, async t => {
+    const [path, log] = [boardPath(t), join(folder(t), 'log')];
+    const script = `
+import { statSync } from 'node:fs';
+import { openWriter } from ${JSON.stringify(new URL('../src/shm/writer.js', import.meta.url).href)};
+const asked = () => statSync(${JSON.stringify(log)}).size;
+const writer = openWriter(${JSON.stringify({ ...LIKE, path, capacity: 7000, nodes: ['node1', 'node2'] })});
+const first = asked();
+writer.forget(['node1']);
+console.log(JSON.stringify([first, asked() - first]));
+writer.close();
+`;
+    const env = {
+      ...process.env,
+      LD_PRELOAD: compile(t, 'collapsing', true),
+      COLLAPSE_LOG: log,
+      COLLAPSE_MS: String(ms),
+      COLLAPSE_ERROR: String(error === 0 ? 0 : constants.errno[error]),
+    };
+    const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' });
+    const pieces = Math.floor(statSync(path).size / HUGE);
+    t.ok(pieces > 4);
+    const [first, more] = JSON.parse(told);
+    t.equal(first, atFirst === 'all' ? pieces : atFirst, 'when it is made');
+    t.ok(more >= 1 && more <= (later === 'all' ? pieces : later), `${more} when it is replaced`);
+    t.strictSame(look(path, snapshot => snapshot.names()).sort(), ['node1', 'node2']);
+  });
