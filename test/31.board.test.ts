@@ -579,7 +579,7 @@ for (const [what, error, ms, atFirst, later] of [
   ['are not there', 'ENOMEM', 0, 1, 1],
   ['are not free', 'EAGAIN', 0, 'all', 'all'],
 ] as const)
-  t.test(`huge pages that ${what}: a board all the same, and nodes are forgotten soon`, async t => {
+  t.test(`huge pages that ${what}: a board all the same, and nothing waits long when it is replaced`, async t => {
     const [path, log] = [boardPath(t), join(folder(t), 'log')];
     const script = `
 import { statSync } from 'node:fs';

@@ -62,7 +62,9 @@ t.test(
       ({ marks, sets }) => marks.includes('slow_stale') && sets.includes('sw_hash'),
     );
     t.notOk(stale.sets.some(set => ['temp_hottest', 'hw_hash'].includes(set)));
-    t.match(running.lines().join('\n'), / the slow source temperatures does not answer: /);
+    await until('that is told', () =>
+      / the slow source temperatures does not answer: /.test(running.lines().join('\n')),
+    );
     calls.release();
     const back = await hearer.next(
       'it is back',

@@ -227,11 +227,11 @@ static void choose_groups(void) {
 static void make_plan(struct reading *now) {
   plan.made = true;
   plan.sys = now->world->sys;
+  plan.left = REPLAN;
   plan.sensors = plan.groups = processors.count = 0;
   plan.used = 0;
   plan.overflow = false;
   keep_packages(now);
-  plan.left = now->busy ? 1 : REPLAN;
   path_begin(now, now->world->sys, "/class/hwmon");
   const struct names chips = take_names(now, is_hwmon);
   const size_t root = path_text(now, "/");
@@ -311,4 +311,6 @@ void slow_temperatures(struct reading *now) {
   }
   for (unsigned g = 0; g < plan.groups; g++) now->temp_dc[g] = is_known(&groups[g]) ? groups[g].tenths : TEMPERATURE_UNKNOWN;
   now->temp_groups = plan.groups;
+  /* A plan reads hundreds of small files: the next one is for the next reading, not for the next round. */
+  if (now->busy) plan.made = now->busy = false;
 }
