@@ -162,9 +162,9 @@ void slow_hw_hash(struct reading *now) {
   unsigned packages = 0, present = 0;
   bb_wide bytes = 0;
   bool has_blocks;
-  bool whole = count_packages(now, &packages);
+  bool whole = hash_model(now, &crc);
+  whole &= count_packages(now, &packages);
   if (now->busy) return;
-  whole &= hash_model(now, &crc);
   whole &= count_present(now, &present);
   whole &= take_blocks(now, &bytes, &has_blocks);
   hash_line(&crc, SPAN("packages: "), packages);
