@@ -854,7 +854,14 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ],
       ['slot-odd-most', 'head and tail 2^64 − 1', b => b.slot(0, 0, { head: MOST, tail: MOST })],
       ['slot-future', 'the newer report came in an hour from now', b => b.slot(0, 0, { stamp_ns: b.ago(-3600) })],
-      ['slot-stamp-most', 'the newer report came 2^64 − 1 ns after the boot', b => b.slot(0, 0, { stamp_ns: MOST })],
+      [
+        'slot-stamp-most',
+        'the newer report came 2^64 − 1 ns after the boot',
+        b => {
+          b.slot(0, 0, { stamp_ns: MOST });
+          b.report(0, 0, { interval_ms: 1000 }); // as below
+        },
+      ],
       ['slot-stamp-sign', 'the newer report came 2^63 ns after the boot', b => b.slot(0, 0, { stamp_ns: 1n << 63n })],
       [
         'slot-stamp-0',
