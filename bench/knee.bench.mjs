@@ -36,32 +36,37 @@ async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 })
 }
 
 /** Receivers whose nodes have all reported once, so that their records exist. */
-async function openWarm(storm, nodes, ways) {
+async function openWarm(storm, nodes, ways, warm) {
   const opened = [];
   for (const { open, ...way } of ways) {
     const receiver = await open();
     await send(storm, receiver, { nodes, rate: 50_000, reports: nodes, key: way.key });
     opened.push({ receiver, ...way });
   }
-  await sleep(WARM_S);
+  await sleep(warm);
   return opened;
 }
 
 /** As fast as possible, to each of them in turn. */
-async function peaks(programs, own, nodes, laps) {
+async function peaks(programs, own, nodes, laps, warm) {
   const keyFile = writeKeyFile(own);
   const signed = kind => ({
     open: () => openReceiver('--key-file', keyFile, '--require', kind),
     key: { kind, secret: SECRET },
     reports: 600_000,
   });
-  const opened = await openWarm(programs.storm, nodes, [
-    { name: 'bare', open: () => openBare(programs.bare, nodes) },
-    { name: 'ours', open: () => openReceiver() },
-    { name: 'node', open: () => openNode(nodes) },
-    { name: 'clusterKey', ...signed('cluster') },
-    { name: 'nodeKeys', ...signed('node') },
-  ]);
+  const opened = await openWarm(
+    programs.storm,
+    nodes,
+    [
+      { name: 'bare', open: () => openBare(programs.bare, nodes) },
+      { name: 'ours', open: () => openReceiver() },
+      { name: 'node', open: () => openNode(nodes) },
+      { name: 'clusterKey', ...signed('cluster') },
+      { name: 'nodeKeys', ...signed('node') },
+    ],
+    warm,
+  );
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
     const sample = {};
@@ -77,8 +82,8 @@ async function peaks(programs, own, nodes, laps) {
  * Our receiver at increasing rates. Beside it a program watches the clock: a pause of the machine does not count as our
  * loss.
  */
-async function climb(programs, rates, seconds, laps) {
-  const [{ receiver }] = await openWarm(programs.storm, 10_000, [{ open: () => openReceiver() }]);
+async function climb(programs, rates, seconds, laps, warm) {
+  const [{ receiver }] = await openWarm(programs.storm, 10_000, [{ open: () => openReceiver() }], warm);
   const climbed = [];
   for (const rate of rates) {
     const samples = [];
@@ -97,13 +102,13 @@ async function climb(programs, rates, seconds, laps) {
 }
 
 /** CPU per report under so many readers, at 10,000 reports a second. */
-async function crowded(programs, readers, seconds, laps) {
+async function crowded(programs, readers, seconds, laps, warm) {
   const receiver = await openReceiver();
   const storm = await openStorm(programs.storm, receiver.port, 10_000, 10_000, 10_000_000);
   const children = Array.from({ length: readers }, () =>
     fork(SCAN, [receiver.board], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
   );
-  await sleep(WARM_S);
+  await sleep(warm);
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
     const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };
@@ -134,12 +139,12 @@ export async function bench({ quick, say }) {
   const own = folder();
   const programs = compile(own);
   const rows = [];
-  const laps = quick ? 2 : 3;
+  const [laps, warm] = quick ? [2, 5] : [3, WARM_S];
   const row = (figure, unit, samples, more) => rows.push({ figure, unit, samples, ...more });
   try {
     for (const nodes of quick ? [10_000] : [1000, 10_000, 100_000]) {
       say(`${nodes} nodes as fast as they can be sent, ${laps} laps`);
-      const samples = await peaks(programs, own, nodes, laps);
+      const samples = await peaks(programs, own, nodes, laps, warm);
       const of = (what, from) => samples.map(sample => from(sample[what], sample));
       const at = `${nodes} nodes at full speed`;
       row(
@@ -177,10 +182,12 @@ export async function bench({ quick, say }) {
       row(`${at}: receiver with nodes' own keys / bare`, 'ratio', ...ratio('nodeKeys', 0.5));
     }
 
-    const rates = [10_000, 20_000, 50_000, 100_000, 200_000, 400_000, 600_000, 700_000, 800_000];
+    const rates = quick
+      ? [10_000, 100_000, 800_000]
+      : [10_000, 20_000, 50_000, 100_000, 200_000, 400_000, 600_000, 700_000, 800_000];
     const seconds = quick ? 2 : 4;
     say(`${rates.length} rates up to ${rates.at(-1)} reports a second, ${laps} times ${seconds} s each`);
-    const climbed = await climb(programs, rates, seconds, laps);
+    const climbed = await climb(programs, rates, seconds, laps, warm);
     for (const { rate, samples } of climbed) {
       const of = (what, unit, from, more) => {
         const cell = { table: 'Receiver, 10,000 nodes', row: `${rate} reports/s`, column: `${what}, ${unit}` };
@@ -193,20 +200,20 @@ export async function bench({ quick, say }) {
       of('pauses of the machine', 'pauses', ({ pauses }) => pauses);
     }
 
-    for (const readers of [1, 2, 4, 8]) {
+    for (const readers of quick ? [1, 8] : [1, 2, 4, 8]) {
       say(`${readers} readers`);
       row(
         `receiver at 10,000 reports/s; readers with ten scans a second: ${readers}`,
         'us of CPU a report',
-        await crowded(programs, readers, seconds, laps),
+        await crowded(programs, readers, seconds, laps, warm),
         { plot: { name: 'crowd', series: 'receiver', x: readers } },
       );
     }
 
     const rate = 100_000;
-    say(`${VARIANTS.length} ways of the bare loop at ${rate} reports a second, ${laps} times ${seconds} s`);
+    say(`${VARIANTS.length} ways of the bare loop at ${rate} reports a second, ${quick ? 1 : laps} times ${seconds} s`);
     const tried = VARIANTS.map(() => []);
-    for (let lap = 0; lap < laps; lap++)
+    for (let lap = 0; lap < (quick ? 1 : laps); lap++)
       for (const [i, { how, senders }] of VARIANTS.entries()) {
         const what = { nodes: 10_000, rate: rate / (senders ?? 1), reports: rate * seconds, senders };
         const bare = await openBare(programs.bare, 10_000, ...how);
