@@ -39,6 +39,7 @@ import { match } from '../src/slurm/matching.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
 import { folder, ROOT, run } from './lib.js';
 import { type MadeBoard, madeBoard } from './madeboard.js';
+import { writeCommand } from './slurmstandin.js';
 
 t.setTimeout(300_000);
 
@@ -448,8 +449,7 @@ t.test('orders, and answers', async t => {
 
   const own = folder(t);
   const scontrol = join(own, 'scontrol');
-  writeFileSync(scontrol, '#!/bin/sh\necho "Slurmctld(primary) at Ctl.site is UP"; exit 1\n');
-  chmodSync(scontrol, 0o755);
+  writeCommand(scontrol, '#!/bin/sh\necho "Slurmctld(primary) at Ctl.site is UP"; exit 1\n');
   for (const [host, said] of [
     ['ctl', undefined],
     ['CTL.site', undefined],
@@ -1079,8 +1079,7 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
   const bare = folder(t);
   chmodSync(bare, 0o700);
   const commands = folder(t);
-  writeFileSync(join(commands, 'scontrol'), `#!/bin/sh\necho "Slurmctld(primary) at $(uname -n) is UP"\n`);
-  chmodSync(join(commands, 'scontrol'), 0o755);
+  writeCommand(join(commands, 'scontrol'), `#!/bin/sh\necho "Slurmctld(primary) at $(uname -n) is UP"\n`);
   const dry = ['bridge', '--undrain-own', '--dry-run', '--slurm-bin', commands, '--journal', bare];
   t.match(await run(dry), { code: 0, stdout: '' });
   t.same(readdirSync(bare), [], 'no lock either');

@@ -2,22 +2,21 @@
 // are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
 // the board.
 
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { NoAnswer, slurmCalls } from '../src/slurm/calls.js';
 import { replaceFile } from '../src/slurm/folder.js';
 import { monotonicMs, readState, type State, stateText, stateTrouble } from '../src/slurm/statefile.js';
 import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
-import { standIn } from './slurmstandin.js';
+import { standIn, writeCommand } from './slurmstandin.js';
 
 t.setTimeout(300_000);
 
 /** A stand-in for squeue. */
 function only(t: Test, text: string): string {
   const path = folder(t);
-  writeFileSync(join(path, 'squeue'), `#!/bin/sh\n${text}\n`);
-  chmodSync(join(path, 'squeue'), 0o755);
+  writeCommand(join(path, 'squeue'), `#!/bin/sh\n${text}\n`);
   return path;
 }
 

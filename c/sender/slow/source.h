@@ -126,7 +126,7 @@ bool parse_power(struct span text, uint64_t *watts);
 
 /* The packages of the node, as the entries `group`; read again only when CPUs are added or removed. `how` is about the
  * list of these. To be given back, because other sources need them too; NULL if they are unknown, or another source
- * holds them and hangs. */
+ * holds them, and may hang: then this reading is `busy`. */
 const struct topology *take_packages(struct reading *now, enum how how);
 void give_packages(void);
 
