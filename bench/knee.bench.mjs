@@ -36,7 +36,7 @@ async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 })
 }
 
 /** Receivers whose nodes have all reported once, so that their records exist. */
-async function openWarm(storm, nodes, ways, warm) {
+async function openWarm(storm, nodes, warm, ways) {
   const opened = [];
   for (const { open, ...way } of ways) {
     const receiver = await open();
@@ -55,18 +55,13 @@ async function peaks(programs, own, nodes, laps, warm) {
     key: { kind, secret: SECRET },
     reports: 600_000,
   });
-  const opened = await openWarm(
-    programs.storm,
-    nodes,
-    [
-      { name: 'bare', open: () => openBare(programs.bare, nodes) },
-      { name: 'ours', open: () => openReceiver() },
-      { name: 'node', open: () => openNode(nodes) },
-      { name: 'clusterKey', ...signed('cluster') },
-      { name: 'nodeKeys', ...signed('node') },
-    ],
-    warm,
-  );
+  const opened = await openWarm(programs.storm, nodes, warm, [
+    { name: 'bare', open: () => openBare(programs.bare, nodes) },
+    { name: 'ours', open: () => openReceiver() },
+    { name: 'node', open: () => openNode(nodes) },
+    { name: 'clusterKey', ...signed('cluster') },
+    { name: 'nodeKeys', ...signed('node') },
+  ]);
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
     const sample = {};
@@ -83,7 +78,7 @@ async function peaks(programs, own, nodes, laps, warm) {
  * loss.
  */
 async function climb(programs, rates, seconds, laps, warm) {
-  const [{ receiver }] = await openWarm(programs.storm, 10_000, [{ open: () => openReceiver() }], warm);
+  const [{ receiver }] = await openWarm(programs.storm, 10_000, warm, [{ open: () => openReceiver() }]);
   const climbed = [];
   for (const rate of rates) {
     const samples = [];
@@ -211,9 +206,10 @@ export async function bench({ quick, say }) {
     }
 
     const rate = 100_000;
-    say(`${VARIANTS.length} ways of the bare loop at ${rate} reports a second, ${quick ? 1 : laps} times ${seconds} s`);
+    const times = quick ? 1 : laps;
+    say(`${VARIANTS.length} ways of the bare loop at ${rate} reports a second, ${times} times ${seconds} s`);
     const tried = VARIANTS.map(() => []);
-    for (let lap = 0; lap < (quick ? 1 : laps); lap++)
+    for (let lap = 0; lap < times; lap++)
       for (const [i, { how, senders }] of VARIANTS.entries()) {
         const what = { nodes: 10_000, rate: rate / (senders ?? 1), reports: rate * seconds, senders };
         const bare = await openBare(programs.bare, 10_000, ...how);
