@@ -26,6 +26,7 @@
 #include "bulk_send.h"
 #include "fieldjson.h"
 #include "form.h"
+#include "gather.h"
 #include "harvest.h"
 #include "mac.h"
 #include "notify.h"
@@ -151,19 +152,93 @@ Napi::Value Totals(const Napi::CallbackInfo& info) {
   return out;
 }
 
-// printForm(into, at, text, gaps, values, texts, textBytes): bb_form_print; the bytes that were written.
+// A function that keeps what it works with. Calling it is faster than calling a method, which looks for that in its object.
+template <Napi::Value (*call)(const Napi::CallbackInfo&), class Kept>
+Napi::Function KeptBy(Napi::Env env, const char* name, std::unique_ptr<Kept> kept) {
+  auto function = Napi::Function::New<call>(env, name, kept.get());
+  function.AddFinalizer([](Napi::Env, Kept* gone) { delete gone; }, kept.release());
+  return function;
+}
+
+template <class T, class From>
+std::vector<T> VectorOf(const From& array) {
+  std::vector<T> out(array.ByteLength() / sizeof(T));
+  if (!out.empty()) memcpy(out.data(), array.Data(), out.size() * sizeof(T));
+  return out;
+}
+
+// form(text, gaps, values, texts): a bb_form and what is in its gaps.
+//   (into, at, textBytes): bb_form_print from byte `at` on; the bytes that were written.
+struct Form {
+  std::vector<char> text;
+  std::vector<struct bb_gap> gaps;
+  Napi::Reference<Napi::Float64Array> values;
+  Napi::Reference<Napi::Uint8Array> texts;
+  struct bb_form form;
+  struct bb_filling filling;
+};
+
 Napi::Value PrintForm(const Napi::CallbackInfo& info) {
-  auto into = info[0].As<Napi::Uint8Array>(), text = info[2].As<Napi::Uint8Array>(), texts = info[5].As<Napi::Uint8Array>();
-  auto gaps = info[3].As<Napi::Uint32Array>();
-  auto values = info[4].As<Napi::Float64Array>();
+  const auto* kept = static_cast<const Form*>(info.Data());
+  auto into = info[0].As<Napi::Uint8Array>();
   const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
-  const size_t used = std::min<size_t>(info[6].As<Napi::Number>().Uint32Value(), texts.ByteLength());
-  const struct bb_form form = {reinterpret_cast<const char*>(text.Data()), text.ByteLength(), gaps.ElementLength() / 3,
-                               reinterpret_cast<const struct bb_gap*>(gaps.Data())};
-  const struct bb_filling filling = {values.Data(), values.ElementLength(), reinterpret_cast<const char*>(texts.Data()), used};
-  const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &form, &filling);
-  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these values");
+  struct bb_filling filling = kept->filling;
+  filling.bytes = std::min<size_t>(info[2].As<Napi::Number>().Uint32Value(), filling.bytes);
+  const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->form, &filling);
+  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these texts");
   return Napi::Number::New(info.Env(), static_cast<double>(bytes));
+}
+
+Napi::Value MakeForm(const Napi::CallbackInfo& info) {
+  auto values = info[2].As<Napi::Float64Array>();
+  auto texts = info[3].As<Napi::Uint8Array>();
+  auto kept = std::make_unique<Form>();
+  kept->text = VectorOf<char>(info[0].As<Napi::Uint8Array>());
+  kept->gaps = VectorOf<struct bb_gap>(info[1].As<Napi::Uint32Array>());
+  kept->values = Napi::Persistent(values);
+  kept->texts = Napi::Persistent(texts);
+  kept->form = {kept->text.data(), kept->text.size(), kept->gaps.size(), kept->gaps.data()};
+  kept->filling = {values.Data(), reinterpret_cast<const char*>(texts.Data()), texts.ByteLength()};
+  if (!bb_form_check(&kept->form, values.ElementLength())) throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
+  return KeptBy<PrintForm>(info.Env(), "printForm", std::move(kept));
+}
+
+// gatherer(wanted, scales, values): struct bb_wanted and struct bb_scale, and where the values go.
+//   (bytes, before, after): bb_gather of the reports at these bytes; before -1: there is none.
+struct Gatherer {
+  std::vector<struct bb_wanted> wanted;
+  std::vector<struct bb_scale> scales;
+  Napi::Reference<Napi::Float64Array> kept;
+  double* values;
+};
+
+const struct bb_report* ReportAt(const Napi::Uint8Array& bytes, double at) {
+  if (!(at >= 0) || at + sizeof(struct bb_report) > static_cast<double>(bytes.ByteLength()))
+    throw Napi::RangeError::New(bytes.Env(), "no whole report is there");
+  const uint8_t* report = bytes.Data() + static_cast<size_t>(at);
+  if (reinterpret_cast<uintptr_t>(report) % 8 != 0) throw Napi::TypeError::New(bytes.Env(), "the report is not aligned to 8 bytes");
+  return reinterpret_cast<const struct bb_report*>(report);
+}
+
+Napi::Value Gather(const Napi::CallbackInfo& info) {
+  const auto* kept = static_cast<const Gatherer*>(info.Data());
+  auto bytes = info[0].As<Napi::Uint8Array>();
+  const double before = info[1].As<Napi::Number>().DoubleValue();
+  const struct bb_report* after = ReportAt(bytes, info[2].As<Napi::Number>().DoubleValue());
+  bb_gather(kept->wanted.data(), kept->scales.data(), kept->wanted.size(), before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
+  return info.Env().Undefined();
+}
+
+Napi::Value MakeGatherer(const Napi::CallbackInfo& info) {
+  auto values = info[2].As<Napi::Float64Array>();
+  auto kept = std::make_unique<Gatherer>();
+  kept->wanted = VectorOf<struct bb_wanted>(info[0].As<Napi::Uint32Array>());
+  kept->scales = VectorOf<struct bb_scale>(info[1].As<Napi::Float64Array>());
+  kept->kept = Napi::Persistent(values);
+  kept->values = values.Data();
+  if (kept->scales.size() != kept->wanted.size() || !bb_gather_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
+    throw Napi::TypeError::New(info.Env(), "these are no numbers of a report");
+  return KeptBy<Gather>(info.Env(), "gather", std::move(kept));
 }
 
 // JsonTable(rows, text, validAt): bb_json_table.
@@ -1194,7 +1269,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));
   exports.Set("totals", Napi::Function::New(env, Totals));
-  exports.Set("printForm", Napi::Function::New(env, PrintForm));
+  exports.Set("gatherer", Napi::Function::New(env, MakeGatherer));
+  exports.Set("form", Napi::Function::New(env, MakeForm));
   exports.Set("JsonTable", JsonTable::Class(env));
   exports.Set("JsonPrinter", JsonPrinter::Class(env));
   exports.Set("lock", Napi::Function::New(env, Lock));

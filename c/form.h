@@ -1,4 +1,5 @@
-/* A text with gaps in which numbers and other texts are printed. Pure. */
+/* A text with gaps in which numbers and other texts are printed, and with parts that are left out if theirs is unknown.
+ * Pure. */
 #ifndef BB_FORM_H
 #define BB_FORM_H
 #include <stdbool.h>
@@ -14,9 +15,10 @@ extern "C" {
 /* The `digits` of a gap for a text. */
 #define BB_GAP_TEXT 7
 
-/* A gap, and so many bytes of the form's text before it. `place` is that of the gap's value; `digits`: so many after
- * the decimal point, at most six, or BB_GAP_TEXT. */
-struct bb_gap { uint32_t before, place, digits; };
+/* A gap: so many bytes of the form's text lie between the end of the last gap's part and it, and so many after it belong
+ * to its part, too. The part is left out if the value is no number within +-(2^53 - 1). `place` is that of the gap's
+ * value; `digits`: so many after the decimal point, at most six, or BB_GAP_TEXT. */
+struct bb_gap { uint32_t before, after, place, digits; };
 
 struct bb_form {
   const char *text; /* all of it, without what is in the gaps */
@@ -24,17 +26,18 @@ struct bb_form {
   const struct bb_gap *gap;
 };
 
-/* What is in the gaps. A number lies within +-(2^53 - 1). The value of a text is its end in `texts`; it begins at the
- * end of the last one. */
+/* What is in the gaps. The value of a text is its end in `texts`; it begins at the end of the last one. */
 struct bb_filling {
   const double *values;
-  size_t places;
   const char *texts;
   size_t bytes;
 };
 
-/* Writes the form with that in its gaps; the bytes, or -1 if there may not be room for them, or if form and filling
- * do not go together. */
+/* Whether the gaps lie within the text, and their values among so many. */
+bool bb_form_check(const struct bb_form *form, size_t places);
+
+/* Writes a checked form with that in its gaps; the bytes, or -1 if there may not be room for them, or if the texts do not
+ * lie one after another. */
 long bb_form_print(char *to, size_t room, const struct bb_form *form, const struct bb_filling *filling);
 
 #ifdef __cplusplus

@@ -23,28 +23,61 @@ static bool has_other_cpus(const struct bb_span *s) {
   return (s->valid & BB_VALID_CPUS) != 0 && s->before->cpus_online != s->after->cpus_online;
 }
 
-/* Without a time base there is no rate: a division of or by NaN is NaN. Shares are of the sum of the times that have
- * a rate (the kernel lets iowait decrease a little), but there are none without cpu_idle_ms, or over other CPUs. */
+/* Shares are of the sum of the times that have a rate (the kernel lets iowait decrease a little), but there are none
+ * without cpu_idle_ms, or over other CPUs. */
+void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]) {
+  const size_t first = offsetof(struct bb_report, cpu_user_ms), idle = (offsetof(struct bb_report, cpu_idle_ms) - first) / 8;
+  double all = 0;
+  for (size_t i = 0; i < BB_CPU_KINDS; i++) {
+    share[i] = bb_moved_64(get(s->before, first + 8 * i, 8), get(s->after, first + 8 * i, 8));
+    if (!isnan(share[i])) all += share[i];
+  }
+  const bool has_shares = (s->valid & BB_VALID_STAT) != 0 && all > 0 && !isnan(share[idle]) && !isnan(s->seconds) && !has_other_cpus(s);
+  for (size_t i = 0; i < BB_CPU_KINDS; i++) share[i] = has_shares ? 100 * share[i] / all : NAN;
+}
+
+static void add_traffic(double traffic[BB_TRAFFIC_KINDS], const struct bb_net_if *before, const struct bb_net_if *after, double seconds) {
+  for (size_t i = 0; i < BB_TRAFFIC_KINDS; i++) {
+    const size_t at = offsetof(struct bb_net_if, rx_bytes) + 8 * i;
+    traffic[i] += bb_moved_64(get(before, at, 8), get(after, at, 8)) / seconds;
+  }
+}
+
+/* Adds all that have a rate; false: one has none, or there are none. */
+static bool add_all_traffic(const struct bb_span *s, double traffic[BB_TRAFFIC_KINDS]) {
+  const bool rest = s->after->net_rest.name[0] != 0;
+  bool any = rest;
+  if (!bb_has_net(s) || (rest && !bb_has_rest(s))) return false;
+  if (rest) add_traffic(traffic, &s->before->net_rest, &s->after->net_rest, s->seconds);
+  for (int i = 0; i < BB_NET_ENTRIES; i++) {
+    const struct bb_net_if *const after = &s->after->net[i];
+    if (after->name[0] == 0) continue;
+    const struct bb_net_if *const before = bb_partner(s->before, after);
+    if (before == NULL) return false;
+    add_traffic(traffic, before, after, s->seconds);
+    any = true;
+  }
+  return any;
+}
+
+void bb_traffic_of(const struct bb_span *s, double traffic[BB_TRAFFIC_KINDS]) {
+  for (size_t i = 0; i < BB_TRAFFIC_KINDS; i++) traffic[i] = 0;
+  if (add_all_traffic(s, traffic)) return;
+  for (size_t i = 0; i < BB_TRAFFIC_KINDS; i++) traffic[i] = NAN;
+}
+
+/* Without a time base there is no rate: a division of or by NaN is NaN. */
 static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
   const bool is_same_run = s->before->start_boot_ns == s->after->start_boot_ns;
-  const size_t n = sizeof bb_report_counters / sizeof bb_report_counters[0];
-  double cpu_ms = 0;
-  for (size_t i = 0; i < n; i++) {
+  double share[BB_CPU_KINDS];
+  bb_shares_of(s, share);
+  size_t kind = 0;
+  for (size_t i = 0; i < sizeof bb_report_counters / sizeof bb_report_counters[0]; i++) {
     const struct bb_counter *c = &bb_report_counters[i];
     double by = NAN;
     if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run)) by = moved(c, s->before, s->after);
     put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
-    if (c->share == 0) continue;
-    put(out, c->share, by);
-    if (!isnan(by)) cpu_ms += by;
-  }
-  const bool has_shares = cpu_ms > 0 && !isnan(out->cpu_idle_pct) && !isnan(s->seconds) && !has_other_cpus(s);
-  for (size_t i = 0; i < n; i++) {
-    const struct bb_counter *c = &bb_report_counters[i];
-    if (c->share == 0) continue;
-    double by;
-    memcpy(&by, (uint8_t *)out + c->share, sizeof by);
-    put(out, c->share, has_shares ? 100 * by / cpu_ms : NAN);
+    if (c->share != 0) put(out, c->share, share[kind++]);
   }
 }
 

@@ -3,6 +3,7 @@
 #define BB_RATES_H
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,11 +62,28 @@ static inline bool bb_has_fabric(const struct bb_span *s) {
   return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) && bb_is_same_sum(&s->before->fabric, &s->after->fabric);
 }
 
+/* The report's cpu_*_ms, and the counters of an entry that are added up over all interfaces: rx_bytes, tx_bytes,
+ * rx_packets and tx_packets. Each lie one after another. */
+#define BB_CPU_KINDS 8
+#define BB_TRAFFIC_KINDS 4
+BB_STATIC_ASSERT(offsetof(struct bb_report, cpu_steal_ms) == offsetof(struct bb_report, cpu_user_ms) + 8 * (BB_CPU_KINDS - 1), "cpu_*_ms");
+BB_STATIC_ASSERT(offsetof(struct bb_net_if, tx_packets) == offsetof(struct bb_net_if, rx_bytes) + 8 * (BB_TRAFFIC_KINDS - 1), "rx_* and tx_*");
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Per cent of all CPU time, by kind; NaN: unknown. */
+void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]);
+
+/* All network entries of a node together, per second; without the fabric, whose traffic may be part of them. NaN:
+ * unknown, and so is the sum as long as one of them has no rate, because the rest would look like all of it. */
+void bb_traffic_of(const struct bb_span *s, double traffic[BB_TRAFFIC_KINDS]);
+
 /* All rates of beoboard.h between the two reports of a span. */
 struct beoboard_rates;
-#ifdef __cplusplus
-extern "C"
-#endif
 void bb_rates_of(const struct bb_span *s, struct beoboard_rates *out);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -31,37 +31,12 @@ static void add_levels(struct bb_totals *t, const struct bb_report *r) {
   t->power.watts += r->power_node_w;
 }
 
-static void add_entry(double *in, double *out, const struct bb_net_if *before, const struct bb_net_if *after) {
-  *in += bb_moved_64(before->rx_bytes, after->rx_bytes);
-  *out += bb_moved_64(before->tx_bytes, after->tx_bytes);
-}
-
-/* All network entries of a node together, by the rule of the columns IN/s and OUT/s of status
- * (src/readings/cursor.ts): while one of them has no rate, the node is not in the sum, because the rest would look
- * like all of its traffic. */
-static void add_network(struct bb_flow *flow, const struct bb_span *s) {
-  double in = 0, out = 0;
-  int entries = 0;
-  for (int i = 0; i < BB_NET_ENTRIES; i++) {
-    const struct bb_net_if *const after = &s->after->net[i];
-    if (after->name[0] == 0) continue;
-    const struct bb_net_if *const before = bb_partner(s->before, after);
-    if (before == NULL) return;
-    add_entry(&in, &out, before, after);
-    entries++;
-  }
-  if (s->after->net_rest.name[0] != 0) {
-    if (!bb_has_rest(s)) return;
-    add_entry(&in, &out, &s->before->net_rest, &s->after->net_rest);
-    entries++;
-  }
-  if (entries > 0) add_flow(flow, in / s->seconds, out / s->seconds);
-}
-
 /* The values of two reports. Division by NaN, if no time has passed, is NaN. */
 static void add_rates(struct bb_totals *t, const struct bb_span *s) {
   const struct bb_report *const before = s->before, *const after = s->after;
-  if (bb_has_net(s)) add_network(&t->network, s);
+  double traffic[BB_TRAFFIC_KINDS];
+  bb_traffic_of(s, traffic);
+  add_flow(&t->network, traffic[0], traffic[1]);
   if (bb_has_fabric(s))
     add_flow(&t->fabric, bb_moved_64(before->fabric.rx_bytes, after->fabric.rx_bytes) / s->slow,
              bb_moved_64(before->fabric.tx_bytes, after->fabric.tx_bytes) / s->slow);

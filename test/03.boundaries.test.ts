@@ -62,8 +62,8 @@ const MAY: Record<string, string[]> = {
   'shm/trust': ['layout', 'native', 'common'],
   'shm/writer': ['layout', 'native', 'common', 'shm/trust'],
   'shm/reader': ['layout', 'native', 'common'],
-  // Every reading of a node, defined once; knows none of the programs that show them.
-  readings: ['layout', 'common', 'shm/reader'],
+  // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
+  readings: ['layout', 'native', 'common', 'shm/reader'],
   // Texts and JSON about a board, shared by everything that shows a board.
   // native, because it prints structs as JSON.
   telling: ['layout', 'native', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
@@ -110,6 +110,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['library', /^c\/lib\//],
   ['overview', /^c\/(overview|totals)\.[ch]$/],
   // Prints values into prepared texts; knows nothing of boards.
+  ['gathering', /^c\/gather\.[ch]$/],
   ['forms', /^c\/(form\.[ch]|digits\.h)$/],
   ['json', /^c\/fieldjson\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
@@ -141,6 +142,7 @@ const C_MAY: Record<string, string[]> = {
   library: ['contract', 'api', 'reader'],
   overview: ['contract', 'api', 'reader'],
   harvest: ['contract', 'reader'],
+  gathering: ['contract', 'reader'],
   forms: [],
   json: ['contract', 'api', 'reader', 'forms'],
   hashes: [],
@@ -149,7 +151,19 @@ const C_MAY: Record<string, string[]> = {
   'inside the writer': ['contract', 'reader', 'rules', 'writer'],
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
-  addon: ['reader', 'overview', 'forms', 'json', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
+  addon: [
+    'reader',
+    'overview',
+    'gathering',
+    'forms',
+    'json',
+    'harvest',
+    'hashes',
+    'rules',
+    'writer',
+    'kernel',
+    'receive',
+  ],
   // Programs on a node need neither the board nor OpenSSL.
   words: [],
   sender: ['contract', 'hashes', 'kernel', 'words'],

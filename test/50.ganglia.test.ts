@@ -13,7 +13,7 @@ import { EVERYTHING, parseQuery } from '../src/ganglia-xml/query.js';
 import { NAME_MAX, safe, VALUE_MAX } from '../src/ganglia-xml/safe.js';
 import type { Encodable, SetName } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
-import { printForm, TEXT_GAP } from '../src/native/index.js';
+import { form, TEXT_GAP } from '../src/native/index.js';
 import { NoBoard, Snapshot } from '../src/shm/reader.js';
 import {
   ALL,
@@ -134,6 +134,29 @@ t.test('what was not measured is left out', t => {
   const always = ['boottime', 'gexec', 'held', 'root_readonly', 'report_age', 'clock_ahead', 'reports_lost'].sort();
   t.same([...touched, ...always].sort(), all, 'every metric but these hangs on a set');
   t.same(Object.keys(valuesOf(board([node('n1', 0, { valid: 0n })]))).sort(), always, 'nothing measured');
+  t.end();
+});
+
+t.test('old readings are like young ones, but for their age', t => {
+  const text = (age: number, valid: bigint) =>
+    documentOf(board([node('n1', age, { valid }), node('n2', 1, { valid })], { header: { listening_since_ns: 0n } }));
+  const sets = [...Object.values(bits.valid).map(bit => ALL & ~(1n << BigInt(bit))), ALL, 0n];
+  for (const [i, valid] of sets.entries()) {
+    const [young, ...others] = [50, 127, 128, 129, 5000].map(age => {
+      const whole = text(age, valid);
+      const { metrics } = parse(whole).hosts.n1!;
+      t.ok(
+        Object.values(metrics).every(({ TN }) => TN === String(age)),
+        `all are ${age} s old`,
+      );
+      return whole
+        .replaceAll(`TN="${age}"`, 'TN="AGE"')
+        .replaceAll(`TN="${age + 80}"`, 'TN="AGE"')
+        .replaceAll(/REPORTED="\d+"/g, '')
+        .replace(/NAME="report_age" VAL="[^"]+"/, '');
+    });
+    for (const old of others) t.ok(old === young, `valid ${i}`);
+  }
   t.end();
 });
 
@@ -353,8 +376,8 @@ t.test('decimals', t => {
     const text = decimal(value, digits);
     // The nearest decimal, or its neighbour if rounding the product decides.
     const far = Math.abs(Number(text) - value);
-    const form = digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`);
-    return form.test(text) && text.length < 24 && far <= 0.5 / 10 ** digits + Math.abs(value) * 2 ** -51;
+    const pattern = digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`);
+    return pattern.test(text) && text.length < 24 && far <= 0.5 / 10 ** digits + Math.abs(value) * 2 ** -51;
   });
   fc.assert(plain, { seed: 50, numRuns: 20_000 });
   const small = fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.nat(3), (value, digits) => {
@@ -368,27 +391,42 @@ t.test('forms', t => {
   const into = Buffer.alloc(256, '?');
   /** What is printed at byte 3 of so many. */
   const printed = (text: string, gaps: number[], values: number[], texts = '', room = into.length) => {
-    const gapped = Uint32Array.from(gaps);
     const bytes = Buffer.from(texts);
     const to = into.subarray(0, room);
-    const length = printForm(to, 3, Buffer.from(text), gapped, Float64Array.from(values), bytes, bytes.length);
+    const print = form(Buffer.from(text), Uint32Array.from(gaps), Float64Array.from(values), bytes);
+    const length = print(to, 3, bytes.length);
     return to.toString('latin1', 3, 3 + length);
   };
   t.equal(printed('', [], []), '');
   t.equal(printed('nothing else', [], []), 'nothing else');
-  t.equal(printed('a=b=.', [2, 1, 1, 2, 0, 3], [-0.25, 7]), 'a=7.0b=-0.250.', 'values by their places');
+  t.equal(printed('a=b=.', [2, 0, 1, 1, 2, 0, 0, 3], [-0.25, 7]), 'a=7.0b=-0.250.', 'values by their places');
   t.equal(
-    printed('<><>', [1, 0, TEXT_GAP, 1, 1, 0, 1, 2, TEXT_GAP, 0, 3, TEXT_GAP], [3, 12, 3, 5], 'onexy'),
+    printed('<><>', [1, 0, 0, TEXT_GAP, 1, 0, 1, 0, 1, 0, 2, TEXT_GAP, 0, 0, 3, TEXT_GAP], [3, 12, 3, 5], 'onexy'),
     '<one>12<xy>',
     'texts one after another, also an empty one',
   );
+  // Parts (a), (b), (c) and (d), and something around them; the value of (c) is a text.
+  const parts = [2, 1, 0, 0, 1, 1, 1, 0, 1, 1, 2, TEXT_GAP, 1, 1, 3, 0];
+  const left = (...values: (number | undefined)[]) =>
+    printed(
+      '.()()()().',
+      parts,
+      values.map(value => value ?? Number.NaN),
+      'xy',
+    );
+  t.equal(left(1, 2, 2, 4), '.(1)(2)(xy)(4).');
+  t.equal(left(undefined, 2, 2, undefined), '(2)(xy).', 'what is before a part goes with it');
+  t.equal(left(1, undefined, undefined, 4), '.(1)(4).');
+  t.equal(left(1, undefined, 2, undefined), '.(1)(xy).');
+  t.equal(left(undefined, undefined, undefined, undefined), '.');
+  t.equal(left(1, 2 ** 53, Number.POSITIVE_INFINITY, -(2 ** 53)), '.(1).', 'too large');
   t.equal(into.toString('latin1', 0, 3), '???');
 
   const page = new Page(64);
   const asPage = (value: number, digits: number) => {
     page.length = 0;
     page.decimal(value, digits);
-    return printed('', [0, 0, digits], [value]) === Buffer.from(page.written).toString('latin1');
+    return printed('', [0, 0, 0, digits], [value]) === Buffer.from(page.written).toString('latin1');
   };
   const most = Number.MAX_SAFE_INTEGER;
   for (let digits = 0; digits <= 6; digits++)
@@ -402,24 +440,20 @@ t.test('forms', t => {
   fc.assert(same(fc.integer({ min: -1e9, max: 1e9 }).map(n => n / 1000)), { seed: 54, numRuns: 20_000 });
   fc.assert(same(fc.maxSafeInteger().map(n => n / 2 ** 12)), { seed: 55, numRuns: 20_000 });
 
-  for (const [what, ...form] of [
-    ['no room', 'text', [], [], '', 6],
-    ['no room for a number', '', [0, 0, 0], [1], '', 3 + 23],
-    ['a gap behind the end', 'text', [5, 0, 0], [1]],
-    ['no such place', '', [0, 1, 0], [1]],
-    ['too many digits', '', [0, 0, 8], [1]],
-    ['no number', '', [0, 0, 1], [Number.NaN]],
-    ['too large a number', '', [0, 0, 1], [2 ** 53]],
-    ['a text that ends before it begins', '', [0, 0, TEXT_GAP, 0, 1, TEXT_GAP], [2, 1], 'ab'],
-    ['a text behind the end', '', [0, 0, TEXT_GAP], [3], 'ab'],
-    ['a text that ends nowhere', '', [0, 0, TEXT_GAP], [Number.NaN], 'ab'],
-  ] as [what: string, ...Parameters<typeof printed>][])
-    t.throws(() => printed(...form), RangeError, what);
-  t.throws(
-    () => printForm(into, 257, into, new Uint32Array(), new Float64Array(), into, 0),
-    RangeError,
-    'no such byte',
-  );
+  for (const [what, error, ...parts] of [
+    ['no room', RangeError, 'text', [], [], '', 6],
+    ['no room for a number', RangeError, '', [0, 0, 0, 0], [1], '', 3 + 23],
+    ['a gap behind the end', TypeError, 'text', [5, 0, 0, 0], [1]],
+    ['a part that ends behind the end', TypeError, 'text', [2, 3, 0, 0], [1]],
+    ['a number of bytes that is too large', TypeError, 'text', [2, 2 ** 32 - 1, 0, 0], [1]],
+    ['no such place', TypeError, '', [0, 0, 1, 0], [1]],
+    ['too many digits', TypeError, '', [0, 0, 0, 8], [1]],
+    ['a text that ends before it begins', RangeError, '', [0, 0, 0, TEXT_GAP, 0, 0, 1, TEXT_GAP], [2, 1], 'ab'],
+    ['a text behind the end', RangeError, '', [0, 0, 0, TEXT_GAP], [3], 'ab'],
+  ] as [what: string, error: typeof RangeError, ...Parameters<typeof printed>][])
+    t.throws(() => printed(...parts), error, what);
+  const empty = form(into, new Uint32Array(), new Float64Array(), into);
+  t.throws(() => empty(into, 257, 0), RangeError, 'no such byte');
   t.end();
 });
 
@@ -490,13 +524,14 @@ t.test('a document is made piece by piece, and half of one leaves nothing behind
   const documents = new Documents([{ pieces, one: () => board([]) }]);
   const first = documents.gmond(LOCALTIME);
   t.match(textOf([first.next().value as Uint8Array]), /^<\?xml.*NAME="n0".*NAME="n15"/s);
-  t.equal(taken, 1, 'no more is read than is asked for');
+  t.equal(taken, 2, 'no more is read than fills a page');
   const second = documents.gmond(LOCALTIME + 1);
-  t.match(textOf([second.next().value as Uint8Array]), /NAME="n15"/, 'two at once');
+  const begin = textOf([second.next().value as Uint8Array]);
+  t.match(begin, /NAME="n15"/, 'two at once');
   first.return(undefined);
   const rest = textOf(second);
-  t.match(rest, /^<HOST NAME="n16"/);
-  t.equal(rest.match(/<HOST /g)?.length, 34);
+  const hosts = (text: string) => [...text.matchAll(/<HOST NAME="(\w+)"/g)].map(([, name]) => name);
+  t.strictSame([...hosts(begin), ...hosts(rest)], hosts(documentOf(board(nodes))));
   t.equal(textOf(documents.gmond(LOCALTIME)), documentOf(board(nodes)), 'the same of one large piece');
   t.end();
 });

@@ -11,7 +11,7 @@ import type { Host } from './host.js';
 import { safeOn } from './safe.js';
 
 /** How to get a metric's number for a host. */
-type Value = Omit<Measure, 'take'> & { readonly take: (host: Host) => number };
+type Value = Measure<Host>;
 
 /** One METRIC of Ganglia; `slope` is zero for a value that changes only with a reboot. DMAX is 0 for all. */
 export interface Metric {
@@ -77,11 +77,8 @@ function idleSinceBoot({ view, report }: Host): number {
   return total > 0 ? (100 * wide(view, report + IDLE_TIME)) / total : Number.NaN;
 }
 
-const ARCHITECTURES = enums.arch.map(arch => Buffer.from(arch));
-const architecture = ({ view, report }: Host) =>
-  ARCHITECTURES[view.getUint8(report + structs.report.fields.arch.offset)];
-const LINUX = Buffer.from('Linux');
-const OFF = Buffer.from('OFF');
+const architecture = ({ view, report }: Host): string | undefined =>
+  enums.arch[view.getUint8(report + structs.report.fields.arch.offset)];
 const { os_release } = structs.report.fields;
 
 const CPU = 'Percentage of CPU utilization that occurred while executing at the';
@@ -275,14 +272,14 @@ export const GMOND: readonly Metric[] = [
         title: 'Machine Type',
         description: 'System architecture',
         value: { ...setOf('arch'), take: host => (architecture(host) === undefined ? Number.NaN : 1) },
-        put: (host, page) => page.part(architecture(host) as Buffer),
+        put: (host, page) => page.text(architecture(host) as string),
       },
       // No other system has a sender. Still, it is sent only if the node reported its system.
       os_name: {
         title: 'Operating System',
         description: 'Operating system name',
         value: { ...setOf('os_release'), take: () => 1 },
-        put: (_, page) => page.part(LINUX),
+        put: (_, page) => page.text('Linux'),
       },
       os_release: {
         title: 'Operating System Release',
@@ -303,7 +300,7 @@ export const GMOND: readonly Metric[] = [
         title: 'Gexec Status',
         description: 'gexec available',
         value: { take: () => 1 },
-        put: (_, page) => page.part(OFF),
+        put: (_, page) => page.text('OFF'),
       },
     },
   ),

@@ -3,8 +3,8 @@
 
 import { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
-import { printForm, TEXT_GAP } from '../native/index.js';
-import { isMeasured } from '../shm/rates.js';
+import { form, type PrintForm, TEXT_GAP } from '../native/index.js';
+import { Gathering } from '../readings/gathering.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { attributes } from './dtd.js';
 import { Host, TMAX } from './host.js';
@@ -13,20 +13,19 @@ import { NAME_MAX, safeOn, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
 /** The length of the longest number. */
 const NUMBER_MAX = 24;
-/** How many forms are kept: one for all hosts that are alike. */
-const FORMS = 128;
+/** Hosts whose readings are younger have a form with their age in it, one for each second: nearly all hosts. */
+const OLD = 128;
 
 // Hosts that pass a DMAX are deleted, and gmetad 3.7.2 crashes when it deletes one.
 const UNCHANGING = attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED });
 const NAMELESS = Buffer.from(UNSPECIFIED);
 /** The length of the longest address. */
 const ADDRESS_MAX = 46;
-/** The values that each HOST has besides its metrics; their places follow those of the metrics. */
+/** The values that each HOST has besides its metrics; their places follow those of the metrics and of their ages. */
 const OPENING = { name: 0, address: 1, reported: 2, tn: 3, started: 4 };
 const OPENING_VALUES = Object.keys(OPENING).length;
 
 const { name: NAME, address: ADDRESS } = structs.record.fields;
-const { valid: VALID } = structs.report.fields;
 
 /**
  * The texts of a metric are the same for every host, because gmetad 3.7.2 aborts on more than 32 different extras of a
@@ -39,51 +38,39 @@ function extrasOf({ group, title, description }: Metric): string {
   return `<EXTRA_DATA>\n${elements}</EXTRA_DATA>\n`;
 }
 
-/** Hosts with the same measured sets: mostly all nodes of one type. */
-interface Kind {
-  /** The metrics that these hosts can have. */
-  readonly places: readonly number[];
-  /** The form of the last of these hosts, its age, and its metrics. */
-  form: Form | undefined;
-  age: number;
-  readonly shape: Int32Array;
-}
-
-/** A HOST with some metrics, without its values. */
-interface Form {
-  /** Those metrics that are texts. */
-  readonly texts: readonly number[];
-  readonly text: Uint8Array;
-  readonly gaps: Uint32Array;
-}
+/** A comparison with NaN is false. A number beyond the exact range is not a reading. */
+const isReading = (value: number) => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 /** Writes hosts with these metrics. */
 export class Renderer {
   readonly #host = new Host();
-  /** What the metrics take from each host, each kind of value in one array: they are read 10,000 times a document. */
-  readonly #take: readonly Metric['value']['take'][];
-  readonly #put: readonly Metric['put'][];
-  /** The values of a host, and its texts: the value of a text is its end there. */
+  readonly #gathering: Gathering<Host>;
+  /** The metrics that are texts. */
+  readonly #textual: readonly [place: number, put: NonNullable<Metric['put']>][];
+  /**
+   * The values of a host, NaN if it has none, their ages, and the values of the opening; and its texts: the value of a
+   * text is its end there.
+   */
   readonly #values: Float64Array;
   readonly #texts: Page;
-  /** One bit per metric: whether the host has it. */
-  readonly #present: Int32Array;
-  readonly #kinds = new Map<number, Kind>();
-  readonly #forms = new Map<string, Form>();
+  /** Forms of a host with metrics, by the age of its readings in seconds; that of one with old readings. */
+  readonly #forms: PrintForm[] = [];
+  readonly #old: PrintForm;
   /** That of a host without metrics. */
-  readonly #bare: Form;
+  readonly #bare: PrintForm;
   /** The length of the longest HOST, bytes. */
   readonly hostMost: number;
 
   constructor(readonly metrics: readonly Metric[]) {
-    this.#take = metrics.map(({ value }) => value.take);
-    this.#put = metrics.map(({ put }) => put);
-    this.#values = new Float64Array(metrics.length + OPENING_VALUES);
-    this.#texts = new Page(NAME_MAX + ADDRESS_MAX + metrics.filter(({ put }) => put !== undefined).length * VALUE_MAX);
-    this.#present = new Int32Array(Math.ceil(metrics.length / 32));
-    const all = this.#makeForm(Number.MAX_SAFE_INTEGER, () => true);
-    this.hostMost = all.text.length + this.#values.length * NUMBER_MAX + this.#texts.room;
-    this.#bare = this.#makeForm(0, () => false);
+    this.#textual = metrics.flatMap(({ put }, place) => (put === undefined ? [] : [[place, put] as const]));
+    this.#values = new Float64Array(2 * metrics.length + OPENING_VALUES);
+    const measures = metrics.map(({ value }) => value);
+    this.#gathering = new Gathering(measures, this.#values);
+    this.#texts = new Page(NAME_MAX + ADDRESS_MAX + this.#textual.length * VALUE_MAX);
+    const { text } = this.#parts(undefined, metrics);
+    this.hostMost = text.length + this.#values.length * NUMBER_MAX + this.#texts.room;
+    this.#old = this.#makeForm(undefined, metrics);
+    this.#bare = this.#makeForm(undefined, []);
   }
 
   /**
@@ -94,13 +81,10 @@ export class Renderer {
     const host = this.#host;
     host.layHost(snapshot, node);
     this.#open(node, localtime);
-    const form = host.report === -1 || has === NO_METRICS ? this.#bare : this.#measured(has);
-    const texts = this.#texts;
-    for (const place of form.texts) {
-      this.#put[place]?.(host, texts);
-      this.#values[place] = texts.length;
-    }
-    page.length += printForm(page.bytes, page.length, form.text, form.gaps, this.#values, texts.bytes, texts.length);
+    const isBare = host.report === -1 || has === NO_METRICS;
+    if (!isBare) this.#measure(has);
+    const print = isBare ? this.#bare : this.#formOf(Math.floor(host.age));
+    page.length += print(page.bytes, page.length, this.#texts.length);
   }
 
   /** Reads the values of the opening. */
@@ -108,7 +92,7 @@ export class Renderer {
     const { bytes, record, tn, report } = this.#host;
     const values = this.#values;
     const texts = this.#texts;
-    const first = this.metrics.length;
+    const first = values.length - OPENING_VALUES;
     texts.length = 0;
     if (safeOn(texts, bytes, record + NAME.offset, NAME.count, 'name') === 0) texts.part(NAMELESS);
     values[first + OPENING.name] = texts.length;
@@ -138,94 +122,67 @@ export class Renderer {
     }
   }
 
-  /** Reads the values of the metrics; returns the form for them. */
-  #measured(has?: (metric: Metric) => boolean): Form {
-    const kind = this.#kindOf(this.#host);
-    this.#measure(kind, has);
-    return this.#formOf(kind, Math.floor(this.#host.age));
-  }
-
-  /** Reads the values, and notes which of them are known. */
-  #measure({ places }: Kind, has?: (metric: Metric) => boolean): void {
-    const values = this.#values;
-    const present = this.#present;
+  /** Reads the values of the metrics, and writes those that are texts. */
+  #measure(has?: (metric: Metric) => boolean): void {
     const host = this.#host;
-    for (let i = 0; i < present.length; i++) present[i] = 0;
-    for (const place of places) {
-      const value = (this.#take[place] as Metric['value']['take'])(host);
-      values[place] = value;
-      // A comparison with NaN is false. A number beyond the exact range is not a reading.
-      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER && (has === undefined || has(this.metrics[place] as Metric)))
-        present[place >>> 5] = (present[place >>> 5] as number) | (1 << (place & 31));
-    }
-  }
-
-  #kindOf({ view, report, moving }: Host): Kind {
-    const low = view.getUint32(report + VALID.offset, true);
-    const high = view.getUint32(report + VALID.offset + 4, true);
-    // 40 sets, and whether there are rates.
-    const key = (high * 2 ** 32 + low) * 2 + Number(moving);
-    let kind = this.#kinds.get(key);
-    if (kind === undefined) {
-      const places = [...this.metrics.keys()].filter(place => {
-        const { set, rate } = (this.metrics[place] as Metric).value;
-        return (set === undefined || isMeasured(view, report, set)) && (rate === undefined || moving);
+    const values = this.#values;
+    const texts = this.#texts;
+    this.#gathering.read(host, host.bytes);
+    if (has !== undefined)
+      this.metrics.forEach((metric, place) => {
+        if (!has(metric)) values[place] = Number.NaN;
       });
-      kind = { places, form: undefined, age: -1, shape: new Int32Array(this.#present.length) };
-      if (this.#kinds.size === FORMS) this.#kinds.clear();
-      this.#kinds.set(key, kind);
+    for (const [place, put] of this.#textual) {
+      if (Number.isNaN(values[place])) continue;
+      put(host, texts);
+      values[place] = texts.length;
     }
-    return kind;
   }
 
-  #formOf(kind: Kind, age: number): Form {
-    const present = this.#present;
-    if (kind.form !== undefined && kind.age === age && this.#isPresent(kind.shape)) return kind.form;
-    const key = `${age} ${present.join(' ')}`;
-    let form = this.#forms.get(key);
-    if (form === undefined) {
-      if (this.#forms.size === FORMS) this.#forms.clear();
-      form = this.#makeForm(age, i => (((present[i >>> 5] as number) >>> (i & 31)) & 1) === 1);
-      this.#forms.set(key, form);
+  #formOf(age: number): PrintForm {
+    if (age < OLD) {
+      this.#forms[age] ??= this.#makeForm(age, this.metrics);
+      return this.#forms[age] as PrintForm;
     }
-    kind.shape.set(present);
-    kind.age = age;
-    kind.form = form;
-    return form;
+    const values = this.#values;
+    const { length } = this.metrics;
+    // What is left out has no age.
+    for (let i = 0; i < length; i++) values[length + i] = isReading(values[i] as number) ? age : Number.NaN;
+    return this.#old;
   }
 
-  #isPresent(shape: Int32Array): boolean {
-    for (let i = 0; i < shape.length; i++) if (this.#present[i] !== shape[i]) return false;
-    return true;
+  #makeForm(age: number | undefined, metrics: readonly Metric[]): PrintForm {
+    const { text, gaps } = this.#parts(age, metrics);
+    return form(text, gaps, this.#values, this.#texts.bytes);
   }
 
-  #makeForm(age: number, has: (place: number) => boolean): Form {
-    const places = [...this.metrics.keys()].filter(has);
-    const first = this.metrics.length;
+  /** A HOST with metrics of that age or, without one, with a gap for each age. What has no value is left out. */
+  #parts(age: number | undefined, metrics: readonly Metric[]): { text: Uint8Array; gaps: Uint32Array } {
+    const first = this.#values.length - OPENING_VALUES;
     const gaps: number[] = [];
     let text = '';
-    const gap = (before: string, place: number, digits: number) => {
-      gaps.push(Buffer.byteLength(before), place, digits);
-      text += before;
+    const gap = (before: string, place: number, digits: number, after = '') => {
+      gaps.push(Buffer.byteLength(before), Buffer.byteLength(after), place, digits);
+      text += before + after;
     };
     gap('<HOST NAME="', first + OPENING.name, TEXT_GAP);
     gap('" IP="', first + OPENING.address, TEXT_GAP);
     gap('" TAGS="" REPORTED="', first + OPENING.reported, 0);
     gap('" TN="', first + OPENING.tn, 0);
-    gap(`"${UNCHANGING} GMOND_STARTED="`, first + OPENING.started, 0);
-    let before = '">\n';
-    for (const place of places) {
-      const metric = this.metrics[place] as Metric;
+    gap(`"${UNCHANGING} GMOND_STARTED="`, first + OPENING.started, 0, '">\n');
+    metrics.forEach((metric, place) => {
       const { name, type, units, tmax, slope, put, digits } = metric;
-      gap(`${before}<METRIC NAME="${name}" VAL="`, place, put === undefined ? digits : TEXT_GAP);
-      const rest = attributes({ TYPE: type, UNITS: units, TN: age, TMAX: tmax, DMAX: 0, SLOPE: slope });
-      before = `"${rest}>\n${extrasOf(metric)}</METRIC>\n`;
-    }
-    return {
-      texts: places.filter(place => this.#put[place] !== undefined),
-      text: Buffer.from(`${text}${before}</HOST>\n`),
-      gaps: Uint32Array.from(gaps),
-    };
+      const before = `"${attributes({ TYPE: type, UNITS: units })} TN="`;
+      const after = `"${attributes({ TMAX: tmax, DMAX: 0, SLOPE: slope })}>\n${extrasOf(metric)}</METRIC>\n`;
+      const value = (rest: string) =>
+        gap(`<METRIC NAME="${name}" VAL="`, place, put === undefined ? digits : TEXT_GAP, rest);
+      if (age !== undefined) value(`${before}${age}${after}`);
+      else {
+        value(before);
+        gap('', this.metrics.length + place, 0, after);
+      }
+    });
+    return { text: Buffer.from(`${text}</HOST>\n`), gaps: Uint32Array.from(gaps) };
   }
 
   /** Adds the node to a summary: a host that is down is counted as down and adds nothing else. */
@@ -237,10 +194,11 @@ export class Renderer {
       return;
     }
     summary.up++;
-    this.#measure(this.#kindOf(host));
+    this.#gathering.read(host, host.bytes);
     for (let i = 0; i < this.metrics.length; i++) {
-      if ((((this.#present[i >>> 5] as number) >>> (i & 31)) & 1) === 0) continue;
-      summary.sums[i] = (summary.sums[i] as number) + (this.#values[i] as number);
+      const value = this.#values[i] as number;
+      if (!isReading(value)) continue;
+      summary.sums[i] = (summary.sums[i] as number) + value;
       summary.counts[i] = (summary.counts[i] as number) + 1;
     }
   }

@@ -50,14 +50,16 @@ export function putSafe(
   bytes: number,
   as: 'name' | 'value',
 ): number {
-  const kept = KEPT[as];
-  const most = at + MOST[as];
+  // Not by their names, because looking these up takes longer than the rest.
+  const isName = as === 'name';
+  const kept = isName ? KEPT.name : KEPT.value;
+  const most = at + (isName ? NAME_MAX : VALUE_MAX);
   let end = at;
   for (let i = start; i < start + bytes && end < most; i++) {
     const byte = from[i] as number;
     if (byte === 0) break;
     const put = kept[byte] as number;
-    if (put === 0 || (end === at && as === 'name' && FIRST[put] === 0)) continue;
+    if (put === 0 || (end === at && isName && FIRST[put] === 0)) continue;
     to[end++] = put;
   }
   return end;

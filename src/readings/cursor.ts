@@ -70,6 +70,11 @@ export class Cursor {
     return this.#pair;
   }
 
+  /** The offset of the report before; -1: there are no two reports that can have rates. */
+  get before(): number {
+    return this.moving ? this.#pair.before : -1;
+  }
+
   /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: unknown. Only valid if it is `moving`. */
   get shares(): Float64Array {
     if (!this.#hasShares) {

@@ -4,6 +4,7 @@
 import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import {
+  type Counter,
   type CounterName,
   counterOf,
   type InterfaceCounter,
@@ -15,20 +16,35 @@ import {
 import { CPU_KINDS, type Cursor, TRAFFIC } from './cursor.js';
 import { perOf } from './units.js';
 
-export interface Measure {
+/**
+ * A number that is only read and scaled, without any other computation; a program that wants many of each node has them
+ * read by the addon (gathering.ts).
+ */
+export type Plain = (
+  | { readonly kind: 'field'; readonly offset: number; readonly type: string }
+  | { readonly kind: 'bit'; readonly offset: number; readonly place: number }
+  | { readonly kind: 'rate'; readonly counter: Counter }
+  /** Places in CPU_KINDS, ascending. */
+  | { readonly kind: 'share'; readonly places: readonly number[] }
+  /** A place in TRAFFIC. */
+  | { readonly kind: 'traffic'; readonly place: number }
+) & { readonly factor: number };
+
+/** How to take a number; with `plain`, it is that and no more. */
+type Take<C extends Cursor> = ((cursor: C) => number) & { readonly plain?: Plain };
+
+export interface Measure<C extends Cursor = Cursor> {
   /**
    * The set that must have been measured, which `take` does not check again. Without a set the value is in every
    * report.
    */
-  readonly set?: SetBit;
+  readonly set?: SetBit | undefined;
   /** It needs two reports that can have rates, which `take` does not check again. */
-  readonly rate?: true;
+  readonly rate?: true | undefined;
   /** It comes from the record, and exists without a report, too. */
-  readonly ofRecord?: true;
-  /** The same times a factor, if that costs nothing more. */
-  readonly times?: (factor: number) => Measure;
+  readonly ofRecord?: true | undefined;
   /** The number; NaN: unknown. For a text, whether it is known: any number except NaN. */
-  readonly take: (cursor: Cursor) => number;
+  readonly take: Take<C>;
 }
 
 type Fields = typeof structs.report.fields;
@@ -82,58 +98,85 @@ export function setOf(name: keyof Fields): Pick<Measure, 'set'> {
   return set === undefined ? {} : { set: setBit(set) };
 }
 
-/** A field of the report, times a factor. */
-export function field(name: NumberField, factor = 1): Measure {
-  const { offset, type }: { offset: number; type: string } = structs.report.fields[name];
-  const read = readerOf(type);
-  return {
-    ...setOf(name),
-    times: by => field(name, factor * by),
-    take: scaledBy(factor, ({ view, report }) => read(view, report + offset)),
-  };
+/** A plain number before it is scaled. */
+function readerOfPlain(plain: Plain): (cursor: Cursor) => number {
+  switch (plain.kind) {
+    case 'field': {
+      const { offset } = plain;
+      const read = readerOf(plain.type);
+      return ({ view, report }) => read(view, report + offset);
+    }
+    case 'bit': {
+      const { offset, place } = plain;
+      return ({ view, report }) => (view.getUint8(report + offset) >>> place) & 1;
+    }
+    case 'rate': {
+      const { counter } = plain;
+      return ({ pair }) => pair.rate(counter);
+    }
+    case 'share': {
+      const [first = 0, ...rest] = plain.places;
+      return ({ shares }) => {
+        let sum = shares[first] as number;
+        for (const place of rest) sum += shares[place] as number;
+        return sum;
+      };
+    }
+    case 'traffic': {
+      const { place } = plain;
+      return ({ traffic }) => traffic[place] as number;
+    }
+  }
+}
+
+function takeOf(plain: Plain): Take<Cursor> {
+  return Object.assign(scaledBy(plain.factor, readerOfPlain(plain)), { plain });
 }
 
 /** The same times a factor, in one function: 10,000 nodes are read for one document, and each call counts. */
-function scaledBy(factor: number, take: Measure['take']): Measure['take'] {
+function scaledBy(factor: number, take: (cursor: Cursor) => number): (cursor: Cursor) => number {
   if (factor === 1) return take;
   const per = perOf(factor);
   return per === 0 ? cursor => take(cursor) * factor : cursor => take(cursor) / per;
 }
 
+/** A field of the report, times a factor. */
+export function field(name: NumberField, factor = 1): Measure {
+  const { offset, type }: { offset: number; type: string } = structs.report.fields[name];
+  return { ...setOf(name), take: takeOf({ kind: 'field', offset, type, factor }) };
+}
+
 /** The measure in another unit, which is so many of its own unit. */
 export function times(measure: Measure, factor: number): Measure {
   if (factor === 1) return measure;
-  return measure.times?.(factor) ?? { ...measure, take: scaledBy(factor, measure.take) };
+  const { take } = measure;
+  const { plain } = take;
+  return {
+    ...measure,
+    take: plain === undefined ? scaledBy(factor, take) : takeOf({ ...plain, factor: plain.factor * factor }),
+  };
 }
 
 /** A number computed from another measure. */
 export function map(measure: Measure, other: (number: number) => number): Measure {
-  const { times: _, ...same } = measure;
-  return { ...same, take: cursor => other(measure.take(cursor)) };
+  return { ...measure, take: cursor => other(measure.take(cursor)) };
 }
 
 /** A counter's rate per second, times a factor. */
 export function rate(name: CounterName, factor = 1): Measure {
-  const counter = counterOf(name);
-  const times = (by: number) => rate(name, factor * by);
-  return { ...setOf(name), rate: true, times, take: ({ pair }) => pair.rate(counter) * factor };
+  return { ...setOf(name), rate: true, take: takeOf({ kind: 'rate', counter: counterOf(name), factor }) };
 }
 
 /** Per cent of all CPU time between the two reports. */
 export function share(...kinds: (typeof CPU_KINDS)[number][]): Measure {
-  const [first = 0, ...rest] = kinds.map(kind => CPU_KINDS.indexOf(kind));
-  const take = ({ shares }: Cursor) => {
-    let sum = shares[first] as number;
-    for (const place of rest) sum += shares[place] as number;
-    return sum;
-  };
-  return { ...setOf('cpu_idle_ms'), rate: true, take };
+  const places = kinds.map(kind => CPU_KINDS.indexOf(kind)).sort((a, b) => a - b);
+  return { ...setOf('cpu_idle_ms'), rate: true, take: takeOf({ kind: 'share', places, factor: 1 }) };
 }
 
 /** The sum of all network entries, per second; without the fabric, whose traffic may be part of them. */
 export function traffic(counter: (typeof TRAFFIC)[number]): Measure {
   const place = TRAFFIC.indexOf(counter);
-  return { ...setOf('net'), rate: true, take: ({ traffic }) => traffic[place] as number };
+  return { ...setOf('net'), rate: true, take: takeOf({ kind: 'traffic', place, factor: 1 }) };
 }
 
 /** Rates of several interfaces that were added into one entry. */
@@ -232,12 +275,12 @@ export function ofRecord(name: keyof typeof structs.record.fields): Measure {
 /** A bit of a mask of the report: 1 or 0. */
 export function bit(mask: 'flags' | 'valid', name: string): Measure {
   const place = (bits[mask] as Record<string, number>)[name] as number;
-  const offset = (mask === 'flags' ? structs.report.fields.flags : valid).offset + (place >>> 5) * 4;
-  return { take: ({ view, report }) => (view.getUint32(report + offset, true) >>> (place & 31)) & 1 };
+  const offset = (mask === 'flags' ? structs.report.fields.flags : valid).offset + (place >>> 3);
+  return { take: takeOf({ kind: 'bit', offset, place: place & 7, factor: 1 }) };
 }
 
 /** The number if it is known: applies the checks that `take` leaves out. */
-export function taken({ set, rate, ofRecord, take }: Measure, cursor: Cursor): number {
+export function taken<C extends Cursor>({ set, rate, ofRecord, take }: Measure<C>, cursor: C): number {
   if (ofRecord !== true) {
     if (cursor.report < 0) return Number.NaN;
     if (set !== undefined && !isMeasured(cursor.view, cursor.report, set)) return Number.NaN;
