@@ -189,7 +189,7 @@ async function measurePrometheus({ quick, say }, note, own, children, receiver) 
   await countSeries(note, exporter.port);
   if (!installed('prometheus')) return void say('no prometheus here: apt-get install prometheus');
 
-  const wanted = quick ? 40 : 240;
+  const wanted = quick ? 20 : 240;
   say(`${NODES} nodes, ${wanted} scrapes`);
   const stub = openStub(receiver, exporter, Date.now() - (wanted + 10) * SCRAPE_S * 1000, note);
   const plain = await openPrometheus(children, own, PORT.plain, '');
@@ -350,18 +350,18 @@ async function measureStore({ quick, say }, note, own, children) {
 
 // ---- gmetad -----------------------------------------------------------------------------------------------------------
 
-async function openGmetad(children, own, name, port, more) {
+async function openGmetad(children, own, name, port, pollS, more) {
   const rrds = join(own, name);
   mkdirSync(rrds);
   const conf = join(own, `${name}.conf`);
-  const fixed = ['setuid off', `rrd_rootdir "${rrds}"`, `data_source "alpha" ${SCRAPE_S} 127.0.0.1:${port}`];
+  const fixed = ['setuid off', `rrd_rootdir "${rrds}"`, `data_source "alpha" ${pollS} 127.0.0.1:${port}`];
   writeFileSync(conf, lines(...fixed, ...more));
   const child = run(children, 'gmetad', ['-d', '1', '-c', conf]);
   const count = () => Number(execFileSync('sh', ['-c', `find "$0" -name '*.rrd' | wc -l`, rrds], { encoding: 'utf8' }));
   /** When all RRDs have been made. */
   let [before, now] = [-1, 0];
   while (now === 0 || now !== before) {
-    await sleep(SCRAPE_S + 1);
+    await sleep(pollS + 1);
     [before, now] = [now, count()];
   }
   return { pid: child.pid, rrds, count: now, close: () => end(child) };
@@ -369,11 +369,11 @@ async function openGmetad(children, own, name, port, more) {
 
 async function measureGmetad({ quick, say }, note, own, children, receiver) {
   if (!installed('gmetad')) return void say('no gmetad here: apt-get install gmetad');
-  // One node, in the way of Debian's gmetad.
+  // One node, in the way of Debian's gmetad. Its files are there after a poll, however often it polls.
   const few = await openReceiver();
   await fill(few.port, 1);
   const one = await serve(children, 'ganglia', '--board', few.board, '--listen', `127.0.0.1:${PORT.few}`);
-  const default_ = await openGmetad(children, own, 'default', one.port, []);
+  const default_ = await openGmetad(children, own, 'default', one.port, 5, []);
   const [cluster] = readdirSync(default_.rrds).filter(name => !name.startsWith('__'));
   const [host] = readdirSync(join(default_.rrds, cluster)).filter(name => !name.startsWith('__'));
   const folder = join(default_.rrds, cluster, host);
@@ -391,8 +391,8 @@ async function measureGmetad({ quick, say }, note, own, children, receiver) {
   // As many archives as by default, each long enough to have its own pages, as in practice: a write touches as many
   // pages.
   const archives = [1, 4, 40].map(step => `"RRA:AVERAGE:0.5:${step}:600"`).join(' ');
-  const gmetad = await openGmetad(children, own, 'many', all.port, [`RRAs ${archives}`]);
-  const polls = quick ? 2 : 8;
+  const gmetad = await openGmetad(children, own, 'many', all.port, SCRAPE_S, [`RRAs ${archives}`]);
+  const polls = quick ? 1 : 8;
   const look = () => ({ gmetad: cpuOf(gmetad.pid), ours: cpuOf(all.pid), bytes: writtenBy(gmetad.pid) });
   const first = look();
   let last = first;
