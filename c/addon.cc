@@ -156,7 +156,8 @@ Napi::Value Totals(const Napi::CallbackInfo& info) {
 template <Napi::Value (*call)(const Napi::CallbackInfo&), class Kept>
 Napi::Function KeptBy(Napi::Env env, const char* name, std::unique_ptr<Kept> kept) {
   auto function = Napi::Function::New<call>(env, name, kept.get());
-  function.AddFinalizer([](Napi::Env, Kept* gone) { delete gone; }, kept.release());
+  function.AddFinalizer([](Napi::Env, Kept* gone) { delete gone; }, kept.get());
+  kept.release();
   return function;
 }
 

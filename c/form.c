@@ -57,7 +57,7 @@ bool bb_form_check(const struct bb_form *form, size_t places) {
   for (size_t i = 0; i < form->gaps; i++) {
     const struct bb_gap *g = &form->gap[i];
     if (g->before > left || g->after > left - g->before || g->place >= places || g->digits > BB_GAP_TEXT) return false;
-    left -= g->before + g->after;
+    left -= (size_t)g->before + g->after;
   }
   return true;
 }

@@ -62,8 +62,7 @@ static double traffic_of(struct pair *p, uint32_t number) {
 static double value_of(struct pair *p, const struct bb_wanted *w) {
   if (w->what >= BB_GATHER_RATE_U32) {
     if (!p->moves || (w->set != BB_GATHER_ALWAYS && (p->span.valid >> w->set & 1) == 0)) return NAN;
-    if (w->what == BB_GATHER_BIT) return w->at < 8 * sizeof(struct bb_report);
-  if (w->what == BB_GATHER_SHARE) return share_of(p, w->at);
+    if (w->what == BB_GATHER_SHARE) return share_of(p, w->at);
     return w->what == BB_GATHER_TRAFFIC ? traffic_of(p, w->at) : rate_of(p, w);
   }
   if (w->set != BB_GATHER_ALWAYS && (p->after->valid >> w->set & 1) == 0) return NAN;

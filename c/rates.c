@@ -77,7 +77,7 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
     double by = NAN;
     if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run)) by = moved(c, s->before, s->after);
     put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
-    if (c->share != 0) put(out, c->share, share[kind++]);
+    if (c->share != 0 && kind < BB_CPU_KINDS) put(out, c->share, share[kind++]);
   }
 }
 

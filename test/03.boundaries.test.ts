@@ -109,8 +109,9 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['harvest', /^c\/harvest\.[ch]$/],
   ['library', /^c\/lib\//],
   ['overview', /^c\/(overview|totals)\.[ch]$/],
-  // Prints values into prepared texts; knows nothing of boards.
+  // Reads numbers of reports by a list.
   ['gathering', /^c\/gather\.[ch]$/],
+  // Prints values into prepared texts; knows nothing of boards.
   ['forms', /^c\/(form\.[ch]|digits\.h)$/],
   ['json', /^c\/fieldjson\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],

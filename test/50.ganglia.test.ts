@@ -182,6 +182,13 @@ t.test('no rate, no metric', t => {
     const left = Object.keys(EXPECTED).filter(name => !lost.test(name));
     t.same(Object.keys(valuesOf(board([made]))).sort(), left.sort(), what);
   }
+  // Such a host is in no sum of theirs either.
+  const [, beyond] = cases[4] as (typeof cases)[number];
+  const both = board([node('n2'), beyond]);
+  const documents = new Documents([sourceOf(both)]);
+  const sums = textOf(documents.gmetad({ ...EVERYTHING, summary: true }, LOCALTIME));
+  const numbers = (metric: string) => new RegExp(`<METRICS NAME="${metric}"[^>]* NUM="(\\d)"`).exec(sums)?.[1];
+  t.strictSame([numbers('bytes_in'), numbers('bytes_out')], ['1', '2']);
   t.end();
 });
 
@@ -524,15 +531,37 @@ t.test('a document is made piece by piece, and half of one leaves nothing behind
   const documents = new Documents([{ pieces, one: () => board([]) }]);
   const first = documents.gmond(LOCALTIME);
   t.match(textOf([first.next().value as Uint8Array]), /^<\?xml.*NAME="n0".*NAME="n15"/s);
-  t.equal(taken, 2, 'no more is read than fills a page');
+  t.equal(taken, 1, 'no more is read than is asked for');
   const second = documents.gmond(LOCALTIME + 1);
-  const begin = textOf([second.next().value as Uint8Array]);
-  t.match(begin, /NAME="n15"/, 'two at once');
+  t.match(textOf([second.next().value as Uint8Array]), /NAME="n15"/, 'two at once');
   first.return(undefined);
   const rest = textOf(second);
-  const hosts = (text: string) => [...text.matchAll(/<HOST NAME="(\w+)"/g)].map(([, name]) => name);
-  t.strictSame([...hosts(begin), ...hosts(rest)], hosts(documentOf(board(nodes))));
+  t.match(rest, /^<HOST NAME="n16"/);
+  t.equal(rest.match(/<HOST /g)?.length, 34);
   t.equal(textOf(documents.gmond(LOCALTIME)), documentOf(board(nodes)), 'the same of one large piece');
+  t.end();
+});
+
+t.test('what is sent late was read late: a piece is sent before the next one is read', t => {
+  // The longest hosts: every metric, with its longest value.
+  const longest = (i: number) => {
+    const release = Buffer.alloc(64, 'r');
+    return { ...node(`${'n'.repeat(58)}${i}`, 2000, { valid: ALL }), release };
+  };
+  const nodes = Array.from({ length: 200 }, (_, i) => longest(i));
+  const asked: number[] = [];
+  let sent = 0;
+  const pieces = function* (count: number) {
+    for (let i = 0; i < nodes.length; i += count) {
+      t.equal(sent, i, 'all that was read has been sent');
+      asked.push(count);
+      yield board(nodes.slice(i, i + count));
+    }
+  };
+  const documents = new Documents([{ pieces, one: () => board([]) }]);
+  for (const page of documents.gmond(LOCALTIME)) sent += textOf([page]).match(/<HOST /g)?.length ?? 0;
+  t.equal(sent, nodes.length);
+  t.ok(asked.length > 4 && asked.every(count => count < 100), `in pieces of ${asked[0]}`);
   t.end();
 });
 

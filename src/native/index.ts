@@ -460,11 +460,12 @@ export const GATHERED = [
 export const ALWAYS = 0xffff_ffff;
 
 /**
- * Makes a function that reads numbers into `values`. `wanted` has six numbers for each value: its kind in `GATHERED`; its byte in the report (of a bit, its number there; of a share, a bit for each
- * kind of CPU time that is added; of the traffic, the number of the counter); the number of its set or `ALWAYS`; of a
- * rate, 1 if it is by the slow rounds, and 1 if it is counted from the sender's start; and the place of the value. And
- * there are two scales for each: the value is multiplied by the first one or, if the second one is not 0, divided by
- * that. Throws if these are no numbers of a report.
+ * Makes a function that reads numbers into `values`, which must be neither transferred nor resized. `wanted` has six
+ * numbers for each value: its kind in `GATHERED`; its byte in the report (of a bit, its number there; of a share, a bit
+ * for each kind of CPU time that is added; of the traffic, the number of the counter); the number of its set or
+ * `ALWAYS`; of a rate, 1 if it is by the slow rounds, and 1 if it is counted from the sender's start; and the place of
+ * the value. And there are two scales for each: the value is multiplied by the first one or, if the second one is not 0,
+ * divided by that. Throws if these are no numbers of a report.
  */
 export const gatherer = native.gatherer;
 
@@ -478,7 +479,8 @@ export const TEXT_GAP = 7;
 export type PrintForm = (into: Uint8Array, at: number, textBytes: number) => number;
 
 /**
- * Makes a function that prints a text with what is in these arrays then. `gaps` has four numbers for each: the bytes of
+ * Makes a function that prints a text with what is in `values` and `texts` then; they must be neither transferred nor
+ * resized. `gaps` has four numbers for each: the bytes of
  * the text before it, since the end of the last gap's part; the bytes after it that still belong to its part; the place
  * of its value; and the digits after the decimal point (0 to 6) or `TEXT_GAP`. A part is left out if its value is not a
  * number within the exact range. The value of a text is where it ends in `texts`; it begins where the last one ends.
