@@ -160,18 +160,24 @@ export async function middles(page: Page, names: readonly string[]): Promise<{ x
   return found;
 }
 
-/** The colours at these places and the number of their tick, read without a break so that they belong together. */
+/**
+ * The colours at these places of cells and the number of their tick, read without a break so that they belong together.
+ * A canvas that has another size is empty until the next frame: then it is read in one that follows.
+ */
 export function colours(
   page: Page,
   places: readonly { x: number; y: number }[],
 ): Promise<{ seq: number; rgb: [number, number, number][] }> {
-  return page.evaluate(`(() => {
+  return page.evaluate(`(async () => {
     const canvas = document.querySelector('#cells');
     const context = canvas.getContext('2d');
-    return {
-      seq: Number(canvas.dataset.seq),
-      rgb: ${JSON.stringify(places)}.map(({ x, y }) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]),
-    };
+    const read = () => ${JSON.stringify(places)}.map(({ x, y }) => [...context.getImageData(x, y, 1, 1).data]);
+    let pixels = read();
+    for (let frames = 0; frames < 100 && pixels.some(([, , , opacity]) => opacity !== 255); frames++) {
+      await new Promise(requestAnimationFrame);
+      pixels = read();
+    }
+    return { seq: Number(canvas.dataset.seq), rgb: pixels.map(([r, g, b]) => [r, g, b]) };
   })()`);
 }
 
