@@ -131,7 +131,7 @@ export async function bench({ quick, say }) {
     '--help': { argv: ['--help'] },
     '--version': { argv: ['--version'] },
   };
-  const laps = quick ? 5 : 21;
+  const laps = quick ? 4 : 21;
   say(`${NODES} nodes, ${SILENT} of them silent, ${laps} laps`);
   /** For each command its times, each with that of `node -e 0`. */
   const pairs = new Map(Object.keys(commands).map(command => [command, []]));
@@ -182,7 +182,7 @@ export async function bench({ quick, say }) {
   await small.close();
   const lasting = {};
   for (const command of ['status --watch', 'status --watch --sort in', 'status --watch --by /^node../', 'events'])
-    lasting[command] = await watching([...command.split(' '), ...at], quick ? 5 : 20, quick ? 1 : 3);
+    lasting[command] = await watching([...command.split(' '), ...at], quick ? 4 : 20, quick ? 1 : 3);
   await receiver.close();
   return [
     { figure: 'a page of fresh memory', unit: 'ns', samples: pages },
