@@ -10,10 +10,9 @@
 
 static const uint32_t POWERS[DIGITS_MOST + 1] = {1, 10, 100, 1000, 10000, 100000, 1000000};
 
-/* The number divided by that power of ten. Division by a constant takes a fifth of the time of another one. */
+/* The number divided by that power of ten, 1 to 6. Division by a constant takes a fifth of the time of another one. */
 static uint64_t divided(uint64_t number, uint32_t digits) {
   switch (digits) {
-  case 0: return number;
   case 1: return number / 10;
   case 2: return number / 100;
   case 3: return number / 1000;

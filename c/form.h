@@ -17,8 +17,8 @@ extern "C" {
 
 /* A gap: so many bytes of the form's text lie between the end of the last gap's part and it, and so many after it belong
  * to its part, too. The part, with what is before the gap and after it, is left out if the value is no number within
- * +-(2^53 - 1). `place` is that of the gap's
- * value; `digits`: so many after the decimal point, at most six, or BB_GAP_TEXT. */
+ * +-(2^53 - 1). `place` is that of the gap's value; `digits`: so many after the decimal point, at most six, or
+ * BB_GAP_TEXT. */
 struct bb_gap { uint32_t before, after, place, digits; };
 
 struct bb_form {

@@ -31,17 +31,9 @@ struct pair {
   double share[BB_CPU_KINDS], traffic[BB_TRAFFIC_KINDS];
 };
 
-static uint64_t get(const struct bb_report *report, uint32_t at, size_t width) {
-  uint64_t value = 0;
-  memcpy(&value, (const uint8_t *)report + at, width); /* little-endian */
-  return value;
-}
-
 static double rate_of(const struct pair *p, const struct bb_wanted *w) {
   if (w->of_run && p->before->start_boot_ns != p->after->start_boot_ns) return NAN;
-  const double moved = w->what == BB_GATHER_RATE_U64 ? bb_moved_64(get(p->before, w->at, 8), get(p->after, w->at, 8))
-                                                     : bb_moved_32((uint32_t)get(p->before, w->at, 4), (uint32_t)get(p->after, w->at, 4));
-  return moved / (w->slow ? p->span.slow : p->span.seconds);
+  return bb_moved_at(p->before, p->after, w->at, widths[w->what]) / (w->slow ? p->span.slow : p->span.seconds);
 }
 
 static double share_of(struct pair *p, uint32_t kinds) {
@@ -67,13 +59,13 @@ static double value_of(struct pair *p, const struct bb_wanted *w) {
   }
   if (w->set != BB_GATHER_ALWAYS && (p->after->valid >> w->set & 1) == 0) return NAN;
   switch (w->what) {
-  case BB_GATHER_U8: return (double)get(p->after, w->at, 1);
-  case BB_GATHER_U16: return (double)get(p->after, w->at, 2);
-  case BB_GATHER_U32: return (double)get(p->after, w->at, 4);
-  case BB_GATHER_I16: return (int16_t)get(p->after, w->at, 2);
-  case BB_GATHER_BIT: return (double)(get(p->after, w->at / 8, 1) >> w->at % 8 & 1);
-  case BB_GATHER_I32: return (int32_t)get(p->after, w->at, 4);
-  default: return (double)get(p->after, w->at, 8);
+  case BB_GATHER_U8: return (double)bb_number_at(p->after, w->at, 1);
+  case BB_GATHER_U16: return (double)bb_number_at(p->after, w->at, 2);
+  case BB_GATHER_U32: return (double)bb_number_at(p->after, w->at, 4);
+  case BB_GATHER_I16: return (int16_t)bb_number_at(p->after, w->at, 2);
+  case BB_GATHER_BIT: return (double)(bb_number_at(p->after, w->at / 8, 1) >> w->at % 8 & 1);
+  case BB_GATHER_I32: return (int32_t)bb_number_at(p->after, w->at, 4);
+  default: return (double)bb_number_at(p->after, w->at, 8);
   }
 }
 

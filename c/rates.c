@@ -4,19 +4,7 @@
 #include "beoboard.h"
 #include "header.gen.h"
 
-static uint64_t get(const void *bytes, size_t offset, size_t width) {
-  uint64_t value = 0;
-  memcpy(&value, (const uint8_t *)bytes + offset, width); /* little-endian */
-  return value;
-}
-
 static void put(void *rates, size_t offset, double rate) { memcpy((uint8_t *)rates + offset, &rate, sizeof rate); }
-
-/* How far a counter moved in the structs that begin at these addresses. */
-static double moved(const struct bb_counter *c, const void *before, const void *after) {
-  const uint64_t from = get(before, c->at, c->bytes), to = get(after, c->at, c->bytes);
-  return c->bytes == 8 ? bb_moved_64(from, to) : bb_moved_32((uint32_t)from, (uint32_t)to);
-}
 
 /* The times of a CPU that was added or removed change the sums by hours. */
 static bool has_other_cpus(const struct bb_span *s) {
@@ -29,7 +17,7 @@ void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]) {
   const size_t first = offsetof(struct bb_report, cpu_user_ms), idle = (offsetof(struct bb_report, cpu_idle_ms) - first) / 8;
   double all = 0;
   for (size_t i = 0; i < BB_CPU_KINDS; i++) {
-    share[i] = bb_moved_64(get(s->before, first + 8 * i, 8), get(s->after, first + 8 * i, 8));
+    share[i] = bb_moved_at(s->before, s->after, first + 8 * i, 8);
     if (!isnan(share[i])) all += share[i];
   }
   const bool has_shares = (s->valid & BB_VALID_STAT) != 0 && all > 0 && !isnan(share[idle]) && !isnan(s->seconds) && !has_other_cpus(s);
@@ -39,7 +27,7 @@ void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]) {
 static void add_traffic(double traffic[BB_TRAFFIC_KINDS], const struct bb_net_if *before, const struct bb_net_if *after, double seconds) {
   for (size_t i = 0; i < BB_TRAFFIC_KINDS; i++) {
     const size_t at = offsetof(struct bb_net_if, rx_bytes) + 8 * i;
-    traffic[i] += bb_moved_64(get(before, at, 8), get(after, at, 8)) / seconds;
+    traffic[i] += bb_moved_at(before, after, at, 8) / seconds;
   }
 }
 
@@ -75,7 +63,7 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
   for (size_t i = 0; i < sizeof bb_report_counters / sizeof bb_report_counters[0]; i++) {
     const struct bb_counter *c = &bb_report_counters[i];
     double by = NAN;
-    if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run)) by = moved(c, s->before, s->after);
+    if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run)) by = bb_moved_at(s->before, s->after, c->at, c->bytes);
     put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
     if (c->share != 0 && kind < BB_CPU_KINDS) put(out, c->share, share[kind++]);
   }
@@ -85,7 +73,7 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
 static void add_interface(const struct bb_net_if *before, const struct bb_net_if *after, double base, struct beoboard_net_rates *out) {
   if (before != NULL) memcpy(out->name, after->name, sizeof out->name - 1);
   for (size_t i = 0; i < sizeof bb_net_counters / sizeof bb_net_counters[0]; i++)
-    put(out, bb_net_counters[i].rate, before == NULL ? NAN : moved(&bb_net_counters[i], before, after) / base);
+    put(out, bb_net_counters[i].rate, before == NULL ? NAN : bb_moved_at(before, after, bb_net_counters[i].at, bb_net_counters[i].bytes) / base);
 }
 
 static void add_interfaces(const struct bb_span *s, struct beoboard_rates *out) {

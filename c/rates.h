@@ -40,6 +40,19 @@ static inline double bb_moved_32(uint32_t from, uint32_t to) {
   return modulo < UINT32_C(1) << 31 ? (double)modulo : NAN;
 }
 
+/* A number of so many bytes, at most eight, at an offset from there. */
+static inline uint64_t bb_number_at(const void *from, size_t at, size_t bytes) {
+  uint64_t value = 0;
+  memcpy(&value, (const uint8_t *)from + at, bytes); /* little-endian */
+  return value;
+}
+
+/* How far a counter of four or eight bytes moved, which lies at the same offset in both. */
+static inline double bb_moved_at(const void *before, const void *after, size_t at, size_t bytes) {
+  const uint64_t from = bb_number_at(before, at, bytes), to = bb_number_at(after, at, bytes);
+  return bytes == 8 ? bb_moved_64(from, to) : bb_moved_32((uint32_t)from, (uint32_t)to);
+}
+
 static inline bool bb_has_net(const struct bb_span *s) { return (s->valid & BB_VALID_NET) != 0 && !isnan(s->seconds); }
 
 /* The same interface in a report: by name, never by place; of two with the same name the last one counts, as in
