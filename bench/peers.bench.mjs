@@ -10,7 +10,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArchive, textOf, unpack } from '../dist/test/tree.js';
+import { parseArchive, textOf, unpack } from '../dist/test/kit/tree.js';
 import {
   bare,
   collectd,

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { NETWORK } from '../dist/test/realslurm.js';
+import { NETWORK } from '../dist/test/kit/realslurm.js';
 
 export async function bench({ quick }) {
   const inside = fileURLToPath(new URL('slurmrows.mjs', import.meta.url));

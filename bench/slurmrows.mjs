@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Slurm } from '../dist/test/realslurm.js';
+import { Slurm } from '../dist/test/kit/realslurm.js';
 import { cpuOf, end, folder, MAIN, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 

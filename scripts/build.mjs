@@ -1,53 +1,49 @@
-// Builds what is missing: packages, the addon, and the JavaScript; in an installed package only the addon. `--generate`
-// makes the files again that come from proto/. Plain JavaScript without dependencies, because it runs before there are
-// any.
+// Builds what is missing: packages, the addon, and the program; in an installed package only the addon. `--modules`
+// makes the files for tests and benchmarks as well, `--types` checks the types, and `--generate` makes the files again
+// that come from proto/. Plain JavaScript without dependencies, because it runs before there are any.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { begin, end, finished } from './progress.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** In an installed package everything except the addon exists; it is built when no prebuilt one fits. */
 const installed = !existsSync(join(root, 'tsconfig.json'));
+const [generates, wantsTypes, wantsModules] = ['--generate', '--types', '--modules'].map(word =>
+  process.argv.includes(word),
+);
 
 function fail(message) {
+  end();
   console.error(`build: ${message}`);
   process.exit(1);
 }
 
 /** Runs a command; its output is shown only when it fails. */
-function run(what, command, args, hint = '') {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
-  });
-  if (error?.code === 'ENOENT') fail(`${command} is missing; ${hint || 'install it'}`);
-  if (error || status !== 0) fail(`${what} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+async function run(what, command, args, hint = 'install it') {
+  const { code, output, missing } = await finished(command, args, { cwd: root });
+  if (missing) fail(`${command} is missing; ${hint}`);
+  if (code !== 0) fail(`${what} failed:\n${output}`);
 }
 
-function packages() {
+async function packages() {
   const lock = join(root, 'package-lock.json');
-  const installed = join(root, 'node_modules', '.package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  console.error('build: installing packages …');
-  run('npm ci', 'npm', ['ci', '--no-audit', '--no-fund']);
+  const there = join(root, 'node_modules', '.package-lock.json');
+  if (existsSync(there) && statSync(there).mtimeMs >= statSync(lock).mtimeMs) return;
+  begin('build', 'installing packages');
+  await run('npm ci', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
 }
 
-function addon() {
+async function addon() {
   const require = createRequire(import.meta.url);
   const api = dirname(require.resolve('node-addon-api/package.json'));
   const headers = join(dirname(require.resolve('node-api-headers/package.json')), 'include');
-  if (!existsSync(join(root, 'build', 'beoboard.node'))) console.error('build: compiling the addon …');
-  const compilers = 'on Debian: apt-get install gcc g++ make';
-  run(
-    'compiling the addon',
-    'make',
-    ['-s', '-j2', ...(installed ? ['-B'] : []), '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`],
-    compilers,
-  );
+  if (!existsSync(join(root, 'build', 'beoboard.node'))) begin('build', 'compiling the addon');
+  const always = installed ? ['-B'] : [];
+  const args = ['-s', '-j2', ...always, '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`];
+  await run('compiling the addon', 'make', args, 'on Debian: apt-get install gcc g++ make');
 }
 
 /** Every file below a folder, or the file itself. */
@@ -70,42 +66,53 @@ const seen = (paths, ending) =>
     })
     .sort()
     .join('');
-/** What the JavaScript is made of, and the result. */
-const sources = () =>
-  seen(['src', 'proto', 'test', 'bench'], /\.ts$/) +
-  seen(['src/web/page'], /\.(html|css|svg|json)$/) +
-  seen(['scripts', 'tsconfig.json', 'package.json', 'package-lock.json'], /\.(mjs|cjs|json)$/);
-const made = () => seen(['dist'], /\.(js|cjs)$/) + seen(['dist/page'], /\.(html|css|svg)$/);
 
-function javascript() {
-  const record = join(root, 'dist', '.built');
+/** Makes what `from` (folders) have changed into `to`; a record in dist/ says of what the result is made. */
+async function make(name, from, to, bundle) {
+  const record = join(root, 'dist', `.${name}`);
+  const made = () => seen(to, /\.(js|cjs|html|css|svg)$/);
   // Computed before: what changes during the build is built by the next one.
-  const before = sources();
-  if (existsSync(record) && readFileSync(record, 'utf8') === `${before}\n${made()}`) return;
-  const main = join(root, 'dist', 'src', 'main.js');
-  if (!existsSync(main)) console.error('build: compiling TypeScript …');
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  // The page runs in a browser and does not know Node.
-  for (const project of [root, join(root, 'src', 'web', 'page')])
-    run('compiling TypeScript', process.execPath, [tsc, '-p', project]);
-  run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
-  writeFileSync(`${record}.${process.pid}`, `${before}\n${made()}`);
+  const sources = seen([...from, 'scripts', 'tsconfig.json', 'package.json', 'package-lock.json'], /./);
+  if (existsSync(record) && readFileSync(record, 'utf8') === `${sources}\n${made()}`) return;
+  try {
+    await bundle(await import('./bundle.mjs'));
+  } catch (error) {
+    fail(`making JavaScript failed:\n${error.message}`);
+  }
+  writeFileSync(`${record}.${process.pid}`, `${sources}\n${made()}`);
   renameSync(`${record}.${process.pid}`, record);
+}
+
+/** What users run. */
+const program = () => make('program', ['src'], ['dist/bin', 'dist/page'], ({ program }) => program());
+
+/** What tests, benchmarks and the generator load. */
+async function modules() {
+  const folders = ['src', 'proto', 'test', 'bench'];
+  const made = folders.map(folder => `dist/${folder}`);
+  await make('modules', folders, made, ({ modules }) => modules(folders));
+}
+
+/** The page runs in a browser and does not know Node, so it has a project of its own. */
+async function types() {
+  begin('build', 'checking types');
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const check = project => run('checking types', process.execPath, [tsc, '--noEmit', '-p', project]);
+  await Promise.all([check(root), check(join(root, 'src', 'web', 'page'))]);
 }
 
 const [major = 0] = process.versions.node.split('.').map(Number);
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
-const generates = process.argv.includes('--generate');
-if (installed && generates) fail('--generate needs a clone of the repository');
-if (!installed) packages();
+if (installed && process.argv.length > 2) fail(`${process.argv[2]} needs a clone of the repository`);
+if (!installed) await packages();
 if (generates) {
-  javascript();
-  run('generating', process.execPath, [join(root, 'dist', 'proto', 'contract.js')]);
+  await modules();
+  await run('generating', process.execPath, [join(root, 'dist', 'proto', 'contract.js')]);
   // Manual pages and completions; they need the help of the built program.
-  addon();
-  javascript();
-  run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);
+  await Promise.all([addon(), program(), modules()]);
+  await run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);
 }
-addon();
-if (!installed) javascript();
+await Promise.all([addon(), ...(installed ? [] : [program(), ...(wantsModules ? [modules()] : [])])]);
+if (wantsTypes) await types();
+end();

@@ -1,66 +1,142 @@
-// Bundles the output of `tsc` for src/ into few CommonJS files in dist/bin/: beoboard.cjs, and the parts that it loads
-// on demand, one for each verb and one for each set of modules that the same verbs share. Nothing else changes;
-// packages and the addon stay where they are. The page of the wall goes to dist/page/: one script, and the other files
-// unchanged.
+// Makes JavaScript of the TypeScript with esbuild, which checks no types. `program`: dist/bin/, one CommonJS file for
+// each verb, loaded on demand by beoboard.cjs; and dist/page/, what browsers get. `modules`: dist/src/, dist/test/ …,
+// each file by itself, for tests and benchmarks. Packages and the addon stay where they are.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rollup } from '@rollup/wasm-node';
+import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const into = join(root, 'dist', 'bin');
+const bin = join(root, 'dist', 'bin');
 const PROGRAM = 'beoboard.cjs';
 
-/** Paths relative to a module stay valid: programs, package.json, packages and the addon are found by them. */
-const places = {
+const sourceOf = (importer, path) => resolve(dirname(importer), path.replace(/\.js$/, '.ts'));
+
+/** Bundles entries, `{ name: source }`, in memory; returns the paths in dist/bin/ by source, and fills `files`. */
+async function bundle(files, entries, { plugins = [], names = '[name]-[hash]', banner = '', supported = {} }) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.entries(entries).map(([out, source]) => ({ out, in: source })),
+    entryNames: names,
+    outExtension: { '.js': '.cjs' },
+    outdir: bin,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    banner: {
+      js: `${banner}const moduleUrl = path => require('node:url').pathToFileURL(require('node:path').join(__dirname, path)).href;`,
+    },
+    supported,
+    write: false,
+    metafile: true,
+    plugins,
+  });
+  for (const { path, text } of outputFiles) files.set(basename(path), text);
+  return new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [join(root, entryPoint), basename(path)]),
+  );
+}
+
+/**
+ * What is found relative to a module (package.json, packages, the addon, scripts/) stays where it is seen from
+ * dist/src/. The file of a child process that is forked is an entry of its own, in `children` by its source.
+ */
+const places = children => ({
   name: 'places',
-  resolveImportMeta(property, { moduleId }) {
-    const path = JSON.stringify(relative(into, moduleId));
-    return property === 'url'
-      ? `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${path})).href`
-      : null;
-  },
-};
-
-const bundle = await rollup({
-  input: join(root, 'dist', 'src', 'main.js'),
-  external: id => !id.startsWith('.') && !id.startsWith('/'),
-  plugins: [places],
-  // No tree shaking. Rollup 4.68 assumes that an argument which all calls it has found leave out is never given, and
-  // does not find the calls of functions from `await import`: whole branches were removed. Modules contain little
-  // unused code.
-  treeshake: false,
-  onwarn(warning) {
-    throw new Error(warning.message);
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes('import.meta.url')) return undefined;
+      const module = `'../${relative(root, path).replace(/\.ts$/, '.js')}'`;
+      const contents = text
+        .replace(/new URL\('(\.\/[^']+\.js)', import\.meta\.url\)/g, (_, child) => {
+          const made = children.get(sourceOf(path, child));
+          if (made === undefined) throw new Error(`${relative(root, path)}: no entry for ${child}; see FORKED`);
+          return `new URL(moduleUrl("./${made}"))`;
+        })
+        .replaceAll('import.meta.url', `moduleUrl(${module})`);
+      return { contents, loader: 'ts' };
+    });
   },
 });
-const { output: parts } = await bundle.generate({
-  format: 'cjs',
-  generatedCode: 'es2015',
-  banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
-  entryFileNames: PROGRAM,
-  // The main of a verb by its folder. A name contains a hash of the content: a program that has been started finds its
-  // own parts.
-  chunkFileNames: ({ facadeModuleId, name }) =>
-    `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}-[hash].cjs`,
-});
 
-const page = await rollup({
-  input: join(root, 'dist', 'src', 'web', 'page', 'main.js'),
-  treeshake: false, // As above.
-  onwarn(warning) {
-    throw new Error(warning.message);
+/** Imports of these sources become a require of the file made of them. */
+const outside = made => ({
+  name: 'outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\./ }, ({ importer, path, kind }) => {
+      const file = kind === 'entry-point' ? undefined : made.get(sourceOf(importer, path));
+      return file === undefined ? undefined : { path: `./${file}`, external: true };
+    });
   },
 });
-const { output: pageParts } = await page.generate({ format: 'es', entryFileNames: 'page.js' });
-const source = join(root, 'src', 'web', 'page');
-const besides = readdirSync(source).filter(name => /\.(html|css|svg)$/.test(name));
 
-// A service may start at this moment, and a running command may load more parts: each file is replaced atomically,
-// beoboard.cjs last, and replaced files stay for a while.
+/** Modules that run as child processes. */
+const FORKED = { 'slow-child': 'src/sender/slow/child.ts' };
+
+/** The sources of the verbs, as src/parts.ts loads them. */
+function verbs() {
+  const text = readFileSync(join(root, 'src', 'parts.ts'), 'utf8');
+  return Object.fromEntries(
+    [...text.matchAll(/^ +(\w+): \(\) => import\('\.\/(.+)\.js'\)/gm)].map(([, verb, path]) => [
+      verb,
+      `src/${path}.ts`,
+    ]),
+  );
+}
+
+/** Everything for dist/bin/, by name; beoboard.cjs last. */
+async function programFiles() {
+  const files = new Map();
+  // What beoboard.cjs and the verbs share has to be one module: the classes of errors, and what happens to stdout.
+  const base = await bundle(files, { base: 'src/base.ts' }, {});
+  const [shared] = base.values();
+  const own = readFileSync(join(root, 'src', 'base.ts'), 'utf8').matchAll(/from '(.+)\.js'/g);
+  const outer = new Map([...own].map(([, path]) => [join(root, 'src', `${path}.ts`), shared]));
+  const children = await bundle(files, FORKED, { plugins: [outside(outer), places(new Map())] });
+  const parts = await bundle(files, verbs(), { plugins: [outside(outer), places(children)] });
+  await bundle(
+    files,
+    { beoboard: 'src/main.ts' },
+    {
+      plugins: [outside(new Map([...outer, ...parts])), places(children)],
+      names: '[name]',
+      banner: '#!/usr/bin/env node\n',
+      // A verb is loaded by require: the loader of ES modules would take as long as the verb itself.
+      supported: { 'dynamic-import': false },
+    },
+  );
+  return files;
+}
+
+/** Everything for dist/page/, by name: one script, and the other files unchanged. */
+async function pageFiles() {
+  const source = join(root, 'src', 'web', 'page');
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [join(source, 'main.ts')],
+    bundle: true,
+    platform: 'browser',
+    target: 'es2022',
+    format: 'esm',
+    write: false,
+  });
+  const besides = readdirSync(source).filter(name => /\.(html|css|svg)$/.test(name));
+  return new Map([
+    ['page.js', outputFiles[0].text],
+    ...besides.map(name => [name, readFileSync(join(source, name), 'utf8')]),
+  ]);
+}
+
 const HOUR_MS = 3_600_000;
-/** Writes files, by name, into a folder, in this order. */
+
+/**
+ * Writes files, by name, into a folder, in this order. A service may start at this moment, and a running command may
+ * load more files: each is replaced atomically, and replaced ones stay for a while.
+ */
 function put(folder, files) {
   mkdirSync(folder, { recursive: true });
   for (const [name, code] of files) {
@@ -78,12 +154,22 @@ function put(folder, files) {
   }
 }
 
-put(
-  join(root, 'dist', 'page'),
-  new Map([
-    ...pageParts.map(({ fileName, code }) => [fileName, code]),
-    ...besides.map(name => [name, readFileSync(join(source, name), 'utf8')]),
-  ]),
-);
-// Parts first.
-put(into, new Map(parts.map(({ fileName, code }) => [fileName, code]).reverse()));
+export async function program() {
+  put(join(root, 'dist', 'page'), await pageFiles());
+  put(bin, await programFiles());
+}
+
+/** Every module below these folders, each by itself. */
+export async function modules(folders) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: folders.map(folder => `${folder}/**/*.ts`),
+    outbase: root,
+    outdir: join(root, 'dist'),
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    sourcemap: true,
+    logLevel: 'error',
+  });
+}

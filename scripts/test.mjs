@@ -1,53 +1,97 @@
-// Builds and runs the tests; the last line is the true count. Arguments choose test files by a part of their name;
-// --long runs those of test/long instead, one after another, and shows their figures. Plain JavaScript without
-// dependencies, because it runs before there are any.
+// Builds and runs the tests of test/ROOM/, types and style included; the last line is the true count. Words choose
+// those whose room or file has one of them; --long runs the long ones (NAME.long.test.ts) instead, one after another,
+// and shows their figures. A test says itself how long it takes and what it must not run beside (see `traitsOf`). Plain
+// JavaScript without dependencies, because it runs before there are any.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import cost from './cost.cjs';
+import { clear, finished, show } from './progress.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const long = process.argv.includes('--long');
-const folder = long ? join('test', 'long') : 'test';
-const tests = join(root, 'dist', folder);
 const report = join(root, 'build', 'test.tap');
+const long = process.argv.includes('--long');
+const words = process.argv.slice(2).filter(word => word !== '--long');
+const began = performance.now();
 
-function run(command, args) {
-  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+/**
+ * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
+ * if it says nothing); `// @waits`: mostly it waits, so it runs beside two others; `// @quiet`: it holds programs to
+ * times as users do, so it runs at the end, beside one other at most; `// @uses THING`: it runs beside no other that
+ * uses this.
+ */
+function traitsOf(source) {
+  const [head] = readFileSync(source, 'utf8').split('\nimport ');
+  const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
+  const seconds = Number(of('seconds')?.[1] ?? 5);
+  return { seconds, waits: of('waits') !== null, quiet: of('quiet') !== null, uses: of('uses')?.[1] };
 }
 
-if (run(process.execPath, [join(root, 'scripts', 'build.mjs')]) !== 0) process.exit(1);
-if (run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.']) !== 0) process.exit(1);
+/** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
+const tests = readdirSync(join(root, 'test'), { recursive: true })
+  .filter(path => path.endsWith('.test.ts') && path.endsWith('.long.test.ts') === long)
+  .map(path => ({
+    name: path.replace(/(\.long)?\.test\.ts$/, ''),
+    file: join('dist', 'test', path.replace(/\.ts$/, '.js')),
+    ...traitsOf(join(root, 'test', path)),
+  }));
+/** What is held besides, as if they were tests; the first is the reference for all times. */
+const tool = (...path) => join(root, 'node_modules', ...path);
+const TSC = tool('typescript', 'bin', 'tsc');
+const checks = [
+  { name: 'types', command: [process.execPath, TSC, '--noEmit'] },
+  { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '-p', 'src/web/page'] },
+  { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
+].map(check => ({ seconds: 1000, waits: false, quiet: false, ...check }));
 
-// Only tests with a source: a deleted test may still be in dist/.
-const sources = new Set(readdirSync(join(root, folder)).map(name => name.replace(/\.ts$/, '.js')));
-const wanted = process.argv.slice(2).filter(word => word !== '--long');
-const files = readdirSync(tests)
-  .filter(name => name.endsWith('.test.js') && sources.has(name))
-  .filter(name => wanted.length === 0 || wanted.some(part => name.includes(part)))
-  .map(name => join('dist', folder, name));
-if (files.length === 0) {
-  console.error(`test: no test is called ${wanted.join(' or ')}`);
+const isWanted = ({ name }) => words.length === 0 || words.some(word => name.includes(word));
+const wanted = [...(long ? [] : checks), ...tests].filter(isWanted).sort((a, b) => b.seconds - a.seconds);
+if (wanted.length === 0) {
+  console.error(`test: no room and no test of test/ has ${words.join(' or ')} in its name`);
   process.exit(2);
 }
 
+const built = spawn(process.execPath, [join(root, 'scripts', 'build.mjs'), '--modules'], { stdio: 'inherit' });
+if ((await once(built, 'close'))[0] !== 0) process.exit(1);
+
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
-const TIMEOUT_S = long ? 100_000 : 600;
+const TIMEOUT_S = long ? 100_000 : 900;
+
+/** Runs a check: types or style. */
+async function runCheck({ command: [program, ...args] }) {
+  const { code, output } = await finished(
+    'bash',
+    ['-c', 'TIMEFORMAT="# cost: %U %S"; time "$0" "$@"', program, ...args],
+    {
+      cwd: root,
+    },
+  );
+  const [, user, system] = /# cost: ([\d.]+) ([\d.]+)/.exec(output) ?? [];
+  const failed = code === 0 ? 0 : 1;
+  return {
+    told: '',
+    passed: 1 - failed,
+    failed,
+    skipped: 0,
+    cpu: Number(user) + Number(system),
+    why: failed ? output : '',
+  };
+}
 
 /**
  * Runs a file by itself, as `node FILE`, and returns its TAP output. Not by `tap run`: that makes every process load a
  * TypeScript compiler, also those that tests start, and what takes 0.1 s takes 2 (Node 20, two busy cores).
  */
-async function runTest(file) {
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+async function runTest({ name, file }) {
+  const child = spawn(process.execPath, ['--require', './scripts/cost.cjs', '--enable-source-maps', file], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) },
   });
   const hung = setTimeout(() => child.kill('SIGKILL'), (TIMEOUT_S + 60) * 1000);
-  const began = performance.now();
   let told = '';
   child.stdout.setEncoding('utf8').on('data', data => {
     told += data;
@@ -59,69 +103,89 @@ async function runTest(file) {
   const count = what => Number(new RegExp(`${what}: (\\d+)`).exec(totals ?? '')?.[1] ?? 0);
   const [passed, failed, skipped] = [count('pass'), count('fail'), count('skip') + count('todo')];
   const broken = totals === undefined || (code !== 0 && failed === 0);
-  const seconds = (performance.now() - began) / 1000;
-  console.log(`${code === 0 && !broken ? 'ok' : 'FAILED'} ${file}: ${passed} passed, ${seconds.toFixed(1)} s`);
   // The failures with tap's diagnostics. The enclosing tests are indented less, and say only that something in them
   // failed.
-  for (const [block] of told.matchAll(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm))
-    console.log(block);
-  if (broken) console.log(`${file} ended before its time: ${signal ?? `exit code ${code}`}\n${told.slice(-2000)}`);
-  return { file, told, passed, failed: failed + (broken ? 1 : 0), skipped };
-}
-
-/** The slowest tests, which begin first so that none is alone at the end; by their numbers. */
-const LONGEST = '61 93 35 111 106 70 65 53 13'.split(' ');
-/** Tests that mostly wait, the longest first. */
-const WAITING = '90 56 77 126 52 76 78 98 28 119 29 15 86 45 104 54 94 99 125 113 112 24 39 22 122 58'.split(' ');
-
-/**
- * Tests that hold several programs to seconds, as users do. On a slow machine they fail beside two others, so they run
- * last, two at a time.
- */
-const LAST = '72 124 123 27'.split(' ');
-
-const placeIn = (numbers, file) => {
-  const place = numbers.indexOf(file.split(/[/.]/).at(-4));
-  return place < 0 ? numbers.length : place;
-};
-const inOrderOf = (numbers, files) => files.toSorted((a, b) => placeIn(numbers, a) - placeIn(numbers, b));
-
-/**
- * All tests: two at a time, and one of the waiting ones beside them; at the end whatever is left. With three busy
- * tests, those that depend on the kernel's own times (links, carriers) would fail.
- */
-async function runTests() {
-  const results = [];
-  const among = numbers => file => placeIn(numbers, file) < numbers.length;
-  const waiting = inOrderOf(WAITING, files.filter(among(WAITING)));
-  const last = inOrderOf(LAST, files.filter(among(LAST)));
-  const others = inOrderOf(
-    LONGEST,
-    files.filter(file => !waiting.includes(file) && !last.includes(file)),
+  const blocks = [...told.matchAll(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm)].map(
+    ([block]) => block,
   );
-  const work = async (...queues) => {
-    for (const queue of queues)
-      for (let file = queue.shift(); file !== undefined; file = queue.shift()) results.push(await runTest(file));
-  };
-  if (long) {
-    await work(files);
-    return results;
-  }
-  await Promise.all([work(others, waiting), work(others, waiting), work(waiting)]);
-  await Promise.all([work(last), work(last)]);
-  return results;
+  if (broken) blocks.push(`${name} ended before its time: ${signal ?? `exit code ${code}`}\n${told.slice(-2000)}`);
+  const cpu = Number(/^# cost: ([\d.]+) s$/m.exec(told)?.[1]);
+  return { told, passed, failed: failed + (broken ? 1 : 0), skipped, cpu, why: blocks.join('\n') };
 }
 
-const results = await runTests();
-mkdirSync(dirname(report), { recursive: true });
-writeFileSync(report, results.map(({ file, told }) => `# ${file}\n${told}`).join(''));
+const results = new Map();
+const running = new Set();
 
-const told = results.map(result => result.told).join('');
-if (long) for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
+/** Runs one of either, and shows its line. */
+async function runOne(test) {
+  running.add(test);
+  const since = performance.now();
+  const result = await (test.command === undefined ? runTest(test) : runCheck(test));
+  running.delete(test);
+  result.wall = (performance.now() - since) / 1000;
+  results.set(test, result);
+  const { passed, failed, cpu, wall, why } = result;
+  clear();
+  const verdict = failed === 0 ? 'ok' : 'FAILED';
+  console.log(`${verdict} ${test.name}: ${passed} passed, ${wall.toFixed(1)} s, CPU ${cpu.toFixed(1)} s`);
+  if (why !== '') console.log(why);
+}
+
+/** What runs, on a terminal, under the lines of what has run. */
+const showing = setInterval(() => {
+  const seconds = Math.floor((performance.now() - began) / 1000);
+  const names = [...running].map(({ name }) => name).join(', ');
+  show(`${results.size} of ${wanted.length} done, ${seconds} s: ${names}`);
+}, 1000);
+
+/** Runs what is in these queues, first the first one; nothing beside what uses the same thing. */
+async function work(...queues) {
+  const isFree = ({ uses }) => uses === undefined || ![...running].some(other => other.uses === uses);
+  for (const queue of queues)
+    while (queue.length > 0) {
+      const at = queue.findIndex(isFree);
+      if (at >= 0) await runOne(queue.splice(at, 1)[0]);
+      // All that is left uses what another one uses now.
+      else await new Promise(resolve => setTimeout(resolve, 100));
+    }
+}
+
+if (long) await work(wanted);
+else {
+  const last = wanted.filter(({ quiet }) => quiet);
+  const waiting = wanted.filter(({ waits, quiet }) => waits && !quiet);
+  const busy = wanted.filter(({ waits, quiet }) => !waits && !quiet);
+  await Promise.all([work(busy, waiting), work(busy, waiting), work(waiting)]);
+  await Promise.all([work(last), work(last)]);
+}
+clearInterval(showing);
+clear();
+
+const all = [...results.values()];
+mkdirSync(dirname(report), { recursive: true });
+writeFileSync(report, [...results].map(([{ name }, { told }]) => `# ${name}\n${told}`).join(''));
+
+const told = all.map(result => result.told).join('');
+if (long)
+  for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=|cost:)(.*)$/gm)) console.log(figures);
 // Again at the end, by name, because often only the end of a long log is kept.
+for (const [{ name, command }, { failed }] of results)
+  if (command !== undefined && failed > 0) console.log(`failed: ${name}`);
 for (const [, name] of told.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
   console.log(`failed: ${name}`);
-const sum = what => results.reduce((all, result) => all + result[what], 0);
+
+// Some machines are twice as slow as others: so the times are told as multiples of one that is taken in the same run.
+const [cpu, wall] = [cost.cpu(), (performance.now() - began) / 1000];
+const reference = results.get(checks[0]);
+const times = (what, value) => `${what} ${value.toFixed(0)} s`;
+const multiple = (value, of) => `${(value / of).toFixed(1)} ×`;
+console.log(
+  reference === undefined
+    ? `${times('CPU', cpu)}, ${times('wall', wall)}`
+    : `${times('CPU', cpu)}, ${times('wall', wall)}: ${multiple(cpu, reference.cpu)} and ${multiple(wall, reference.wall)} ` +
+        `those of tsc --noEmit (${reference.cpu.toFixed(1)} and ${reference.wall.toFixed(1)} s)`,
+);
+const sum = what => all.reduce((total, result) => total + result[what], 0);
 const [passed, failed, skipped] = ['passed', 'failed', 'skipped'].map(sum);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);

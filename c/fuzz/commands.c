@@ -1,7 +1,7 @@
 /* Fuzzes what clients say to beoboard-mon. An input is the size of the pieces in which it comes, and what comes.
  *
  * What must hold: what is answered is one expression, whole and no longer than there is room for; what is said in one piece more or less
- * never reads beyond it (the sanitizers see that). That TypeScript takes the same commands, test/91.fuzz.test.ts asks by fuzz_tell(). */
+ * never reads beyond it (the sanitizers see that). That TypeScript takes the same commands, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../mon/asking.h"
 #include "../mon/samples.h"
 #include "fuzz.h"

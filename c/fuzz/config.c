@@ -2,7 +2,7 @@
  * and the file.
  *
  * What must hold: a fault is one line, without a control character in it, and says where; what is taken keeps to the limits of its header
- * files. That TOML means the same to TypeScript, and a key file the same key, test/91.fuzz.test.ts asks by fuzz_tell(). */
+ * files. That TOML means the same to TypeScript, and a key file the same key, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

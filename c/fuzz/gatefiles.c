@@ -3,7 +3,7 @@
  *
  * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name is one that a node
  * may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the same without upper case; and folded they are
- * a list of the same names. That a host list means the same to TypeScript, and names fold to the same list, test/91.fuzz.test.ts asks by
+ * a list of the same names. That a host list means the same to TypeScript, and names fold to the same list, test/fuzz/fuzz.test.ts asks by
  * fuzz_tell(). */
 #include "../common/hostfold.h"
 #include "../gate/skip.h"

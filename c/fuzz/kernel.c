@@ -1,7 +1,7 @@
 /* Fuzzes the parsers of kernel texts of the sender in C, and that of the GPU file. An input is the number of a parser and a text.
  *
  * What must hold: a text that is refused leaves the report as it was; of one that is taken the same fields are written with the same values,
- * whatever stood there before; nothing is read outside of the text. That the other sender makes the same of it, test/91.fuzz.test.ts
+ * whatever stood there before; nothing is read outside of the text. That the other sender makes the same of it, test/fuzz/fuzz.test.ts
  * asks by fuzz_tell(). */
 #include "../sender/collect/parse.h"
 #include "../sender/slow/gpu.h"

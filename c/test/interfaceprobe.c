@@ -1,5 +1,5 @@
 /* Does as it is told, line by line, with what watches interfaces (interfaces.h) and with the kernel's counts of drops (kerneldrops.h), for
- * test/55.interfaces.test.ts. An answer is lines that end with one that begins with "= ".
+ * test/receiver/interfaces.test.ts. An answer is lines that end with one that begins with "= ".
  *   interfaceprobe PROC SYS
  * It makes traffic over loopback alone, and opens a tap interface where it is told to. */
 #include <arpa/inet.h>

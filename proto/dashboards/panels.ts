@@ -1,5 +1,5 @@
 // The building blocks of our dashboards: panels, rows and variables, in the format that Grafana 9 and later import.
-// Knows Grafana and Prometheus, and nothing of a cluster. Checks nothing: TypeScript and test/96.dashboards.test.ts
+// Knows Grafana and Prometheus, and nothing of a cluster. Checks nothing: TypeScript and test/prometheus/dashboards.test.ts
 // find mistakes.
 
 import {

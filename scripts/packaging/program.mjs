@@ -9,20 +9,11 @@ import { below, put, root, work } from './common.mjs';
 export function programFiles() {
   const bin = new Set(['beoboard.cjs']);
   for (const name of bin)
-    for (const [, part] of readFileSync(join(root, 'dist', 'bin', name), 'utf8').matchAll(
-      /require\('\.\/([^']+\.cjs)'\)/g,
-    ))
+    for (const [, part] of readFileSync(join(root, 'dist', 'bin', name), 'utf8').matchAll(/"\.\/([\w-]+\.cjs)"/g))
       bin.add(part);
-  const modules = below(join(root, 'dist', 'src')).filter(
-    path => path.endsWith('.js') && existsSync(join(root, 'src', path.replace(/\.js$/, '.ts'))),
-  );
   // The files that the wall's server sends to browsers.
   const page = below(join(root, 'dist', 'page')).map(name => join('dist', 'page', name));
-  return [
-    ...[...bin].map(name => join('dist', 'bin', name)),
-    ...page,
-    ...modules.map(path => join('dist', 'src', path)),
-  ].sort();
+  return [...[...bin].map(name => join('dist', 'bin', name)), ...page].sort();
 }
 
 /** Packages that are installed with the program: their folders, names and licences. */

@@ -1,17 +1,21 @@
 // Ailments of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
 // TypeScript; and what the program says about them to admins, monitors and scripts.
+//
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../src/native/index.js';
-import { AILMENTS, type Ailment } from '../src/shm/ailments.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, ROOT, run } from './lib.js';
-import { validOf } from './madeboard.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import { AILMENTS, type Ailment } from '../../src/shm/ailments.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { validOf } from '../kit/madeboard.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
 
 t.setTimeout(300_000);
 const SECOND = 1_000_000_000n;

@@ -20,13 +20,14 @@ import {
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { REPORT_BYTES } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { CLOCK, clocks, mapBoard, texts, type Writer } from '../src/native/index.js';
-import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
-import { type BoardOptions, deliver, openWriter } from '../src/shm/writer.js';
-import { compile } from './hanging.js';
-import { boardPath, folder, makeReport } from './lib.js';
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { CLOCK, clocks, mapBoard, texts, type Writer } from '../../src/native/index.js';
+import { BoardReader, NoBoard, type Snapshot } from '../../src/shm/reader.js';
+import { type BoardOptions, deliver, openWriter } from '../../src/shm/writer.js';
+import { compile } from '../kit/hanging.js';
+import { boardPath, folder } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
 
 const S = 1_000_000_000n;
 
@@ -583,7 +584,7 @@ for (const [what, error, ms, atFirst, later] of [
     const [path, log] = [boardPath(t), join(folder(t), 'log')];
     const script = `
 import { statSync } from 'node:fs';
-import { openWriter } from ${JSON.stringify(new URL('../src/shm/writer.js', import.meta.url).href)};
+import { openWriter } from ${JSON.stringify(new URL('../../src/shm/writer.js', import.meta.url).href)};
 const asked = () => statSync(${JSON.stringify(log)}).size;
 const writer = openWriter(${JSON.stringify({ ...LIKE, path, capacity: 7000, nodes: ['node1', 'node2'] })});
 const first = asked();

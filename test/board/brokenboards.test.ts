@@ -1,7 +1,9 @@
-// Every broken board of test/brokenboards.ts, and what our programs say about it: the readers, a reader in C, and a
+// Every broken board of test/kit/brokenboards.ts, and what our programs say about it: the readers, a reader in C, and a
 // receiver that is started on it. None crashes, hangs, or trusts it; none writes to a file that is not our board. The
 // golden text can be read from top to bottom. To write it again, after looking at why: node
-// dist/test/35.brokenboards.test.js --write
+// dist/test/board/brokenboards.test.js --write
+//
+// @seconds 62
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,14 +25,14 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { main as dump } from '../src/cli/dump.js';
-import { main as status } from '../src/cli/status.js';
-import { Failure } from '../src/common/failure.js';
-import { json } from '../src/common/output.js';
-import { oneLine } from '../src/common/text.js';
-import { main as xml } from '../src/ganglia-xml/xml.js';
-import { structs } from '../src/layout/layout.gen.js';
-import { BoardReader, NoBoard } from '../src/shm/reader.js';
+import { main as dump } from '../../src/cli/dump.js';
+import { main as status } from '../../src/cli/status.js';
+import { Failure } from '../../src/common/failure.js';
+import { json } from '../../src/common/output.js';
+import { oneLine } from '../../src/common/text.js';
+import { main as xml } from '../../src/ganglia-xml/xml.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { BoardReader, NoBoard } from '../../src/shm/reader.js';
 import {
   type BrokenBoard,
   beat,
@@ -45,8 +47,9 @@ import {
   reportOf,
   Sheet,
   spoil,
-} from './brokenboards.js';
-import { folder, PROGRAM, ROOT } from './lib.js';
+} from '../kit/brokenboards.js';
+import { folder, ROOT } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
 
 const HEADER = structs.board_header.bytes;
 const GOLDEN = join(ROOT, 'test', 'golden', 'broken-boards.txt');
@@ -105,7 +108,7 @@ function begin(command: string[], ipc = false): Started {
   return { child, end };
 }
 
-/** A process that may crash: test/brokenboards.ts with other arguments. */
+/** A process that may crash: test/kit/brokenboards.ts with other arguments. */
 const sacrifice = (...argv: string[]) =>
   begin([process.execPath, fileURLToPath(new URL('./brokenboards.js', import.meta.url)), ...argv], true);
 
@@ -450,7 +453,7 @@ async function ask(board: BrokenBoard, receivers: Receivers): Promise<Asked> {
 const NAME_WIDTH = 26;
 const row = (board: BrokenBoard) => `${board.name.padEnd(NAME_WIDTH)}  ${board.about}`;
 
-const PREFACE = `What beoboard says to broken boards, made by test/brokenboards.ts. Written by node dist/test/35.brokenboards.test.js --write.
+const PREFACE = `What beoboard says to broken boards, made by test/kit/brokenboards.ts. Written by node dist/test/board/brokenboards.test.js --write.
 
 Of each: who was asked, the exit code, and what was said, in short. DIR is a folder of its own, TIME any span or time of day.
 Boards that get the same answers stand together, and so do those who give the same. \`look\` is c/test/look.c: a reader

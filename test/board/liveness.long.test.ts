@@ -5,10 +5,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import type { Heard, Surroundings as SenderSurroundings } from '../hanging.js';
-import { INSIDE, inOwnNetwork } from '../lib.js';
-import { MS, now, pass, S, type Surroundings } from '../sampler.js';
-import { compileSender } from '../twosenders.js';
+import type { Heard, Surroundings as SenderSurroundings } from '../kit/hanging.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { MS, now, pass, S, type Surroundings } from '../kit/sampler.js';
+import { compileSender } from '../kit/twosenders.js';
 import {
   comingUp,
   crashing,
@@ -24,7 +24,7 @@ import {
   starving,
   stepping,
   USUAL,
-} from '../watching.js';
+} from './watching.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const LENGTH = Number(process.env.LENGTH ?? 1);

@@ -1,13 +1,13 @@
 // The state of a node by the design's rules, each a numbered row: what the board and the last report say, and the
 // result. Nobody is called live or silent without evidence. For each row a board is made, and the product is compared
-// with the rule in test/judging.ts.
+// with the rule in test/kit/judging.ts.
 
 import t from 'tap';
-import { random } from '../src/load/simulatednode.js';
-import { NUMBERED, STATES, type State } from '../src/shm/liveness.js';
-import type { Snapshot } from '../src/shm/reader.js';
-import { type Evidence, isStalled, judge, type LastReport } from './judging.js';
-import { type MadeBoard, type MadeLink, type MadeNode, madeBoard, NOW } from './madeboard.js';
+import { random } from '../../src/load/simulatednode.js';
+import { NUMBERED, STATES, type State } from '../../src/shm/liveness.js';
+import type { Snapshot } from '../../src/shm/reader.js';
+import { type Evidence, isStalled, judge, type LastReport } from '../kit/judging.js';
+import { type MadeBoard, type MadeLink, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 32);
 t.comment(`SEED=${SEED}`);

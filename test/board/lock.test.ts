@@ -1,5 +1,7 @@
 // Who may write a board: one at a time, whatever happens to the lock, the directory and the owner. Two receivers never
 // write one file.
+//
+// @seconds 19
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -19,8 +21,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, makeReport, PROGRAM, run, start, startReceiver, until } from './lib.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { boardPath, folder } from '../kit/places.js';
+import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const SECOND = 1_000_000_000n;
 

@@ -2,10 +2,10 @@
 // reads them, so that what was not measured is absent.
 
 import t from 'tap';
-import type { Encodable, SetName } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import type { Rates } from '../src/shm/rates.js';
-import { makeReport, ratesOf } from './lib.js';
+import type { Encodable, SetName } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import type { Rates } from '../../src/shm/rates.js';
+import { makeReport, ratesOf } from '../kit/reports.js';
 
 const S = 1_000_000_000n;
 const BIG = 2 ** 53;

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT } from '../kit/places.js';
 
 const SEED = process.env.SEED ?? '1';
 t.comment(`seed ${SEED}`);

@@ -1,11 +1,11 @@
-// The proofs of test/61.tearing.test.ts at length: every interleaving, every takeover killed after each of its
+// The proofs of test/board/tearing.test.ts at length: every interleaving, every takeover killed after each of its
 // instructions, tens of thousands of kills. Not part of `npm test`.
 //   npm run test:long -- tearing          SEED=n repeats a run, KILLS=n makes it shorter or longer
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { boardPath, folder } from '../lib.js';
-import { build, compare, type Edit, edited, scenarios, tear } from '../tearing.js';
+import { boardPath, folder } from '../kit/places.js';
+import { build, compare, type Edit, edited, scenarios, tear } from './tearing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const KILLS = Number(process.env.KILLS ?? 25_000);

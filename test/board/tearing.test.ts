@@ -1,10 +1,12 @@
 // No reader ever sees a report that is torn, has vanished or is older than an earlier one, whatever the moment at which
 // the writer is killed. Shown with real processes, by single steps, by all interleavings, and against the memory model
 // of C11; and each of these must find the mistake when a guard is removed. docs/tearing.md says what that proves.
+//
+// @seconds 169
 
 import { spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
-import { boardPath, folder } from './lib.js';
+import { boardPath, folder } from '../kit/places.js';
 import {
   build,
   compare,
@@ -241,7 +243,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
       ['board_writer.c', BEAT, ''],
       ['board_writer.c', DRAINS, DRAINS + BEAT],
     ],
-    ['litmus links'], // torn finds it, too, but usually takes a minute: test/long/tearing.test.ts
+    ['litmus links'], // torn finds it, too, but usually takes a minute: test/board/tearing.long.test.ts
   ],
   [
     "acquire of a link's heartbeat",

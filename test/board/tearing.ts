@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import tap from 'tap';
-import { folder, ROOT, writerSources } from './lib.js';
+import { writerSources } from '../kit/csources.js';
+import { folder, ROOT } from '../kit/places.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -196,7 +197,7 @@ export async function compare(
 
 /** Runs c/test/torn.c on a board together with a reader in TypeScript; returns the results of both. */
 export async function tear(t: Teardown, torn: Run, board: string, kills: number, seed: number) {
-  const reader = fork(join(ROOT, 'dist', 'test', 'tornreader.js'), [board]);
+  const reader = fork(join(ROOT, 'dist', 'test', 'board', 'tornreader.js'), [board]);
   t.teardown(() => {
     reader.kill('SIGKILL');
   });

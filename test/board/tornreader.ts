@@ -1,9 +1,9 @@
 // A reader for the tests of tearing, in its own process: reads a board of c/test/torn.c through the public interface
 // again and again until it is told to end, and sends what must never be seen: { looks, fault }.
 
-import { decode, getter } from '../src/layout/codec.js';
-import { structs } from '../src/layout/layout.gen.js';
-import { BoardReader, NoBoard, type Node, type Snapshot } from '../src/shm/reader.js';
+import { decode, getter } from '../../src/layout/codec.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { BoardReader, NoBoard, type Node, type Snapshot } from '../../src/shm/reader.js';
 
 const [path = ''] = process.argv.slice(2);
 const reader = new BoardReader(path);

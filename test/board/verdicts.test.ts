@@ -1,10 +1,12 @@
 // The verdicts about a thousand nodes on a small scale: nodes that die, reports that are lost, a master that stands
 // still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing. The
 // figures come from `npm run test:long -- liveness`; see docs/liveness.md.
+//
+// @seconds 23
 
 import t from 'tap';
-import { INSIDE, inOwnNetwork } from './lib.js';
-import { S } from './sampler.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { S } from '../kit/sampler.js';
 import {
   comingUp,
   crashing,

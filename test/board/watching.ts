@@ -7,15 +7,30 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
-import { REPORT_BYTES } from '../src/layout/codec.js';
-import { Cluster, random } from '../src/load/simulatednode.js';
-import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
-import { countStates, type State } from '../src/shm/liveness.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from './hanging.js';
-import { folder, type Running, until } from './lib.js';
-import type { Limits } from './pausing.js';
-import { compile, goOn, MS, now, pass, ROAD, S, SLACK, StandIn, type Surroundings, startIn, stop } from './sampler.js';
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { Cluster, random } from '../../src/load/simulatednode.js';
+import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
+import { countStates, type State } from '../../src/shm/liveness.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from '../kit/hanging.js';
+import type { Limits } from '../kit/pausing.js';
+import { folder } from '../kit/places.js';
+import type { Running } from '../kit/program.js';
+import {
+  compile,
+  goOn,
+  MS,
+  now,
+  pass,
+  ROAD,
+  S,
+  SLACK,
+  StandIn,
+  type Surroundings,
+  startIn,
+  stop,
+} from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

@@ -4,9 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { expand, fold, foldAll } from '../src/common/hostlists.js';
-import { random } from '../src/load/simulatednode.js';
-import { folder, PROGRAM, ROOT, run } from './lib.js';
+import { expand, fold, foldAll } from '../../src/common/hostlists.js';
+import { random } from '../../src/load/simulatednode.js';
+import { folder, ROOT } from '../kit/places.js';
+import { PROGRAM, run } from '../kit/program.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 t.comment(`SEED=${SEED}`);

@@ -1,6 +1,8 @@
 // The short verbs in C, c/verbs, beside those in TypeScript: on boards with nodes in every state, with links that are
 // down or dark, with rejections and with unreadable files, for every option that both have, they print exactly the same
 // and end with the same code.
+//
+// @seconds 31
 
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,15 +12,16 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { verb as checkVerb } from '../src/cli/check.js';
-import { verb as nodesVerb } from '../src/cli/nodes.js';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from './brokenboards.js';
-import { REFUSED } from './hostlistcases.js';
-import { boardPath, folder, PROGRAM, ROOT, type Teardown } from './lib.js';
-import { beat } from './linkboard.js';
-import { makeBoard, numbered, stall } from './stateboard.js';
-import { lacks, type Make, SANITIZED } from './twosenders.js';
+import { verb as checkVerb } from '../../src/cli/check.js';
+import { verb as nodesVerb } from '../../src/cli/nodes.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
+import { REFUSED } from '../kit/hostlistcases.js';
+import { beat } from '../kit/linkboard.js';
+import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+import { makeBoard, numbered, stall } from '../kit/stateboard.js';
+import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
 import type { Answer, Question, VerbName } from './verbchild.js';
 
 t.setTimeout(500_000);

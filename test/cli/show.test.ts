@@ -1,20 +1,23 @@
 // beoboard show: a node on one page, each number with its unit and its share (made boards, test/golden/show.txt; to
-// write it again, after reading the difference: node dist/test/69.show.test.js --write), and the command on a real
+// write it again, after reading the difference: node dist/test/cli/show.test.js --write), and the command on a real
 // board.
 
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { nodePage } from '../src/cli/nodepage.js';
-import { decode, type Encodable } from '../src/layout/codec.js';
-import { bits, enums, structs } from '../src/layout/layout.gen.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { nodeSheet } from '../src/telling/nodesheet.js';
-import { painter } from '../src/telling/style.js';
-import { boardPath, makeReport, ROOT, run, startReceiver, until } from './lib.js';
-import { busy, type MadeNode, madeBoard } from './madeboard.js';
-import { settled } from './sampler.js';
+import { nodePage } from '../../src/cli/nodepage.js';
+import { decode, type Encodable } from '../../src/layout/codec.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { nodeSheet } from '../../src/telling/nodesheet.js';
+import { painter } from '../../src/telling/style.js';
+import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
+import { boardPath, ROOT } from '../kit/places.js';
+import { run, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { settled } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'show.txt');
 const ALL = Object.values<number>(bits.valid).reduce((valid, bit) => valid | (1n << BigInt(bit)), 0n);

@@ -1,8 +1,8 @@
 // Nodes that die at random, and racks that die at once, in many trials: how often the rule says of either that they
 // fell silent together. Only the pure rule (src/telling/together.ts), without a board or a clock. No test of its own.
 
-import { fellTogether } from '../src/telling/together.js';
-import { random } from './brokenboards.js';
+import { fellTogether } from '../../src/telling/together.js';
+import { random } from '../kit/brokenboards.js';
 
 /** The default limits in intervals: after how many a node is uncertain, and after how many it is silent. */
 const UNCERTAIN_AFTER = 4.5;

@@ -1,27 +1,30 @@
 // The status of boards made by hand, as text that can be read from top to bottom. To write it again, after looking at
-// why: node dist/test/82.status.test.js --write
+// why: node dist/test/cli/status.test.js --write
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { csvPieces } from '../src/cli/csv.js';
-import { type Look, plainText, statusText } from '../src/cli/statustext.js';
-import { expand, fold } from '../src/common/hostlists.js';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { countStates } from '../src/shm/liveness.js';
-import { BoardReader, Snapshot } from '../src/shm/reader.js';
-import { COLUMNS, chosenColumns, cut, short } from '../src/telling/columns.js';
-import { oddities } from '../src/telling/oddities.js';
-import { ordered } from '../src/telling/sorting.js';
-import { jsonPieces } from '../src/telling/statusjson.js';
-import { painter } from '../src/telling/style.js';
-import { type Choice, survey } from '../src/telling/survey.js';
-import { parseCondition } from '../src/telling/where.js';
-import { bytesOf, NOW, node as reporting } from './ganglia.js';
-import { boardPath, folder, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
-import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from './madeboard.js';
+import { csvPieces } from '../../src/cli/csv.js';
+import { type Look, plainText, statusText } from '../../src/cli/statustext.js';
+import { expand, fold } from '../../src/common/hostlists.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { countStates } from '../../src/shm/liveness.js';
+import { BoardReader, Snapshot } from '../../src/shm/reader.js';
+import { COLUMNS, chosenColumns, cut, short } from '../../src/telling/columns.js';
+import { oddities } from '../../src/telling/oddities.js';
+import { ordered } from '../../src/telling/sorting.js';
+import { jsonPieces } from '../../src/telling/statusjson.js';
+import { painter } from '../../src/telling/style.js';
+import { type Choice, survey } from '../../src/telling/survey.js';
+import { parseCondition } from '../../src/telling/where.js';
+import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
+import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from '../kit/madeboard.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 // Times of day are shown in this time zone.

@@ -3,12 +3,20 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { json } from '../src/common/output.js';
-import { Page } from '../src/common/page.js';
-import { decode, decodeReport, encode, REPORT_BYTES } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { rates } from '../src/shm/rates.js';
-import { keyPart, membersPut, putNumber, putRates, putReport, putText, structPut } from '../src/telling/structjson.js';
+import { json } from '../../src/common/output.js';
+import { Page } from '../../src/common/page.js';
+import { decode, decodeReport, encode, REPORT_BYTES } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { rates } from '../../src/shm/rates.js';
+import {
+  keyPart,
+  membersPut,
+  putNumber,
+  putRates,
+  putReport,
+  putText,
+  structPut,
+} from '../../src/telling/structjson.js';
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const runs = { seed, numRuns: 300 };

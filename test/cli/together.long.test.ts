@@ -2,7 +2,7 @@
 // died at once: the tables of docs/liveness.md.
 
 import t from 'tap';
-import { chanceOf, falselySaid, rightlySaid } from '../silences.js';
+import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 const SEED = Number(process.env.SEED ?? 20261123);
 const TRIALS = Number(process.env.TRIALS ?? 400);

@@ -1,10 +1,10 @@
 // A process that runs `beoboard VERB` as often as it is asked, and answers with the output and the exit code, without
 // the time for starting Node. No test of its own.
 
-import { main as check } from '../src/cli/check.js';
-import { main as nodes } from '../src/cli/nodes.js';
-import { Failure, HelpShown, UsageError } from '../src/common/failure.js';
-import { oneLine } from '../src/common/text.js';
+import { main as check } from '../../src/cli/check.js';
+import { main as nodes } from '../../src/cli/nodes.js';
+import { Failure, HelpShown, UsageError } from '../../src/common/failure.js';
+import { oneLine } from '../../src/common/text.js';
 
 export const MAINS = { check, nodes };
 export type VerbName = keyof typeof MAINS;

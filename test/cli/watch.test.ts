@@ -1,28 +1,34 @@
 // status --watch: keys, the state machine, the screen (made boards, test/golden/watch.txt; to write it again, after
-// looking at why: node dist/test/86.watch.test.js --write), and all of it on a pseudo terminal.
+// looking at why: node dist/test/cli/watch.test.js --write), and all of it on a pseudo terminal.
+//
+// @seconds 23
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { flushed, readKeys } from '../src/cli/keystrokes.js';
-import { clip, difference, widthOf } from '../src/cli/screen.js';
-import { totalsTexts } from '../src/cli/totalstext.js';
-import { bodyOf, frame, oddTexts, type Seen } from '../src/cli/watchframe.js';
-import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
-import { expand } from '../src/common/hostlists.js';
-import type { Grouping } from '../src/common/options.js';
-import { readingNames, readingOf } from '../src/readings/readings.js';
-import type { Snapshot } from '../src/shm/reader.js';
-import { replaceFile } from '../src/slurm/folder.js';
-import { monotonicMs, stateText } from '../src/slurm/statefile.js';
-import { Roster, worstFirst } from '../src/telling/sorting.js';
-import { painter } from '../src/telling/style.js';
-import { survey } from '../src/telling/survey.js';
-import { boardPath, folder, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
-import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from './madeboard.js';
-import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
+import { flushed, readKeys } from '../../src/cli/keystrokes.js';
+import { clip, difference, widthOf } from '../../src/cli/screen.js';
+import { totalsTexts } from '../../src/cli/totalstext.js';
+import { bodyOf, frame, oddTexts, type Seen } from '../../src/cli/watchframe.js';
+import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../../src/cli/watchstate.js';
+import { expand } from '../../src/common/hostlists.js';
+import type { Grouping } from '../../src/common/options.js';
+import { readingNames, readingOf } from '../../src/readings/readings.js';
+import type { Snapshot } from '../../src/shm/reader.js';
+import { replaceFile } from '../../src/slurm/folder.js';
+import { monotonicMs, stateText } from '../../src/slurm/statefile.js';
+import { Roster, worstFirst } from '../../src/telling/sorting.js';
+import { painter } from '../../src/telling/style.js';
+import { survey } from '../../src/telling/survey.js';
+import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { PROGRAM, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { NO_TERMINAL, onTerminal, Shown } from '../kit/terminal.js';
+import { until } from '../kit/until.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
 // Times of day are shown in this time zone.

@@ -4,9 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ranked } from '../src/common/terms.gen.js';
-import { parts } from '../src/parts.js';
-import { boardPath, folder, PROGRAM, ROOT, startReceiver } from './lib.js';
+import { ranked } from '../../src/common/terms.gen.js';
+import { parts } from '../../src/parts.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { PROGRAM, startReceiver } from '../kit/program.js';
 
 t.setTimeout(300_000);
 const SCRIPTS = join(ROOT, 'packaging', 'completions');

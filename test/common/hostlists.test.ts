@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../src/common/hostlists.js';
-import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from './hostlistcases.js';
+import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../../src/common/hostlists.js';
+import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from '../kit/hostlistcases.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];
@@ -15,7 +15,7 @@ interface Vectors {
 }
 // Seen from dist/test/, where this file runs.
 const vectors: Vectors = JSON.parse(
-  readFileSync(new URL('../../test/vectors/hostlists.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../test/vectors/hostlists.json', import.meta.url), 'utf8'),
 );
 
 /** The message of what `run` throws; fails the test for anything but `type`. */

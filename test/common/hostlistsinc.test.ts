@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { expand, fold } from '../src/common/hostlists.js';
-import { compileTargets, FOLDS, tellAll } from './fuzzing.js';
-import { EXPANDED, FOLDED } from './hostlistcases.js';
-import { ROOT } from './lib.js';
+import { expand, fold } from '../../src/common/hostlists.js';
+import { compileTargets, FOLDS, tellAll } from '../kit/fuzzing.js';
+import { EXPANDED, FOLDED } from '../kit/hostlistcases.js';
+import { ROOT } from '../kit/places.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 t.comment(`SEED=${SEED}`);

@@ -5,15 +5,15 @@ import { openSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { formatAddress, parseAddress } from '../src/common/addresses.js';
-import { formatDuration, parseDuration } from '../src/common/durations.js';
-import { createLog, type LogWorld } from '../src/common/log.js';
-import { forms, OPTION_NAMES, options } from '../src/common/options/table.js';
-import { letterOf, optionOf, type Verb } from '../src/common/options/verb.js';
-import { defineVerb, HelpShown, parseVerb, UsageError } from '../src/common/options.js';
-import { nearest, quote } from '../src/common/text.js';
-import { parts } from '../src/parts.js';
-import { ROOT } from './lib.js';
+import { formatAddress, parseAddress } from '../../src/common/addresses.js';
+import { formatDuration, parseDuration } from '../../src/common/durations.js';
+import { createLog, type LogWorld } from '../../src/common/log.js';
+import { forms, OPTION_NAMES, options } from '../../src/common/options/table.js';
+import { letterOf, optionOf, type Verb } from '../../src/common/options/verb.js';
+import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/common/options.js';
+import { nearest, quote } from '../../src/common/text.js';
+import { parts } from '../../src/parts.js';
+import { ROOT } from '../kit/places.js';
 
 function refusal(run: () => unknown): string {
   try {
@@ -596,7 +596,7 @@ t.test('a repeated message is logged rarely', async t => {
 });
 
 t.test('a stderr that nobody reads does not end the program', async t => {
-  const log = new URL('../src/common/log.js', import.meta.url).href;
+  const log = new URL('../../src/common/log.js', import.meta.url).href;
   // Logs once its stdin has ended, then reports that it is alive.
   const program = `import { createLog } from ${JSON.stringify(log)};
     process.stdin.resume().on('end', () => {

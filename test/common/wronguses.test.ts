@@ -1,15 +1,16 @@
 // Invalid command lines of every verb, run as the real program: each gets one line that tells an administrator what to
 // do, and the documented exit code. The golden file has all answers and can be read from top to bottom. To write it
-// again, after looking at why: node dist/test/68.wronguses.test.js --write
+// again, after looking at why: node dist/test/common/wronguses.test.js --write
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { oneLine, UNSEEN } from '../src/common/text.js';
-import { VERBS } from '../src/common/verbs.js';
-import { folder, PROGRAM, ROOT, startReceiver } from './lib.js';
+import { oneLine, UNSEEN } from '../../src/common/text.js';
+import { VERBS } from '../../src/common/verbs.js';
+import { folder, ROOT } from '../kit/places.js';
+import { PROGRAM, startReceiver } from '../kit/program.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Processes at a time. */

@@ -14,8 +14,8 @@ import {
   REPORT_BYTES,
   type SetName,
   type StructName,
-} from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
+} from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
 
 interface Field {
   offset: number;

@@ -5,11 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ContractError, compile, emitC, emitDictionary, emitLayout, emitTerms } from '../proto/compile.js';
-import { generate, NAMES, readContract } from '../proto/contract.js';
-import { ranked, terms } from '../src/common/terms.gen.js';
-import { packWord, REPORT_BYTES, unpackWord } from '../src/layout/codec.js';
-import { dictionary } from '../src/layout/dictionary.gen.js';
+import { ContractError, compile, emitC, emitDictionary, emitLayout, emitTerms } from '../../proto/compile.js';
+import { generate, NAMES, readContract } from '../../proto/contract.js';
+import { ranked, terms } from '../../src/common/terms.gen.js';
+import { packWord, REPORT_BYTES, unpackWord } from '../../src/layout/codec.js';
+import { dictionary } from '../../src/layout/dictionary.gen.js';
 import {
   bits,
   constants,
@@ -21,8 +21,8 @@ import {
   sources,
   structs,
   words,
-} from '../src/layout/layout.gen.js';
-import { ROOT } from './lib.js';
+} from '../../src/layout/layout.gen.js';
+import { ROOT } from '../kit/places.js';
 
 interface Field {
   offset: number;

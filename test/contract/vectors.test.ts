@@ -6,11 +6,11 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decode, type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
-import { enums, HASH_STAT_V1 } from '../src/layout/layout.gen.js';
-import { sign } from '../src/layout/tag.js';
-import { folder, ROOT } from './lib.js';
-import { parseHexDump, textOf } from './tree.js';
+import { decode, type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
+import { enums, HASH_STAT_V1 } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
+import { folder, ROOT } from '../kit/places.js';
+import { parseHexDump, textOf } from '../kit/tree.js';
 
 const section = readFileSync(join(ROOT, 'proto', 'stat-v1.md'), 'utf8').split('\n## Vectors\n')[1] ?? '';
 const [, dump = ''] = /\n```\n(.*?)```\n/s.exec(section) ?? [];

@@ -1,4 +1,4 @@
-// The fuzzing of test/91.fuzz.test.ts at length, with libFuzzer if clang is installed, with other inputs each time. Not
+// The fuzzing of test/fuzz/fuzz.test.ts at length, with libFuzzer if clang is installed, with other inputs each time. Not
 // part of `npm test`. Prints for each target what was run. libFuzzer keeps its corpus in build/fuzz/corpus, with which
 // the next run begins.
 //   npm run test:long -- fuzz          SECONDS=n for each part of it (40), SEED=n
@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { random } from '../brokenboards.js';
+import { random } from '../kit/brokenboards.js';
 import {
   commandsDisagree,
   compareBoards,
@@ -24,9 +24,9 @@ import {
   TARGETS,
   tellAll,
   textTargets,
-} from '../fuzzing.js';
-import { folder, ROOT } from '../lib.js';
-import { slurmTargets } from '../slurmfuzzing.js';
+} from '../kit/fuzzing.js';
+import { folder, ROOT } from '../kit/places.js';
+import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const SECONDS = Number(process.env.SECONDS ?? 40);

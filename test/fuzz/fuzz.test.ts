@@ -1,12 +1,12 @@
 // Every parser of foreign bytes, fuzzed for a short time: the corpus of each target of c/fuzz, and mutations of it,
 // under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
-// reads. For longer: test/long/fuzz.test.ts. docs/fuzzing.md says what is compared with what.
+// reads. For longer: test/fuzz/fuzz.long.test.ts. docs/fuzzing.md says what is compared with what.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { random } from './brokenboards.js';
+import { random } from '../kit/brokenboards.js';
 import {
   boardAnswer,
   commandsDisagree,
@@ -22,8 +22,8 @@ import {
   TARGETS,
   tellAll,
   textTargets,
-} from './fuzzing.js';
-import { folder } from './lib.js';
+} from '../kit/fuzzing.js';
+import { folder } from '../kit/places.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? 1);

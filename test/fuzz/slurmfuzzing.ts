@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expand } from '../src/common/hostlists.js';
+import { expand } from '../../src/common/hostlists.js';
 import {
   parseConfig,
   parseJobs,
@@ -11,12 +11,12 @@ import {
   parseNodes,
   parsePrimary,
   parseReturnToService,
-} from '../src/slurm/answers.js';
-import { jobsByNode } from '../src/slurm/differences.js';
-import { match, namesText, parseExceptions } from '../src/slurm/matching.js';
-import { isSchedulable, nodeState, savesPower } from '../src/slurm/nodestate.js';
-import { checkRefusal, must, type TextTarget } from './fuzzing.js';
-import { ROOT } from './lib.js';
+} from '../../src/slurm/answers.js';
+import { jobsByNode } from '../../src/slurm/differences.js';
+import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
+import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
+import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
+import { ROOT } from '../kit/places.js';
 
 const CORPUS = join(ROOT, 'test', 'corpus', 'slurm');
 

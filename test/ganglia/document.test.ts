@@ -6,15 +6,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { Page } from '../src/common/page.js';
-import { Documents } from '../src/ganglia-xml/documents.js';
-import { GMOND, METRICS, OURS } from '../src/ganglia-xml/metrics.js';
-import { EVERYTHING, parseQuery } from '../src/ganglia-xml/query.js';
-import { NAME_MAX, safe, VALUE_MAX } from '../src/ganglia-xml/safe.js';
-import type { Encodable, SetName } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { form, TEXT_GAP } from '../src/native/index.js';
-import { NoBoard, Snapshot } from '../src/shm/reader.js';
+import { Page } from '../../src/common/page.js';
+import { Documents } from '../../src/ganglia-xml/documents.js';
+import { GMOND, METRICS, OURS } from '../../src/ganglia-xml/metrics.js';
+import { EVERYTHING, parseQuery } from '../../src/ganglia-xml/query.js';
+import { NAME_MAX, safe, VALUE_MAX } from '../../src/ganglia-xml/safe.js';
+import type { Encodable, SetName } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { form, TEXT_GAP } from '../../src/native/index.js';
+import { NoBoard, Snapshot } from '../../src/shm/reader.js';
 import {
   ALL,
   type Attributes,
@@ -37,8 +37,8 @@ import {
   type TestBoard,
   type TestNode,
   writeBoard,
-} from './ganglia.js';
-import { PROGRAM } from './lib.js';
+} from '../kit/ganglia.js';
+import { PROGRAM } from '../kit/program.js';
 
 // ---- the content of the document ------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ function valuesOf(snapshot: Snapshot): Attributes {
 // ---- the tests -------------------------------------------------------------------------------------------------------
 
 t.test('every metric of a default gmond, with the same facts', t => {
-  const path = new URL('../../test/vectors/gmond-metrics.json', import.meta.url);
+  const path = new URL('../../../test/vectors/gmond-metrics.json', import.meta.url);
   const { metrics } = JSON.parse(readFileSync(path, 'utf8')) as { metrics: string[] };
   const ours = new Set(OURS.map(({ name }) => name));
   const theirs = Object.values(hostOf(board([node('n1')])).metrics).filter(({ NAME }) => !ours.has(NAME!));

@@ -1,11 +1,14 @@
 // Debian's ganglia-web shows our data: through a real gmetad, and by asking us in gmetad's place. Its pages are checked
 // in a browser, its graphs by their data. Runs in its own network, because gmetad listens on all addresses.
+//
+// @seconds 58
 
 import t, { type Test } from 'tap';
-import { EXPECTED } from './ganglia.js';
+import { EXPECTED } from '../kit/ganglia.js';
+import { chain, GMETAD, missing, RRDTOOL } from '../kit/gmetad.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { until } from '../kit/until.js';
 import { CHROMIUM, GangliaWeb, PACKAGE, PHP, picturesOf, sizeOfPng } from './gangliaweb.js';
-import { chain, GMETAD, missing, RRDTOOL } from './gmetad.js';
-import { INSIDE, inOwnNetwork, until } from './lib.js';
 
 const skip = missing({
   [GMETAD]: 'gmetad',

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ORPHANED } from './gmetad.js';
-import { folder, until } from './lib.js';
+import { ORPHANED } from '../kit/gmetad.js';
+import { folder } from '../kit/places.js';
+import { until } from '../kit/until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

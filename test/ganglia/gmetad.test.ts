@@ -1,14 +1,20 @@
 // A real gmetad 3.7.2 polls `beoboard ganglia`: what it counts, sums and records, and that nothing on a board harms it.
 // Runs in its own network, because gmetad listens on all addresses.
+//
+// @seconds 48
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { structs } from '../src/layout/layout.gen.js';
-import { type Attributes, EXPECTED, gmondFacts, HOSTILE, invalid, node, parse, S, writeBoard } from './ganglia.js';
-import { ask, chain, GMETAD, Gmetad, LIMITS, missing, Nodes, RRDTOOL, serve } from './gmetad.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, start, startReceiver, until } from './lib.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { type Attributes, EXPECTED, gmondFacts, HOSTILE, invalid, node, parse, S, writeBoard } from '../kit/ganglia.js';
+import { ask, chain, GMETAD, Gmetad, LIMITS, missing, Nodes, RRDTOOL, serve } from '../kit/gmetad.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, folder } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 const GSTAT = '/usr/bin/gstat';
 const skip = missing({

@@ -8,10 +8,13 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { clustersOf, gmondFacts, type Host } from './ganglia.js';
-import { ask, missing, ORPHANED } from './gmetad.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, run, startReceiver, until } from './lib.js';
-import { startIn } from './sampler.js';
+import { clustersOf, gmondFacts, type Host } from '../kit/ganglia.js';
+import { ask, missing, ORPHANED } from '../kit/gmetad.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, startReceiver } from '../kit/program.js';
+import { startIn } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 const GMOND = '/usr/sbin/gmond';
 const skip = missing({ [GMOND]: 'ganglia-monitor' });

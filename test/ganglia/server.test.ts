@@ -1,6 +1,8 @@
 // The server of Ganglia's documents, over real sockets: whole documents or none, a clean end, and clients that stop
 // reading, send too much, are too many or are not allowed. Runs again in its own network, where a client can have
 // another address.
+//
+// @waits
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +12,13 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { clock } from '../src/ganglia-xml/main.js';
-import { Client, Ports, type Serve } from '../src/ganglia-xml/server.js';
-import { beating, clustersOf, node, type TestBoard, writeBoard } from './ganglia.js';
-import { folder, INSIDE, inOwnNetwork, type Running, run, start, until } from './lib.js';
+import { clock } from '../../src/ganglia-xml/main.js';
+import { Client, Ports, type Serve } from '../../src/ganglia-xml/server.js';
+import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder } from '../kit/places.js';
+import { type Running, run, start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;
 

@@ -1,8 +1,8 @@
-// A million random keys and messages: see test/hmacs.ts. Not part of `npm test`.
+// A million random keys and messages: see test/keys/hmacs.ts. Not part of `npm test`.
 //   npm run test:long -- hmac          SEED=n repeats a run, MESSAGES=n makes it shorter or longer
 
 import t from 'tap';
-import { agree } from '../hmacs.js';
+import { agree } from './hmacs.js';
 
 t.test('OpenSSL in the addon, our own C code, and node:crypto agree', { timeout: 1_000_000 }, t => {
   const messages = Number(process.env.MESSAGES ?? 1_000_000);

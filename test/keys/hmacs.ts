@@ -2,7 +2,7 @@
 // test of its own.
 
 import { createHmac } from 'node:crypto';
-import { hmac } from '../src/native/index.js';
+import { hmac } from '../../src/native/index.js';
 
 /** The part of tap that a test needs. */
 interface Test {

@@ -5,8 +5,9 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { keyLine, parseKeys, readClusterKeys, readKeys } from '../src/common/keys.js';
-import { folder, run } from './lib.js';
+import { keyLine, parseKeys, readClusterKeys, readKeys } from '../../src/common/keys.js';
+import { folder } from '../kit/places.js';
+import { run } from '../kit/program.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

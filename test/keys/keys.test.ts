@@ -6,10 +6,12 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseKeys } from '../src/common/keys.js';
-import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { sign } from '../src/layout/tag.js';
-import { folder, ROOT, run, start, until } from './lib.js';
+import { parseKeys } from '../../src/common/keys.js';
+import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
+import { sign } from '../../src/layout/tag.js';
+import { folder, ROOT } from '../kit/places.js';
+import { run, start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
 const NODE = createHmac('sha256', CLUSTER).update('node1').digest();

@@ -7,15 +7,18 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Key, nodeKey } from '../src/common/keys.js';
-import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
-import { enums } from '../src/layout/layout.gen.js';
-import { sign } from '../src/layout/tag.js';
-import { BoardReader } from '../src/shm/reader.js';
-import type { Trust } from '../src/shm/trust.js';
-import { type BoardOptions, deliver, openWriter, writerOptions } from '../src/shm/writer.js';
+import { type Key, nodeKey } from '../../src/common/keys.js';
+import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
+import { enums } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import type { Trust } from '../../src/shm/trust.js';
+import { type BoardOptions, deliver, openWriter, writerOptions } from '../../src/shm/writer.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 import { agree } from './hmacs.js';
-import { boardPath, folder, makeReport, ROOT, run, start, startReceiver, until } from './lib.js';
 
 type Test = Parameters<typeof boardPath>[0];
 

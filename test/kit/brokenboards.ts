@@ -1,6 +1,6 @@
 // Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v2.md, and then
-// corrupted. By hand: node dist/test/brokenboards.js DIR makes one folder for each under DIR, and lists them. The
-// expected messages are in test/golden/broken-boards.txt, and test/35.brokenboards.test.ts compares them. No test of
+// corrupted. By hand: node dist/test/kit/brokenboards.js DIR makes one folder for each under DIR, and lists them. The
+// expected messages are in test/golden/broken-boards.txt, and test/board/brokenboards.test.ts compares them. No test of
 // its own.
 
 import { execFileSync } from 'node:child_process';
@@ -26,15 +26,15 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '../src/common/failure.js';
-import { oneLine } from '../src/common/text.js';
-import { type Encodable, encode, packWord } from '../src/layout/codec.js';
-import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../src/native/index.js';
-import { main as receive } from '../src/receiver/main.js';
-import { BoardReader, NoBoard } from '../src/shm/reader.js';
-import { deliver, editBoard, openWriter } from '../src/shm/writer.js';
-import { makeReport } from './lib.js';
+import { Failure } from '../../src/common/failure.js';
+import { oneLine } from '../../src/common/text.js';
+import { type Encodable, encode, packWord } from '../../src/layout/codec.js';
+import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import { main as receive } from '../../src/receiver/main.js';
+import { BoardReader, NoBoard } from '../../src/shm/reader.js';
+import { deliver, editBoard, openWriter } from '../../src/shm/writer.js';
+import { makeReport } from './reports.js';
 
 const S = 1_000_000_000n;
 const MOST = 2n ** 64n - 1n;
@@ -1411,7 +1411,7 @@ if (program === fileURLToPath(import.meta.url)) {
   else if (first === '--take') takeOver(path, Number(rounds), Number(seed));
   else if (first !== undefined && !first.startsWith('-')) await makeAll(first);
   else {
-    process.stderr.write('brokenboards: no folder; write node dist/test/brokenboards.js DIR\n');
+    process.stderr.write('brokenboards: no folder; write node dist/test/kit/brokenboards.js DIR\n');
     process.exitCode = 2;
   }
 }

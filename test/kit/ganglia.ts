@@ -4,11 +4,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
-import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
-import { Snapshot } from '../src/shm/reader.js';
+import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
+import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
+import { Snapshot } from '../../src/shm/reader.js';
 import { BOOT_ID } from './brokenboards.js';
-import { ROOT } from './lib.js';
+import { ROOT } from './places.js';
 
 // ---- boards made here ------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Encodable } from '../src/layout/codec.js';
-import { BulkSender } from '../src/native/index.js';
-import { BoardReader } from '../src/shm/reader.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { BulkSender } from '../../src/native/index.js';
+import { BoardReader } from '../../src/shm/reader.js';
 import { type Cluster, clustersOf, FULL, S } from './ganglia.js';
-import { boardPath, folder, makeReport, type Running, start, startReceiver, until } from './lib.js';
+import { boardPath, folder } from './places.js';
+import { type Running, start, startReceiver } from './program.js';
+import { makeReport } from './reports.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -291,7 +294,7 @@ export class Nodes {
 
   #report(): void {
     const k = ++this.#second;
-    // The rates of test/ganglia.ts, one second later each time.
+    // The rates of test/kit/ganglia.ts, one second later each time.
     const moving: Encodable<'report'> = {
       seq: k,
       t_boot_ns: BigInt(1000 + k) * S,

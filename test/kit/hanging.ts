@@ -17,8 +17,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bitNames, decodeReport, type Report } from '../src/layout/codec.js';
-import { commandOf, folder, ROOT, until } from './lib.js';
+import { bitNames, decodeReport, type Report } from '../../src/layout/codec.js';
+import { folder, ROOT } from './places.js';
+import { commandOf } from './program.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

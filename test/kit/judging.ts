@@ -1,7 +1,7 @@
 // The rule of liveness a second time, with integers of any size and row by row like "Liveness" in proto/board-v2.md:
 // the oracle for the product's own code in c/liveness.h. Pure.
 
-import type { State } from '../src/shm/liveness.js';
+import type { State } from '../../src/shm/liveness.js';
 
 const STALLED_AFTER_NS = 3_000_000_000n;
 const AHEAD_NS = 1_000_000_000n;

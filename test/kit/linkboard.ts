@@ -3,12 +3,12 @@
 // oracle. For tests of programs that read boards.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../src/native/index.js';
-import type { State } from '../src/shm/liveness.js';
-import { openWriter } from '../src/shm/writer.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import type { State } from '../../src/shm/liveness.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { judge } from './judging.js';
-import { makeReport } from './lib.js';
+import { makeReport } from './reports.js';
 
 const MS = 1_000_000n;
 const S = 1000n * MS;

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { folder, until } from './lib.js';
+import { folder } from './places.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

@@ -6,7 +6,9 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePorts, ROOT, type Teardown, until } from './lib.js';
+import { freePorts } from './network.js';
+import { ROOT, type Teardown } from './places.js';
+import { until } from './until.js';
 
 /** Why no test with servers can run here; in CI they are required. */
 export function noServers(): string | false {

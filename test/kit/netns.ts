@@ -5,11 +5,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import type { State } from '../src/shm/liveness.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { folder, type Running, until } from './lib.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import type { State } from '../../src/shm/liveness.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { folder } from './places.js';
+import type { Running } from './program.js';
 import { compile, MS, now, S, type Surroundings, startIn } from './sampler.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

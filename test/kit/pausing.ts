@@ -1,8 +1,7 @@
 // A pause of the receiver, with nodes of every kind, watched from before it until well after it. For the short and long
 // tests of pauses. No test of its own.
 
-import type { State } from '../src/shm/liveness.js';
-import { until } from './lib.js';
+import type { State } from '../../src/shm/liveness.js';
 import {
   course,
   goOn,
@@ -19,6 +18,7 @@ import {
   startMaster,
   stop,
 } from './sampler.js';
+import { until } from './until.js';
 
 interface Test {
   teardown(end: () => void | Promise<void>): void;

@@ -9,8 +9,10 @@ import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { fold } from '../src/common/hostlists.js';
-import { folder, INSIDE, inOwnNetwork, until } from './lib.js';
+import { fold } from '../../src/common/hostlists.js';
+import { INSIDE, inOwnNetwork } from './network.js';
+import { folder } from './places.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

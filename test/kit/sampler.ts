@@ -19,12 +19,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
-import { bits } from '../src/layout/layout.gen.js';
-import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
-import type { State } from '../src/shm/liveness.js';
-import { BoardReader, type Node, type Snapshot } from '../src/shm/reader.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
+import type { State } from '../../src/shm/liveness.js';
+import { BoardReader, type Node, type Snapshot } from '../../src/shm/reader.js';
 import { judge } from './judging.js';
-import { folder, makeReport, PROGRAM, ROOT, type Running, until } from './lib.js';
+import { folder, ROOT } from './places.js';
+import { PROGRAM, type Running } from './program.js';
+import { makeReport } from './reports.js';
+import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

@@ -2,7 +2,7 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT } from './places.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

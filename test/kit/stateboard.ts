@@ -1,12 +1,13 @@
 // Boards with nodes in given states, on given links, for tests of programs that answer by state: no state changes with
 // time. No test of its own.
 
-import type { Encodable } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import type { Writer } from '../src/native/index.js';
-import { openWriter } from '../src/shm/writer.js';
-import { boardPath, makeReport, type Teardown } from './lib.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import type { Writer } from '../../src/native/index.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { monotonicNs, poke } from './linkboard.js';
+import { boardPath, type Teardown } from './places.js';
+import { makeReport } from './reports.js';
 
 const S = 1_000_000_000n;
 

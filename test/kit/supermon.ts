@@ -7,11 +7,13 @@ import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { Encodable } from '../src/layout/codec.js';
-import { CLOCK, clocks, type Writer } from '../src/native/index.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
 import { FULL, S } from './ganglia.js';
-import { folder, makeReport, type Running, start } from './lib.js';
+import { folder } from './places.js';
+import { type Running, start } from './program.js';
+import { makeReport } from './reports.js';
 import { lacks } from './twosenders.js';
 
 interface Teardown {

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { until } from './lib.js';
+import { until } from './until.js';
 
 /** Why there can be no terminal here; undefined: there can. */
 export const NO_TERMINAL =

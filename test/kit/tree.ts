@@ -1,5 +1,5 @@
 // The machines of test/fixtures: unpacks their trees, makes the sender's report, and formats it for people. Tests only
-// compare; `node dist/test/tree.js --write [MACHINE…]` writes the golden files again.
+// compare; `node dist/test/kit/tree.js --write [MACHINE…]` writes the golden files again.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -17,9 +17,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bitNames, decodeReport, REPORT_BYTES, type StructName } from '../src/layout/codec.js';
-import { bits, enums, structs } from '../src/layout/layout.gen.js';
-import { PROGRAM, ROOT } from './lib.js';
+import { bitNames, decodeReport, REPORT_BYTES, type StructName } from '../../src/layout/codec.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { ROOT } from './places.js';
+import { PROGRAM } from './program.js';
 
 export const FIXTURES = join(ROOT, 'test', 'fixtures');
 
@@ -231,5 +232,6 @@ function write(names: string[]): void {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv[2] === '--write') write(process.argv.slice(3));
-  else console.log('node dist/test/tree.js --write [MACHINE…]: writes report.hex, report.json and stderr.txt again');
+  else
+    console.log('node dist/test/kit/tree.js --write [MACHINE…]: writes report.hex, report.json and stderr.txt again');
 }

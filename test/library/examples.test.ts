@@ -5,22 +5,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/simulatednode.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
-import {
-  boardPath,
-  folder,
-  makeReport,
-  ROOT,
-  run as runProgram,
-  start,
-  startReceiver,
-  until,
-  writerSources,
-} from './lib.js';
-import { beat, makeLinkBoard, monotonicNs } from './linkboard.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { random } from '../../src/load/simulatednode.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { writerSources } from '../kit/csources.js';
+import { beat, makeLinkBoard, monotonicNs } from '../kit/linkboard.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { run as runProgram, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const OUT = folder(t);
 const EXAMPLES = join(ROOT, 'examples');

@@ -1,5 +1,7 @@
 // The C library as programs see it: its header under every standard, its symbols, its promises about time, memory and
 // system calls, and its answers compared with those of the TypeScript readers.
+//
+// @seconds 100
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {
@@ -16,18 +18,20 @@ import {
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { generateLibrary } from '../proto/library.js';
-import { type Encodable, REPORT_BYTES } from '../src/layout/codec.js';
-import { bits, enums, structs } from '../src/layout/layout.gen.js';
-import { sign } from '../src/layout/tag.js';
-import { random } from '../src/load/simulatednode.js';
-import { CLOCK, clocks, type Writer } from '../src/native/index.js';
-import { NUMBERED, type State } from '../src/shm/liveness.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
-import { type Evidence, judge, type LastReport } from './judging.js';
-import { boardPath, folder, makeReport, ROOT, ratesOf, writerSources } from './lib.js';
-import { beat, makeLinkBoard, poke as pokeBoard } from './linkboard.js';
+import { generateLibrary } from '../../proto/library.js';
+import { type Encodable, REPORT_BYTES } from '../../src/layout/codec.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
+import { random } from '../../src/load/simulatednode.js';
+import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import { NUMBERED, type State } from '../../src/shm/liveness.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { writerSources } from '../kit/csources.js';
+import { type Evidence, judge, type LastReport } from '../kit/judging.js';
+import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { makeReport, ratesOf } from '../kit/reports.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
@@ -597,7 +601,7 @@ function picker(seed: number): (n: number) => number {
   return n => Math.floor(next() * n);
 }
 
-t.test('the rule of liveness is that of test/judging.ts', async t => {
+t.test('the rule of liveness is that of test/kit/judging.ts', async t => {
   const program = build(t, 'judge', 'gcc', SANITIZED, []);
   const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;

@@ -1,12 +1,17 @@
 // The simulated cluster: what a master sees of it, of the reports that it leaves out, and of its simulated faults.
+//
+// @waits
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { Cluster } from '../src/load/simulatednode.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, ratesOf, run, startReceiver, until } from './lib.js';
+import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
+import { Cluster } from '../../src/load/simulatednode.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, startReceiver } from '../kit/program.js';
+import { ratesOf } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 t.test('reports that are left out count as lost, restarts are counted, silent nodes are not heard', async t => {
   const board = boardPath(t);

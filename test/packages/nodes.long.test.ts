@@ -7,7 +7,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
-import { boardPath, folder, PROGRAM, ROOT, until } from '../lib.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 const NODES = (process.env.NODES ?? '20,22,24,25,26').split(',');
 

@@ -1,4 +1,6 @@
 // The package as it would be published: installing it runs nothing, and it explains how to build its addon.
+//
+// @seconds 18
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT } from '../kit/places.js';
 
 t.test('a package: what is in it, and what it says until its addon is built', t => {
   const dir = folder(t, tmpdir()); // /dev/shm may be mounted noexec

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ROOT } from '../lib.js';
-import { lacks } from '../twosenders.js';
-import { debian, debOfNode, diskFolder, must, nodeFrom, within } from '../virtual.js';
+import { ROOT } from '../kit/places.js';
+import { lacks } from '../kit/twosenders.js';
+import { debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(7_200_000);
 

@@ -1,12 +1,12 @@
 // The packages under a systemd that is process 1, in virtual machines: Debian 13, and Debian 12 with a newer Node.js.
-// The trials are in test/long/guest.
+// The trials are in test/packages/guest.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ROOT } from '../lib.js';
-import { lacks } from '../twosenders.js';
-import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } from '../virtual.js';
+import { ROOT } from '../kit/places.js';
+import { lacks } from '../kit/twosenders.js';
+import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(14_400_000);
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ROOT } from './lib.js';
+import { ROOT } from '../kit/places.js';
 
 interface Package {
   version?: string;

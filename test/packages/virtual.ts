@@ -20,7 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { ROOT } from './lib.js';
+import { ROOT } from '../kit/places.js';
 
 /** Runs a command to its end; throws with its output if it fails. */
 export function must(command: string, argv: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): string {
@@ -114,7 +114,7 @@ export const BOOTS = [
   ...['kmod', 'passwd'],
 ];
 
-const GUEST = join(ROOT, 'test', 'long', 'guest');
+const GUEST = join(ROOT, 'test', 'packages', 'guest');
 
 /** The results of a trial: what held, what failed, and figures. */
 export interface Trial {
@@ -127,7 +127,7 @@ export interface Trial {
 }
 
 /**
- * Boots the system in a folder, runs a trial of test/long/guest in it, and returns the results. The trial is copied
+ * Boots the system in a folder, runs a trial of test/packages/guest in it, and returns the results. The trial is copied
  * into the folder; everything that the machine writes is lost. It has so many minutes.
  */
 export async function boot(

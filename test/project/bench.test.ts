@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT } from '../kit/places.js';
 
 const BENCH = join(ROOT, 'bench');
 const run = (...argv: string[]) => spawnSync(process.execPath, argv, { cwd: ROOT, encoding: 'utf8' });

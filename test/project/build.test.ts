@@ -2,11 +2,21 @@
 // In a copy of this clone, in which every compiler is a trap.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT } from '../kit/places.js';
 
 t.test('a second build', async t => {
   const dir = folder(t, tmpdir());
@@ -22,11 +32,11 @@ t.test('a second build', async t => {
   const modules = join(dir, 'node_modules');
   mkdirSync(modules);
   for (const name of ['.package-lock.json', ...readdirSync(join(ROOT, 'node_modules'))])
-    if (!['typescript', '@rollup', '.package-lock.json'].includes(name))
+    if (!['esbuild', '.package-lock.json'].includes(name))
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
   spawnSync('cp', ['-a', join(ROOT, 'node_modules', '.package-lock.json'), modules]);
-  mkdirSync(join(modules, 'typescript', 'bin'), { recursive: true });
-  writeFileSync(join(modules, 'typescript', 'bin', 'tsc'), `console.error('${trap('tsc')}'); process.exit(1);`);
+  mkdirSync(join(modules, 'esbuild'));
+  writeFileSync(join(modules, 'esbuild', 'index.js'), `exports.build = () => { throw Error('${trap('esbuild')}'); };`);
   const bin = join(dir, 'bin');
   mkdirSync(bin);
   for (const name of ['cc', 'gcc', 'c++', 'g++']) {
@@ -35,7 +45,7 @@ t.test('a second build', async t => {
   }
 
   const build = () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(dir, 'scripts', 'build.mjs')], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(dir, 'scripts', 'build.mjs'), '--modules'], {
       encoding: 'utf8',
       env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
     });
@@ -54,9 +64,13 @@ t.test('a second build', async t => {
   utimesSync(join(dir, 'c', 'board.c'), 0, 0);
   t.same(build(), { status: 0, said: '' }, 'as before');
   writeFileSync(join(dir, 'src', 'cli', 'more.ts'), '');
-  runs('a source in TypeScript is new', trap('tsc'));
+  runs('a source in TypeScript is new', trap('esbuild'));
   rmSync(join(dir, 'src', 'cli', 'more.ts'));
   t.same(build(), { status: 0, said: '' }, 'as before');
-  rmSync(join(dir, 'dist', 'src', 'cli', 'status.js'));
-  runs('a part of what was made is gone', trap('tsc'));
+  for (const path of [join('src', 'cli', 'status.js'), join('bin', 'beoboard.cjs')]) {
+    renameSync(join(dir, 'dist', path), join(dir, 'away'));
+    runs(`what was made is gone: ${path}`, trap('esbuild'));
+    renameSync(join(dir, 'away'), join(dir, 'dist', path));
+    t.same(build(), { status: 0, said: '' }, 'as before');
+  }
 });

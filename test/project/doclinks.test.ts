@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import t from 'tap';
-import { ROOT } from './lib.js';
+import { ROOT } from '../kit/places.js';
 
 const among = (folder: string) =>
   readdirSync(join(ROOT, folder))

@@ -3,6 +3,8 @@
 //
 // That machine is this one, in namespaces: with its own network and host name, and an empty /dev/shm and /run. Files
 // written to this clone, /etc, /usr and /tmp are in overlays in memory, which go with the namespaces.
+//
+// @seconds 117
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +12,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { INSIDE, ROOT, until } from './lib.js';
-import { lacks } from './twosenders.js';
+import { INSIDE } from '../kit/network.js';
+import { ROOT } from '../kit/places.js';
+import { lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(900_000);
 
@@ -80,40 +84,41 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^apt-get install /, 'it needs the network; .ci/run installs what tests need'],
   [/^bash \.ci\/run$/, 'it runs the tests'],
   [/^npm (test|run test:long|run bench)$/, 'it runs all tests, or what takes hours'],
-  [/^npm run torture/, 'it takes minutes; 90.torture runs it in its short form'],
-  [/^npm run package\b/, 'it takes minutes; 110.packages makes two of them, and test/long all'],
+  [/^npm run torture/, 'it takes minutes; torture/torture runs it in its short form'],
+  [/^npm run package\b/, 'it takes minutes; packages/packages makes two of them, and its long form all'],
   [/^node bench\/pictures\.mjs/, 'it takes minutes, and makes the pictures of the documents anew'],
   [/^npm diff /, 'it needs the registry'],
-  [/^npm install --global \.\/FILE\.tgz$/, 'it needs the registry; 04.package installs what npm pack makes'],
+  [/^npm install --global \.\/FILE\.tgz$/, 'it needs the registry; packages/npmpackage installs what npm pack makes'],
   [
     /^npm install --global --prefix \/usr\/local FILE$/,
-    'it needs the registry; 04.package installs what npm pack makes',
+    'it needs the registry; packages/npmpackage installs what npm pack makes',
   ],
   [/\bsysctl -p\b/, 'it sets what belongs to the whole machine, and no namespace'],
-  [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; 88.units holds the units against systemd'],
+  [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; service/units holds the units against systemd'],
   [
     /^(runuser -u slurm -- )?beoboard bridge (.* )?--(release|undrain-own)/,
-    'it needs a Slurm, and the folder of its user; 15.bridge runs it',
+    'it needs a Slurm, and the folder of its user; slurm/bridge runs it',
   ],
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
-  [/^beoboard zoom (node|--play)/, 'it needs a node to log in to; 113.zoom runs it by what stands for ssh'],
+  [/^beoboard zoom (node|--play)/, 'it needs a node to log in to; zoom/zoom runs it by what stands for ssh'],
   [/^usermod /, 'anna is nobody here'],
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
 
 /** Commands whose words choose tests or benchmarks. They are not run here, but what the words choose must exist. */
-const CHOOSING: [what: RegExp, folder: string, ending: string][] = [
-  [/^npm test -- (.+)$/, 'test', '.test.ts'],
-  [/^(?:\w+=\d+ )?npm run test:long -- (.+)$/, 'test/long', '.test.ts'],
-  [/^npm run bench -- (.+)$/, 'bench', '.bench.mjs'],
+const CHOOSING: [what: RegExp, folder: string, names: RegExp][] = [
+  [/^npm test -- (.+)$/, 'test', /^(?!.*\.long\.)(.*)\.test\.ts$/],
+  [/^(?:\w+=\d+ )?npm run test:long -- (.+)$/, 'test', /^(.*)\.long\.test\.ts$/],
+  [/^npm run bench -- (.+)$/, 'bench', /^(.*)\.bench\.mjs$/],
 ];
 
 /** The words of a command that choose nothing; undefined if the command does not choose. */
 function choosesNothing(text: string): string[] | undefined {
-  for (const [what, folder, ending] of CHOOSING) {
+  for (const [what, folder, pattern] of CHOOSING) {
     const [, words] = what.exec(text) ?? [];
     if (words === undefined) continue;
-    const names = readdirSync(join(ROOT, folder)).filter(name => name.endsWith(ending));
+    const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+    const names = paths.flatMap(path => pattern.exec(path)?.[1] ?? []);
     return words
       .split(' ')
       .filter(word => !word.startsWith('--'))

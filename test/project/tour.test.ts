@@ -1,6 +1,9 @@
 // docs/tour.md: every command is run, in the terminal of its prompt and in the order of the page; and every screen is
 // what the program prints, except its numbers. A comment before the screen has numbers that matter: `<!-- until PATTERN
-// -->` waits for them. `node dist/test/126.tour.test.js --write` writes the screens anew.
+// -->` waits for them. `node dist/test/project/tour.test.js --write` writes the screens anew.
+//
+// @seconds 83
+// @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,8 +11,11 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { folder, INSIDE, PROGRAM, ROOT, until } from './lib.js';
-import { lacks } from './twosenders.js';
+import { INSIDE } from '../kit/network.js';
+import { folder, ROOT } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+import { lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(600_000);
 const PAGE = join(ROOT, 'docs', 'tour.md');

@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { noPrometheus, replaced, shipped } from '../alerting.js';
-import { folder } from '../lib.js';
+import { folder } from '../kit/places.js';
+import { noPrometheus, replaced, shipped } from './alerting.js';
 
 t.setTimeout(3_600_000);
 

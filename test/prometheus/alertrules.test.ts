@@ -7,13 +7,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { enums } from '../src/layout/layout.gen.js';
-import { boardFamilies } from '../src/prometheus/boards.js';
-import { FAMILIES } from '../src/prometheus/families.js';
-import { AILMENTS } from '../src/shm/ailments.js';
-import { STATES } from '../src/shm/liveness.js';
+import { enums } from '../../src/layout/layout.gen.js';
+import { boardFamilies } from '../../src/prometheus/boards.js';
+import { FAMILIES } from '../../src/prometheus/families.js';
+import { AILMENTS } from '../../src/shm/ailments.js';
+import { STATES } from '../../src/shm/liveness.js';
+import { folder, ROOT } from '../kit/places.js';
 import { noPrometheus, replaced, SHIPPED, shipped } from './alerting.js';
-import { folder, ROOT } from './lib.js';
 
 const skip = noPrometheus;
 

@@ -3,7 +3,7 @@
 // docs/alerts.md. It takes a quarter of an hour.
 
 import t from 'tap';
-import { Alerting, Cluster, exporterOf, noPrometheus } from '../alerting.js';
+import { Alerting, Cluster, exporterOf, noPrometheus } from './alerting.js';
 
 t.setTimeout(3_600_000);
 t.jobs = 2;

@@ -1,10 +1,13 @@
 // The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with our files, ten times as
 // fast, and who gets the messages. test/long tests the shipped intervals, and resolved alerts.
+//
+// @seconds 33
+// @waits
 
 import t from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { until } from '../kit/until.js';
 import { Alerting, Cluster, exporterOf, noPrometheus } from './alerting.js';
-import { until } from './lib.js';
 
 t.setTimeout(300_000);
 

@@ -6,15 +6,18 @@ import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { dashboards } from '../proto/dashboards/index.js';
-import { expand } from '../src/common/hostlists.js';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { COLLECTORS } from '../src/prometheus/families.js';
-import { boardPath, makeReport, ROOT, run, start, startReceiver, until } from './lib.js';
-import { EVERYTHING, validOf } from './madeboard.js';
+import { dashboards } from '../../proto/dashboards/index.js';
+import { expand } from '../../src/common/hostlists.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { COLLECTORS } from '../../src/prometheus/families.js';
+import { EVERYTHING, validOf } from '../kit/madeboard.js';
+import { boardPath, ROOT } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 import { type Answered, Prometheus, Refusal } from './promserver.js';
-import { lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
 

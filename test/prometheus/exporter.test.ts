@@ -1,5 +1,7 @@
 // `beoboard prometheus` over HTTP, as programs, browsers and attackers use it, and `beoboard metrics`, which prints the
 // same. Traffic only on this machine; needs no Prometheus.
+//
+// @seconds 23
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,18 +13,21 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { type Answer, HttpServer, type Respond, sentence } from '../src/common/http.js';
-import { InputError } from '../src/common/text.js';
-import { CLOCK, clocks, type Writer } from '../src/native/index.js';
-import { Board } from '../src/prometheus/boards.js';
-import { Exporter } from '../src/prometheus/exporter.js';
-import { COLLECTORS } from '../src/prometheus/families.js';
-import type { Format } from '../src/prometheus/plan.js';
-import { formatOf, parseScrape, parseShards } from '../src/prometheus/request.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
+import { type Answer, HttpServer, type Respond, sentence } from '../../src/common/http.js';
+import { InputError } from '../../src/common/text.js';
+import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import { Board } from '../../src/prometheus/boards.js';
+import { Exporter } from '../../src/prometheus/exporter.js';
+import { COLLECTORS } from '../../src/prometheus/families.js';
+import type { Format } from '../../src/prometheus/plan.js';
+import { formatOf, parseScrape, parseShards } from '../../src/prometheus/request.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { ALL, beating, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
+import { folder } from '../kit/places.js';
+import { PROGRAM, type Running, run, start } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 import { type Exposition, keyOf, parse, seriesOf } from './expositionparser.js';
-import { ALL, beating, node, type TestBoard, writeBoard } from './ganglia.js';
-import { folder, makeReport, PROGRAM, type Running, run, start, until } from './lib.js';
 
 const MIB = 1 << 20;
 const S = 1_000_000_000n;

@@ -2,20 +2,29 @@
 // and that no name of a node or an interface breaks them. Opens no port.
 
 import t from 'tap';
-import type { Encodable, Report } from '../src/layout/codec.js';
-import { bits, enums, structs } from '../src/layout/layout.gen.js';
-import { Board } from '../src/prometheus/boards.js';
-import { Exporter } from '../src/prometheus/exporter.js';
-import { COLLECTORS, type Collector, DEFAULT_COLLECTORS, FAMILIES } from '../src/prometheus/families.js';
-import { NodeNames } from '../src/prometheus/names.js';
-import { NODE_FAMILIES } from '../src/prometheus/nodefamilies.js';
-import { FORMATS, type Format } from '../src/prometheus/plan.js';
-import { EVERYBODY, type Selection } from '../src/prometheus/sample.js';
-import { STATES } from '../src/shm/liveness.js';
-import type { Rates } from '../src/shm/rates.js';
-import { type BoardReader, NoBoard, type Node, type Snapshot } from '../src/shm/reader.js';
+import type { Encodable, Report } from '../../src/layout/codec.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { Board } from '../../src/prometheus/boards.js';
+import { Exporter } from '../../src/prometheus/exporter.js';
+import { COLLECTORS, type Collector, DEFAULT_COLLECTORS, FAMILIES } from '../../src/prometheus/families.js';
+import { NodeNames } from '../../src/prometheus/names.js';
+import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
+import { FORMATS, type Format } from '../../src/prometheus/plan.js';
+import { EVERYBODY, type Selection } from '../../src/prometheus/sample.js';
+import { STATES } from '../../src/shm/liveness.js';
+import type { Rates } from '../../src/shm/rates.js';
+import { type BoardReader, NoBoard, type Node, type Snapshot } from '../../src/shm/reader.js';
+import {
+  EVERYTHING,
+  type MadeBoard,
+  type MadeNode,
+  madeBoard,
+  REAL,
+  S,
+  tenThousand,
+  validOf,
+} from '../kit/madeboard.js';
 import { type Exposition, keyOf, parse, seriesOf } from './expositionparser.js';
-import { EVERYTHING, type MadeBoard, type MadeNode, madeBoard, REAL, S, tenThousand, validOf } from './madeboard.js';
 
 // ---- boards ----------------------------------------------------------------------------------------------------------
 

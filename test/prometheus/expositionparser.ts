@@ -1,7 +1,7 @@
 // Parses the documents for Prometheus, and refuses whatever Prometheus or promtool might refuse, and a little more: the
 // oracle of the exporter's tests. No test of its own.
 
-import type { Format } from '../src/prometheus/plan.js';
+import type { Format } from '../../src/prometheus/plan.js';
 
 export interface Series {
   readonly name: string;

@@ -1,6 +1,8 @@
 // The data that are kept for years: our recording rules, window by window, in promtool; and from end to end: a real
 // exporter, Prometheus with these rules and our remote_write, and a real victoria-metrics, which gets the recorded data
 // and nothing else. Runs in its own network, where both have their ports.
+//
+// @waits
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,11 +10,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits } from '../src/layout/layout.gen.js';
-import { BulkSender } from '../src/native/index.js';
-import { missing, ORPHANED } from './gmetad.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, ROOT, start, startReceiver, until } from './lib.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { BulkSender } from '../../src/native/index.js';
+import { missing, ORPHANED } from '../kit/gmetad.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const SHIPPED = join(ROOT, 'packaging', 'prometheus');
 const RECORDING = join(SHIPPED, 'recording.yml');

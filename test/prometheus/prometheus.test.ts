@@ -1,6 +1,8 @@
 // A real Prometheus scrapes exporters and receivers that are restarted, and promtool reads what is printed: no scrape
 // fails while the exporter runs, and no counter decreases, whatever is ended in whatever way. Needs Debian's package
 // prometheus.
+//
+// @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,10 +19,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { structs } from '../src/layout/layout.gen.js';
-import { COLLECTORS } from '../src/prometheus/families.js';
-import { beating, HOSTILE, node, writeBoard } from './ganglia.js';
-import { folder, type Running, run, start, startReceiver, until } from './lib.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { COLLECTORS } from '../../src/prometheus/families.js';
+import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
+import { folder } from '../kit/places.js';
+import { type Running, run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 /** Why a program cannot be used here; in CI it must be there. */
 function missing(program: string): string | false {

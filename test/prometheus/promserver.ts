@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folder } from './lib.js';
+import { folder } from '../kit/places.js';
 
 /** A series in an answer: its labels and its samples; a query for the present has one sample. */
 export interface Answered {

@@ -3,15 +3,15 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { type Encodable, encode } from '../src/layout/codec.js';
-import { structs } from '../src/layout/layout.gen.js';
-import { ALWAYS, GATHERED, gatherer } from '../src/native/index.js';
-import { Cursor } from '../src/readings/cursor.js';
-import { Gathering } from '../src/readings/gathering.js';
-import { field, type Measure, map, rate, share, taken, times, traffic } from '../src/readings/measures.js';
-import { readingNames, readingOf } from '../src/readings/readings.js';
-import type { Snapshot } from '../src/shm/reader.js';
-import { type MadeNode, madeBoard, S } from './madeboard.js';
+import { type Encodable, encode } from '../../src/layout/codec.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { ALWAYS, GATHERED, gatherer } from '../../src/native/index.js';
+import { Cursor } from '../../src/readings/cursor.js';
+import { Gathering } from '../../src/readings/gathering.js';
+import { field, type Measure, map, rate, share, taken, times, traffic } from '../../src/readings/measures.js';
+import { readingNames, readingOf } from '../../src/readings/readings.js';
+import type { Snapshot } from '../../src/shm/reader.js';
+import { type MadeNode, madeBoard, S } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { InputError } from '../src/common/text.js';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits } from '../src/layout/layout.gen.js';
-import { readingNames, readingOf } from '../src/readings/readings.js';
-import { EXAMPLE } from '../src/readings/units.js';
-import { parseCondition } from '../src/telling/where.js';
-import { busy, madeBoard, validOf } from './madeboard.js';
+import { InputError } from '../../src/common/text.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { readingNames, readingOf } from '../../src/readings/readings.js';
+import { EXAMPLE } from '../../src/readings/units.js';
+import { parseCondition } from '../../src/telling/where.js';
+import { busy, madeBoard, validOf } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 

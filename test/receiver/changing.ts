@@ -1,9 +1,9 @@
-// A writer for test/36.nodelist.test.ts that does nothing but replace a board, until it is killed: nodes are forgotten
+// A writer for test/receiver/nodelist.test.ts that does nothing but replace a board, until it is killed: nodes are forgotten
 // and come back, the capacity changes.
 
-import { CLOCK, clocks } from '../src/native/index.js';
-import { deliver, openWriter, writerOptions } from '../src/shm/writer.js';
-import { makeReport } from './lib.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import { deliver, openWriter, writerOptions } from '../../src/shm/writer.js';
+import { makeReport } from '../kit/reports.js';
 
 const [path = '', count = '0'] = process.argv.slice(2);
 const names = Array.from({ length: Number(count) }, (_, i) => `n${i}`);

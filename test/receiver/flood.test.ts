@@ -1,16 +1,21 @@
 // A flood of junk: the kernel is asked to drop it, reports come through, and nobody takes the filter for an overflow.
+//
+// @seconds 10
 
 import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPORT_BYTES } from '../src/layout/codec.js';
-import { BulkSender, Receiver } from '../src/native/index.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { openWriter } from '../src/shm/writer.js';
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { BulkSender, Receiver } from '../../src/native/index.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { openWriter } from '../../src/shm/writer.js';
+import { boardPath, folder } from '../kit/places.js';
+import { startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { now } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 import { flood } from './flooder.js';
-import { boardPath, folder, makeReport, startReceiver, until } from './lib.js';
-import { now } from './sampler.js';
 
 /**
  * The datagrams of junk per second from which on the kernel filters in this test: few enough for any machine to send

@@ -4,10 +4,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { encode, REPORT_BYTES } from '../src/layout/codec.js';
-import { enums } from '../src/layout/layout.gen.js';
-import { Cluster, random } from '../src/load/simulatednode.js';
-import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
+import { encode, REPORT_BYTES } from '../../src/layout/codec.js';
+import { enums } from '../../src/layout/layout.gen.js';
+import { Cluster, random } from '../../src/load/simulatednode.js';
+import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
 
 export const KINDS = {
   junk: 'junk of all sizes',

@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { takeCensus } from '../../src/cli/census.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { flood, KINDS, type Kind } from '../flooder.js';
-import { folder, INSIDE, inOwnNetwork, run, start, startReceiver, until } from '../lib.js';
-import { now } from '../sampler.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { now } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
+import { flood, KINDS, type Kind } from './flooder.js';
 
 const SECONDS = Number(process.env.SECONDS ?? 30);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -1,6 +1,8 @@
 // What the kernel reports about interfaces, addresses and drops (c/interfaces.h, c/kerneldrops.h), by a small C program
 // under the sanitizers. It watches interfaces that come and go in its own network namespace, in which this file runs
 // itself again; and it reads counters from folders made for it, and the kernel's own.
+//
+// @seconds 12
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +10,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
-import { folder, INSIDE, inOwnNetwork, ROOT, until } from './lib.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder, ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
 
 /** The variable with the program's path; the process that starts this file in a namespace has built it. */
 const VARIABLE = 'BEOBOARD_TEST_INTERFACES';

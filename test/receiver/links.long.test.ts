@@ -4,9 +4,9 @@
 
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
-import { until } from '../lib.js';
-import { masterAt, noNamespaces, PORT, type StateChange, World } from '../netns.js';
-import { goOn, MS, now, pass, S, stop } from '../sampler.js';
+import { masterAt, noNamespaces, PORT, type StateChange, World } from '../kit/netns.js';
+import { goOn, MS, now, pass, S, stop } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const ROUNDS = Number(process.env.ROUNDS ?? 20);

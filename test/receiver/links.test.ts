@@ -1,12 +1,14 @@
 // Evidence by link: the master's own interfaces go down, come back, are made again and lose their addresses while nodes
 // report, in our own namespaces with real datagrams. A program that asks libbeoboard all the time records the state of
 // each node.
+//
+// @seconds 81
+// @waits
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { random } from '../src/load/simulatednode.js';
-import { ROOT, run, until } from './lib.js';
+import { random } from '../../src/load/simulatednode.js';
 import {
   lacksKind,
   linkWords,
@@ -17,9 +19,12 @@ import {
   type Options,
   PORT,
   World,
-} from './netns.js';
-import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from './sampler.js';
-import { lacks } from './twosenders.js';
+} from '../kit/netns.js';
+import { ROOT } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from '../kit/sampler.js';
+import { lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 // They mostly wait: three of them need a fifth of a CPU.

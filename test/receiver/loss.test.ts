@@ -1,11 +1,15 @@
 // Nothing is lost that the kernel has accepted, and what it dropped is counted: small buffers that overflow, several
 // sockets in turn, a simulated cluster, and a receiver that is stopped and started under load.
+//
+// @seconds 13
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, INSIDE, inOwnNetwork, ROOT, type Running, run, start, until } from './lib.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, ROOT } from '../kit/places.js';
+import { type Running, run, start } from '../kit/program.js';
 import {
   ANY_CALL,
   countsOf,
@@ -22,7 +26,8 @@ import {
   type Surroundings,
   startMaster,
   stop,
-} from './sampler.js';
+} from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 /** Bytes of the buffer for one report; the receiver's advice and the package's settings use this figure. */
 const PER_REPORT = 2305;

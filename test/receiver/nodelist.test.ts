@@ -1,5 +1,7 @@
 // Another node list, another capacity, removed nodes: by the running receiver, and without one. Nothing else is lost,
 // readers follow by themselves, and a kill at any moment leaves a whole board at the path.
+//
+// @seconds 24
 
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -9,9 +11,12 @@ import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { editBoard, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { editBoard, openWriter } from '../../src/shm/writer.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const limits = { cluster: '', uncertainAfter: 4500, silentAfter: 10_500 };
 

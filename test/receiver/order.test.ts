@@ -2,11 +2,12 @@
 // the test's own; the code is the receive thread's.
 
 import t from 'tap';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits } from '../src/layout/layout.gen.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { deliver, type Outcome, openWriter } from '../src/shm/writer.js';
-import { boardPath, makeReport } from './lib.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, type Outcome, openWriter } from '../../src/shm/writer.js';
+import { boardPath } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
 
 const S = 1_000_000_000n;
 const NOW = 1_000_000n * S; // the master's clock when a row begins

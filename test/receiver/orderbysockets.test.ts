@@ -1,18 +1,24 @@
-// The rules of order without keys by real sockets and a real receiver, with the numbers of test/30.order.test.ts; then
+// The rules of order without keys by real sockets and a real receiver, with the numbers of test/receiver/order.test.ts; then
 // what only sockets show: several paths at once, a change between them under load, a full board. The clock is the
 // machine's: times are compared with the stamps, never with how long the test took.
+//
+// @seconds 12
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/simulatednode.js';
-import { BulkSender } from '../src/native/index.js';
-import { BoardReader, type Node } from '../src/shm/reader.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, ROOT, type Running, start, until } from './lib.js';
-import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } from './sampler.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { random } from '../../src/load/simulatednode.js';
+import { BulkSender } from '../../src/native/index.js';
+import { BoardReader, type Node } from '../../src/shm/reader.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { type Running, start } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 
@@ -73,7 +79,7 @@ type Step =
   | 'stop';
 
 interface Row {
-  /** Its number in test/30.order.test.ts. */
+  /** Its number in test/receiver/order.test.ts. */
   number: number;
   rule: string;
   steps: Step[];
@@ -554,7 +560,7 @@ const stops: [how: string, again: (t: Test, master: Master, board: string) => Pr
 
 function rules(): void {
   t.test('the numbers are those of the table', async t => {
-    const table = [...readFileSync(join(ROOT, 'test', '30.order.test.ts'), 'utf8').matchAll(/ rule: '(.*)'/g)];
+    const table = [...readFileSync(join(ROOT, 'test', 'receiver', 'order.test.ts'), 'utf8').matchAll(/ rule: '(.*)'/g)];
     for (const { number, rule } of [...atOnce, ...inTime, ...overStops])
       t.equal(table[number - 1]?.[1], rule, String(number));
   });

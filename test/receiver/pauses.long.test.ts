@@ -2,8 +2,8 @@
 // times a second.
 
 import t from 'tap';
-import { type Limits, pauseReceiver } from '../pausing.js';
-import { MS, S } from '../sampler.js';
+import { type Limits, pauseReceiver } from '../kit/pausing.js';
+import { MS, S } from '../kit/sampler.js';
 
 /** The interval is so long that the reports of a minute fit in a socket buffer of the kernel's default size. */
 const rows: [rule: string, limits: Limits][] = [

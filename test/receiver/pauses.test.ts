@@ -1,16 +1,20 @@
 // Time on the master and on the nodes: pauses of the receiver and of a sender, a node whose time since boot decreases,
 // and a wall clock that steps. A sampler looks at the board a thousand times a second, and at every look each node must
 // have the state that the design defines for what was really sent.
+//
+// @seconds 21
+// @waits
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
-import { enums } from '../src/layout/layout.gen.js';
-import { sign } from '../src/layout/tag.js';
-import { folder, makeReport, until } from './lib.js';
-import { type Manner, pauseReceiver } from './pausing.js';
+import { type Key, keyLine, nodeKey } from '../../src/common/keys.js';
+import { enums } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
+import { type Manner, pauseReceiver } from '../kit/pausing.js';
+import { folder } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
 import {
   countsOf,
   course,
@@ -33,7 +37,8 @@ import {
   startIn,
   startMaster,
   stop,
-} from './sampler.js';
+} from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 t.jobs = 4;
 

@@ -1,15 +1,20 @@
 // The receiver as a process, with real sockets: what it accepts, what it rejects and counts, and what remains when it
 // is killed. Hostile datagrams are made from the field list only, byte by byte.
+//
+// @seconds 36
 
 import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { REPORT_BYTES } from '../src/layout/codec.js';
-import { type enums, structs } from '../src/layout/layout.gen.js';
-import { BoardReader, type Snapshot } from '../src/shm/reader.js';
-import { boardPath, makeReport, run, start, startReceiver, until } from './lib.js';
-import { now, settled } from './sampler.js';
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { type enums, structs } from '../../src/layout/layout.gen.js';
+import { BoardReader, type Snapshot } from '../../src/shm/reader.js';
+import { boardPath } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { now, settled } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 const { fields } = structs.report;
 

@@ -7,12 +7,15 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
-import { bits, enums } from '../src/layout/layout.gen.js';
-import { sign } from '../src/layout/tag.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { deliver, type Outcome, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';
+import { type Key, keyLine, nodeKey } from '../../src/common/keys.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, type Outcome, openWriter } from '../../src/shm/writer.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 const S = 1_000_000_000n;
 const NOW = 1_000_000n * S; // the master's clocks when a row begins

@@ -1,5 +1,7 @@
 // Permissions at a real NATS server: TLS, users, nkeys and creds by our options, each refused and reported if it is
 // wrong; the permissions of packaging/nats; and a server that would not notice a silent client.
+//
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -7,10 +9,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, nkeys, usernamePasswordAuthenticator } from '@nats-io/transport-node';
 import t from 'tap';
-import type { Log } from '../src/common/log.js';
-import { type BusOptions, type Connection, connectBus } from '../src/relay/bus.js';
-import { folder, freePorts, type Teardown, until } from './lib.js';
-import { filled, isServing, noServers, type Server, serve } from './natsservers.js';
+import type { Log } from '../../src/common/log.js';
+import { type BusOptions, type Connection, connectBus } from '../../src/relay/bus.js';
+import { filled, isServing, noServers, type Server, serve } from '../kit/natsservers.js';
+import { freePorts } from '../kit/network.js';
+import { folder, type Teardown } from '../kit/places.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(120_000);
 t.jobs = 3;

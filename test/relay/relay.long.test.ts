@@ -9,10 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { folder, freePorts, INSIDE, inOwnNetwork, run, start, startReceiver, until } from '../lib.js';
-import { isServing, noServers, serve } from '../natsservers.js';
-import { noNamespaces } from '../netns.js';
-import { type Part, Sites, type Watched } from '../relaysites.js';
+import { isServing, noServers, serve } from '../kit/natsservers.js';
+import { noNamespaces } from '../kit/netns.js';
+import { freePorts, INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
+import { type Part, Sites, type Watched } from './relaysites.js';
 
 const MINUTES = Number(process.env.MINUTES ?? 10);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);

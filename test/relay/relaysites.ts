@@ -5,14 +5,16 @@
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOCK, clocks } from '../src/native/index.js';
-import type { State } from '../src/shm/liveness.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { mirrorOf } from '../src/shm/sentences.js';
-import { folder, makeReport, type Running, run, type Teardown } from './lib.js';
-import { filled, serve } from './natsservers.js';
-import { Namespace } from './netns.js';
-import { startIn } from './sampler.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import type { State } from '../../src/shm/liveness.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { mirrorOf } from '../../src/shm/sentences.js';
+import { filled, serve } from '../kit/natsservers.js';
+import { Namespace } from '../kit/netns.js';
+import { folder, type Teardown } from '../kit/places.js';
+import { type Running, run } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { startIn } from '../kit/sampler.js';
 
 const CLUSTER = 'alpha';
 const SECOND = 1_000_000_000n;

@@ -1,15 +1,20 @@
 // Three real NATS servers and a leaf, with the permissions of packaging/nats/, a real receiver, relay and mirror: a
 // mirror that was started first becomes whole; and servers and a relay that are killed or frozen cost it some time in
 // which nothing is known, but no wrong verdict.
+//
+// @seconds 34
+// @waits
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { mirrorText } from '../src/shm/sentences.js';
-import { folder, run, start, startReceiver, until } from './lib.js';
-import { noServers, type Server, startServers } from './natsservers.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { mirrorText } from '../../src/shm/sentences.js';
+import { noServers, type Server, startServers } from '../kit/natsservers.js';
+import { folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(400_000);
 const skip = noServers();

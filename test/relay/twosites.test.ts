@@ -1,12 +1,16 @@
 // Two masters and two mirrors on real servers: a cut between one master and half of the nodes, a master that dies and
 // comes back, and a site that is cut off. No sending node is called silent, no dead one live, and afterwards everything
-// is known again. test/long/relay.test.ts tests each server, and random faults.
+// is known again. test/relay/relay.long.test.ts tests each server, and random faults.
+//
+// @quiet
 
 import t from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { lookAtAll } from '../src/slurm/bridge/boardlook.js';
-import { INSIDE, inOwnNetwork, run, until } from './lib.js';
-import { noServers } from './natsservers.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { lookAtAll } from '../../src/slurm/bridge/boardlook.js';
+import { noServers } from '../kit/natsservers.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { run } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { Sites, type Watched } from './relaysites.js';
 
 t.setTimeout(400_000);

@@ -7,11 +7,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../src/common/keys.js';
-import { decode, encode } from '../src/layout/codec.js';
-import { structs } from '../src/layout/layout.gen.js';
-import { Mirror, OUTCOME } from '../src/native/index.js';
-import { lowerBound, PING_COUNTS_NS, PING_MOST_NS, Pings, upperBound } from '../src/relay/pings.js';
+import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../../src/common/keys.js';
+import { decode, encode } from '../../src/layout/codec.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { Mirror, OUTCOME } from '../../src/native/index.js';
+import { lowerBound, PING_COUNTS_NS, PING_MOST_NS, Pings, upperBound } from '../../src/relay/pings.js';
 import {
   BOARD_BYTES,
   finishBatch,
@@ -29,9 +29,11 @@ import {
   writeAsk,
   writePing,
   writePong,
-} from '../src/relay/relaywire.js';
-import { trustOptions } from '../src/shm/trust.js';
-import { folder, makeReport, run } from './lib.js';
+} from '../../src/relay/relaywire.js';
+import { trustOptions } from '../../src/shm/trust.js';
+import { folder } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
 import { keyPair } from './relaying.js';
 
 const OF = { run: 5n, board: 6n, bootId: 7n, sequence: 8, takenNs: 9_000n };
@@ -188,7 +190,7 @@ function batchOf(): Uint8Array {
 
 /** The hash of the datagram's layout, as in our boards. */
 function decodeHash(): bigint {
-  const header = readFileSync(new URL('../../c/layout.gen.h', import.meta.url), 'utf8');
+  const header = readFileSync(new URL('../../../c/layout.gen.h', import.meta.url), 'utf8');
   return BigInt(/BB_HASH_STAT_V1 UINT64_C\((0x[0-9a-f]+)\)/.exec(header)?.[1] ?? 0);
 }
 

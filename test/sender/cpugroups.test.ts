@@ -3,10 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { groupShares, groupsOf, parseCpuTimes } from '../src/sender/collect/cpugroups.js';
-import { Collector } from '../src/sender/collect.js';
-import { folder } from './lib.js';
+import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
+import { groupShares, groupsOf, parseCpuTimes } from '../../src/sender/collect/cpugroups.js';
+import { Collector } from '../../src/sender/collect.js';
+import { folder } from '../kit/places.js';
 
 /** A line of /proc/stat: ticks by name, others are 0. */
 function line(

@@ -1,16 +1,18 @@
 // The sender in C: with the same trees, identity, pretend file and key it makes the same bytes as the one in
 // TypeScript, with every compiler and for every processor.
+//
+// @seconds 50
 
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { enums, structs } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/simulatednode.js';
-import { folder, ROOT } from './lib.js';
-import { machines, parseHexDump, prepare, textOf } from './tree.js';
-import { askC, askHere, compileSender, lacks, type Make, SANITIZED } from './twosenders.js';
+import { enums, structs } from '../../src/layout/layout.gen.js';
+import { random } from '../../src/load/simulatednode.js';
+import { folder, ROOT } from '../kit/places.js';
+import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
+import { askC, askHere, compileSender, lacks, type Make, SANITIZED } from '../kit/twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 70);
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));

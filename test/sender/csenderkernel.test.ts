@@ -15,10 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { Hearer, startIn, statOf } from './hanging.js';
-import { folder, ROOT, until } from './lib.js';
-import { prepare } from './tree.js';
-import { compileSender, lacks } from './twosenders.js';
+import { Hearer, startIn, statOf } from '../kit/hanging.js';
+import { folder, ROOT } from '../kit/places.js';
+import { prepare } from '../kit/tree.js';
+import { compileSender, lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 // These tests mostly wait, so several run at the same time.

@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { machines } from './tree.js';
-import { compileSender, differences, harms, Patient, pretences, SANITIZED } from './twosenders.js';
+import { machines } from '../kit/tree.js';
+import { compileSender, differences, harms, Patient, pretences, SANITIZED } from '../kit/twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 71);
 const RUNS = Number(process.env.RUNS ?? 20);

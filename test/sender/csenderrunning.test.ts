@@ -1,14 +1,17 @@
 // The sender in C in place of the other: every option, and the tests of a running sender once more.
+//
+// @quiet
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { HangingCalls, Hearer, startIn, writeTree } from './hanging.js';
-import { folder, ROOT, until } from './lib.js';
-import { Manager } from './manager.js';
-import { askC, askHere, compileSender, lacks } from './twosenders.js';
+import { HangingCalls, Hearer, startIn, writeTree } from '../kit/hanging.js';
+import { Manager } from '../kit/manager.js';
+import { folder, ROOT } from '../kit/places.js';
+import { askC, askHere, compileSender, lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 // These tests mostly wait, so several run at the same time.
@@ -20,15 +23,15 @@ const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc'
 const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
 
 for (const [file, program] of [
-  ['27.hang', dynamic],
-  ['28.longrunning', sender],
-  ['76.pacefile', sender],
-  ['77.reconfigure', sender],
-  ['29.stops', sender],
-  ['41.send', sender],
-  ['43.destinations', sender],
-  ['78.unreachable', sender],
-  ['47.keys', sender],
+  ['sender/hang', dynamic],
+  ['sender/longrunning', sender],
+  ['sender/pacefile', sender],
+  ['sender/reconfigure', sender],
+  ['sender/stops', sender],
+  ['sender/send', sender],
+  ['sender/destinations', sender],
+  ['sender/unreachable', sender],
+  ['keys/keys', sender],
 ] as const)
   t.spawn(
     process.execPath,

@@ -1,10 +1,10 @@
-// The sender in C, as it is installed, is stopped again and again for a minute: see test/stops.ts. Not part of
+// The sender in C, as it is installed, is stopped again and again for a minute: see test/sender/stops.ts. Not part of
 // `npm test`.
 //   npm run test:long -- csenderstops         SEED=n repeats a run
 
 import t from 'tap';
-import { stopTests } from '../stops.js';
-import { compileSender, lacks } from '../twosenders.js';
+import { compileSender, lacks } from '../kit/twosenders.js';
+import { stopTests } from './stops.js';
 
 t.setTimeout(300_000);
 t.jobs = 5;

@@ -4,9 +4,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { HangingFolder, Hearer, noFileSystem, startIn } from './hanging.js';
-import { folder, until } from './lib.js';
-import { compileSender, SANITIZED } from './twosenders.js';
+import { HangingFolder, Hearer, noFileSystem, startIn } from '../kit/hanging.js';
+import { folder } from '../kit/places.js';
+import { compileSender, SANITIZED } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 // These tests mostly wait, so several run at the same time.

@@ -1,13 +1,19 @@
 // Destinations: multicast groups of both kinds, several paths at once, and other destinations at SIGHUP while reports
 // are sent. Runs itself again in its own network namespace, so that no multicast leaves this machine.
+//
+// @seconds 18
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BulkSender, type LinkEntry } from '../src/native/index.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, run, start, startReceiver, until } from './lib.js';
+import { BulkSender, type LinkEntry } from '../../src/native/index.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 /** Loopback for IPv4; for IPv6 a pair of interfaces, because its groups do not work over loopback. */
 const SETUP = [

@@ -1,14 +1,16 @@
 // Whole machines, from the texts of their kernels to the bytes of their report; see test/fixtures/README.md. The golden
 // files have every byte; the tables below have what is special, computed by hand from the trees.
+//
+// @seconds 10
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { has, REPORT_BYTES, type SetName } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { crc32 } from '../src/sender/slow/crc32.js';
-import { deliver, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder } from './lib.js';
+import { has, REPORT_BYTES, type SetName } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { crc32 } from '../../src/sender/slow/crc32.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { boardPath, folder } from '../kit/places.js';
 import {
   ask,
   expand,
@@ -20,7 +22,7 @@ import {
   prepare,
   readable,
   textOf,
-} from './tree.js';
+} from '../kit/tree.js';
 
 const reportOf = (machine: string) => parseHexDump(textOf(machine, 'report.hex'));
 const viewOf = (report: Uint8Array) => new DataView(report.buffer, report.byteOffset, report.length);

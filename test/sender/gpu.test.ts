@@ -20,11 +20,12 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { bitNames, decodeReport } from '../src/layout/codec.js';
-import { parseGpuFile } from '../src/sender/slow/gpufile.js';
-import { type Heard, Hearer, inNamespace, startIn } from './hanging.js';
-import { folder, ROOT, until } from './lib.js';
-import { askC, askHere, compileSender, lacks, SANITIZED } from './twosenders.js';
+import { bitNames, decodeReport } from '../../src/layout/codec.js';
+import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
+import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
+import { folder, ROOT } from '../kit/places.js';
+import { askC, askHere, compileSender, lacks, SANITIZED } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 const SEED = Number(process.env.SEED ?? 75);
 t.comment(`seed ${SEED}`);

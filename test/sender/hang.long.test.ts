@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { phase } from '../../src/sender/schedule.js';
-import { childrenOf, HangingCalls, Hearer, isAlive, startIn } from '../hanging.js';
-import { folder, until } from '../lib.js';
+import { childrenOf, HangingCalls, Hearer, isAlive, startIn } from '../kit/hanging.js';
+import { folder } from '../kit/places.js';
+import { until } from '../kit/until.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const LENGTH = Number(process.env.LENGTH ?? 600);

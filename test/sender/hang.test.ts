@@ -1,5 +1,7 @@
 // Nothing that hangs silences a node: a real sender, a real socket, and file systems that hang in statfs, in lookups,
 // opening and reading. Not one report is late or missing, the other sources continue, and what hung recovers.
+//
+// @quiet
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs';
@@ -18,8 +20,10 @@ import {
   startIn,
   statOf,
   writeTree,
-} from './hanging.js';
-import { folder, SENDER, until } from './lib.js';
+} from '../kit/hanging.js';
+import { folder } from '../kit/places.js';
+import { SENDER } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { Waits } from './waits.js';
 
 // They mostly wait, so they run at the same time.

@@ -1,5 +1,8 @@
 // A sender that runs for years: clocks that jump, a machine that sleeps, devices that come and go, masters that are
 // away, another name. Mostly with simulated clocks and trees, so that an hour takes seconds and is always the same.
+//
+// @seconds 32
+// @waits
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -10,19 +13,23 @@ import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
-import type { Address } from '../src/common/addresses.js';
-import { createLog } from '../src/common/log.js';
-import { bitNames, decodeReport, encode, REPORT_BYTES, type Report } from '../src/layout/codec.js';
-import { Collector } from '../src/sender/collect.js';
-import { type Course, Loop, type Send } from '../src/sender/loop.js';
-import { Outlets } from '../src/sender/outlets.js';
-import type { Source } from '../src/sender/pack.js';
-import { phase } from '../src/sender/schedule.js';
-import type { World } from '../src/sender/world.js';
-import type { Rates } from '../src/shm/rates.js';
-import { childrenOf, type Heard, Hearer, isAlive, startIn } from './hanging.js';
-import { judge, type LastReport } from './judging.js';
-import { folder, INSIDE, inOwnNetwork, ratesOf, SENDER, until } from './lib.js';
+import type { Address } from '../../src/common/addresses.js';
+import { createLog } from '../../src/common/log.js';
+import { bitNames, decodeReport, encode, REPORT_BYTES, type Report } from '../../src/layout/codec.js';
+import { Collector } from '../../src/sender/collect.js';
+import { type Course, Loop, type Send } from '../../src/sender/loop.js';
+import { Outlets } from '../../src/sender/outlets.js';
+import type { Source } from '../../src/sender/pack.js';
+import { phase } from '../../src/sender/schedule.js';
+import type { World } from '../../src/sender/world.js';
+import type { Rates } from '../../src/shm/rates.js';
+import { childrenOf, type Heard, Hearer, isAlive, startIn } from '../kit/hanging.js';
+import { judge, type LastReport } from '../kit/judging.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder } from '../kit/places.js';
+import { SENDER } from '../kit/program.js';
+import { ratesOf } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 

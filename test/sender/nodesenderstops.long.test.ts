@@ -1,8 +1,8 @@
-// The sender in TypeScript is stopped again and again for a minute: see test/stops.ts. Not part of `npm test`.
+// The sender in TypeScript is stopped again and again for a minute: see test/sender/stops.ts. Not part of `npm test`.
 //   npm run test:long -- nodesenderstops      SEED=n repeats a run
 
 import t from 'tap';
-import { stopTests } from '../stops.js';
+import { stopTests } from './stops.js';
 
 t.setTimeout(300_000);
 t.jobs = 5;

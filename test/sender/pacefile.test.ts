@@ -1,5 +1,8 @@
 // A temporary interval from a file on the node: what a sender trusts, when it returns to its own interval, and the
 // whole way from `beoboard pace` through programs that run commands on nodes. For both senders.
+//
+// @seconds 45
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -18,12 +21,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parsePace } from '../src/sender/pacefile.js';
-import { oddities } from '../src/telling/oddities.js';
-import { survey } from '../src/telling/survey.js';
-import { Hearer, startIn } from './hanging.js';
-import { folder, run, until } from './lib.js';
-import { busy, type MadeNode, madeBoard } from './madeboard.js';
+import { parsePace } from '../../src/sender/pacefile.js';
+import { oddities } from '../../src/telling/oddities.js';
+import { survey } from '../../src/telling/survey.js';
+import { Hearer, startIn } from '../kit/hanging.js';
+import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
+import { folder } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 

@@ -1,27 +1,29 @@
 // The sender's parsers on the texts of kernel files: complete, old, corrupt, endless. Independent of this machine.
+//
+// @seconds 8
 
 import fc from 'fast-check';
 import t from 'tap';
-import { parseBootId } from '../src/sender/collect/bootid.js';
-import { parseCpuList, parsePackageId } from '../src/sender/collect/cpus.js';
-import { looksWhole } from '../src/sender/collect/diskparts.js';
-import { busiestDisk, type Disk, parseDiskstats, sumDisks } from '../src/sender/collect/diskstats.js';
-import { parseFileNr } from '../src/sender/collect/filenr.js';
-import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../src/sender/collect/kerneltext.js';
-import { parseLoadavg } from '../src/sender/collect/loadavg.js';
-import { parseMeminfo } from '../src/sender/collect/meminfo.js';
-import { arrange, type Interface, parseNetdev } from '../src/sender/collect/netdev.js';
-import { type Link, parseIndex, parseSpeed, parseState } from '../src/sender/collect/netlinks.js';
+import { parseBootId } from '../../src/sender/collect/bootid.js';
+import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
+import { looksWhole } from '../../src/sender/collect/diskparts.js';
+import { busiestDisk, type Disk, parseDiskstats, sumDisks } from '../../src/sender/collect/diskstats.js';
+import { parseFileNr } from '../../src/sender/collect/filenr.js';
+import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../../src/sender/collect/kerneltext.js';
+import { parseLoadavg } from '../../src/sender/collect/loadavg.js';
+import { parseMeminfo } from '../../src/sender/collect/meminfo.js';
+import { arrange, type Interface, parseNetdev } from '../../src/sender/collect/netdev.js';
+import { type Link, parseIndex, parseSpeed, parseState } from '../../src/sender/collect/netlinks.js';
 import {
   parseCpuPressure,
   parseIoPressure,
   parseIrqPressure,
   parseMemoryPressure,
-} from '../src/sender/collect/pressure.js';
-import { parseSnmp } from '../src/sender/collect/snmp.js';
-import { cpuShare, parseStat, type Stat } from '../src/sender/collect/stat.js';
-import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '../src/sender/collect/system.js';
-import { parseVmstat } from '../src/sender/collect/vmstat.js';
+} from '../../src/sender/collect/pressure.js';
+import { parseSnmp } from '../../src/sender/collect/snmp.js';
+import { cpuShare, parseStat, type Stat } from '../../src/sender/collect/stat.js';
+import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '../../src/sender/collect/system.js';
+import { parseVmstat } from '../../src/sender/collect/vmstat.js';
 
 const U64 = '18446744073709551615';
 const BEYOND = '18446744073709551616';

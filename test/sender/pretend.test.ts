@@ -3,8 +3,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { bitNames, decodeReport } from '../src/layout/codec.js';
-import { folder, run, start } from './lib.js';
+import { bitNames, decodeReport } from '../../src/layout/codec.js';
+import { folder } from '../kit/places.js';
+import { run, start } from '../kit/program.js';
 
 const KEYS = `t_real_ns = 1700000000123456789
 t_boot_ns = 5000000000000

@@ -1,18 +1,23 @@
 // Another interval or another name while a sender runs, as a watcher of the node sees it: a real receiver behind a path
 // that loses reports. For both senders.
+//
+// @seconds 51
+// @waits
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
-import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { clusterId } from '../src/layout/identity.js';
-import { sign } from '../src/layout/tag.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { type Heard, Hearer, startIn } from './hanging.js';
-import { boardPath, folder, start, until } from './lib.js';
+import { type Key, keyLine, nodeKey } from '../../src/common/keys.js';
+import { bitNames, decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
+import { clusterId } from '../../src/layout/identity.js';
+import { sign } from '../../src/layout/tag.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { type Heard, Hearer, startIn } from '../kit/hanging.js';
+import { boardPath, folder } from '../kit/places.js';
+import { start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 

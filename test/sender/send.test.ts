@@ -1,15 +1,19 @@
 // The sender as a process: this machine's own /proc reaches the board, field by field, and the sender copes with absent
 // masters.
+//
+// @seconds 13
 
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decodeReport, type Report } from '../src/layout/codec.js';
-import { bits } from '../src/layout/layout.gen.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { decodeReport, type Report } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 /** A master that only stores the reports. */
 class Master {

@@ -1,10 +1,10 @@
-// A child process for test/24.slowside.test.ts, with sources that hang when the test decides. The source `pipe` opens a
+// A child process for test/sender/slowside.test.ts, with sources that hang when the test decides. The source `pipe` opens a
 // FIFO, which hangs in the kernel until somebody writes to it; `once` has a reading once and never again; `late` ends
 // its process when it is read for the second time; the others return a number that grows.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { readArguments, serve } from '../src/sender/slow/serve.js';
-import type { SlowReading, SlowSource } from '../src/sender/slow/source.js';
+import { readArguments, serve } from '../../src/sender/slow/serve.js';
+import type { SlowReading, SlowSource } from '../../src/sender/slow/source.js';
 
 const { world, orders } = readArguments<{ fifo: string; sources: Pick<SlowSource, 'name' | 'periodMs'>[] }>();
 let count = 0;

@@ -1,5 +1,7 @@
 // The slow side: a source that hangs in the kernel loses its own readings, at the next round, and affects neither the
 // other sources nor a report; it recovers when it answers. With real children and a real FIFO.
+//
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -15,9 +17,11 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { type Asked, SlowSide } from '../src/sender/slow/rounds.js';
-import { folder, start, until } from './lib.js';
+import { bitNames, decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
+import { type Asked, SlowSide } from '../../src/sender/slow/rounds.js';
+import { folder } from '../kit/places.js';
+import { start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 const module = fileURLToPath(new URL('./slowchild.js', import.meta.url));
 

@@ -1,5 +1,7 @@
 // The slow sources of the sender on trees of files that this test writes: each source's table, traps, corrupt trees;
 // and on this machine's own. Needs neither the hardware nor a clock.
+//
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -24,18 +26,18 @@ import {
   REPORT_BYTES,
   type SetName,
   TEMPERATURE_UNKNOWN,
-} from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import { type Count, u64 } from '../src/sender/collect/kerneltext.js';
-import { meanMhz, spread } from '../src/sender/slow/clockrates.js';
-import { containerCgroup, containerRoot, foreignNamespace } from '../src/sender/slow/container.js';
-import { crc32 } from '../src/sender/slow/crc32.js';
-import { Unwinder, wholeJoules, type Zone } from '../src/sender/slow/energy.js';
-import { parseActive, parseOptional, parseRate } from '../src/sender/slow/fabric.js';
-import { fullness, inodesFree, sane } from '../src/sender/slow/filesystems.js';
-import { errorFields, type Gpu, gpuFields, memoryMib } from '../src/sender/slow/gpu.js';
-import { parseBusy, parseGpuTemperature, parseRas } from '../src/sender/slow/gpuamd.js';
-import { parseGpuFile } from '../src/sender/slow/gpufile.js';
+} from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
+import { type Count, u64 } from '../../src/sender/collect/kerneltext.js';
+import { meanMhz, spread } from '../../src/sender/slow/clockrates.js';
+import { containerCgroup, containerRoot, foreignNamespace } from '../../src/sender/slow/container.js';
+import { crc32 } from '../../src/sender/slow/crc32.js';
+import { Unwinder, wholeJoules, type Zone } from '../../src/sender/slow/energy.js';
+import { parseActive, parseOptional, parseRate } from '../../src/sender/slow/fabric.js';
+import { fullness, inodesFree, sane } from '../../src/sender/slow/filesystems.js';
+import { errorFields, type Gpu, gpuFields, memoryMib } from '../../src/sender/slow/gpu.js';
+import { parseBusy, parseGpuTemperature, parseRas } from '../../src/sender/slow/gpuamd.js';
+import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
 import {
   cpuModel,
   hardwareText,
@@ -43,14 +45,14 @@ import {
   parseBlockSize,
   parseOsRelease,
   softwareText,
-} from '../src/sender/slow/hashes.js';
-import { parseHealth } from '../src/sender/slow/health.js';
-import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
-import { makeSources, sources } from '../src/sender/slow/index.js';
-import { parseHungTasks, parseTaint } from '../src/sender/slow/kernelstate.js';
-import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from '../src/sender/slow/mounts.js';
-import { parseWatts } from '../src/sender/slow/power.js';
-import { machineWorld, PLACES } from '../src/sender/slow/slowworld.js';
+} from '../../src/sender/slow/hashes.js';
+import { parseHealth } from '../../src/sender/slow/health.js';
+import { parsePower, parseTemperature } from '../../src/sender/slow/hwmon.js';
+import { makeSources, sources } from '../../src/sender/slow/index.js';
+import { parseHungTasks, parseTaint } from '../../src/sender/slow/kernelstate.js';
+import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from '../../src/sender/slow/mounts.js';
+import { parseWatts } from '../../src/sender/slow/power.js';
+import { machineWorld, PLACES } from '../../src/sender/slow/slowworld.js';
 import {
   type FileSystem,
   names,
@@ -60,8 +62,8 @@ import {
   type SlowReading,
   type SlowSource,
   type SlowWorld,
-} from '../src/sender/slow/source.js';
-import { inletSensors, packageSensors, processorSensors } from '../src/sender/slow/temperatures.js';
+} from '../../src/sender/slow/source.js';
+import { inletSensors, packageSensors, processorSensors } from '../../src/sender/slow/temperatures.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-22-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));

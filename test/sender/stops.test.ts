@@ -1,4 +1,7 @@
 // The sender in TypeScript through stops of all kinds: see stops.ts.
+//
+// @seconds 22
+// @waits
 
 import t from 'tap';
 import { stopTests } from './stops.js';

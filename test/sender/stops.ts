@@ -7,9 +7,9 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from '
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { random } from '../src/load/simulatednode.js';
-import { phase } from '../src/sender/schedule.js';
-import { type Heard, Hearer, startIn } from './hanging.js';
+import { random } from '../../src/load/simulatednode.js';
+import { phase } from '../../src/sender/schedule.js';
+import { type Heard, Hearer, startIn } from '../kit/hanging.js';
 
 const MS = 1_000_000n;
 

@@ -1,6 +1,9 @@
 // Masters and name services that are away for a while and come back: what a sender does meanwhile, how soon it
 // continues, and what it logs. For both senders. Runs itself again in its own network namespace, with its own name
 // service.
+//
+// @seconds 33
+// @waits
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -8,9 +11,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Hearer, startIn } from './hanging.js';
-import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
-import { Namespace } from './netns.js';
+import { Hearer, startIn } from '../kit/hanging.js';
+import { Namespace } from '../kit/netns.js';
+import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { folder } from '../kit/places.js';
+import { SENDER } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 // These tests mostly wait, so several run at the same time.

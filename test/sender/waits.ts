@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CLOCK, clocks } from '../src/native/index.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
 
 /**
  * One look: its time (CLOCK_BOOTTIME), the system call (its number, or `running`), and the CPU time so far; times in

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './lib.js';
+import { ROOT } from '../kit/places.js';
 
 const UNITS = join(ROOT, 'packaging', 'systemd');
 /** Debian's Python, which has the module of libseccomp; PATH may have another one first. */

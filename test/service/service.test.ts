@@ -4,13 +4,16 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Service } from '../src/service/service.js';
-import { Hearer, startIn as startOther } from './hanging.js';
-import { boardPath, folder, makeReport, type Running, until } from './lib.js';
-import { Manager } from './manager.js';
-import { now, StandIn, startIn, startMaster } from './sampler.js';
-import { standIn, writeCommand } from './slurmstandin.js';
-import { compileSender, lacks } from './twosenders.js';
+import { Service } from '../../src/service/service.js';
+import { Hearer, startIn as startOther } from '../kit/hanging.js';
+import { Manager } from '../kit/manager.js';
+import { boardPath, folder } from '../kit/places.js';
+import type { Running } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { now, StandIn, startIn, startMaster } from '../kit/sampler.js';
+import { standIn, writeCommand } from '../kit/slurmstandin.js';
+import { compileSender, lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 t.jobs = 4;

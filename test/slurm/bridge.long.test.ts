@@ -11,9 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { LastTick } from '../../src/slurm/bridge/bridgestatus.js';
 import { readJournal } from '../../src/slurm/bridge/journal.js';
-import { boardPath, commandOf, folder, ROOT, run, start, startReceiver } from '../lib.js';
-import { nodeNames, Slurm, withSlurm } from '../realslurm.js';
-import { keyFile, SigningNodes } from '../signingnodes.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { commandOf, run, start, startReceiver } from '../kit/program.js';
+import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
+import { keyFile, SigningNodes } from './signingnodes.js';
 
 t.setTimeout(3_600_000);
 

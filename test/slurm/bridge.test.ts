@@ -1,13 +1,18 @@
 // The bridge beside a real Slurm: it drains dead nodes, gives back live ones, releases what an administrator takes
 // over, survives being killed, and does nothing while it is switched off. Longer tests are in test/long.
+//
+// @seconds 25
+// @waits
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { LastTick } from '../src/slurm/bridge/bridgestatus.js';
-import { readJournal } from '../src/slurm/bridge/journal.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
-import { nodeNames, Slurm, withSlurm } from './realslurm.js';
+import type { LastTick } from '../../src/slurm/bridge/bridgestatus.js';
+import { readJournal } from '../../src/slurm/bridge/journal.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
+import { until } from '../kit/until.js';
 import { keyFile, SigningNodes } from './signingnodes.js';
 
 t.setTimeout(300_000);

@@ -1,15 +1,15 @@
 // A cluster in memory for the bridge: a board and a Slurm that do what a test says, with simulated time. No test of its
 // own.
 
-import type { ListedNode } from '../src/slurm/answers.js';
-import type { BoardLook, SeenLink, SeenNode } from '../src/slurm/bridge/boardlook.js';
-import { type Journal, readLines } from '../src/slurm/bridge/journal.js';
-import type { Slurm } from '../src/slurm/bridge/orders.js';
-import { type Entry, Ledger } from '../src/slurm/bridge/ownership.js';
-import type { Policy, Situation } from '../src/slurm/bridge/rules.js';
-import { Bridge, type Settings, type World } from '../src/slurm/bridge/tick.js';
-import { NoAnswer } from '../src/slurm/calls.js';
-import { match } from '../src/slurm/matching.js';
+import type { ListedNode } from '../../src/slurm/answers.js';
+import type { BoardLook, SeenLink, SeenNode } from '../../src/slurm/bridge/boardlook.js';
+import { type Journal, readLines } from '../../src/slurm/bridge/journal.js';
+import type { Slurm } from '../../src/slurm/bridge/orders.js';
+import { type Entry, Ledger } from '../../src/slurm/bridge/ownership.js';
+import type { Policy, Situation } from '../../src/slurm/bridge/rules.js';
+import { Bridge, type Settings, type World } from '../../src/slurm/bridge/tick.js';
+import { NoAnswer } from '../../src/slurm/calls.js';
+import { match } from '../../src/slurm/matching.js';
 
 export const POLICY: Policy = {
   drainAfterMs: 30_000,

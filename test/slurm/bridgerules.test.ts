@@ -16,14 +16,14 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import type { ListedNode } from '../src/slurm/answers.js';
-import { parseListedNodes, parsePrimary, parseReturnToService } from '../src/slurm/answers.js';
-import { lookAt, type SeenLink, type SeenNode } from '../src/slurm/bridge/boardlook.js';
-import { statusLines, statusOf } from '../src/slurm/bridge/bridgestatus.js';
-import { JournalFile, Only, openFolder, readJournal, readLines } from '../src/slurm/bridge/journal.js';
-import { brakeChanges, brakeText, type Count, limits, released } from '../src/slurm/bridge/massbrake.js';
-import { lineOf, slurmOrders } from '../src/slurm/bridge/orders.js';
-import { type Claim, Ledger, type Timed } from '../src/slurm/bridge/ownership.js';
+import type { ListedNode } from '../../src/slurm/answers.js';
+import { parseListedNodes, parsePrimary, parseReturnToService } from '../../src/slurm/answers.js';
+import { lookAt, type SeenLink, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
+import { statusLines, statusOf } from '../../src/slurm/bridge/bridgestatus.js';
+import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/slurm/bridge/journal.js';
+import { brakeChanges, brakeText, type Count, limits, released } from '../../src/slurm/bridge/massbrake.js';
+import { lineOf, slurmOrders } from '../../src/slurm/bridge/orders.js';
+import { type Claim, Ledger, type Timed } from '../../src/slurm/bridge/ownership.js';
 import {
   countsOf,
   FATAL,
@@ -33,13 +33,14 @@ import {
   silenceOf,
   waitToReturn,
   withoutDoubtful,
-} from '../src/slurm/bridge/rules.js';
-import { incidentId } from '../src/slurm/bridge/tick.js';
-import { match } from '../src/slurm/matching.js';
+} from '../../src/slurm/bridge/rules.js';
+import { incidentId } from '../../src/slurm/bridge/tick.js';
+import { match } from '../../src/slurm/matching.js';
+import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
+import { folder, ROOT } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { writeCommand } from '../kit/slurmstandin.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
-import { folder, ROOT, run } from './lib.js';
-import { type MadeBoard, madeBoard } from './madeboard.js';
-import { writeCommand } from './slurmstandin.js';
 
 t.setTimeout(300_000);
 

@@ -11,11 +11,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openWriter } from '../../src/shm/writer.js';
 import type { State } from '../../src/slurm/statefile.js';
-import { boardPath, folder, makeReport, ROOT, type Running, run, until } from '../lib.js';
-import { beat, monotonicNs } from '../linkboard.js';
-import { Namespace } from '../netns.js';
-import { nodeNames, Slurm, withSlurm } from '../realslurm.js';
-import { startIn } from '../sampler.js';
+import { beat, monotonicNs } from '../kit/linkboard.js';
+import { Namespace } from '../kit/netns.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { type Running, run } from '../kit/program.js';
+import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
+import { makeReport } from '../kit/reports.js';
+import { startIn } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(3_600_000);
 

@@ -1,5 +1,7 @@
 // The gate for jobs, c/gate: every rule for yes and no, on boards made for it; it waits for what may come back, and
 // answers only with 0 or 1 whatever happens to it; and its lists beside those of TypeScript.
+//
+// @seconds 41
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +19,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { expand } from '../src/common/hostlists.js';
-import { compileTargets, tellAll } from './fuzzing.js';
-import { boardPath, folder, ROOT, start, startReceiver, until } from './lib.js';
-import { beat, monotonicNs } from './linkboard.js';
-import { Manager } from './manager.js';
-import { type Made, makeBoard, numbered, stall } from './stateboard.js';
-import { lacks, type Make, SANITIZED } from './twosenders.js';
+import { expand } from '../../src/common/hostlists.js';
+import { compileTargets, tellAll } from '../kit/fuzzing.js';
+import { beat, monotonicNs } from '../kit/linkboard.js';
+import { Manager } from '../kit/manager.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { type Made, makeBoard, numbered, stall } from '../kit/stateboard.js';
+import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 const S = 1_000_000_000n;
 const SOURCE = join(ROOT, 'c', 'gate');

@@ -5,11 +5,13 @@
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { NoAnswer, slurmCalls } from '../src/slurm/calls.js';
-import { replaceFile } from '../src/slurm/folder.js';
-import { monotonicMs, readState, type State, stateText, stateTrouble } from '../src/slurm/statefile.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
-import { standIn, writeCommand } from './slurmstandin.js';
+import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
+import { replaceFile } from '../../src/slurm/folder.js';
+import { monotonicMs, readState, type State, stateText, stateTrouble } from '../../src/slurm/statefile.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { standIn, writeCommand } from '../kit/slurmstandin.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 

@@ -1,12 +1,16 @@
 // The reader beside a real Slurm of four nodes on loopback: nodes, jobs and users behind their names, and what the
 // reader does when the controller hangs.
+//
+// @seconds 14
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { State } from '../src/slurm/statefile.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
-import { nodeNames, Slurm, withSlurm } from './realslurm.js';
+import type { State } from '../../src/slurm/statefile.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 

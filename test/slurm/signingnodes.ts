@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Encodable } from '../src/layout/codec.js';
-import { sign } from '../src/layout/tag.js';
-import { makeReport } from './lib.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { sign } from '../../src/layout/tag.js';
+import { makeReport } from '../kit/reports.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

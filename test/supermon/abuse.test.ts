@@ -1,13 +1,13 @@
 // What clients of `beoboard supermon` may do to it: too many of them, endless words, answers that nobody reads; and how
-// its parser reports invalid answers (any bytes: 91.fuzz). Nothing crashes, hangs or grows.
+// its parser reports invalid answers (any bytes: fuzz/fuzz). Nothing crashes, hangs or grows.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { Conversations } from '../src/supermon/conversation.js';
-import { atomsOf, BadExpression, type Expression, Scanner } from '../src/supermon/expressions.js';
-import { until } from './lib.js';
-import { Asker, elementsOf, LiveBoard, serve } from './supermon.js';
+import { Conversations } from '../../src/supermon/conversation.js';
+import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/supermon/expressions.js';
+import { Asker, elementsOf, LiveBoard, serve } from '../kit/supermon.js';
+import { until } from '../kit/until.js';
 
 t.test('a thousand connections', async t => {
   const board = new LiveBoard(t, ['n1']);

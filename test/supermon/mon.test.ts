@@ -1,20 +1,24 @@
 // beoboard-mon, c/mon: a node says the same as the board's server for the same report, word by word, with every
 // compiler; it reads only what is asked for; other programs read its answers; its command line; and a server above
 // several of it.
+//
+// @seconds 28
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decodeReport } from '../src/layout/codec.js';
-import { structs } from '../src/layout/layout.gen.js';
-import { deliver } from '../src/shm/writer.js';
-import { CATEGORIES, SERVER, STATE } from '../src/supermon/categories.js';
-import { folder, makeReport, ROOT, until } from './lib.js';
-import { compileMon, pssOf, say, startMon, statusOf } from './mon.js';
-import { Asker, type Element, elementsOf, LiveBoard, now, readByOthers, serve } from './supermon.js';
-import { machines, parseHexDump, prepare, textOf } from './tree.js';
-import { lacks, type Make, SANITIZED } from './twosenders.js';
+import { decodeReport } from '../../src/layout/codec.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { deliver } from '../../src/shm/writer.js';
+import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
+import { compileMon, pssOf, say, startMon, statusOf } from '../kit/mon.js';
+import { folder, ROOT } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
+import { Asker, type Element, elementsOf, LiveBoard, now, readByOthers, serve } from '../kit/supermon.js';
+import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
+import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 

@@ -1,5 +1,7 @@
 // What clients of beoboard-mon may do to it: ask too often, by too many connections, in endless words, and never read.
 // Its memory does not grow, and the others are served.
+//
+// @waits
 
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,10 +10,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { folder, until } from './lib.js';
-import { compileMon, pssOf, say, startMon } from './mon.js';
-import { Asker, elementsOf } from './supermon.js';
-import { lacks, SANITIZED } from './twosenders.js';
+import { compileMon, pssOf, say, startMon } from '../kit/mon.js';
+import { folder } from '../kit/places.js';
+import { Asker, elementsOf } from '../kit/supermon.js';
+import { lacks, SANITIZED } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 

@@ -5,13 +5,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BoardReader } from '../src/shm/reader.js';
-import { CATEGORIES, SERVER, STATE } from '../src/supermon/categories.js';
-import { commandOf, WHOLE, Words } from '../src/supermon/conversation.js';
-import { atom } from '../src/supermon/expressions.js';
-import { folder, ROOT, run, until } from './lib.js';
-import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from './supermon.js';
-import { lacks } from './twosenders.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
+import { commandOf, WHOLE, Words } from '../../src/supermon/conversation.js';
+import { atom } from '../../src/supermon/expressions.js';
+import { folder, ROOT } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from '../kit/supermon.js';
+import { lacks } from '../kit/twosenders.js';
+import { until } from '../kit/until.js';
 
 t.test('words and commands', async t => {
   const sample = (mask: number) => ({ kind: 'sample', mask });

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { until } from '../lib.js';
-import { goOn, MS, now, pass, S, stop } from '../sampler.js';
+import { goOn, MS, now, pass, S, stop } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 import { FAIR, type Weather } from './path.js';
 import { makeSummed } from './report.js';
 import { Broken, LINE, OTHER, type Scene, SENDER_NAME, type Watcher } from './scene.js';

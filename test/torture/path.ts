@@ -6,7 +6,7 @@ import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BulkSender } from '../../src/native/index.js';
-import { now } from '../sampler.js';
+import { now } from '../kit/sampler.js';
 import { type Account, Model, type NodeCounts, Truth } from './judge.js';
 
 /** How bad the path is: shares from 0 to 1. */

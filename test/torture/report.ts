@@ -3,7 +3,7 @@
 
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums, structs } from '../../src/layout/layout.gen.js';
-import { makeReport } from '../lib.js';
+import { makeReport } from '../kit/reports.js';
 
 const { tag, auth_alg } = structs.report.fields;
 

@@ -10,8 +10,10 @@ import { createInterface } from 'node:readline';
 import { CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
-import { ROOT, type Running, run, until } from '../lib.js';
-import { MS, now, pass, S, StandIn, startIn } from '../sampler.js';
+import { ROOT } from '../kit/places.js';
+import { type Running, run } from '../kit/program.js';
+import { MS, now, pass, S, StandIn, startIn } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
 import {
   type Counts,
   faultsOfCounts,

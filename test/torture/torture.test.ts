@@ -1,12 +1,16 @@
 // The torture (npm run torture) in its short form, each fault once; and that it finds what it must find: a datagram
 // that nobody counts, and each wrong state and counter that its judge is shown. SEED=n repeats a run.
+//
+// @seconds 85
+// @waits
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ROOT, until } from './lib.js';
-import { FAULTS } from './torture/faults.js';
+import { ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
+import { FAULTS } from './faults.js';
 import {
   type Account,
   type Counts,
@@ -18,8 +22,8 @@ import {
   type NodeCounts,
   type Seen,
   Truth,
-} from './torture/judge.js';
-import { isWhole, makeSummed } from './torture/report.js';
+} from './judge.js';
+import { isWhole, makeSummed } from './report.js';
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1e6));
 const MS = 1e6;

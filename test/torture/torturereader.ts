@@ -4,7 +4,7 @@
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { BoardReader, NoBoard, type Node, type Snapshot } from '../../src/shm/reader.js';
-import { now } from '../sampler.js';
+import { now } from '../kit/sampler.js';
 import { isWhole } from './report.js';
 
 const EVERY_MS = 20;

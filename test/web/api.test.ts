@@ -4,11 +4,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { monotonicMs } from '../src/slurm/statefile.js';
-import { Chosen } from '../src/web/layouts.js';
-import { RIVER } from '../src/web/wire.js';
-import { board as boardOf } from './ganglia.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { monotonicMs } from '../../src/slurm/statefile.js';
+import { Chosen } from '../../src/web/layouts.js';
+import { RIVER } from '../../src/web/wire.js';
+import { board as boardOf } from '../kit/ganglia.js';
+import { boardPath, folder } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { objections } from './openapicheck.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 

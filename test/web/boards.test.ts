@@ -1,10 +1,15 @@
 // The wall over the life of a board: one that is not there yet, a receiver that stalls, continues, ends and restarts, a
 // board that is replaced; nodes that die; and the end of the wall itself.
+//
+// @seconds 21
+// @waits
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
-import { boardPath, start, startReceiver, until } from './lib.js';
+import { boardPath } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 
 const SHORT = ['--uncertain-after', '1s', '--silent-after', '2s'];

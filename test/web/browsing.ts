@@ -2,7 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { boardPath, type Running, start, startReceiver, until } from './lib.js';
+import { boardPath } from '../kit/places.js';
+import { type Running, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

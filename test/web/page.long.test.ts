@@ -6,8 +6,8 @@
 import type { CDPSession } from 'playwright-core';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
-import { browse, holds, look, middles, NO_BROWSER, shown, startLoad, startWall } from '../browsing.js';
-import { until } from '../lib.js';
+import { until } from '../kit/until.js';
+import { browse, holds, look, middles, NO_BROWSER, shown, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const SPAN_MS = 30_000;

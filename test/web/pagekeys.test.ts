@@ -1,4 +1,6 @@
 // The page with the keyboard only, the URL that holds the view, and the Back button; texts of nodes stay texts.
+//
+// @seconds 20
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -6,11 +8,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { bits } from '../src/layout/layout.gen.js';
-import { monotonicMs } from '../src/slurm/statefile.js';
-import { colourOf } from '../src/web/page/palette.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { monotonicMs } from '../../src/slurm/statefile.js';
+import { colourOf } from '../../src/web/page/palette.js';
+import { folder } from '../kit/places.js';
+import { start } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 import { browse, colours, holds, look, marksLeftOf, middles, NO_BROWSER, startLoad, startWall } from './browsing.js';
-import { folder, makeReport, start, until } from './lib.js';
 
 const skip = NO_BROWSER ?? false;
 const here = (page: Page) => page.textContent('#here');

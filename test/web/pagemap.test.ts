@@ -1,12 +1,16 @@
 // The map in a real browser: its colours are those of the API's answers for the same tick, and events on the board
 // (nodes that die, a rack, a stall, a restart, another board) are visible within two ticks. Times are compared by the
 // numbers of ticks, never by a clock.
+//
+// @seconds 32
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { palette, stepOf } from '../src/web/page/palette.js';
-import { VALUE_MOST } from '../src/web/wire.js';
+import { palette, stepOf } from '../../src/web/page/palette.js';
+import { VALUE_MOST } from '../../src/web/wire.js';
+import { run, start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import {
   browse,
   colours,
@@ -20,7 +24,6 @@ import {
   startWall,
   tickOf,
 } from './browsing.js';
-import { run, start, until } from './lib.js';
 
 const skip = NO_BROWSER ?? false;
 

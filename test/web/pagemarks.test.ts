@@ -1,6 +1,8 @@
 // The marks on the map besides readings: nodes behind links on which nothing is heard, in their own network with links
 // that go down and become dark; a mirror, which shows its origin and delay; a constant load, whose colours are those of
 // `beoboard status --json`; and a single node that dies.
+//
+// @quiet
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -9,12 +11,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { bits } from '../src/layout/layout.gen.js';
-import { BoardReader } from '../src/shm/reader.js';
-import { contour } from '../src/web/page/contours.js';
-import type { Block } from '../src/web/page/geometry.js';
-import { palette, stepOf } from '../src/web/page/palette.js';
-import { VALUE_MOST } from '../src/web/wire.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { contour } from '../../src/web/page/contours.js';
+import type { Block } from '../../src/web/page/geometry.js';
+import { palette, stepOf } from '../../src/web/page/palette.js';
+import { VALUE_MOST } from '../../src/web/wire.js';
+import { Namespace, noNamespaces } from '../kit/netns.js';
+import { folder, type Teardown } from '../kit/places.js';
+import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
 import {
   browse,
   colours,
@@ -29,8 +36,6 @@ import {
   startWall,
   tickOf,
 } from './browsing.js';
-import { folder, makeReport, PROGRAM, run, start, startReceiver, type Teardown, until } from './lib.js';
-import { Namespace, noNamespaces } from './netns.js';
 import { startWeb } from './webclient.js';
 
 const skip = NO_BROWSER ?? false;

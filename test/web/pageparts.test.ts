@@ -2,17 +2,17 @@
 // river, host lists, the URL, numbers for people.
 
 import t from 'tap';
-import { fold, expand as serverExpand } from '../src/common/hostlists.js';
-import { random } from '../src/load/simulatednode.js';
-import { Cells, formOf, isAiling, isMeasured, stateOf, valueIn } from '../src/web/page/cells.js';
-import { expand, foldRuns, isCondition } from '../src/web/page/expansion.js';
-import { age, quantity } from '../src/web/page/formats.js';
-import { FrameReader } from '../src/web/page/framereader.js';
-import { blockOf, cellAt, cornerOf, type Direction, type Member, next, plan } from '../src/web/page/geometry.js';
-import { palette, STEPS, stepOf } from '../src/web/page/palette.js';
-import { River, SECONDS } from '../src/web/page/riverrows.js';
-import { parseView, streamQuery, writeView } from '../src/web/page/viewstate.js';
-import { NOT_MEASURED, RIVER, STATES, VALUE_MOST } from '../src/web/wire.js';
+import { fold, expand as serverExpand } from '../../src/common/hostlists.js';
+import { random } from '../../src/load/simulatednode.js';
+import { Cells, formOf, isAiling, isMeasured, stateOf, valueIn } from '../../src/web/page/cells.js';
+import { expand, foldRuns, isCondition } from '../../src/web/page/expansion.js';
+import { age, quantity } from '../../src/web/page/formats.js';
+import { FrameReader } from '../../src/web/page/framereader.js';
+import { blockOf, cellAt, cornerOf, type Direction, type Member, next, plan } from '../../src/web/page/geometry.js';
+import { palette, STEPS, stepOf } from '../../src/web/page/palette.js';
+import { River, SECONDS } from '../../src/web/page/riverrows.js';
+import { parseView, streamQuery, writeView } from '../../src/web/page/viewstate.js';
+import { NOT_MEASURED, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
 
 /** A frame as the server sends it. */
 function frame(kind: number, payload: Uint8Array): Uint8Array {

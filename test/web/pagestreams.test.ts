@@ -1,13 +1,16 @@
 // The page's stream: one at a time, none while the page is invisible, a new one when it is visible again or the server
 // was away; and a screen on a wall reloads itself when there is a newer page.
+//
+// @seconds 22
 
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Request } from 'playwright-core';
 import t from 'tap';
+import { start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { browse, holds, lastSeq, look, NO_BROWSER, shown, startLoad, startWall } from './browsing.js';
-import { start, until } from './lib.js';
 
 const skip = NO_BROWSER ?? false;
 

@@ -1,5 +1,7 @@
 // The wall behind Debian's nginx and Apache, configured as in docs/web.md: with the password one sees the page under
 // the proxy's path, and its stream arrives look by look and unchanged; without it one is kept out.
+//
+// @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,8 +10,11 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { freePorts } from '../kit/network.js';
+import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { browse, holds, NO_BROWSER } from './browsing.js';
-import { boardPath, folder, freePorts, ROOT, start, startReceiver, type Teardown, until } from './lib.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/web.md'), 'utf8');

@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { HttpServer, type Sink } from '../src/common/http.js';
-import { HEADERS } from '../src/web/routes.js';
-import { Wall } from '../src/web/wall.js';
-import { beating, HOSTILE, node, writeBoard } from './ganglia.js';
-import { boardPath, start, until } from './lib.js';
+import { HttpServer, type Sink } from '../../src/common/http.js';
+import { HEADERS } from '../../src/web/routes.js';
+import { Wall } from '../../src/web/wall.js';
+import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
+import { boardPath } from '../kit/places.js';
+import { start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { ask, Reader, startWeb } from './webclient.js';
 
 const POLICY = [

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import type { CDPSession } from 'playwright-core';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
-import { browse, holds, look, NO_BROWSER, startLoad, startWall } from '../browsing.js';
-import { folder, ROOT, until } from '../lib.js';
+import { folder, ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
+import { browse, holds, look, NO_BROWSER, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const SIZE = 9984;

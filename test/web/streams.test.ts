@@ -2,9 +2,11 @@
 // never what it missed, and nobody waits for anybody. With simulated clients and a real board.
 
 import t, { type Test } from 'tap';
-import { Wall } from '../src/web/wall.js';
-import { Watcher } from '../src/web/watcher.js';
-import { boardPath, start, startReceiver, until } from './lib.js';
+import { Wall } from '../../src/web/wall.js';
+import { Watcher } from '../../src/web/watcher.js';
+import { boardPath } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { Reader } from './webclient.js';
 
 async function wallOf(t: Test, size: number): Promise<{ wall: Wall; load: ReturnType<typeof start>; board: string }> {

@@ -2,8 +2,8 @@
 // test of its own.
 
 import { get, type IncomingHttpHeaders } from 'node:http';
-import { expand } from '../src/common/hostlists.js';
-import type { Sink } from '../src/common/http.js';
+import { expand } from '../../src/common/hostlists.js';
+import type { Sink } from '../../src/common/http.js';
 import {
   CELL,
   type EventTold,
@@ -14,8 +14,8 @@ import {
   type LayoutTold,
   STATES,
   type State,
-} from '../src/web/wire.js';
-import { type Running, start } from './lib.js';
+} from '../../src/web/wire.js';
+import { type Running, start } from '../kit/program.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

@@ -1,15 +1,19 @@
 // The wall sends its pages exactly what is on the board: cells, layouts and groups, changes from one look to the next,
 // the last 15 minutes.
+//
+// @seconds 8
 
 import t from 'tap';
-import { terms } from '../src/common/terms.gen.js';
-import { SCALES } from '../src/readings/scales.js';
-import { changesFrame, pictureFrame } from '../src/web/framing.js';
-import { River } from '../src/web/history.js';
-import { Grouped } from '../src/web/layouts.js';
-import { cellValue, type Tick } from '../src/web/watcher.js';
-import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../src/web/wire.js';
-import { boardPath, run, start, startReceiver, until } from './lib.js';
+import { terms } from '../../src/common/terms.gen.js';
+import { SCALES } from '../../src/readings/scales.js';
+import { changesFrame, pictureFrame } from '../../src/web/framing.js';
+import { River } from '../../src/web/history.js';
+import { Grouped } from '../../src/web/layouts.js';
+import { cellValue, type Tick } from '../../src/web/watcher.js';
+import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
+import { boardPath } from '../kit/places.js';
+import { run, start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 
 t.test('states have the numbers of the board', async t => {

@@ -3,12 +3,13 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { painter } from '../src/telling/style.js';
-import { type ToldName, toldValues } from '../src/zoom/samplevalues.js';
-import { chart, type Heading, History, plot } from '../src/zoom/zoomchart.js';
-import { folder, PROGRAM } from './lib.js';
-import { compileMon } from './mon.js';
-import { NO_TERMINAL, onTerminal } from './terminal.js';
+import { painter } from '../../src/telling/style.js';
+import { type ToldName, toldValues } from '../../src/zoom/samplevalues.js';
+import { chart, type Heading, History, plot } from '../../src/zoom/zoomchart.js';
+import { compileMon } from '../kit/mon.js';
+import { folder } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 
 t.setTimeout(300_000);
 

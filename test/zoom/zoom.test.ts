@@ -1,5 +1,7 @@
 // `beoboard zoom` in lines: shares and rates from given answers, a beoboard-mon that is run or listens, recordings
 // there and back, and every way in which a link may end.
+//
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,12 +9,14 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { listenAt } from '../src/common/listening.js';
-import { type Expression, Scanner, treeOf } from '../src/supermon/expressions.js';
-import { RecordingParser } from '../src/zoom/recording.js';
-import { SampleReader, toldValues } from '../src/zoom/samplevalues.js';
-import { folder, run, start, until } from './lib.js';
-import { compileMon, startMon } from './mon.js';
+import { listenAt } from '../../src/common/listening.js';
+import { type Expression, Scanner, treeOf } from '../../src/supermon/expressions.js';
+import { RecordingParser } from '../../src/zoom/recording.js';
+import { SampleReader, toldValues } from '../../src/zoom/samplevalues.js';
+import { compileMon, startMon } from '../kit/mon.js';
+import { folder } from '../kit/places.js';
+import { run, start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 
