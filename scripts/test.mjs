@@ -8,8 +8,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import cost from './cost.cjs';
-import { clear, finished, show } from './progress.mjs';
+import { clear, show } from './progress.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const report = join(root, 'build', 'test.tap');
@@ -60,44 +59,41 @@ if ((await once(built, 'close'))[0] !== 0) process.exit(1);
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 900;
 
+/** Runs a command and measures it, with all processes that it waits for; one that hangs is killed. */
+const TIMED = 'TIMEFORMAT="%U %S"; time timeout --foreground -s KILL "$0" "$@" 2>&3 3>&-';
+
+/** Runs a command to its end: what it printed, why it ended, and its CPU time, s. */
+async function timed(args) {
+  const child = spawn('bash', ['-c', TIMED, `${TIMEOUT_S + 60}`, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe', 'inherit'],
+    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) },
+  });
+  let [told, times] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', text => {
+    told += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', text => {
+    times += text;
+  });
+  const [code, signal] = await once(child, 'close');
+  const [user, system] = times.split(/\s/).map(Number);
+  return { told, code, cpu: user + system, ended: signal ?? `exit code ${code}` };
+}
+
 /** Runs a check: types or style. */
-async function runCheck({ command: [program, ...args] }) {
-  const { code, output } = await finished(
-    'bash',
-    ['-c', 'TIMEFORMAT="# cost: %U %S"; time "$0" "$@"', program, ...args],
-    {
-      cwd: root,
-    },
-  );
-  const [, user, system] = /# cost: ([\d.]+) ([\d.]+)/.exec(output) ?? [];
+async function runCheck({ command }) {
+  const { told, code, cpu } = await timed(command);
   const failed = code === 0 ? 0 : 1;
-  return {
-    told: '',
-    passed: 1 - failed,
-    failed,
-    skipped: 0,
-    cpu: Number(user) + Number(system),
-    why: failed ? output : '',
-  };
+  return { told: '', passed: 1 - failed, failed, skipped: 0, cpu, why: failed ? told : '' };
 }
 
 /**
- * Runs a file by itself, as `node FILE`, and returns its TAP output. Not by `tap run`: that makes every process load a
+ * Runs a file by itself, as `node FILE`, and reads its TAP output. Not by `tap run`: that makes every process load a
  * TypeScript compiler, also those that tests start, and what takes 0.1 s takes 2 (Node 20, two busy cores).
  */
 async function runTest({ name, file }) {
-  const child = spawn(process.execPath, ['--require', './scripts/cost.cjs', '--enable-source-maps', file], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) },
-  });
-  const hung = setTimeout(() => child.kill('SIGKILL'), (TIMEOUT_S + 60) * 1000);
-  let told = '';
-  child.stdout.setEncoding('utf8').on('data', data => {
-    told += data;
-  });
-  const [code, signal] = await once(child, 'close');
-  clearTimeout(hung);
+  const { told, code, cpu, ended } = await timed([process.execPath, '--enable-source-maps', file]);
   // tap's own totals at the end of the output: # { total: 95, pass: 93, fail: 1, skip: 1 }
   const totals = told.match(/^# \{ total: .*\}$/gm)?.at(-1);
   const count = what => Number(new RegExp(`${what}: (\\d+)`).exec(totals ?? '')?.[1] ?? 0);
@@ -105,12 +101,20 @@ async function runTest({ name, file }) {
   const broken = totals === undefined || (code !== 0 && failed === 0);
   // The failures with tap's diagnostics. The enclosing tests are indented less, and say only that something in them
   // failed.
-  const blocks = [...told.matchAll(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm)].map(
-    ([block]) => block,
-  );
-  if (broken) blocks.push(`${name} ended before its time: ${signal ?? `exit code ${code}`}\n${told.slice(-2000)}`);
-  const cpu = Number(/^# cost: ([\d.]+) s$/m.exec(told)?.[1]);
+  const blocks = told.match(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm) ?? [];
+  if (broken) blocks.push(`${name} ended before its time: ${ended}\n${told.slice(-2000)}`);
   return { told, passed, failed: failed + (broken ? 1 : 0), skipped, cpu, why: blocks.join('\n') };
+}
+
+/** Ticks of /proc/PID/stat in a second. */
+const HZ = 100;
+
+/** The CPU time of this process and of the children that it has waited for, and of theirs, s. */
+function cpuSoFar() {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // The second field is a name in parentheses; these are the 14th to the 17th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / HZ;
 }
 
 const results = new Map();
@@ -166,8 +170,7 @@ mkdirSync(dirname(report), { recursive: true });
 writeFileSync(report, [...results].map(([{ name }, { told }]) => `# ${name}\n${told}`).join(''));
 
 const told = all.map(result => result.told).join('');
-if (long)
-  for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=|cost:)(.*)$/gm)) console.log(figures);
+if (long) for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
 // Again at the end, by name, because often only the end of a long log is kept.
 for (const [{ name, command }, { failed }] of results)
   if (command !== undefined && failed > 0) console.log(`failed: ${name}`);
@@ -175,7 +178,7 @@ for (const [, name] of told.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?:
   console.log(`failed: ${name}`);
 
 // Some machines are twice as slow as others: so the times are told as multiples of one that is taken in the same run.
-const [cpu, wall] = [cost.cpu(), (performance.now() - began) / 1000];
+const [cpu, wall] = [cpuSoFar(), (performance.now() - began) / 1000];
 const reference = results.get(checks[0]);
 const times = (what, value) => `${what} ${value.toFixed(0)} s`;
 const multiple = (value, of) => `${(value / of).toFixed(1)} ×`;
