@@ -2,7 +2,6 @@
 // if a line cannot be written, it is dropped and the daemon goes on.
 
 import { writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { formatDuration } from './durations.js';
 import { oneLine } from './text.js';
 
@@ -39,18 +38,11 @@ function toStderr(line: string): void {
 /** The output for lines of each severity. */
 type Lines = Pick<Log, 'info' | 'warn' | 'error'>;
 
-// Loading pino takes longer than the sender in C needs for its first report, and lines for people do not need it.
-const require = createRequire(import.meta.url);
-
-/** pino's JSON, with the key `verb`. */
+/** Lines of JSON, with the keys and the numbers of levels that pino has. */
 function jsonLines(verb: string, write: (line: string) => void): Lines {
-  const { pino } = require('pino') as typeof import('pino');
-  const logger = pino({ base: { pid: process.pid, verb } }, { write });
-  return {
-    info: message => logger.info(message),
-    warn: message => logger.warn(message),
-    error: message => logger.error(message),
-  };
+  const line = (level: number) => (msg: string) =>
+    write(`${JSON.stringify({ level, time: Date.now(), pid: process.pid, verb, msg })}\n`);
+  return { info: line(30), warn: line(40), error: line(50) };
 }
 
 /** Lines `beoboard VERB: message`, all of one kind: people read what they say. */

@@ -541,10 +541,10 @@ t.test('a letter means one thing, except where a verb has the letters of another
 });
 
 /** A log that writes into an array, with a clock that only the test moves. */
-function logged(world: LogWorld = {}) {
+function logged(world: LogWorld = {}, verb = 'receive') {
   const lines: string[] = [];
   const clock = { now: 0 };
-  const log = createLog('receive', { write: line => lines.push(line), now: () => clock.now, env: {}, ...world });
+  const log = createLog(verb, { write: line => lines.push(line), now: () => clock.now, env: {}, ...world });
   return { log, lines, clock };
 }
 
@@ -558,10 +558,22 @@ t.test('the log speaks in one line', async t => {
     'beoboard receive: 100%s of a%d\\u{a}second \\u{1b}[31m\n',
     'beoboard receive: \n',
   ]);
-  const json = logged({ env: { BEOBOARD_LOG: 'json' } });
-  json.log.warn('a\nb');
-  t.equal(json.lines.length, 1);
-  t.match(JSON.parse(json.lines[0] ?? ''), { level: 40, verb: 'receive', msg: 'a\nb', pid: process.pid });
+});
+
+/**
+ * Lines that pino 10.4.0 wrote as process 4711 at 1700000000123: verb, level, message, line. Below Node 25, it left a
+ * lone surrogate in a short text as it was, so that the line was not UTF-8; it is escaped here as in all other texts.
+ */
+const PINO = readFileSync(join(ROOT, 'test', 'golden', 'log-lines.txt'), 'utf8');
+
+t.test('a line of JSON is what pino made of the message', async t => {
+  t.intercept(Date, 'now', { value: () => 1_700_000_000_123 });
+  for (const row of PINO.trimEnd().split('\n')) {
+    const [verb, level, message, line] = JSON.parse(row) as [string, 'info' | 'warn' | 'error', string, string];
+    const { log, lines } = logged({ env: { BEOBOARD_LOG: 'json' } }, verb);
+    log[level](message);
+    t.same(lines, [line.replace('4711', `${process.pid}`)], row);
+  }
 });
 
 t.test('a repeated message is logged rarely', async t => {
