@@ -27,71 +27,127 @@ export interface Pretence {
   agentVersion: number;
 }
 
-// Loading these takes longer than everything else in a report, and only tests need them.
-const require = createRequire(import.meta.url);
+/** Checks the value of a key and converts it. Throws an InputError that begins with the key. */
+type Check<T> = (value: unknown, key: string) => T;
 
-function schema() {
-  const { z } = require('zod') as typeof import('zod');
-  const ns = z
-    .bigint()
-    .min(0n)
-    .max(2n ** 63n - 1n);
-  const signed = z
-    .bigint()
-    .min(-(2n ** 63n))
-    .max(2n ** 63n - 1n);
-  const whole = z
-    .bigint()
-    .min(0n)
-    .max(2n ** 32n - 1n)
-    .transform(Number);
-  return z.strictObject({
-    t_real_ns: ns,
-    t_boot_ns: ns,
-    before_boot_ns: ns.optional(),
-    slow_boot_ns: ns.optional(),
-    start_boot_ns: ns,
-    seq: whole.default(0),
-    late_us: whole.default(0),
-    collect_us: whole.default(0),
-    agent_cpu_ms: whole.default(0),
-    missed_ticks: whole.default(0),
-    version: z
-      .string()
-      .regex(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/)
-      .default('0.0.0'),
-    machine: z.string().default('x86_64'),
-    page_kib: whole.default(4),
-    adjtimex: z
-      .strictObject({
-        offset_us: signed.transform(Number),
-        maxerror_us: signed.transform(Number),
-        unsynchronised: z.boolean().default(false),
-      })
-      .optional(),
-    run: z.string().min(1).optional(),
-    etc: z.string().min(1).optional(),
-    age_s: z
-      .record(
-        z.string(),
-        z
-          .bigint()
-          .min(-(2n ** 31n))
-          .max(2n ** 31n - 1n)
-          .transform(Number),
-      )
-      .default({}),
-    statvfs: z
-      .record(z.string(), z.strictObject({ frsize: ns, blocks: ns, bavail: ns, files: ns, ffree: ns }))
-      .default({}),
-    links: z.record(z.string(), z.string()).default({}),
-  });
+function wrong(key: string, why: string): InputError {
+  return new InputError(`${oneLine(key)}: ${oneLine(why)}`);
 }
+
+function wrongKind(key: string, expected: string, value: unknown): InputError {
+  if (value === undefined) return wrong(key, 'must be given');
+  const kind = Array.isArray(value) ? 'array' : value instanceof Date ? 'TomlDate' : typeof value;
+  const received = kind === 'number' && !Number.isFinite(value) ? String(value) : kind;
+  return wrong(key, `Invalid input: expected ${expected}, received ${received}`);
+}
+
+/** A whole number from `least` to `most`. */
+function whole(least: bigint, most: bigint): Check<bigint> {
+  return (value, key) => {
+    if (typeof value !== 'bigint') throw wrongKind(key, 'bigint', value);
+    if (value < least) throw wrong(key, `Too small: expected bigint to be >=${least}`);
+    if (value > most) throw wrong(key, `Too big: expected bigint to be <=${most}`);
+    return value;
+  };
+}
+
+function small(least: bigint, most: bigint): Check<number> {
+  const check = whole(least, most);
+  return (value, key) => Number(check(value, key));
+}
+
+const text: Check<string> = (value, key) => {
+  if (typeof value !== 'string') throw wrongKind(key, 'string', value);
+  return value;
+};
+
+const version: Check<string> = (value, key) => {
+  const pattern = /^\d{1,3}\.\d{1,3}\.\d{1,3}$/;
+  if (!pattern.test(text(value, key))) throw wrong(key, `Invalid string: must match pattern ${pattern}`);
+  return text(value, key);
+};
+
+const path: Check<string> = (value, key) => {
+  if (text(value, key) === '') throw wrong(key, 'Too small: expected string to have >=1 characters');
+  return text(value, key);
+};
+
+const truth: Check<boolean> = (value, key) => {
+  if (typeof value !== 'boolean') throw wrongKind(key, 'boolean', value);
+  return value;
+};
+
+function or<T>(check: Check<T>, otherwise: NoInfer<T>): Check<T> {
+  return (value, key) => (value === undefined ? otherwise : check(value, key));
+}
+
+function maybe<T>(check: Check<T>): Check<T | undefined> {
+  return (value, key) => (value === undefined ? undefined : check(value, key));
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && !Array.isArray(value);
+}
+
+/** A table of these keys and no others. */
+function table<T extends object>(checks: { readonly [K in keyof T]: Check<T[K]> }): Check<T> {
+  return (value, key) => {
+    if (!isTable(value)) throw wrongKind(key, 'object', value);
+    const taken = Object.entries<Check<unknown>>(checks).map(([name, check]) => [
+      name,
+      check(value[name], key === '' ? name : `${key}.${name}`),
+    ]);
+    const unknown = Object.keys(value).filter(name => !Object.hasOwn(checks, name));
+    if (unknown.length > 0) {
+      const names = unknown.map(name => `"${name}"`).join(', ');
+      throw wrong(key, `Unrecognized key${unknown.length > 1 ? 's' : ''}: ${names}`);
+    }
+    return Object.fromEntries(taken) as T;
+  };
+}
+
+/** A table of any keys. */
+function record<T>(check: Check<T>): Check<Record<string, T>> {
+  return (value, key) => {
+    if (!isTable(value) || value instanceof Date) throw wrongKind(key, 'record', value);
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, check(one, `${key}.${name}`)]));
+  };
+}
+
+const ns = whole(0n, 2n ** 63n - 1n);
+const us = small(-(2n ** 63n), 2n ** 63n - 1n);
+const count = small(0n, 2n ** 32n - 1n);
+const seconds = small(-(2n ** 31n), 2n ** 31n - 1n);
+
+const FILE = table({
+  t_real_ns: ns,
+  t_boot_ns: ns,
+  before_boot_ns: maybe(ns),
+  slow_boot_ns: maybe(ns),
+  start_boot_ns: ns,
+  seq: or(count, 0),
+  late_us: or(count, 0),
+  collect_us: or(count, 0),
+  agent_cpu_ms: or(count, 0),
+  missed_ticks: or(count, 0),
+  version: or(version, '0.0.0'),
+  machine: or(text, 'x86_64'),
+  page_kib: or(count, 4),
+  adjtimex: maybe(table({ offset_us: us, maxerror_us: us, unsynchronised: or(truth, false) })),
+  run: maybe(path),
+  etc: maybe(path),
+  age_s: or(record(seconds), {}),
+  statvfs: or(record(table({ frsize: ns, blocks: ns, bavail: ns, files: ns, ffree: ns })), {}),
+  links: or(record(text), {}),
+});
+
+type Given = ReturnType<typeof FILE>;
+
+// Loading it takes longer than everything else in a report, and only tests need it.
+const require = createRequire(import.meta.url);
 
 /** An empty folder. */
 const NOWHERE = '/dev/null';
-
-type Given = ReturnType<ReturnType<typeof schema>['parse']>;
 
 function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld {
   const at = (path: string | undefined) => (path === undefined ? NOWHERE : resolve(folder, path));
@@ -128,25 +184,14 @@ function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' 
  */
 export function readPretence(file: string): Pretence {
   const { parse } = require('smol-toml') as typeof import('smol-toml');
-  let table: unknown;
+  const toml = readText(file);
+  let given: Given;
   try {
-    table = parse(readText(file), { integersAsBigInt: true });
+    given = FILE(parse(toml, { integersAsBigInt: true }), '');
   } catch (error) {
-    throw error instanceof InputError
-      ? error
-      : new InputError(
-          `${oneLine(file)}: ${oneLine((error as Error).message.split('\n')[0] ?? '')}; see docs/pretend.md`,
-        );
+    const [why = ''] = (error as Error).message.split('\n');
+    throw new InputError(`${oneLine(file)}: ${oneLine(why)}; see docs/pretend.md`);
   }
-  const result = schema().safeParse(table);
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    const why = /received undefined$/.test(issue?.message ?? '') ? 'must be given' : (issue?.message ?? '');
-    throw new InputError(
-      `${oneLine(file)}: ${oneLine(issue?.path.join('.') ?? '')}: ${oneLine(why)}; see docs/pretend.md`,
-    );
-  }
-  const given = result.data;
   return {
     startBootNs: given.start_boot_ns,
     slowBootNs: given.slow_boot_ns ?? given.t_boot_ns,
