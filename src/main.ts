@@ -1,62 +1,7 @@
-// beoboard: one program, one verb per job. Loads the main function of the chosen verb, and turns the errors that it
-// throws into one line and an exit code.
+// beoboard: one program, one verb per job. What belongs to the process, around the verb that runs in it.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, refuseDebugger, watchStdout } from './common/process.js';
-import { didYouMean, nearest, oneLine, quote } from './common/text.js';
-import { ABOUT, EXIT_CODES, VERBS } from './common/verbs.js';
-import { parts } from './parts.js';
-
-function help(): string {
-  return [
-    'Usage: beoboard VERB [options]',
-    '',
-    ABOUT,
-    '',
-    'Verbs:',
-    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(12)}${summary}`),
-    '',
-    'Examples:',
-    '  beoboard demo                        everything on this machine, in one terminal',
-    '  beoboard receive                     on the master',
-    '  beoboard send --to MASTER            on every node',
-    '  beoboard status                      the state of all nodes',
-    '',
-    `See beoboard help VERB. Exit codes: ${EXIT_CODES}`,
-    '',
-  ].join('\n');
-}
-
-/** Why a word is not a verb, and what to write instead. */
-function unknown(name: string): string {
-  const meant = nearest(name, Object.keys(parts));
-  const see = 'see beoboard --help';
-  if (meant === undefined && name.startsWith('-'))
-    return `${quote(name)} before the verb; write the verb first, ${see}`;
-  return `unknown verb ${quote(name)}; ${didYouMean(meant, see)}`;
-}
-
-async function run(name: string | undefined, argv: string[]): Promise<number> {
-  if (name === 'help' && argv[0] !== undefined) return await run(argv[0], ['--help']);
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(help());
-    return name === undefined ? 2 : 0;
-  }
-  if (name === '--version' || name === '-V') {
-    const { VERSION } = await import('./common/version.js');
-    process.stdout.write(`${VERSION}\n`);
-    return 0;
-  }
-  const load = Object.hasOwn(parts, name) ? parts[name as keyof typeof parts] : undefined;
-  if (load === undefined) {
-    process.stderr.write(`beoboard: ${unknown(name)}\n`);
-    return 2;
-  }
-  const part = await load();
-  return part.main(argv);
-}
+import { NOT_BUILT, runVerb } from './runverb.js';
 
 watchStdout();
 refuseDebugger();
@@ -64,61 +9,20 @@ refuseDebugger();
 // Started by fork(): if the parent is gone, even by kill -9, end cleanly.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-/**
- * The addon, or a suitable Node.js, is missing: EX_OSFILE of sysexits.h. Monitoring systems know only 0 to 3, and take
- * any other code for "unknown".
- */
-const NOT_BUILT = 72;
-
 /** Node's own exit code for a program that waits for something that will never happen. */
 const NEVER_DONE = 13;
 
-/** Why the addon cannot be loaded; undefined: the error is another one. */
-function withoutAddon(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
-  const { code, message } = error as NodeJS.ErrnoException;
-  // Installing the package does not compile the addon, because it runs no install script. If no prebuilt addon fits
-  // this processor, it is built now.
-  if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
-  return code === 'ERR_DLOPEN_FAILED'
-    ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
-    : undefined;
-}
-
-async function main(name: string | undefined, argv: string[]): Promise<void> {
+async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = NEVER_DONE;
-  try {
-    process.exitCode = await run(name, argv);
-  } catch (error) {
-    const addon = withoutAddon(error);
-    if (error instanceof HelpShown) {
-      process.stdout.write(error.text);
-      process.exitCode = 0;
-    } else if (error instanceof UsageError) {
-      process.stderr.write(`${error.message}\n`);
-      process.exitCode = error.exitCode;
-    } else if (error instanceof Failure) {
-      // The message may quote a file, which could have several lines.
-      process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
-      process.exitCode = error.exitCode;
-    } else if (addon !== undefined) {
-      const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-      // A distribution's package cannot build anything.
-      process.stderr.write(
-        `beoboard ${name}: ${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}\n`,
-      );
-      process.exitCode = NOT_BUILT;
-    } else throw error;
-  }
+  process.exitCode = await runVerb(argv);
   // The sender ends even if nobody reads its output any more; all other verbs wait until their output has been read.
-  exitWhenWritten(name !== 'send');
+  exitWhenWritten(argv[0] !== 'send');
 }
 
 /** As in package.json; the installer may have accepted another version. */
 const OLDEST_NODE = 20;
 
-const [name, ...argv] = process.argv.slice(2);
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(`beoboard: Node.js ${process.versions.node} is too old; install ${OLDEST_NODE} or later\n`);
   process.exitCode = NOT_BUILT;
-} else void main(name, argv);
+} else void main(process.argv.slice(2));

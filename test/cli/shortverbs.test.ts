@@ -4,13 +4,12 @@
 //
 // @seconds 31
 
-import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
@@ -22,7 +21,7 @@ import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall } from '../kit/stateboard.js';
 import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
-import type { Answer, Question, VerbName } from './verbchild.js';
+import { type Answer, verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(500_000);
 const SOURCE = join(ROOT, 'c', 'verbs');
@@ -48,27 +47,29 @@ function compile(t: Teardown, how: Make = {}): string {
 
 const BUILT = compile(t, SANITIZED);
 
-/** Runs the verbs in TypeScript, one call at a time. */
-const child: ChildProcess = fork(fileURLToPath(new URL('./verbchild.js', import.meta.url)), {
-  env: { ...process.env },
-});
-t.teardown(() => child.disconnect());
+type VerbName = 'check' | 'nodes';
 
-async function askHere(question: Question): Promise<Answer> {
-  child.send(question);
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`it ended with ${code}, asked ${question.argv.join(' ')}`);
-  });
-  const [told] = (await Promise.race([once(child, 'message'), ended])) as [Answer];
-  return told;
+interface Question {
+  readonly verb: VerbName;
+  readonly argv: readonly string[];
+  readonly owner?: string | undefined;
 }
+
+/** The environment, with this default of --owner and no other. */
+const environment = (owner: string | undefined) => {
+  const { BEOBOARD_OWNER: _, ...env } = process.env;
+  return owner === undefined ? env : { ...env, BEOBOARD_OWNER: owner };
+};
+
+/** Runs the verbs in TypeScript. */
+const runHere = verbChild(t);
+const askHere = ({ verb, argv, owner }: Question) => runHere([verb, ...argv], environment(owner));
 
 async function askC({ verb, argv, owner }: Question, built = BUILT, under: string[] = []): Promise<Answer> {
   // No leak check: they free nothing before they end, by design, and the check takes longer than they do.
-  const { BEOBOARD_OWNER: _, ...env } = process.env;
   const [program = '', ...args] = [...under, join(built, `beoboard-${verb}`), ...argv];
   const process_ = spawn(program, args, {
-    env: { ...env, ASAN_OPTIONS: 'detect_leaks=0', ...(owner === undefined ? {} : { BEOBOARD_OWNER: owner }) },
+    env: { ...environment(owner), ASAN_OPTIONS: 'detect_leaks=0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said = { stdout: '', stderr: '' };

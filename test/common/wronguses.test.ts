@@ -1,6 +1,7 @@
-// Invalid command lines of every verb, run as the real program: each gets one line that tells an administrator what to
-// do, and the documented exit code. The golden file has all answers and can be read from top to bottom. To write it
-// again, after looking at why: node dist/test/common/wronguses.test.js --write
+// Invalid command lines of every verb: each gets one line that tells an administrator what to do, and the documented
+// exit code. All run in one process, and one of each kind as the real program as well, which answers the same. The
+// golden file has all answers and can be read from top to bottom. To write it again, after looking at why:
+// node dist/test/common/wronguses.test.js --write
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +12,10 @@ import { oneLine, UNSEEN } from '../../src/common/text.js';
 import { VERBS } from '../../src/common/verbs.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
+import { type Answer, verbChild } from '../kit/verbchild.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
-/** Processes at a time. */
+/** Lines at a time. */
 const AT_ONCE = 4;
 /** A command line that is accepted by mistake may run forever: after this time it is killed and reported. */
 const PATIENCE_MS = 60_000;
@@ -835,11 +837,20 @@ const USES: readonly Use[] = Object.entries(TABLE).flatMap(([title, rows]) =>
   }),
 );
 
-interface Answer {
-  code: number | string;
-  stdout: string;
-  stderr: string;
-}
+const codeOf = ({ words: [verb], more }: Use) => more.code ?? (verb === 'check' ? 3 : 2);
+
+/** The kinds of line that this is one of: its title, its verb with the exit code, what it takes from the environment. */
+const kindsOf = (use: Use) => [
+  use.title,
+  `${Object.hasOwn(VERBS, use.words[0] ?? '') ? use.words[0] : 'no verb'} ${codeOf(use)}`,
+  `environment ${Object.keys(use.more.env ?? {})}`,
+];
+
+/** The lines that are run as the real program: the first of each kind, and those of an ordinary user. */
+const STARTED: ReadonlySet<Use> = new Set([
+  ...new Map([...USES].reverse().flatMap(use => kindsOf(use).map(kind => [kind, use] as const))).values(),
+  ...USES.filter(({ more }) => more.ordinary),
+]);
 
 /** Put in front of a command to run it as an ordinary user. Without root we are one already. */
 const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
@@ -849,7 +860,8 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   return { PATH, ...(AS_NOBODY.length > 0 ? {} : { NODE_OPTIONS }), TZ: 'UTC', ...more };
 }
 
-async function ask(words: readonly string[], { env, ordinary }: More): Promise<Answer> {
+/** Runs the real program. */
+async function start(words: readonly string[], { env, ordinary }: More): Promise<Answer> {
   const [program = '', ...args] = [...(ordinary ? AS_NOBODY : []), process.execPath, PROGRAM, ...words];
   const child = spawn(program, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   const answer = { stdout: '', stderr: '' };
@@ -890,6 +902,8 @@ t.test('every wrong use gets one line that says what to do', async t => {
   const before = readGolden();
   const answers = new Map<Use, string>();
 
+  const runHere = verbChild(t);
+
   const look = async (use: Use) => {
     const { shown, words, more } = use;
     const skipped =
@@ -900,7 +914,11 @@ t.test('every wrong use gets one line that says what to do', async t => {
       t.pass(shown, { skip: skipped });
       return;
     }
-    const { code, stdout, stderr } = await ask(words.map(place), more);
+    const placed = words.map(place);
+    const started = STARTED.has(use) ? await start(placed, more) : undefined;
+    const here = more.ordinary ? undefined : await runHere(placed, environment(more.env));
+    if (started && here) t.same(started, here, `${shown}: as the real program`);
+    const { code, stdout, stderr } = (here ?? started) as Answer;
     // A monitor reads only stdout.
     const isCheck = words[0] === 'check';
     const [told, silent] = isCheck ? [stdout, stderr] : [stderr, stdout];
@@ -909,7 +927,7 @@ t.test('every wrong use gets one line that says what to do', async t => {
     const advises = /[;?] \S|\?$/.test(told.trimEnd());
     const names = words.slice(1).some(word => told.includes(oneLine(place(word))));
     const faults = [
-      code !== (more.code ?? (isCheck ? 3 : 2)) && `the code ${code}`,
+      code !== codeOf(use) && `the code ${code}`,
       silent !== '' && `also ${JSON.stringify(silent)}`,
       !/^[^\n]+\n$/.test(told) && 'not one line',
       told.slice(0, -1).search(UNSEEN) >= 0 && 'what no terminal shows',

@@ -9,7 +9,7 @@ import { ROOT } from '../kit/places.js';
 
 /** The parts and their files; the first pattern that matches decides. */
 const PARTS: [part: string, files: RegExp][] = [
-  ['main', /^src\/(main|base|parts)\.ts$/],
+  ['main', /^src\/(main|base|parts|runverb)\.ts$/],
   ['layout', /^src\/layout\//],
   ['native', /^src\/native\//],
   ['common', /^src\/common\//],
