@@ -4,7 +4,6 @@
 // @waits
 
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
@@ -12,8 +11,9 @@ import { CLOCK, clocks } from '../../src/native/index.js';
 import { AILMENTS, type Ailment } from '../../src/shm/ailments.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { makeIn } from '../kit/compiling.js';
 import { validOf } from '../kit/madeboard.js';
-import { boardPath, folder, ROOT } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 
@@ -144,9 +144,7 @@ t.test('each row, by TypeScript and by libbeoboard', async t => {
   const found = new Map([...reader.snapshot().nodes()].map(node => [node.name, node.ailments]));
   for (const [i, [about, , , ails]] of ROWS.entries()) t.same(found.get(nameOf(i)), ails, about);
 
-  const out = folder(t);
-  const made = spawnSync('make', ['-s', '-j2', '-C', join(ROOT, 'c'), 'lib', `OUT=${out}`], { encoding: 'utf8' });
-  t.equal(made.status, 0, made.stderr);
+  const out = makeIn('', {}, 'lib');
   const ask = `
 import ctypes, json, sys
 lib = ctypes.CDLL(sys.argv[1] + '/libbeoboard.so.1')

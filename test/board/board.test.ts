@@ -25,7 +25,7 @@ import { bits, structs } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks, mapBoard, texts, type Writer } from '../../src/native/index.js';
 import { BoardReader, NoBoard, type Snapshot } from '../../src/shm/reader.js';
 import { type BoardOptions, deliver, openWriter } from '../../src/shm/writer.js';
-import { compile } from '../kit/hanging.js';
+import { testProgram } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 
@@ -594,7 +594,7 @@ writer.close();
 `;
     const env = {
       ...process.env,
-      LD_PRELOAD: compile(t, 'collapsing', true),
+      LD_PRELOAD: testProgram('test/collapsing.so'),
       COLLAPSE_LOG: log,
       COLLAPSE_MS: String(ms),
       COLLAPSE_ERROR: String(error === 0 ? 0 : constants.errno[error]),

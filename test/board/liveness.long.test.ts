@@ -5,10 +5,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
+import { compileSender } from '../kit/compiling.js';
 import type { Heard, Surroundings as SenderSurroundings } from '../kit/hanging.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { MS, now, pass, S, type Surroundings } from '../kit/sampler.js';
-import { compileSender } from '../kit/twosenders.js';
 import {
   comingUp,
   crashing,

@@ -12,24 +12,12 @@ import { Cluster, random } from '../../src/load/simulatednode.js';
 import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { testProgram } from '../kit/compiling.js';
 import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from '../kit/hanging.js';
 import type { Limits } from '../kit/pausing.js';
 import { folder } from '../kit/places.js';
 import type { Running } from '../kit/program.js';
-import {
-  compile,
-  goOn,
-  MS,
-  now,
-  pass,
-  ROAD,
-  S,
-  SLACK,
-  StandIn,
-  type Surroundings,
-  startIn,
-  stop,
-} from '../kit/sampler.js';
+import { goOn, MS, now, pass, ROAD, S, SLACK, StandIn, type Surroundings, startIn, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 
 interface Teardown {
@@ -101,8 +89,7 @@ export class Watcher {
   static async start(t: Teardown, board: string, { everyMs = 5, missing = 10 } = {}): Promise<Watcher> {
     const path = join(folder(t), 'watched');
     const out = openSync(path, 'w');
-    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/noderates', 'lib/open', 'rates', 'board'];
-    const program = compile('watcher', { sources });
+    const program = testProgram('test/watcher');
     const child = spawn(program, [board, String(everyMs), String(missing)], { stdio: ['ignore', out, 'inherit'] });
     closeSync(out);
     const exit = once(child, 'close').then(([code, signal]) => code ?? signal);

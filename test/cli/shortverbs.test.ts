@@ -5,7 +5,6 @@
 // @seconds 31
 
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -15,31 +14,21 @@ import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
+import { builds, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { REFUSED } from '../kit/hostlistcases.js';
+import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall } from '../kit/stateboard.js';
-import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(500_000);
 const SOURCE = join(ROOT, 'c', 'verbs');
 
-const wordsOf = (how: Make) =>
-  Object.entries({ CC: 'gcc', LDFLAGS: '', ...how }).map(([name, value]) => `${name}=${value}`);
-/** Compiled programs stay in build/, and make rebuilds only what is out of date. */
-const outOf = (how: Make) =>
-  join(ROOT, 'build', 'verbs', createHash('sha256').update(wordsOf(how).join('\n')).digest('hex').slice(0, 16));
-const STATIC: Make = { CC: 'musl-gcc', LDFLAGS: '-static' };
-
-/** Compiles both; returns their folder. */
-function compile(t: Teardown, how: Make = {}): string {
-  const out = outOf(how);
-  mkdirSync(out, { recursive: true });
-  const command = ['make', '-s', '-j2', '-C', SOURCE, `OUT=${out}`, ...wordsOf(how)];
-  const made = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`${command.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
+/** Compiles both; returns the folder of copies. */
+function compile(t: Teardown, how: Make): string {
+  const out = makeIn('verbs', how);
   const to = folder(t);
   for (const name of ['beoboard-nodes', 'beoboard-check']) copyFileSync(join(out, name), join(to, name));
   return to;
@@ -516,10 +505,8 @@ t.test('another board takes its place', async t => {
 });
 
 t.test('a board that is cut while it is read', async t => {
-  const plain = compile(t, lacks('clang', 'clang') ? {} : { CC: 'clang' });
-  const cutter = join(folder(t), 'cutshort.so');
-  const made = spawnSync('gcc', ['-shared', '-fPIC', '-o', cutter, join(ROOT, 'c', 'test', 'cutshort.c'), '-ldl']);
-  t.equal(made.status, 0, made.stderr.toString());
+  const plain = compile(t, DYNAMIC);
+  const cutter = testProgram('test/cutshort.so');
   const why = 'PATH: was cut while it was read; restart beoboard receive: it makes another';
   const rows: [verb: VerbName, argv: string[], answer: Answer][] = [
     ['nodes', [], { code: 4, stdout: '', stderr: `beoboard-nodes: ${why}\n` }],
@@ -571,7 +558,7 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
 });
 
 t.test('out of memory, each says so in its usual form', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
-  const built = compile(t, STATIC);
+  const built = compile(t, INSTALLED);
   const shell = (kib: number, program: string, ...argv: string[]) => {
     const line = `ulimit -v ${kib}; exec "$0" "$@"`;
     const { status, stdout, stderr } = spawnSync('sh', ['-c', line, join(built, program), ...argv], {
@@ -615,33 +602,25 @@ t.test('ten thousand nodes', async t => {
 // ---- how they are built ----
 
 t.test('other compilers, C libraries and processors', async t => {
-  const builds: [what: string, how: Make, under: string[], skip: string | false][] = [
-    ['musl, static', STATIC, [], lacks('musl-tools', 'musl-gcc')],
-    ['clang', { CC: 'clang' }, [], lacks('clang', 'clang')],
-    [
-      'aarch64, run by qemu',
-      { CC: 'aarch64-linux-gnu-gcc', LDFLAGS: '-static' },
-      ['qemu-aarch64'],
-      lacks('gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user', 'aarch64-linux-gnu-gcc', 'qemu-aarch64'),
-    ],
-  ];
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'], left: ['l001'] });
-  for (const [what, how, under, skip] of builds)
+  for (const { what, how, under, skip } of builds('installed', 'clang'))
     await t.test(what, { skip }, async t => {
       const built = compile(t, how);
       for (const verb of ['nodes', 'check'] as const) {
         const question = { verb, argv: ['--board', board.path, '--nodes', 'n[001-010],s001,x'] };
         beat(board.path);
-        t.strictSame(alike(await askC(question, built, under)), alike(await askHere(question)), verb);
+        t.strictSame(
+          alike(await askC(question, built, under === undefined ? [] : [under])),
+          alike(await askHere(question)),
+          verb,
+        );
       }
     });
 });
 
 t.test('make install, and the manual pages', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
   const to = folder(t);
-  const words = [`OUT=${outOf(STATIC)}`, ...wordsOf(STATIC), 'PREFIX=/opt/beo', `DESTDIR=${to}`];
-  const { status, stderr } = spawnSync('make', ['-s', '-j2', '-C', SOURCE, 'install', ...words], { encoding: 'utf8' });
-  t.strictSame([status, stderr], [0, '']);
+  makeIn('verbs', INSTALLED, 'install', 'PREFIX=/opt/beo', `DESTDIR=${to}`);
   t.strictSame(
     readdirSync(to, { recursive: true, encoding: 'utf8' })
       .filter(path => /-(nodes|check)/.test(path))

@@ -12,7 +12,7 @@ import { ROOT } from '../kit/places.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 t.comment(`SEED=${SEED}`);
-const program = join(compileTargets(t, ['gatefiles'], 'CFLAGS=-O1 -g'), 'gatefiles');
+const program = join(compileTargets(['gatefiles']), 'gatefiles');
 
 const expanded = (lists: readonly string[]) =>
   tellAll(

@@ -56,13 +56,13 @@ function run(t: { equal(a: unknown, b: unknown, what: string): void }, command: 
 }
 
 const place = folder(t);
-const replay = compileTargets(t, TARGETS);
+const replay = compileTargets(TARGETS, {});
 const probe = spawnSync('clang', ['-fsanitize=fuzzer', '-x', 'c', '-o', join(place, 'probe'), '-'], {
   input:
     '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { (void)d; (void)n; return 0; }\n',
 });
 const skip = probe.status !== 0 && 'no libFuzzer: apt-get install clang libclang-rt-14-dev';
-const fuzzer = skip ? '' : compileTargets(t, TARGETS, 'CC=clang', 'ENGINE=libfuzzer');
+const fuzzer = skip ? '' : compileTargets(TARGETS, { CC: 'clang', ENGINE: 'libfuzzer' });
 
 for (const target of TARGETS) {
   const grown = join(ROOT, 'build', 'fuzz', 'corpus', target);

@@ -44,7 +44,7 @@ const RUNS = {
 };
 
 const place = folder(t);
-const out = compileTargets(t, TARGETS, 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all');
+const out = compileTargets(TARGETS);
 
 for (const target of TARGETS)
   t.test(`${target}: the corpus, and mutations of it`, async t => {

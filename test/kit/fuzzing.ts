@@ -45,6 +45,7 @@ import { RecordingParser } from '../../src/zoom/recording.js';
 import { SampleReader, toldValues } from '../../src/zoom/samplevalues.js';
 import { chart, History } from '../../src/zoom/zoomchart.js';
 import { random, Sheet, spoil } from './brokenboards.js';
+import { type Make, makeIn, SANITIZED } from './compiling.js';
 import { busy, madeBoard } from './madeboard.js';
 import { folder, ROOT } from './places.js';
 import { read as readExpression } from './supermon.js';
@@ -65,17 +66,9 @@ export function corpus(target: Target): Buffer[] {
     .map(name => readFileSync(join(corpusOf(target), name)));
 }
 
-/** Compiles targets of c/fuzz; returns their folder. `how`: words for make. */
-export function compileTargets(t: Teardown, targets: readonly Target[], ...how: string[]): string {
-  const out = folder(t);
-  const made = spawnSync(
-    'make',
-    ['-s', '-j2', '-C', join(ROOT, 'c', 'fuzz'), `OUT=${out}`, ...how, ...targets.map(target => join(out, target))],
-    { encoding: 'utf8' },
-  );
-  if (made.status !== 0) throw new Error(`make -C c/fuzz: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
-  return out;
-}
+/** Compiles targets of c/fuzz; returns their folder. */
+export const compileTargets = (targets: readonly Target[], how: Make = SANITIZED): string =>
+  makeIn('fuzz', how, ...targets.map(target => `OUT/${target}`));
 
 type Random = (most: number) => number;
 

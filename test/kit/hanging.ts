@@ -18,21 +18,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bitNames, decodeReport, type Report } from '../../src/layout/codec.js';
-import { folder, ROOT } from './places.js';
+import { testProgram } from './compiling.js';
+import { folder } from './places.js';
 import { commandOf } from './program.js';
 import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
-}
-
-/** Compiles a program of c/test, or a library to preload if `shared`; returns its path. */
-export function compile(t: Teardown, name: string, shared = false): string {
-  const out = join(folder(t), name);
-  const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror'.split(' ');
-  const kind = shared ? ['-shared', '-fPIC'] : [];
-  execFileSync('cc', [...flags, ...kind, '-o', out, join(ROOT, 'c', 'test', `${name}.c`), '-ldl']);
-  return out;
 }
 
 /** A report with its bits by name. */
@@ -156,7 +148,7 @@ export class HangingCalls {
 
   constructor(t: Teardown, path: string) {
     this.#fifo = join(folder(t), 'hang');
-    this.env = { LD_PRELOAD: compile(t, 'hangcalls', true), HANG_PATH: path, HANG_FIFO: this.#fifo };
+    this.env = { LD_PRELOAD: testProgram('test/hangcalls.so'), HANG_PATH: path, HANG_FIFO: this.#fifo };
     t.teardown(() => this.release());
     t.teardown(() => this.#close());
   }
@@ -216,7 +208,7 @@ export class HangingFolder {
     // The file system ends when this descriptor is closed, also after a crash of this process.
     this.#control = openSync(control, constants.O_RDWR | constants.O_NONBLOCK);
     t.teardown(() => closeSync(this.#control));
-    this.prefix = [...inNamespace(`mkdir -p ${at}\n${script}`), compile(t, 'hangfs'), at, this.shows, control];
+    this.prefix = [...inNamespace(`mkdir -p ${at}\n${script}`), testProgram('test/hangfs'), at, this.shows, control];
   }
 
   write(files: Record<string, string>): void {

@@ -3,14 +3,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { compileFor, type Make } from './twosenders.js';
 import { until } from './until.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
-
-export const compileMon = (t: Teardown, how: Make = {}) => compileFor(t, 'mon', how);
 
 /** Sends it these words and then the end of its input; returns all its output. */
 export function say(program: string, words: string, ...argv: string[]) {

@@ -8,9 +8,10 @@ import { createInterface } from 'node:readline';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { testProgram } from './compiling.js';
 import { folder } from './places.js';
 import type { Running } from './program.js';
-import { compile, MS, now, S, type Surroundings, startIn } from './sampler.js';
+import { MS, now, S, type Surroundings, startIn } from './sampler.js';
 import { until } from './until.js';
 
 interface Teardown {
@@ -188,8 +189,7 @@ export class Watcher {
   ) {}
 
   static async start(t: Teardown, board: string, everyMs = 3): Promise<Watcher> {
-    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/noderates', 'lib/open', 'rates', 'board'];
-    const child = spawn(compile('linkwatcher', { sources }), [board, String(everyMs)], {
+    const child = spawn(testProgram('test/linkwatcher'), [board, String(everyMs)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
@@ -260,7 +260,7 @@ export class Nodes {
   private constructor(readonly child: ChildProcess) {}
 
   static async start(t: Teardown, intervalMs: number, nets: Record<string, number>): Promise<Nodes> {
-    const child = spawn(compile('cluster'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(testProgram('test/cluster'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
     const exit = once(child, 'close');
     t.teardown(async () => {
       child.kill('SIGKILL');

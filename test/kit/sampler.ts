@@ -2,29 +2,18 @@
 // times, a sampler that reads the board a thousand times a second, and what the design requires of each sample. No test
 // of its own.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
 import { bits } from '../../src/layout/layout.gen.js';
 import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader, type Node, type Snapshot } from '../../src/shm/reader.js';
+import { testProgram } from './compiling.js';
 import { judge } from './judging.js';
-import { folder, ROOT } from './places.js';
+import { folder } from './places.js';
 import { PROGRAM, type Running } from './program.js';
 import { makeReport } from './reports.js';
 import { until } from './until.js';
@@ -63,32 +52,6 @@ export function realNow(): bigint {
 export async function pass(end: number): Promise<void> {
   for (let left = end - now(); left > 0; left = end - now())
     await new Promise(resolve => setTimeout(resolve, Math.ceil(left / MS)));
-}
-
-// ---- programs ----
-
-let programs: string | undefined;
-
-/**
- * Compiles a program of c/test, or a library to preload if `shared`, once; returns its path, which exists as long as
- * this process. `sources`: the files of c/ that belong to it, without `.c`.
- */
-export function compile(
-  name: string,
-  { shared = false, sources = [] }: { shared?: boolean; sources?: string[] } = {},
-): string {
-  if (programs === undefined) {
-    const path = mkdtempSync(join(tmpdir(), `beoboard-test.${process.pid}.`));
-    process.once('exit', () => rmSync(path, { recursive: true, force: true }));
-    programs = path;
-  }
-  const out = join(programs, name);
-  if (existsSync(out)) return out;
-  const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
-  const kind = shared ? ['-shared', '-fPIC'] : [];
-  const paths = [join('test', name), ...sources].map(path => join(ROOT, 'c', `${path}.c`));
-  execFileSync('cc', [...flags, ...kind, '-o', out, ...paths, '-ldl', '-lm']);
-  return out;
 }
 
 export interface Surroundings {
@@ -177,7 +140,7 @@ export class StandIn {
     t.teardown(() => closeSync(this.#file));
     this.#write(WORD.buffer, BigInt(buffer));
     this.#write(WORD.lookup, BigInt(lookupMs));
-    this.env = { LD_PRELOAD: compile('standin', { shared: true }), STANDIN: this.#path };
+    this.env = { LD_PRELOAD: testProgram('test/standin.so'), STANDIN: this.#path };
   }
 
   #write(word: number, value: bigint): void {
@@ -415,7 +378,7 @@ export class Sampler {
   static async start(t: Teardown, board: string): Promise<Sampler> {
     const path = join(folder(t), 'samples');
     const out = openSync(path, 'w');
-    const child = spawn(compile('sampler'), [board], { stdio: ['ignore', out, 'inherit'] });
+    const child = spawn(testProgram('test/sampler'), [board], { stdio: ['ignore', out, 'inherit'] });
     closeSync(out);
     const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
     t.teardown(async () => {

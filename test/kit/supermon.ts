@@ -11,10 +11,10 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { FULL, S } from './ganglia.js';
+import { lacks } from './lacking.js';
 import { folder } from './places.js';
 import { type Running, start } from './program.js';
 import { makeReport } from './reports.js';
-import { lacks } from './twosenders.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

@@ -1,11 +1,9 @@
-// Shared by the tests of both senders: the one in C, compiled; the one in TypeScript, in this process, where it takes a
-// hundredth of the time; and trees of machines that can be corrupted in some places and restored. No test.
+// Shared by the tests of both senders: the one in C; the one in TypeScript, in this process, where it takes a hundredth
+// of the time; and trees of machines that can be corrupted in some places and restored. No test.
 
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
   lstatSync,
   mkdirSync,
@@ -22,55 +20,12 @@ import fc from 'fast-check';
 import { HelpShown, UsageError } from '../../src/common/options.js';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { main } from '../../src/sender/main.js';
-import { folder, ROOT } from './places.js';
+import { folder } from './places.js';
 import { overlay, parseArchive, prepare, readable, textOf } from './tree.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
-
-/** Why a test cannot run here; in CI it is required. */
-export function lacks(packages: string, ...programs: string[]): string | false {
-  const missing = programs.filter(program => spawnSync(program, ['--version']).error !== undefined);
-  return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
-}
-
-/** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
-export type Make = Record<string, string>;
-
-/** With sanitizers; each error that they find ends the program. */
-export const SANITIZED: Make = {
-  CC: 'gcc',
-  CFLAGS: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  LDFLAGS: '',
-};
-
-/**
- * Compiles a program of c/ that runs on nodes, and returns the path of a copy. The result stays in build/, because many
- * test files need the same one, and make rebuilds only what is out of date. A lock lets one process at a time run make.
- */
-export function compileFor(t: Teardown, room: 'sender' | 'mon', how: Make = {}): string {
-  const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
-  const name = { sender: 'beoboard-send', mon: 'beoboard-mon' }[room];
-  const made = join(
-    ROOT,
-    'build',
-    `${room}s`,
-    createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 16),
-  );
-  mkdirSync(made, { recursive: true });
-  const make = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${made}`, ...words];
-  const { status, error, stdout, stderr } = spawnSync('flock', [made, ...make], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${make.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
-  const out = folder(t);
-  chmodSync(out, 0o755); // any user must be able to run it
-  const program = join(out, name);
-  copyFileSync(join(made, name), program);
-  return program;
-}
-
-/** The sender in C. */
-export const compileSender = (t: Teardown, how: Make = {}) => compileFor(t, 'sender', how);
 
 /** A sender's results: its exit code, its report, and its lines on stderr without its name. */
 export interface Answer {

@@ -9,7 +9,7 @@ import { bits, enums } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
-import { writerSources } from '../kit/csources.js';
+import { makeIn } from '../kit/compiling.js';
 import { beat, makeLinkBoard, monotonicNs } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { run as runProgram, start, startReceiver } from '../kit/program.js';
@@ -29,9 +29,8 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
   return { status, stdout: stdout ?? '', stderr: stderr ?? String(error) };
 }
 
-const make = run('make', ['-s', '-C', join(ROOT, 'c'), 'lib', 'examples', `OUT=${OUT}`]);
-t.equal(make.status, 0, make.stderr);
-const example = (name: string, ...args: string[]) => run(join(OUT, name), args);
+const MADE = makeIn('', {}, 'lib', 'examples', 'OUT/lib/test/threads');
+const example = (name: string, ...args: string[]) => run(join(MADE, name), args);
 
 /**
  * How to run a reader in another language, or why it cannot run. Python must be there in CI; without Go or Rust only
@@ -85,7 +84,7 @@ const readers: Reader[] = [
     what: 'Python with the library',
     skip: python,
     command: ['python3', join(EXAMPLES, 'python', 'with_library.py')],
-    env: { BEOBOARD_LIBRARY: join(OUT, 'libbeoboard.so.1') },
+    env: { BEOBOARD_LIBRARY: join(MADE, 'libbeoboard.so.1') },
     fields: 4,
   },
   compiled('Go', 'go', 'golang-go', 'go', ['build', '-o', 'TO', join(EXAMPLES, 'go', 'board.go')], {
@@ -239,7 +238,7 @@ t.test('nodes of many links, of each of which something else is known', async t 
 t.test('a receiver and a simulated cluster', async t => {
   const path = boardPath(t);
   // Started before there is a board, a receiver, or a node of that name.
-  const waiting = spawn(join(OUT, 'wait-for-node'), ['-b', path, 'back1', '120']);
+  const waiting = spawn(join(MADE, 'wait-for-node'), ['-b', path, 'back1', '120']);
   t.teardown(() => waiting.kill());
   let told = '';
   waiting.stdout.on('data', (data: Buffer) => {
@@ -398,27 +397,7 @@ t.test('the reader of an example may close the pipe early, as head does', async 
 
 t.test('a writer at full speed tears nothing', async t => {
   const path = boardPath(t);
-  const c = (name: string) => join(ROOT, 'c', name);
-  const sources = [
-    'lib/test/threads.c',
-    ...['about', 'ailing', 'evidence', 'live', 'node', 'noderates', 'open'].map(name => `lib/${name}.c`),
-    'rates.c',
-    'board.c',
-    ...writerSources(),
-  ];
-  const built = run('gcc', [
-    '-std=c11',
-    '-D_GNU_SOURCE',
-    '-fno-strict-aliasing',
-    '-O2',
-    '-o',
-    join(OUT, 'threads'),
-    ...sources.map(c),
-    '-lpthread',
-    '-lm',
-  ]);
-  t.equal(built.status, 0, built.stderr);
-  const writer = spawn(join(OUT, 'threads'), [path, '2000000000', 'threads'], {
+  const writer = spawn(join(MADE, 'lib', 'test', 'threads'), [path, '2000000000', 'threads'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const gone = new Promise(resolve => writer.once('close', resolve));

@@ -27,8 +27,10 @@ import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { NUMBERED, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { builds, INSTALLED, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { writerSources } from '../kit/csources.js';
 import { type Evidence, judge, type LastReport } from '../kit/judging.js';
+import { lacks } from '../kit/lacking.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport, ratesOf } from '../kit/reports.js';
@@ -42,8 +44,6 @@ const MS = 1_000_000n;
 const LIBRARY = ['about', 'ailing', 'evidence', 'live', 'node', 'noderates', 'open']
   .map(name => `lib/${name}.c`)
   .concat('rates.c');
-const WRITER = writerSources();
-const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 type Message = [] | [string];
 /** The part of tap that helpers need. */
@@ -54,13 +54,6 @@ interface Tap {
   equal(is: unknown, wanted: unknown, ...message: Message): boolean;
   strictSame(is: unknown, wanted: unknown, ...message: Message): boolean;
 }
-
-const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
-/** Why a test cannot run here; in CI it must run. */
-const lacks = (packages: string, ...programs: string[]) => {
-  const missing = programs.filter(program => !has(program));
-  return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
-};
 
 function run(
   command: string,
@@ -85,19 +78,9 @@ function must(t: Tap, command: string, args: string[], more: Parameters<typeof r
   return stdout;
 }
 
-/** Builds a test program of c/lib/test together with the sources of the library and of the writer. */
-function build(t: Tap, name: string, compiler: string, flags: string[], sources: string[], from = C): string {
-  const out = join(folder(t), name);
-  const standard = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
-  const paths = [`lib/test/${name}.c`, ...sources].map(path => join(from, path));
-  must(t, compiler, [...standard, ...flags, '-o', out, ...paths, '-lpthread', '-lm']);
-  return out;
-}
-
-// Built once: the shared library, and the program that makes its calls.
-const OUT = folder(t);
-const CALLS = join(OUT, 'calls');
-must(t, 'make', ['-s', '-j2', '-C', C, 'lib', `OUT=${OUT}`]);
+// The shared library, and the program that makes its calls.
+const OUT = makeIn('', {}, 'lib');
+const CALLS = join(folder(t), 'calls');
 must(t, 'gcc', [
   '-std=c11',
   '-D_GNU_SOURCE',
@@ -224,7 +207,7 @@ t.test('structs grow at their end alone', async t => {
 
 t.test('make install', async t => {
   const to = folder(t);
-  must(t, 'make', ['-s', '-C', C, 'install', `OUT=${OUT}`, 'PREFIX=/opt/beo', `DESTDIR=${to}`]);
+  makeIn('', {}, 'install', 'PREFIX=/opt/beo', `DESTDIR=${to}`);
   const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).filter(path => /\.\w+$/.test(path));
   t.strictSame(files.sort(), [
     'opt/beo/include/beoboard.h',
@@ -371,8 +354,7 @@ t.test('what opening gives', async t => {
 t.test('whose boards it trusts', { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
   const path = boardPath(t);
   open(path).close();
-  const names = join(folder(t), 'names.so');
-  must(t, 'gcc', ['-shared', '-fPIC', '-D_GNU_SOURCE', '-o', names, 'lib/test/names.c']);
+  const names = testProgram('lib/test/names.so');
   const rows: [owner: number, named: string | undefined, env: string | undefined, result: string][] = [
     [0, undefined, undefined, '0 handle'],
     [1234, undefined, undefined, '-1 null'],
@@ -548,19 +530,11 @@ t.test('its answers are those of the TypeScript reader', async t => {
     const c = compare(t, calls(t, 'show', path));
     t.strictSame(c.counts, [2, 5, 2, 1, 1, 0], 'every state but unknown');
   });
-  t.test(
-    'another processor',
-    { skip: lacks('gcc-aarch64-linux-gnu qemu-user', 'aarch64-linux-gnu-gcc', 'qemu-aarch64') },
-    async t => {
-      const program = build(
-        t,
-        'calls',
-        'aarch64-linux-gnu-gcc',
-        ['-O2', '-static', '-Wno-error'],
-        [...LIBRARY, 'board.c'],
-      );
+  for (const { what, how, under = 'env', skip } of builds('aarch64').filter(({ name }) => name === 'aarch64'))
+    t.test(what, { skip }, async t => {
+      const program = testProgram('lib/test/calls', { LDFLAGS: '-static', ...how });
       const { path, writer } = sampler(t);
-      const shown = must(t, 'qemu-aarch64', [program, 'show', path]);
+      const shown = must(t, under, [program, 'show', path]);
       const native = JSON.parse(calls(t, 'show', path));
       const other = JSON.parse(shown);
       const strip = (node: { age: number; copied: { age_ns: number }; refusal: { age_ns?: number } }) => ({
@@ -571,8 +545,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
       });
       t.strictSame(other.node.map(strip), native.node.map(strip));
       writer.heartbeat(now());
-    },
-  );
+    });
   t.test('once it is stalled', async t => {
     const into = open(boardPath(t));
     into.close();
@@ -602,7 +575,7 @@ function picker(seed: number): (n: number) => number {
 }
 
 t.test('the rule of liveness is that of test/kit/judging.ts', async t => {
-  const program = build(t, 'judge', 'gcc', SANITIZED, []);
+  const program = testProgram('lib/test/judge', SANITIZED);
   const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
   const rows: [Evidence, LastReport | undefined, number][] = Array.from({ length: 20_000 }, () => {
@@ -1237,57 +1210,24 @@ t.test('it follows from board to board', async t => {
 });
 
 t.test('spoiled boards: no crash, no hang, no answer that was not promised', async t => {
-  const program = build(t, 'spoil', 'gcc', SANITIZED, [...LIBRARY, 'board.c', ...WRITER]);
+  const program = testProgram('lib/test/spoil', SANITIZED);
   const { status, stdout, stderr } = run(program, [join(folder(t), 'board'), '4000', String(SEED)]);
   t.match(stdout, /^\d+ opened, \d+ refused, 0 faults\n$/, stderr);
   t.equal(status, 0);
 });
 
-interface Fire {
-  what: string;
-  compiler: string;
-  flags: string[];
-  under?: string;
-  packages: string;
-  rounds: number;
-  signals: number;
-}
+/** For each build, how many rounds a reader gets, and how many in a handler of signals. */
+const ROUNDS: Record<string, [rounds: number, signals: number]> = {
+  sanitized: [10_000, 1000],
+  races: [5000, 500],
+  aarch64: [2000, 200],
+};
 
-const fires: Fire[] = [
-  {
-    what: 'gcc, address and undefined behaviour',
-    compiler: 'gcc',
-    flags: SANITIZED,
-    packages: 'gcc',
-    rounds: 10_000,
-    signals: 1000,
-  },
-  // -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them.
-  {
-    what: 'gcc, threads',
-    compiler: 'gcc',
-    flags: ['-O1', '-g', '-fsanitize=thread', '-Wno-tsan'],
-    packages: 'gcc',
-    rounds: 5000,
-    signals: 500,
-  },
-  { what: 'clang', compiler: 'clang', flags: ['-O2'], packages: 'clang', rounds: 20_000, signals: 1000 },
-  {
-    what: 'gcc for aarch64, run by qemu',
-    compiler: 'aarch64-linux-gnu-gcc',
-    flags: ['-O2', '-static'],
-    under: 'qemu-aarch64',
-    packages: 'gcc-aarch64-linux-gnu qemu-user',
-    rounds: 2000,
-    signals: 200,
-  },
-];
-
-for (const { what, compiler, flags, under, packages, rounds, signals } of fires) {
-  const skip = lacks(packages, compiler, ...(under === undefined ? [] : [under]));
+for (const { name, what, how, under, skip } of builds('sanitized', 'races', 'aarch64'))
   t.test(`under fire: ${what}`, { skip }, async t => {
-    const program = build(t, 'threads', compiler, flags, [...LIBRARY, 'board.c', ...WRITER]);
+    const program = testProgram('lib/test/threads', { LDFLAGS: '-static', ...how });
     const command = under === undefined ? [program] : [under, program];
+    const [rounds, signals] = ROUNDS[name] ?? [20_000, 1000];
     for (const [mode, n] of [
       ['threads', rounds],
       ['signals', signals],
@@ -1303,9 +1243,9 @@ for (const { what, compiler, flags, under, packages, rounds, signals } of fires)
       t.comment(`${mode}: ${stdout.trim()}`);
     }
   });
-}
 
 t.test('the test can fail: with a lock that accepts every copy, torn reports are found', async t => {
+  const made = makeIn('', {}, 'OUT/lib/test/threads');
   const broken = folder(t);
   must(t, 'cp', ['-r', C, broken]);
   const lock = join(broken, 'c', 'seqlock.h');
@@ -1313,29 +1253,33 @@ t.test('the test can fail: with a lock that accepts every copy, torn reports are
   const check = 'if (bb_load_acquire(tail) == sequence)';
   t.ok(text.includes(check));
   writeFileSync(lock, text.replace(check, 'if (bb_load(tail) != 0)'));
-  const program = build(t, 'threads', 'gcc', ['-O1', '-g'], [...LIBRARY, 'board.c', ...WRITER], join(broken, 'c'));
+  // The writer is as it was.
+  const writer = writerSources().map(name => join(made, name.replace(/c$/, 'o')));
+  const program = join(broken, 'threads');
+  const sources = ['lib/test/threads.c', ...LIBRARY, 'board.c'].map(path => join(broken, 'c', path));
+  const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O1', '-g'];
+  must(t, 'gcc', [...flags, '-o', program, ...sources, ...writer, '-lpthread', '-lm']);
   const { status, stderr } = run(program, [join(folder(t), 'board'), '100000', 'threads']);
   t.equal(status, 1, stderr);
   t.match(stderr, /fault: (torn|r->)/);
 });
 
 t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
-  const out = folder(t);
-  must(t, 'make', ['-s', '-C', C, 'lib', `OUT=${out}`, 'CC=musl-gcc']);
+  const program = join(folder(t), 'may-start');
   must(t, 'musl-gcc', [
     '-std=c99',
     '-D_POSIX_C_SOURCE=200809L',
     '-static',
     '-I.',
     '-o',
-    join(out, 'may-start'),
+    program,
     'examples/may-start.c',
-    join(out, 'libbeoboard.a'),
+    join(makeIn('', INSTALLED, 'lib'), 'libbeoboard.a'),
   ]);
   // Made after compiling, because nothing updates its heartbeat while a compiler runs.
   const { path } = sampler(t);
   t.strictSame(
-    [run(join(out, 'may-start'), ['-b', path, 'live', 'measured']).stdout],
+    [run(program, ['-b', path, 'live', 'measured']).stdout],
     ['measured: put on hold by its administrator\n'],
   );
 });

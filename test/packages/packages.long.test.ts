@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
-import { lacks } from '../kit/twosenders.js';
 import { debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(7_200_000);

@@ -21,9 +21,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { freshRoot } from '../kit/freshroot.js';
+import { lacks } from '../kit/lacking.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, start } from '../kit/program.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);

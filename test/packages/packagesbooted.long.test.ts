@@ -4,8 +4,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
-import { lacks } from '../kit/twosenders.js';
 import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(14_400_000);

@@ -12,9 +12,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { lacks } from '../kit/lacking.js';
 import { INSIDE } from '../kit/network.js';
 import { ROOT } from '../kit/places.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(900_000);

@@ -11,10 +11,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { lacks } from '../kit/lacking.js';
 import { INSIDE } from '../kit/network.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(600_000);

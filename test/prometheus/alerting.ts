@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { lacks } from '../kit/lacking.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { type Running, start, startReceiver } from '../kit/program.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 interface Teardown {

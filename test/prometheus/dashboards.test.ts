@@ -11,11 +11,11 @@ import { expand } from '../../src/common/hostlists.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { COLLECTORS } from '../../src/prometheus/families.js';
+import { lacks } from '../kit/lacking.js';
 import { EVERYTHING, validOf } from '../kit/madeboard.js';
 import { boardPath, ROOT } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 import { type Answered, Prometheus, Refusal } from './promserver.js';
 

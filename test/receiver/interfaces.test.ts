@@ -4,20 +4,19 @@
 //
 // @seconds 12
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
+import { makeIn, SANITIZED } from '../kit/compiling.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
 /** The variable with the program's path; the process that starts this file in a namespace has built it. */
 const VARIABLE = 'BEOBOARD_TEST_INTERFACES';
-
-const SANITIZED = '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all';
 
 /** Two pairs of interfaces. Duplicate address detection is off, so that nothing changes after the start. */
 const SETUP = [
@@ -699,11 +698,7 @@ function outside(): void {
 
 if (INSIDE) inside();
 else {
-  const out = folder(t);
-  const make = ['-s', '-C', join(ROOT, 'c'), 'interfaceprobe', `OUT=${out}`, `CFLAGS=${SANITIZED}`];
-  const built = spawnSync('make', make, { encoding: 'utf8' });
-  t.equal(built.status, 0, built.stderr);
-  process.env[VARIABLE] = join(out, 'interfaceprobe');
+  process.env[VARIABLE] = join(makeIn('', SANITIZED, 'interfaceprobe'), 'interfaceprobe');
   outside();
   inOwnNetwork(t, SETUP, import.meta.url);
 }

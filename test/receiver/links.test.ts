@@ -9,6 +9,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
+import { testProgram } from '../kit/compiling.js';
+import { lacks } from '../kit/lacking.js';
 import {
   lacksKind,
   linkWords,
@@ -22,8 +24,7 @@ import {
 } from '../kit/netns.js';
 import { ROOT } from '../kit/places.js';
 import { run } from '../kit/program.js';
-import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from '../kit/sampler.js';
-import { lacks } from '../kit/twosenders.js';
+import { goOn, MS, now, pass, S, StandIn, type Stop, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
@@ -977,7 +978,7 @@ t.test(
   'a receiver that may not watch interfaces says so, and goes by the rule without links',
   { skip, buffered: true },
   async t => {
-    const world = await World.make(t, { env: { LD_PRELOAD: compile('nonetlink', { shared: true }) } });
+    const world = await World.make(t, { env: { LD_PRELOAD: testProgram('test/nonetlink.so') } });
     const { nodes, watcher } = world;
     await world.begin(1, 'a1', 'a2');
     await world.are('live', 'a1', 'a2');

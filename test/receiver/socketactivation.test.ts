@@ -10,12 +10,12 @@ import { BulkSender } from '../../src/native/index.js';
 import { isShared, parseUdp } from '../../src/receiver/beside.js';
 import { passedSockets } from '../../src/service/service.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { countsOf, MS, now, StandIn, settled } from '../kit/sampler.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);

@@ -1,5 +1,6 @@
 // The sender in C: with the same trees, identity, pretend file and key it makes the same bytes as the one in
-// TypeScript, with every compiler and for every processor.
+// TypeScript, whoever compiles it and for whatever processor; with more compilers and C libraries by
+//   npm run test:long -- matrix
 //
 // @seconds 50
 
@@ -10,9 +11,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
-import { folder, ROOT } from '../kit/places.js';
+import { builds, compileSender, makeIn, SANITIZED } from '../kit/compiling.js';
+import { folder } from '../kit/places.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
-import { askC, askHere, compileSender, lacks, type Make, SANITIZED } from '../kit/twosenders.js';
+import { askC, askHere } from '../kit/twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 70);
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
@@ -54,34 +56,9 @@ t.test('the sender in TypeScript, with each kind of key', async t => {
     }
 });
 
-/** How the sender is compiled, and the Debian packages for that. Sanitizers check it while it makes each report. */
-const MAKES: [name: string, packages: string, programs: string[], make: Make, run?: string][] = [
-  ['gcc, static', 'gcc', ['gcc'], { CC: 'gcc' }],
-  ["gcc, with the system's C library", 'gcc', ['gcc'], { CC: 'gcc', LDFLAGS: '' }],
-  ['clang, static', 'clang', ['clang'], { CC: 'clang' }],
-  ['gcc, musl: what is installed on nodes', 'musl-tools', ['musl-gcc'], { CC: 'musl-gcc' }],
-  [
-    'clang, musl',
-    'clang musl-tools',
-    ['clang', 'musl-gcc'],
-    {
-      CC: `clang -nostdlibinc -isystem /usr/include/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-musl`,
-      LINK: 'musl-gcc',
-    },
-  ],
-  [
-    'aarch64, run by qemu',
-    'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
-    ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
-    { CC: 'aarch64-linux-gnu-gcc' },
-    'qemu-aarch64',
-  ],
-  ['gcc with ASan and UBSan', 'gcc', ['gcc'], SANITIZED],
-];
-
-for (const [name, packages, programs, make, run] of MAKES)
-  t.test(`every machine, to the byte: ${name}`, { skip: lacks(packages, ...programs) }, async t => {
-    const sender = [run, compileSender(t, make)].filter(Boolean).join(' ');
+for (const { what, how, under, skip } of builds('installed', 'clang', 'aarch64', 'sanitized'))
+  t.test(`every machine, to the byte: ${what}`, { skip }, async t => {
+    const sender = [under, compileSender(t, how)].filter(Boolean).join(' ');
     for (const { machine, ways } of all)
       for (const { alg, argv } of ways)
         t.strictSame(askC(sender, argv), wanted.get(`${machine} ${alg}`), `${machine}, key: ${alg}`);
@@ -98,14 +75,8 @@ t.test('HMAC-SHA-256: messages and keys of any length, against the one in Node',
     i < 200 ? Buffer.alloc(i, i) : bytes(200),
     i < 200 ? Buffer.alloc(200 - i, 7) : bytes(1300),
   ]) as [Buffer, Buffer][];
-  const out = folder(t);
-  const { CC = 'gcc', ...how } = SANITIZED;
-  const flags = Object.entries({ CC, ...how }).map(([key, value]) => `${key}=${value}`);
-  const made = spawnSync('make', ['-s', '-C', join(ROOT, 'c', 'sender'), `OUT=${out}`, ...flags, join(out, 'hmac')], {
-    encoding: 'utf8',
-  });
-  t.equal(made.status, 0, made.stderr);
-  const { stdout, stderr } = spawnSync(join(out, 'hmac'), {
+  const hmac = join(makeIn('sender', SANITIZED, 'OUT/hmac'), 'hmac');
+  const { stdout, stderr } = spawnSync(hmac, {
     input: rows.map(([key, message]) => `${word(key)} ${word(message)}\n`).join(''),
     encoding: 'utf8',
     maxBuffer: 1 << 24,

@@ -15,10 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { compileSender, DYNAMIC, INSTALLED, makeIn } from '../kit/compiling.js';
 import { Hearer, startIn, statOf } from '../kit/hanging.js';
+import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { prepare } from '../kit/tree.js';
-import { compileSender, lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
@@ -28,7 +29,7 @@ t.jobs = 6;
 const isRoot = process.getuid?.() === 0;
 const needsRoot = !isRoot && 'needs root, to become another';
 const noMusl = lacks('musl-tools', 'musl-gcc');
-const sender = compileSender(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
+const sender = compileSender(t);
 /** Another user, for `--user`, and as /proc shows it. */
 const NOBODY = '65534';
 
@@ -184,8 +185,7 @@ t.test(
 
 t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
   const root = folder(t);
-  const words = ['CC=musl-gcc', `OUT=${join(root, 'out')}`, `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr'];
-  execFileSync('make', ['-s', '-j2', '-C', join(ROOT, 'c', 'sender'), 'install', ...words]);
+  makeIn('sender', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const installed = join(root, 'to', 'usr', 'sbin', 'beoboard-send');
   const { size } = statSync(installed);
   t.ok(size < 192 * 1024, `${Math.round(size / 1024)} KiB`);
@@ -320,7 +320,7 @@ t.test('what a sender never does is refused, and the report is sent', { buffered
   const [library, file] = [join(own, 'forbidden.so'), join(own, 'made')];
   const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror -shared -fPIC'.split(' ');
   execFileSync('gcc', [...flags, '-o', library, join(ROOT, 'c', 'sender', 'test', 'forbidden.c')]);
-  const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
+  const dynamic = compileSender(t, DYNAMIC);
   const env = { LD_PRELOAD: library, FORBIDDEN_FILE: file };
   const { child, exit, lines } = begin(t, ['--to', hearer.address, '--seccomp'], [], { env, sender: dynamic });
   const report = await hearer.next('a round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);

@@ -3,8 +3,9 @@
 
 import fc from 'fast-check';
 import t from 'tap';
+import { compileSender, SANITIZED } from '../kit/compiling.js';
 import { machines } from '../kit/tree.js';
-import { compileSender, differences, harms, Patient, pretences, SANITIZED } from '../kit/twosenders.js';
+import { differences, harms, Patient, pretences } from '../kit/twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 71);
 const RUNS = Number(process.env.RUNS ?? 20);

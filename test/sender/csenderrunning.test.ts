@@ -7,10 +7,12 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { compileSender, DYNAMIC } from '../kit/compiling.js';
 import { HangingCalls, Hearer, startIn, writeTree } from '../kit/hanging.js';
+import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
 import { folder, ROOT } from '../kit/places.js';
-import { askC, askHere, compileSender, lacks } from '../kit/twosenders.js';
+import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
@@ -19,8 +21,8 @@ t.jobs = 4;
 
 // The sender as it is installed, if musl-gcc is there; and a dynamic one, which can preload our library with calls that
 // hang.
-const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
-const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
+const sender = compileSender(t);
+const dynamic = compileSender(t, DYNAMIC);
 
 for (const [file, program] of [
   ['sender/hang', dynamic],

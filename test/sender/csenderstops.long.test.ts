@@ -3,10 +3,10 @@
 //   npm run test:long -- csenderstops         SEED=n repeats a run
 
 import t from 'tap';
-import { compileSender, lacks } from '../kit/twosenders.js';
+import { compileSender } from '../kit/compiling.js';
 import { stopTests } from './stops.js';
 
 t.setTimeout(300_000);
 t.jobs = 5;
 process.env.SEED ??= String(Date.now() % 1_000_000);
-stopTests(t, compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' }), 60);
+stopTests(t, compileSender(t), 60);

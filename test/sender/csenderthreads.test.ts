@@ -4,15 +4,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { compileSender, RACES, SANITIZED } from '../kit/compiling.js';
 import { HangingFolder, Hearer, noFileSystem, startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';
-import { compileSender, SANITIZED } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 4;
-const sender = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g -fsanitize=thread', LDFLAGS: '' });
+const sender = compileSender(t, RACES);
 const noFolder = process.env.CI !== 'true' && (noFileSystem() ?? false);
 /** A race ends the program with exit code 66. `setarch -R` is needed because TSan expects fixed addresses. */
 const env = { TSAN_OPTIONS: 'halt_on_error=1:exitcode=66' };

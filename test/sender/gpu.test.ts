@@ -22,9 +22,10 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
+import { builds, compileSender, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
 import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
 import { folder, ROOT } from '../kit/places.js';
-import { askC, askHere, compileSender, lacks, SANITIZED } from '../kit/twosenders.js';
+import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 const SEED = Number(process.env.SEED ?? 75);
@@ -32,21 +33,14 @@ t.comment(`seed ${SEED}`);
 t.setTimeout(200_000);
 
 const SOURCE = join(ROOT, 'c', 'gpu');
-const OUT = folder(t);
 
-/** Makes a target of c/gpu in its own folder, and returns its path. */
-function make(target: string, how: Record<string, string> = {}): string {
-  const out = join(OUT, Object.values(how).join(' ').replaceAll(/\W+/g, '_') || 'plain');
-  const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
-  const made = spawnSync('make', ['-s', '-C', SOURCE, `OUT=${out}`, ...words, join(out, target)], { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`make ${words.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
-  return join(out, target);
-}
+/** Makes a target of c/gpu, and returns its path. */
+const made = (target: string, how: Make = DYNAMIC) => join(makeIn('gpu', how, `OUT/${target}`), target);
 
-const HELPER = make('beoboard-gpu');
-const NVML = make('standin_nvml.so');
-const HURRY = make('hurry.so');
-const SENDER_IN_C = compileSender(t, { CFLAGS: '-O0', LDFLAGS: '' });
+const HELPER = made('beoboard-gpu');
+const NVML = made('standin_nvml.so');
+const HURRY = made('hurry.so');
+const SENDER_IN_C = compileSender(t, DYNAMIC);
 
 const MIB = 2 ** 20;
 const GOOD = [
@@ -263,17 +257,13 @@ const ROWS: [what: string, lines: string[], file: string, library?: Record<strin
   ],
 ];
 
-const COMPILERS: [what: string, how: Record<string, string>, skip: string | false][] = [
-  ['gcc', {}, false],
-  ['clang', { CC: 'clang' }, lacks('clang', 'clang')],
-  ['ASan and UBSan', SANITIZED, false],
-];
-
-for (const [what, how, skip] of COMPILERS)
+for (const { what, how, skip } of builds('sanitized').filter(({ name }) =>
+  ['sanitized', 'clang', 'dynamic'].includes(name),
+))
   t.test(`what the library answers, and the file: ${what}`, { skip }, async t => {
-    const helper = make('beoboard-gpu', how);
+    const helper = made('beoboard-gpu', how);
     for (const [name, lines, file, library] of ROWS) {
-      const at = place(t, [...GOOD, ...lines], library && make('standin_nvml.so', library));
+      const at = place(t, [...GOOD, ...lines], library && made('standin_nvml.so', library));
       const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
       t.strictSame([code, at.text(), at.log()], [0, file, ['init', 'shutdown']], name);
       t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], `${name}: and nothing beside it`);
@@ -317,7 +307,7 @@ t.test('both senders take each of these files', async t => {
 });
 
 t.test('whatever the library answers, it is a GPU file', async t => {
-  const helper = make('beoboard-gpu', SANITIZED);
+  const helper = made('beoboard-gpu', SANITIZED);
   const at = place(t, GOOD);
   const numbers = fc.constantFrom(
     ...[
@@ -370,7 +360,7 @@ t.test('errors at the start: one line and exit code 1; the file is left as it wa
     [
       'a failure without words',
       [...POOR, 'Init * 999'],
-      make('standin_nvml.so', POOREST),
+      made('standin_nvml.so', POOREST),
       /^NVML does not start: an error without a name \(999\)$/,
     ],
     ['no count', [...GOOD, 'DeviceGetCount * 999'], NVML, /^NVML does not count the GPUs: something is wrong \(999\)$/],
@@ -435,7 +425,7 @@ t.test('where it writes', async t => {
 
 t.test('the loop: it says what changes, once', async t => {
   const at = place(t, [...GOOD, 'DeviceGetCount * 0 2', 'Xid 1 0 7']);
-  const helper = start(t, at, ['--interval', '100ms'], {}, make('beoboard-gpu', SANITIZED));
+  const helper = start(t, at, ['--interval', '100ms'], {}, made('beoboard-gpu', SANITIZED));
   const next = (what: string, lines: string[], file: string) => {
     answer(at.script, [...GOOD, 'DeviceGetCount * 0 2', ...lines]);
     return until(what, () => existsSync(at.file) && at.text() === `gpu 1 nvidia 2\n${file}`);
@@ -688,8 +678,7 @@ t.test('options', async t => {
 
 t.test('make install', async t => {
   const to = folder(t);
-  const words = ['-s', '-C', SOURCE, 'install', 'CC=gcc', `OUT=${join(OUT, 'plain')}`, `DESTDIR=${to}`, 'PREFIX=/usr'];
-  t.equal(run('make', words).code, 0);
+  makeIn('gpu', DYNAMIC, 'install', `DESTDIR=${to}`, 'PREFIX=/usr');
   t.strictSame(
     readdirSync(to, { recursive: true })
       .filter(name => statSync(join(to, String(name))).isFile())

@@ -5,14 +5,15 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Service } from '../../src/service/service.js';
+import { compileSender } from '../kit/compiling.js';
 import { Hearer, startIn as startOther } from '../kit/hanging.js';
+import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
 import { boardPath, folder } from '../kit/places.js';
 import type { Running } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { now, StandIn, startIn, startMaster } from '../kit/sampler.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
-import { compileSender, lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
@@ -136,10 +137,9 @@ t.test('beoboard slurm', { buffered: true, skip }, async t => {
   await end(t, manager, running);
 });
 
-const noMusl = lacks('', 'musl-gcc');
 for (const [name, program] of [
   ['beoboard send', undefined],
-  ['beoboard-send', compileSender(t, { CC: noMusl ? 'gcc' : 'musl-gcc' })],
+  ['beoboard-send', compileSender(t)],
 ] as const)
   t.test(name, { buffered: true, skip }, async t => {
     const manager = await Manager.start(t);

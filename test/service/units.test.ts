@@ -18,9 +18,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { compileMon, compileSender } from '../kit/compiling.js';
 import { Hearer, startIn as startOther } from '../kit/hanging.js';
+import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
-import { compileMon } from '../kit/mon.js';
 import { isServing, noServers, serve } from '../kit/natsservers.js';
 import { freePorts } from '../kit/network.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -28,7 +29,6 @@ import { PROGRAM, run, start } from '../kit/program.js';
 import { startIn } from '../kit/sampler.js';
 import { standIn } from '../kit/slurmstandin.js';
 import { elementsOf } from '../kit/supermon.js';
-import { compileSender, lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 import { confinedBy, obstacle, readUnit } from './confined.js';
 
@@ -176,7 +176,7 @@ function folderOf(t: Test, uid: number, within?: string): string {
   return path;
 }
 
-const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
+const sender = compileSender(t);
 
 t.test('relay and mirror do their work within their units', { skip: noConfinement || noServers() }, async t => {
   const manager = await Manager.start(t);

@@ -20,35 +20,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { expand } from '../../src/common/hostlists.js';
+import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
+import { lacks } from '../kit/lacking.js';
 import { beat, monotonicNs } from '../kit/linkboard.js';
 import { Manager } from '../kit/manager.js';
-import { boardPath, folder, ROOT } from '../kit/places.js';
+import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { type Made, makeBoard, numbered, stall } from '../kit/stateboard.js';
-import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 const S = 1_000_000_000n;
 const SOURCE = join(ROOT, 'c', 'gate');
 
-interface Teardown {
-  teardown(end: () => void | Promise<void>): void;
-}
-
-/** Compiles the gate in its own folder; returns its path. */
-function compile(t: Teardown, how: Make = {}): string {
-  const out = folder(t);
-  chmodSync(out, 0o755); // any user must be able to run it
-  const words = Object.entries({ CC: 'gcc', LDFLAGS: '', ...how }).map(([name, value]) => `${name}=${value}`);
-  const made = spawnSync('make', ['-s', '-j2', '-C', SOURCE, `OUT=${out}`, ...words], { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`make ${words.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
-  return join(out, 'beoboard-gate');
-}
-
+const compile = (t: Teardown, how?: Make) => compiled(t, 'gate', 'beoboard-gate', how);
 const GATE = compile(t, SANITIZED);
-/** Built without the sanitizers, because these handle signals themselves. */
-const PLAIN = compile(t);
+/** Without the sanitizers, because these handle signals themselves. */
+const PLAIN = compile(t, DYNAMIC);
 
 // ---- running ----
 
@@ -575,8 +563,7 @@ t.test('absurd host lists', async t => {
 // ---- its lists, beside those of TypeScript ----
 
 t.test('host lists as they are everywhere', async t => {
-  const [target] = [compileTargets(t, ['gatefiles'], 'CFLAGS=-O1 -g')];
-  const program = join(target ?? '', 'gatefiles');
+  const program = join(compileTargets(['gatefiles']), 'gatefiles');
   const vectors = JSON.parse(readFileSync(join(ROOT, 'test', 'vectors', 'hostlists.json'), 'utf8')) as {
     accept: { expr: string; hosts: string[] }[];
     reject: { expr: string }[];
@@ -649,20 +636,10 @@ t.test('what stands in the log', { skip: root }, async t => {
 // ---- how it is built ----
 
 t.test('other compilers, C libraries and processors', async t => {
-  const builds: [what: string, how: Make, under: string, skip: string | false][] = [
-    ['musl, static', { CC: 'musl-gcc', LDFLAGS: '-static' }, '', lacks('musl-tools', 'musl-gcc')],
-    ['clang', { CC: 'clang' }, '', lacks('clang', 'clang')],
-    [
-      'aarch64, run by qemu',
-      { CC: 'aarch64-linux-gnu-gcc', LDFLAGS: '-static' },
-      'qemu-aarch64 ',
-      lacks('gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user', 'aarch64-linux-gnu-gcc', 'qemu-aarch64'),
-    ],
-  ];
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'], left: ['l001'] });
-  for (const [what, how, under, skip] of builds)
+  for (const { what, how, under, skip } of builds('clang'))
     await t.test(what, { skip }, async t => {
-      const gate = `${under}${compile(t, how)}`;
+      const gate = [under, compile(t, how)].filter(Boolean).join(' ');
       t.strictSame(await startGate(board.path, ['--nodes', 'n[001-010]'], {}, false, gate).answer, {
         code: 0,
         stdout: '',
@@ -676,13 +653,7 @@ t.test('other compilers, C libraries and processors', async t => {
 
 t.test('make install, and the manual page', async t => {
   const to = folder(t);
-  const out = folder(t);
-  const { status, stderr } = spawnSync(
-    'make',
-    ['-s', '-j2', '-C', SOURCE, 'install', `OUT=${out}`, 'PREFIX=/opt/beo', `DESTDIR=${to}`],
-    { encoding: 'utf8' },
-  );
-  t.strictSame([status, stderr], [0, '']);
+  makeIn('gate', DYNAMIC, 'install', 'PREFIX=/opt/beo', `DESTDIR=${to}`);
   t.strictSame(
     readdirSync(to, { recursive: true, encoding: 'utf8' })
       .filter(path => path.includes('gate'))

@@ -12,18 +12,19 @@ import { decodeReport } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { deliver } from '../../src/shm/writer.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
-import { compileMon, pssOf, say, startMon, statusOf } from '../kit/mon.js';
+import { builds, compileMon, INSTALLED, makeIn } from '../kit/compiling.js';
+import { lacks } from '../kit/lacking.js';
+import { pssOf, say, startMon, statusOf } from '../kit/mon.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { Asker, type Element, elementsOf, LiveBoard, now, readByOthers, serve } from '../kit/supermon.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
-import { lacks, type Make, SANITIZED } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 
 const noMusl = lacks('musl-tools', 'musl-gcc');
-const MON = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
+const MON = compileMon(t);
 /** Categories that cannot be compared: ages, clocks, the server itself, and slow sources, which beoboard-mon lacks. */
 const ELSEWHERE = ['time', 'gpu', 'power', STATE.name, SERVER.name];
 const PART = CATEGORIES.filter(({ name }) => !ELSEWHERE.includes(name)).reduce((sum, { mask }) => sum | mask, 0);
@@ -70,23 +71,9 @@ t.test("the board's server", async t => {
   t.same(own, rows, 'the schema, row by row');
 });
 
-const MAKES: [name: string, packages: string, programs: string[], make: Make, run?: string][] = [
-  ['gcc, musl: what is installed on nodes', 'musl-tools', ['musl-gcc'], { CC: 'musl-gcc' }],
-  ['gcc, static', 'gcc', ['gcc'], { CC: 'gcc' }],
-  ['clang, static', 'clang', ['clang'], { CC: 'clang' }],
-  [
-    'aarch64, run by qemu',
-    'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
-    ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
-    { CC: 'aarch64-linux-gnu-gcc' },
-    'qemu-aarch64',
-  ],
-  ['gcc with ASan and UBSan', 'gcc', ['gcc'], SANITIZED],
-];
-
-for (const [name, packages, programs, make, run] of MAKES)
-  t.test(`every machine: ${name}`, { skip: lacks(packages, ...programs) }, async t => {
-    const mon = [run, compileMon(t, make)].filter(Boolean).join(' ');
+for (const { what, how, under, skip } of builds('installed', 'sanitized'))
+  t.test(`every machine: ${what}`, { skip }, async t => {
+    const mon = [under, compileMon(t, how)].filter(Boolean).join(' ');
     for (const [machine, { argv, elements }] of wanted) {
       const { status, stdout } = say(mon, ASKED, ...argv);
       t.equal(status, 0);
@@ -306,8 +293,7 @@ t.test('a server above nodes, and a board above all', async t => {
 
 t.test('what is installed has no symbols', { skip: noMusl }, async t => {
   const root = folder(t);
-  const words = ['CC=musl-gcc', `OUT=${join(root, 'out')}`, `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr'];
-  execFileSync('make', ['-s', '-j2', '-C', join(ROOT, 'c', 'mon'), 'install', ...words]);
+  makeIn('mon', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const { size } = statSync(join(root, 'to', 'usr', 'sbin', 'beoboard-mon'));
   t.ok(size < 96 * 1024, `${Math.round(size / 1024)} KiB`);
   t.ok(existsSync(join(root, 'to', 'usr', 'share', 'man', 'man8', 'beoboard-mon.8')));

@@ -10,18 +10,19 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { compileMon, pssOf, say, startMon } from '../kit/mon.js';
+import { compiled, compileMon, SANITIZED } from '../kit/compiling.js';
+import { lacks } from '../kit/lacking.js';
+import { pssOf, say, startMon } from '../kit/mon.js';
 import { folder } from '../kit/places.js';
 import { Asker, elementsOf } from '../kit/supermon.js';
-import { lacks, SANITIZED } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 
 /** Built with sanitizers, and with a time limit of one second. */
-const EYED = compileMon(t, { ...SANITIZED, CFLAGS: `${SANITIZED.CFLAGS} -DPATIENCE_S=1` });
+const EYED = compiled(t, 'mon', 'hasty/beoboard-mon', SANITIZED);
 const noMusl = lacks('musl-tools', 'musl-gcc');
-const SMALL = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc', CFLAGS: '-Os -g -fno-pie -DPATIENCE_S=1' });
+const SMALL = compiled(t, 'mon', 'hasty/beoboard-mon');
 /** KiB, as PSS. */
 const MOST_PSS = 320;
 const MOST_CLIENTS = 64;

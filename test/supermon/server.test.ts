@@ -9,10 +9,10 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
 import { commandOf, WHOLE, Words } from '../../src/supermon/conversation.js';
 import { atom } from '../../src/supermon/expressions.js';
+import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from '../kit/supermon.js';
-import { lacks } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.test('words and commands', async t => {

@@ -3,13 +3,14 @@
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
+import { copyOf, testProgram } from '../kit/compiling.js';
 import { ROOT } from '../kit/places.js';
 import { type Running, run } from '../kit/program.js';
 import { MS, now, pass, S, StandIn, startIn } from '../kit/sampler.js';
@@ -206,9 +207,6 @@ export class Scene {
   /** A process in the receiver's network, and the prefix that runs a program there. */
   #network = 0;
   #inside: string[] = [];
-  /** The folder of compiled programs, and one of these. */
-  #built = '';
-  #badsums = '';
   readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
 
   private constructor(
@@ -235,9 +233,6 @@ export class Scene {
   async #set(): Promise<void> {
     const { shm } = this;
     this.#ends.push(() => rmSync(shm, { recursive: true, force: true }));
-    this.#built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
-    this.#ends.push(() => rmSync(this.#built, { recursive: true, force: true }));
-    chmodSync(this.#built, 0o755);
     // So small that a fault can fill it.
     command('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'torture', shm);
     this.#ends.push(() => command('umount', '--lazy', shm));
@@ -308,23 +303,8 @@ export class Scene {
     if (end === LINE.sender && state === 'up') ip(`route replace ${GROUP}/32 dev ${end}`);
   }
 
-  /** Compiles a program of c/test. */
-  #compile(name: string, sources: readonly string[]): string {
-    const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
-    const program = join(this.#built, name);
-    execFileSync('cc', [...flags, '-o', program, ...sources], { cwd: join(ROOT, 'c') });
-    return program;
-  }
-
   #watch(): void {
-    const sources = [
-      'test/torturereader.c',
-      'board.c',
-      ...['about', 'live', 'node', 'noderates', 'open'].map(name => `lib/${name}.c`),
-      'rates.c',
-    ];
-    const program = this.#compile('torturereader', sources);
-    this.#badsums = this.#compile('badsums', ['test/badsums.c']);
+    const program = copyOf(this.#t, testProgram('test/torturereader'));
     const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
     // If we are root only in a user namespace, there may be no other user.
     const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
@@ -442,7 +422,7 @@ export class Scene {
 
   /** Sends datagrams with wrong checksums, one every so many us; the returned function ends that and counts them. */
   async badChecksums(everyUs: number): Promise<() => Promise<number>> {
-    const words = ['--pdeathsig', 'KILL', this.#badsums, SENDER, RECEIVER, String(PORT), String(everyUs)];
+    const words = ['--pdeathsig', 'KILL', testProgram('test/badsums'), SENDER, RECEIVER, String(PORT), String(everyUs)];
     const child = spawn('setpriv', words, { stdio: ['ignore', 'pipe', 'inherit'] });
     let told = '';
     child.stdout.on('data', (data: Buffer) => {

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { painter } from '../../src/telling/style.js';
 import { type ToldName, toldValues } from '../../src/zoom/samplevalues.js';
 import { chart, type Heading, History, plot } from '../../src/zoom/zoomchart.js';
-import { compileMon } from '../kit/mon.js';
+import { compileMon } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';

@@ -1,0 +1,120 @@
+// What tests compile of c/: once for each compiler and its flags, whoever needs it. No test of its own.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { lacks } from './lacking.js';
+import { folder, ROOT, type Teardown } from './places.js';
+
+/** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
+export type Make = Record<string, string>;
+
+/** With sanitizers; each error that they find ends the program. */
+export const SANITIZED: Make = {
+  CC: 'gcc',
+  CFLAGS: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
+  LDFLAGS: '',
+};
+/** -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them. */
+export const RACES: Make = { CC: 'gcc', CFLAGS: '-O1 -g -fsanitize=thread -Wno-tsan', LDFLAGS: '' };
+/** What is installed. */
+export const INSTALLED: Make = { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' };
+/** With the system's C library, so that a test can preload its own functions; by the other compiler. */
+export const DYNAMIC: Make = { CC: lacks('', 'clang') ? 'gcc' : 'clang', LDFLAGS: '' };
+
+/** A way to compile for a test that compares what several make. */
+export interface Build {
+  name: string;
+  what: string;
+  how: Make;
+  /** The emulator for programs of another processor. */
+  under?: string;
+  skip: string | false;
+}
+
+const MUSL = `/usr/include/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-musl`;
+const BUILDS = {
+  installed: {
+    what: 'gcc, musl: what is installed',
+    how: { CC: 'musl-gcc' },
+    packages: 'musl-tools',
+    needs: ['musl-gcc'],
+  },
+  sanitized: { what: 'gcc, address and undefined behaviour', how: SANITIZED, packages: 'gcc', needs: ['gcc'] },
+  races: { what: 'gcc, threads', how: RACES, packages: 'gcc', needs: ['gcc'] },
+  clang: { what: "clang, with the system's C library", how: DYNAMIC, packages: 'clang', needs: ['clang'] },
+  aarch64: {
+    what: 'gcc for aarch64, run by qemu',
+    how: { CC: 'aarch64-linux-gnu-gcc' },
+    under: 'qemu-aarch64',
+    packages: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
+    needs: ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
+  },
+  static: { what: 'gcc, static', how: { CC: 'gcc' }, packages: 'gcc', needs: ['gcc'] },
+  dynamic: {
+    what: "gcc, with the system's C library",
+    how: { CC: 'gcc', LDFLAGS: '' },
+    packages: 'gcc',
+    needs: ['gcc'],
+  },
+  clangStatic: { what: 'clang, static', how: { CC: 'clang' }, packages: 'clang', needs: ['clang'] },
+  clangMusl: {
+    what: 'clang, musl',
+    how: { CC: `clang -nostdlibinc -isystem ${MUSL}`, LINK: 'musl-gcc' },
+    packages: 'clang musl-tools',
+    needs: ['clang', 'musl-gcc'],
+  },
+};
+
+/** The environment variable with which a test takes every build; see test/project/matrix.long.test.ts. */
+export const MATRIX = 'BEOBOARD_TEST_MATRIX';
+
+/** The builds that a test is run with: these, of which each finds what no other finds, and in the matrix all. */
+export const builds = (...usual: (keyof typeof BUILDS)[]): Build[] =>
+  Object.entries<Omit<Build, 'name' | 'skip'> & { packages: string; needs: string[] }>(BUILDS)
+    .filter(([name]) => process.env[MATRIX] !== undefined || usual.some(one => one === name))
+    .map(([name, { packages, needs, ...build }]) => ({ name, ...build, skip: lacks(packages, ...needs) }));
+
+/**
+ * Makes goals in a folder of c/, and returns the folder of what was made: `OUT` in a goal. It stays in build/, because
+ * many test files need the same, in this run and in later ones, and make compiles only what is out of date. A lock lets
+ * one process at a time run make.
+ */
+export function makeIn(room: string, how: Make, ...goals: string[]): string {
+  const words = Object.entries({ CC: 'gcc', ...how })
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+  // Make does not notice another version of the compiler.
+  const { stdout: version } = spawnSync((how.CC ?? 'gcc').split(' ')[0] ?? '', ['--version'], { encoding: 'utf8' });
+  const key = createHash('sha256')
+    .update([version, ...words].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
+  const out = join(ROOT, 'build', 'test', room || 'c', key);
+  mkdirSync(out, { recursive: true });
+  const wanted = goals.map(goal => goal.replace(/^OUT\//, `${out}/`));
+  const command = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${out}`, ...words, ...wanted];
+  const { status, error, stdout, stderr } = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
+  return out;
+}
+
+/** The path of a program of c/ for tests, as `test/watcher`, or of a library to preload, as `test/hangcalls.so`. */
+export const testProgram = (name: string, how: Make = {}): string => join(makeIn('', how, `OUT/${name}`), name);
+
+/** Copies what was made, because any user must be able to run it; returns the copy. */
+export function copyOf(t: Teardown, program: string): string {
+  const out = folder(t);
+  chmodSync(out, 0o755);
+  const to = join(out, basename(program));
+  copyFileSync(program, to);
+  return to;
+}
+
+/** Compiles a program of a folder of c/; returns the path of a copy. */
+export const compiled = (t: Teardown, room: string, program: string, how: Make = INSTALLED): string =>
+  copyOf(t, join(makeIn(room, how, `OUT/${program}`), program));
+
+export const compileSender = (t: Teardown, how?: Make) => compiled(t, 'sender', 'beoboard-send', how);
+export const compileMon = (t: Teardown, how?: Make) => compiled(t, 'mon', 'beoboard-mon', how);

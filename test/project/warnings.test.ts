@@ -1,0 +1,34 @@
+// C files by other compilers than those that some test of `npm test` runs, without a warning.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { lacks } from '../kit/lacking.js';
+import { ROOT } from '../kit/places.js';
+
+const C = join(ROOT, 'c');
+const FLAGS = ['-std=c11', '-D_GNU_SOURCE', '-DBEOBOARD_VERSION="0"', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+
+for (const [command, packages, folders] of [
+  // What of clang, or of aarch64, neither gcc nor x86-64 has.
+  [
+    'clang --target=aarch64-linux-gnu',
+    'clang libc6-dev-arm64-cross',
+    ['.', 'common', 'gate', 'gpu', 'lib', 'mon', 'verbs'],
+  ],
+  ['musl-gcc', 'musl-tools', ['gate']],
+] as const) {
+  const [compiler, ...target] = command.split(' ') as [string, ...string[]];
+  t.test(command, { skip: lacks(packages, compiler) }, async t => {
+    const sources = folders.flatMap(folder =>
+      readdirSync(join(C, folder)).flatMap(name => (name.endsWith('.c') ? [join(folder, name)] : [])),
+    );
+    t.ok(sources.length > 5, `${sources.length} files`);
+    const { status, stderr } = spawnSync(compiler, [...target, '-fsyntax-only', ...FLAGS, ...sources], {
+      cwd: C,
+      encoding: 'utf8',
+    });
+    t.strictSame([status, stderr], [0, '']);
+  });
+}
