@@ -1,14 +1,15 @@
 // Debian's ganglia-web shows our data: through a real gmetad, and by asking us in gmetad's place. Its pages are checked
 // in a browser, its graphs by their data. Runs in its own network, because gmetad listens on all addresses.
 //
-// @seconds 58
+// @seconds 40
 
 import t, { type Test } from 'tap';
+import { CHROMIUM } from '../kit/browser.js';
 import { EXPECTED } from '../kit/ganglia.js';
 import { chain, GMETAD, missing, RRDTOOL } from '../kit/gmetad.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { until } from '../kit/until.js';
-import { CHROMIUM, GangliaWeb, PACKAGE, PHP, picturesOf, sizeOfPng } from './gangliaweb.js';
+import { GangliaWeb, PACKAGE, PHP, picturesOf, type Shown, sizeOfPng } from './gangliaweb.js';
 
 const skip = missing({
   [GMETAD]: 'gmetad',
@@ -70,17 +71,32 @@ async function reports(t: Test, web: GangliaWeb, of: string, hosts: number): Pro
     t.same([status, type], [200, 'image/png'], `${report}${of} is a picture`);
     const [width = 0, height = 0] = sizeOfPng(body) ?? [];
     t.ok(width > 400 && height > 100, `of ${width} by ${height}`);
-    const curves = await curvesOf(web, graph);
-    for (const [name, wanted] of Object.entries(drawn(hosts))) {
-      const found = curves[name] ?? Number.NaN;
-      t.ok(Math.abs(found - wanted) <= 1e-6 * wanted, `${report}${of}: ${name} is ${wanted}: ${found}`);
-    }
+    let curves: Record<string, number> = {};
+    const wanted = Object.entries(drawn(hosts));
+    const isDrawn = ([name, value]: [string, number]) => Math.abs((curves[name] ?? Number.NaN) - value) <= 1e-6 * value;
+    // After a receiver that did not get its turn, a silent node counts again for some seconds.
+    await until(
+      'the newest points are those of nodes that report',
+      async () => {
+        curves = await curvesOf(web, graph);
+        return wanted.every(isDrawn);
+      },
+      1000,
+    ).catch(() => undefined);
+    for (const [name, value] of wanted)
+      t.ok(isDrawn([name, value]), `${report}${of}: ${name} is ${value}: ${curves[name]}`);
   }
 }
 
-/** Checks a page in the browser: it contains these texts, no errors, and every picture is valid. */
-async function shows(t: Test, web: GangliaWeb, page: string, said: readonly (string | RegExp)[], graphs: number) {
-  const { dom, text, picture } = await web.show(page);
+/** Checks a page: it contains these texts, no errors, and every picture is valid. */
+async function check(
+  t: Test,
+  web: GangliaWeb,
+  page: string,
+  { dom, text, picture }: Shown,
+  said: readonly RegExp[],
+  graphs: number,
+) {
   for (const words of said) t.match(text, words, `${page || 'the grid'} says ${words}`);
   t.notMatch(
     text,
@@ -95,39 +111,41 @@ async function shows(t: Test, web: GangliaWeb, page: string, said: readonly (str
   }
   const drawn = pictures.filter(src => /(graph|stacked)\.php/.test(src)).length;
   t.ok(drawn >= graphs, `${drawn} graphs, ${graphs} at least`);
-  t.same(sizeOfPng(picture), [1400, 2400], 'the browser has drawn it');
+  if (picture === undefined) return;
+  t.same(sizeOfPng(picture), [1400, 1200], 'the browser has drawn it');
   t.ok(picture.length > 50_000, 'and it is not empty');
 }
 
 async function inside(): Promise<void> {
   const { gmetad, server } = await chain(t, 'alpha', ['n1', 'n2', 'n3', 'n4'], ['n4']);
   const drawn = (path: string) => gmetad.points(path).filter(sum => sum === 384).length;
-  await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 1, 100);
+  await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 1, 500);
   // 3.7.5 divides by this mean, which fails under PHP 8 if it is NaN.
-  await until('and a mean', () => !Number.isNaN(gmetad.mean('alpha/__SummaryInfo__/cpu_num')), 100);
+  await until('and a mean', () => !Number.isNaN(gmetad.mean('alpha/__SummaryInfo__/cpu_num')), 500);
   await until('gmetad has added up the grid', async () => (await gmetad.gridHeads()) === '3 up, 1 down', 100);
-  for (const [what, port, queryPort] of [
-    ['by way of gmetad', 18_080, gmetad.queryPort],
-    ['asking us in place of gmetad', 18_081, server.queryPort],
+  for (const [what, port, queryPort, isSeen] of [
+    ['by way of gmetad', 18_080, gmetad.queryPort, false],
+    // The same pages in a browser, too, as their scripts are the same.
+    ['asking us in place of gmetad', 18_081, server.queryPort, true],
   ] as const)
     t.test(what, { buffered: true }, async t => {
       const web = await GangliaWeb.start(t, { port, queryPort, rrds: gmetad.rrds });
+      const shows = async (page: string, said: readonly RegExp[], graphs: number) =>
+        check(t, web, page, isSeen ? await web.show(t, page) : await web.serve(page), said, graphs);
       const heads = [/Hosts up: 3\b/, /Hosts down: 1\b/, /CPUs Total: \d/];
       await shows(
-        t,
-        web,
         '?c=alpha',
         [/alpha Cluster Report/, ...heads, /n4 load_one: down Last heartbeat \d+s ago n1 n2 n3/],
         8,
       );
       const facts = [/Operating System Release 6\.1\.0-25-amd64/, /CPU Count 128 CPUs/, /Memory Total 527360000 KB/];
       const groups = [/cpu metrics \(7\)/, /memory metrics \(\d+\)/, /load_one - One Minute Load Average/];
-      await shows(t, web, '?c=alpha&h=n1', [/This host is up and running/, ...facts, ...groups], 25);
-      await shows(t, web, '?c=alpha&h=n4', [/This host is down/], 0);
-      await shows(t, web, '?p=2&c=alpha&h=n1', [/n1 Node View/i, /12\.34/], 0);
+      await shows('?c=alpha&h=n1', [/This host is up and running/, ...facts, ...groups], 25);
+      await shows('?c=alpha&h=n4', [/This host is down/], 0);
+      await shows('?p=2&c=alpha&h=n1', [/n1 Node View/i, /12\.34/], 0);
       await reports(t, web, '&c=alpha&h=n1', 1);
       await reports(t, web, '&c=alpha', 3);
-      await shows(t, web, '', [/testgrid Grid Report/, /testgrid Grid \(1 sources\)/, ...heads], 6);
+      await shows('', [/testgrid Grid Report/, /testgrid Grid \(1 sources\)/, ...heads], 6);
       // gmetad records the grid every 15 s, and the first point of an RRD is empty.
       await until('the grid has a point', () => drawn('__SummaryInfo__/cpu_num') > 0, 500);
       await reports(t, web, '', 3);

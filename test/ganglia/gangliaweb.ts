@@ -6,17 +6,14 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { newContext } from '../kit/browser.js';
 import { ORPHANED } from '../kit/gmetad.js';
-import { folder } from '../kit/places.js';
+import { folder, type Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';
-
-interface Teardown {
-  teardown(end: () => void | Promise<void>): void;
-}
 
 export const PACKAGE = '/usr/share/ganglia-webfrontend';
 export const PHP = '/usr/bin/php';
-export const CHROMIUM = '/usr/bin/chromium';
 
 /**
  * The patches that ganglia-web 3.7.5 needs for PHP 8.2: file, old text, new text. Each old text must be found, so that
@@ -73,20 +70,20 @@ function told($level, $text, $file, $line) {
 `;
 
 export interface Shown {
-  /** The document after the page's scripts have run. */
+  /** The document, in a browser after the page's scripts have run. */
   dom: string;
   /** Its text. */
   text: string;
-  /** A screenshot, PNG. */
-  picture: Buffer;
+  /** A browser's screenshot, PNG. */
+  picture?: Buffer;
 }
 
 export class GangliaWeb {
   /** The URL of its pages. */
   readonly url: string;
-  readonly #dir: string;
   readonly #child: ChildProcess;
   #log = '';
+  #page: Page | undefined;
 
   /** Starts ganglia-web on a port of 127.0.0.1; it queries `queryPort` and draws from `rrds`. Ended with the test. */
   static async start(t: Teardown, options: { port: number; queryPort: number; rrds: string }): Promise<GangliaWeb> {
@@ -97,7 +94,6 @@ export class GangliaWeb {
 
   private constructor(t: Teardown, { port, queryPort, rrds }: { port: number; queryPort: number; rrds: string }) {
     const dir = folder(t, tmpdir());
-    this.#dir = dir;
     const pages = join(dir, 'root', 'ganglia');
     cpSync(PACKAGE, pages, { recursive: true, dereference: true });
     symlinkSync('/usr/share/javascript', join(dir, 'root', 'javascript'));
@@ -178,36 +174,27 @@ export class GangliaWeb {
     }
   }
 
-  /** A page as a browser shows it. */
-  async show(page: string): Promise<Shown> {
-    const picture = join(this.#dir, `${encodeURIComponent(page).slice(0, 100) || 'page'}.png`);
-    const child = spawn(
-      CHROMIUM,
-      [
-        ...[
-          '--headless',
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-dev-shm-usage',
-          `--user-data-dir=${join(this.#dir, 'browser')}`,
-        ],
-        // Virtual time: the browser ends as soon as nothing is left to wait for.
-        ...['--virtual-time-budget=10000', '--window-size=1400,2400'],
-        ...[`--screenshot=${picture}`, '--dump-dom', this.url + page],
-      ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    let dom = '';
-    let said = '';
-    child.stdout.on('data', (data: Buffer) => {
-      dom += data.toString();
-    });
-    child.stderr.on('data', (data: Buffer) => {
-      said += data.toString();
-    });
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new Error(`chromium ended with ${code}: ${said}`);
-    return { dom, text: textOf(dom), picture: readFileSync(picture) };
+  /** A page as it is served. */
+  async serve(page: string): Promise<Shown> {
+    const dom = (await this.fetch(page)).body.toString();
+    return { dom, text: textOf(dom) };
+  }
+
+  /**
+   * A page as a browser shows it, when all that its scripts ask for is there. Without the graphs: each takes a PHP, a
+   * shell and an rrdtool, and tests fetch them themselves.
+   */
+  async show(t: Teardown, page: string): Promise<Shown> {
+    this.#page ??= await this.#tab(t);
+    await this.#page.goto(this.url + page, { waitUntil: 'networkidle', timeout: 60_000 });
+    const [dom, picture] = [await this.#page.content(), await this.#page.screenshot()];
+    return { dom, text: textOf(dom), picture };
+  }
+
+  async #tab(t: Teardown): Promise<Page> {
+    const context = await newContext(t, { viewport: { width: 1400, height: 1200 } });
+    await context.route(/\/(graph|stacked)\.php/, route => route.abort());
+    return context.newPage();
   }
 }
 

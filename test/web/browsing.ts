@@ -1,38 +1,10 @@
-// A browser for tests of the page: Debian's Chromium, and a wall to look at. No test of its own.
+// A wall, and its page in a browser. No test of its own.
 
-import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { boardPath } from '../kit/places.js';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { newContext } from '../kit/browser.js';
+import { boardPath, type Teardown } from '../kit/places.js';
 import { type Running, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
-
-interface Teardown {
-  teardown(end: () => void | Promise<void>): void;
-}
-
-const CHROMIUM = '/usr/bin/chromium';
-
-/** Why there is no browser here; undefined: there is one, or this is CI, where one is required. */
-export const NO_BROWSER =
-  existsSync(CHROMIUM) || process.env.CI === 'true' ? undefined : 'there is no chromium (apt-get install chromium)';
-
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--force-color-profile=srgb',
-];
-
-/** A browser with its own folder; it is closed with the test. */
-export async function browse(t: Teardown, more: string[] = []): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...ARGUMENTS, ...more] });
-  t.teardown(() => browser.close());
-  return browser;
-}
 
 export interface Seen {
   readonly page: Page;
@@ -41,9 +13,9 @@ export interface Seen {
   readonly complaints: string[];
 }
 
-/** Opens a page, and waits until it has drawn a tick of a running board. */
-export async function look(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Seen> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+/** Opens a page, and waits until it has drawn a tick of a running board. It is closed with the test. */
+export async function look(t: Teardown, url: string, options: BrowserContextOptions = {}): Promise<Seen> {
+  const context = await newContext(t, { viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', error => complaints.push(String(error.stack)));

@@ -6,8 +6,9 @@
 import type { CDPSession } from 'playwright-core';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { NO_BROWSER } from '../kit/browser.js';
 import { until } from '../kit/until.js';
-import { browse, holds, look, middles, NO_BROWSER, shown, startLoad, startWall } from './browsing.js';
+import { holds, look, middles, shown, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const SPAN_MS = 30_000;
@@ -38,7 +39,7 @@ for (const [size, most, firstMs, nodes] of [
       () => reader.snapshot().overview.states.filter(state => state === 1).length === all,
       1000,
     );
-    const { page, context, complaints } = await look(await browse(t), `${wall.url}?theme=dark`);
+    const { page, context, complaints } = await look(t, `${wall.url}?theme=dark`);
     await holds(page, `document.querySelector('#line').textContent.includes('${all} live')`);
     const session = await context.newCDPSession(page);
     // CPU time and not wall time, so that other load on this machine does not count.

@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
-import { browse, holds, look, NO_BROWSER, startLoad, startWall } from './browsing.js';
+import { NO_BROWSER } from '../kit/browser.js';
+import { holds, look, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -22,7 +23,6 @@ async function objections(page: Page): Promise<string[]> {
 t.test('axe has no objection', { skip }, async t => {
   const wall = await startWall(t, ['--nodes', 'rack1n[01-12],rack2n[01-12],spare[1-2]']);
   startLoad(t, wall, ['--nodes', 'rack1n[01-12],rack2n[01-12]']);
-  const browser = await browse(t);
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
   const looks: [name: string, query: string, options: BrowserContextOptions][] = [
     ['a desk, dark', '', { colorScheme: 'dark' }],
@@ -33,7 +33,7 @@ t.test('axe has no objection', { skip }, async t => {
     ['a node, light, on a phone', '?node=rack1n01', { ...phone, colorScheme: 'light' }],
   ];
   for (const [name, query, options] of looks) {
-    const { page, context, complaints } = await look(browser, wall.url + query, options);
+    const { page, context, complaints } = await look(t, wall.url + query, options);
     await holds(page, `document.querySelector('#line').textContent.includes('24 live')`);
     if (query.includes('node=')) await holds(page, `document.querySelector('#sections p') !== null`);
     t.same(await objections(page), [], name);
@@ -46,7 +46,7 @@ t.test('axe has no objection', { skip }, async t => {
 t.test('with reduced motion nothing moves, and forced colours are respected', { skip }, async t => {
   const wall = await startWall(t);
   // The page is open before the nodes report.
-  const { page } = await look(await browse(t), wall.url, { reducedMotion: 'reduce', forcedColors: 'active' });
+  const { page } = await look(t, wall.url, { reducedMotion: 'reduce', forcedColors: 'active' });
   startLoad(t, wall, ['--nodes', 'n[1-3]']);
   await holds(page, `document.querySelector('#line').textContent.includes('3 live')`);
   await holds(

@@ -11,11 +11,12 @@ import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
 import { monotonicMs } from '../../src/slurm/statefile.js';
 import { colourOf } from '../../src/web/page/palette.js';
+import { NO_BROWSER } from '../kit/browser.js';
 import { folder } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
-import { browse, colours, holds, look, marksLeftOf, middles, NO_BROWSER, startLoad, startWall } from './browsing.js';
+import { colours, holds, look, marksLeftOf, middles, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const here = (page: Page) => page.textContent('#here');
@@ -24,8 +25,7 @@ const url = (page: Page) => decodeURIComponent(new URL(page.url()).search);
 t.test('everything by the keyboard', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'rack[1-3]n[01-12]']);
-  const browser = await browse(t);
-  const { page, complaints } = await look(browser, wall.url);
+  const { page, complaints } = await look(t, wall.url);
   await holds(page, `document.querySelector('#line').textContent.includes('36 live')`);
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 3`);
 
@@ -115,7 +115,7 @@ t.test('everything by the keyboard', { skip }, async t => {
     t.ok(passed.has(stop), `Tab comes by ${stop}`);
 
   // The page shows the view of its URL at once.
-  const { page: other } = await look(browser, `${wall.url}?reading=mem&by=/^rack/&select=rack1n[01-02]&at=rack1n02`);
+  const { page: other } = await look(t, `${wall.url}?reading=mem&by=/^rack/&select=rack1n[01-02]&at=rack1n02`);
   t.equal(await other.inputValue('#reading'), 'mem');
   t.equal(await other.locator('#table tbody tr').count(), 2);
   t.match(await here(other), /^rack1n02 · live · Memory/);
@@ -152,7 +152,7 @@ t.test('texts of nodes and URLs stay texts', { skip }, async t => {
   await once(socket, 'listening');
   const timer = setInterval(report, 500);
   t.teardown(() => clearInterval(timer));
-  const { page, complaints } = await look(await browse(t), `${wall.url}?node=node1&select=${encodeURIComponent(evil)}`);
+  const { page, complaints } = await look(t, `${wall.url}?node=node1&select=${encodeURIComponent(evil)}`);
   await holds(page, `document.querySelector('#sections')?.textContent.includes('<img src=x')`);
   await holds(page, `document.querySelector('#chosen').textContent.includes('<img src=x')`);
   t.equal(await page.locator('img').count(), 0, 'none of it is an element');
@@ -193,7 +193,7 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
     ...['web', '--board', wall.board, '--listen', '127.0.0.1:0', '--show-jobs', '--slurm-dir', slurm],
   ]);
   const { listening } = await web.ready;
-  const { page, complaints } = await look(await browse(t), `http://${listening?.[0]}/?theme=dark`);
+  const { page, complaints } = await look(t, `http://${listening?.[0]}/?theme=dark`);
   await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
   // `middles` fails for nodes that are not on the map yet.
   await holds(page, `document.querySelector('#line').textContent.includes('12 live')`);
@@ -216,6 +216,6 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
   await holds(page, `${marks}.includes('124,196,255,255')`);
   t.equal(await page.locator('#jobs img, #jobs b').count(), 0, 'names are text');
   t.same(complaints, []);
-  const { page: plain } = await look(await browse(t), wall.url);
+  const { page: plain } = await look(t, wall.url);
   t.ok(await plain.locator('#jobspart').isHidden(), 'without --show-jobs there are none');
 });

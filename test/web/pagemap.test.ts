@@ -9,28 +9,16 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
+import { NO_BROWSER } from '../kit/browser.js';
 import { run, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
-import {
-  browse,
-  colours,
-  holds,
-  lastSeq,
-  look,
-  middles,
-  NO_BROWSER,
-  shown,
-  startLoad,
-  startWall,
-  tickOf,
-} from './browsing.js';
+import { colours, holds, lastSeq, look, middles, shown, startLoad, startWall, tickOf } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 
 t.test('ten cells have the colours of the API at the same tick', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'rack[01-20]n[01-50]']);
-  const browser = await browse(t);
   await until(
     'all nodes report',
     async () =>
@@ -38,7 +26,7 @@ t.test('ten cells have the colours of the API at the same tick', { skip }, async
       1000,
     200,
   );
-  const { page, complaints } = await look(browser, `${wall.url}?theme=dark`);
+  const { page, complaints } = await look(t, `${wall.url}?theme=dark`);
   await holds(page, `document.querySelector('#line').textContent.includes('1000 live')`);
   const names = Array.from(
     { length: 10 },
@@ -86,7 +74,6 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
   const fast = ['--interval', '300ms'];
   startLoad(t, wall, ['--nodes', 'rack1n[01-12]', ...fast]);
   const rack = startLoad(t, wall, ['--nodes', 'rack2n[01-12]', ...fast]);
-  const browser = await browse(t);
   await until(
     'all report',
     async () =>
@@ -94,7 +81,7 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
       24,
     100,
   );
-  const { page, complaints } = await look(browser, `${wall.url}?theme=dark`);
+  const { page, complaints } = await look(t, `${wall.url}?theme=dark`);
   const happened: { what: string; late: boolean }[] = [];
   const see = async (what: string, expression: string) =>
     happened.push(await appears(page, wall.url, what, expression));

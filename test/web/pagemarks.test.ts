@@ -17,20 +17,19 @@ import { contour } from '../../src/web/page/contours.js';
 import type { Block } from '../../src/web/page/geometry.js';
 import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
+import { NO_BROWSER } from '../kit/browser.js';
 import { Namespace, noNamespaces } from '../kit/netns.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 import {
-  browse,
   colours,
   holds,
   lastSeq,
   look,
   marksLeftOf,
   middles,
-  NO_BROWSER,
   shown,
   startLoad,
   startWall,
@@ -99,7 +98,7 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
     startIn(t, far, ['load', '--to', `10.87.${i}.1:8677`, '--nodes', `rack${i + 1}n[01-12]`, '--interval', '300ms']),
   );
   const web = await startWeb(t, board);
-  const { page, complaints } = await look(await browse(t), `${web.url}?theme=dark`);
+  const { page, complaints } = await look(t, `${web.url}?theme=dark`);
   await holds(page, `document.querySelector('#line').textContent.includes('24 live')`);
   const [up, down] = (await middles(page, ['rack2n01', 'rack1n01'])) as [
     { x: number; y: number },
@@ -175,7 +174,7 @@ t.test('a mirror shows its origin and its delay', { skip: skip || noNats }, asyn
   ]);
   await until('the mirror has a board', () => existsSync(board));
   const web = await startWeb(t, board);
-  const { page, complaints } = await look(await browse(t), `${web.url}?theme=dark`);
+  const { page, complaints } = await look(t, `${web.url}?theme=dark`);
   await holds(page, `document.querySelector('#line').textContent === 'alpha: 24 nodes: 24 live'`);
   const mirror = `document.querySelector('#mirror')`;
   await holds(page, `/^Mirror of alpha by m1, \\d+ ms behind$/.test(${mirror}.textContent) && !${mirror}.hidden`);
@@ -201,7 +200,7 @@ t.test('a mirror shows its origin and its delay', { skip: skip || noNats }, asyn
     `document.documentElement.dataset.life === 'stalled' && ${mirror}.textContent === 'Mirror of alpha by m1'`,
   );
   t.same(complaints, []);
-  const { page: plain } = await look(await browse(t), (await startWeb(t, source)).url);
+  const { page: plain } = await look(t, (await startWeb(t, source)).url);
   t.ok(await plain.locator('#mirror').isHidden(), 'the board of a receiver is none');
 });
 
@@ -239,7 +238,7 @@ async function startConstant(t: Teardown, port: number): Promise<string[]> {
 t.test('a constant load has the colours of status --json', { skip }, async t => {
   const wall = await startWall(t);
   const names = await startConstant(t, wall.receiver.port);
-  const { page, complaints } = await look(await browse(t), `${wall.url}?theme=dark&reading=mem`);
+  const { page, complaints } = await look(t, `${wall.url}?theme=dark&reading=mem`);
   await holds(page, `document.querySelector('#line').textContent.includes('10 live')`);
   const places = await middles(page, names);
   const { rgb, seq } = await colours(page, places);
@@ -296,7 +295,7 @@ t.test('a single node that is killed is on the map within two ticks of the board
   const wall = await startWall(t, SHORT);
   startLoad(t, wall, ['--nodes', 'rack[1-4]n[01-12]', '--interval', '300ms']);
   const one = startLoad(t, wall, ['--nodes', 'rack2n13', '--interval', '300ms']);
-  const { page, complaints } = await look(await browse(t), `${wall.url}?theme=dark&reading=age`);
+  const { page, complaints } = await look(t, `${wall.url}?theme=dark&reading=age`);
   await holds(page, `document.querySelector('#line').textContent.includes('49 live')`);
   const [place] = (await middles(page, ['rack2n13'])) as [{ x: number; y: number }];
   one.child.kill('SIGKILL');

@@ -8,9 +8,10 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Request } from 'playwright-core';
 import t from 'tap';
+import { NO_BROWSER, newContext } from '../kit/browser.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
-import { browse, holds, lastSeq, look, NO_BROWSER, shown, startLoad, startWall } from './browsing.js';
+import { holds, lastSeq, look, shown, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -45,7 +46,7 @@ t.test(
   async t => {
     const wall = await startWall(t);
     startLoad(t, wall, ['--nodes', 'n[1-12]']);
-    const context = await (await browse(t)).newContext();
+    const context = await newContext(t);
     const { page, streams } = await tab(context);
     await page.goto(wall.url);
     await holds(page, `document.querySelector('#cells').dataset.seq !== undefined`);
@@ -123,7 +124,7 @@ t.test('a picture is shown even if it arrives in another piece of the stream tha
     between.closeAllConnections();
     between.close();
   });
-  const page = await (await browse(t)).newPage();
+  const page = await (await newContext(t)).newPage();
   await page.goto(`http://127.0.0.1:${(between.address() as AddressInfo).port}/`);
   await holds(page, `document.querySelector('#by').placeholder !== ''`);
   t.equal(await page.evaluate(`document.querySelector('#cells').dataset.seq === undefined`), true, 'no picture yet');
@@ -135,7 +136,7 @@ t.test('a picture is shown even if it arrives in another piece of the stream tha
 t.test('a server that was away is found again, and the page reloads if there is a newer one', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'n[1-12]']);
-  const { page } = await look(await browse(t), `${wall.url}?wall`);
+  const { page } = await look(t, `${wall.url}?wall`);
   await holds(page, `document.documentElement.dataset.life === 'ok'`);
   await page.evaluate(`window.isOld = true`);
   wall.web.child.kill('SIGTERM');

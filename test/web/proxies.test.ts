@@ -10,11 +10,12 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { NO_BROWSER, newContext } from '../kit/browser.js';
 import { freePorts } from '../kit/network.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
-import { browse, holds, NO_BROWSER } from './browsing.js';
+import { holds } from './browsing.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/web.md'), 'utf8');
@@ -166,7 +167,7 @@ for (const proxy of PROXIES) {
       t.strictSame(client.wrong, []);
 
       if (NO_BROWSER !== undefined) return;
-      const context = await (await browse(t)).newContext({ httpCredentials: { username: 'ann', password: 'secret' } });
+      const context = await newContext(t, { httpCredentials: { username: 'ann', password: 'secret' } });
       const seen = await context.newPage();
       const strays: string[] = [];
       seen.on('request', request => {

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import type { CDPSession } from 'playwright-core';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { NO_BROWSER } from '../kit/browser.js';
 import { folder, ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
-import { browse, holds, look, NO_BROWSER, startLoad, startWall } from './browsing.js';
+import { holds, look, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 const SIZE = 9984;
@@ -58,7 +59,7 @@ t.test('ten minutes', { skip }, async t => {
   const reader = new BoardReader(wall.board);
   await until('all report', () => reader.snapshot().overview.states.filter(state => state === 1).length === SIZE, 500);
   reader.close();
-  const { page, context, complaints } = await look(await browse(t), wall.url);
+  const { page, context, complaints } = await look(t, wall.url);
   await holds(page, `document.querySelector('#line').textContent.includes('${SIZE} live')`);
   const session = await context.newCDPSession(page);
   const clients: ChildProcess = fork(join(ROOT, 'bench/pages.mjs'), [new URL(wall.url).port, String(CLIENTS)], {
