@@ -101,9 +101,11 @@ export class Screen {
   readonly leave = (): void => {
     if (!this.#entered) return;
     this.#entered = false;
+    // In this order: a program that lost the foreground (its shell believes that it has ended) may write, but not
+    // change the modes, and the shell has restored these.
     try {
-      this.input?.setRawMode(false);
       writeSync(this.output.fd, `${SHOW_CURSOR}${PRIMARY}`);
+      this.input?.setRawMode(false);
     } catch {
       // The terminal is gone: there is nothing to restore.
     }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usable } from '../common/failure.js';
 import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { json, print } from '../common/output.js';
+import { hasScreen, json, print } from '../common/output.js';
 import { meanings } from '../common/terms.gen.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -103,11 +103,6 @@ async function again(
   return 0;
 }
 
-/** Whether to draw on a terminal. For people who listen, and for programs, one answer comes after another. */
-function hasScreen({ plain, json }: Options): boolean {
-  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !plain && !json;
-}
-
 /** Refuses options that do not go together. */
 function disagreement(options: Options): string | undefined {
   const forms = (['json', 'csv', 'plain'] as const).filter(name => options[name]);
@@ -186,7 +181,8 @@ export async function main(argv: string[]): Promise<number> {
   const asked = askedOf(given, args, nodes);
   const reader = new BoardReader(values.board, values.owner);
   try {
-    if (values.watch && hasScreen(values)) {
+    // For people who listen, and for programs, one answer comes after another.
+    if (values.watch && hasScreen() && !values.plain && !values.json) {
       const { watch } = await import('./watch.js');
       const slurm = values.jobs ? values.slurmDir : undefined;
       return await watch(reader, { ...values, nodes, where, asked, slurm, paint: painter(values.color) });

@@ -220,8 +220,19 @@ function groupTable(
   };
 }
 
-/** The page that the view asks for. */
-export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appearance): Frame {
+/** If the screen has fewer rows than this, the address is left out. */
+const ADDRESS_ROWS = 4;
+
+/** The screen that the view asks for; whatever it shows, its first line is the address for browsers, if there is one. */
+export function frame(view: View, now: Seen, size: Size, look: Appearance): Frame {
+  const { page } = look;
+  if (page === undefined || size.rows < ADDRESS_ROWS) return screenful(view, now, size, look);
+  const below = screenful(view, now, { ...size, rows: size.rows - 1 }, look);
+  const words = `in a browser: ${page}`;
+  return { ...below, lines: [words.length <= size.columns ? words : page, ...below.lines] };
+}
+
+function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appearance): Frame {
   const { paint } = look;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
   const page = (lines: readonly string[], last: string, shown: Partial<Shown> = {}, next = view): Frame => ({
@@ -250,7 +261,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   }
 
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
-  const only = [...(look.page === undefined ? [] : [`in a browser: ${look.page}`]), ...restrictions(view)];
+  const only = restrictions(view);
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(now.totals, columns);
   // These lines stay when anomalies come and go.

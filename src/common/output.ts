@@ -29,6 +29,9 @@ export async function print(pieces: Iterable<string | Uint8Array>): Promise<void
   if (text !== '') await write(text);
 }
 
+/** Whether stdout is a terminal whose lines can be drawn again. */
+export const hasScreen = () => process.stdout.isTTY === true && process.env.TERM !== 'dumb';
+
 /**
  * JSON: bigints as decimal strings, numbers with at most three decimals, and characters that control a terminal as
  * ASCII escapes.

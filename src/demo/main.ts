@@ -1,28 +1,34 @@
 // All parts on one machine: a receiver, a sender, a web page and a live status, as children of this process, on their
-// own board, which is removed at the end. Does none of the work itself.
+// own board, which is removed at the end. Does none of the work itself, and leaves nothing behind, also when its terminal
+// is closed.
 
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
+import { hasScreen } from '../common/output.js';
+import { onStdoutGone } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
+import { demoFolder } from './demofolder.js';
 
 export const verb = defineVerb({
   name: 'demo',
   summary: VERBS.demo,
   options: ['for', 'interval'],
   examples: ['beoboard demo', 'beoboard demo --for 10s'],
-  notes:
-    'q, Ctrl-C and --for stop it; ? lists all keys. It uses its own board under /dev/shm and removes it at the end.',
+  notes: `The first line of the screen is the address of a page for browsers, and below it is status --watch: q quits, ? lists all keys. If
+stdout is not a terminal, it prints that address and the status once, and then, as events does, a line when something changes. --for,
+Ctrl-C, SIGTERM and the end of its terminal stop it, too. It uses its own board under /dev/shm and removes it at the end; what one left
+that was killed (kill -9) is removed by the next one.`,
 });
 
 /** This program. */
 const PROGRAM = process.argv[1] as string;
-const SHM = '/dev/shm';
 /** How long a child may take to end cleanly. */
 const PATIENCE_MS = 5000;
+/** Keyboard and screen are those of the demo. */
+const HERE: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
 /** How many characters of the daemons' output are kept while the status has the screen, and shown afterwards. */
 const KEPT_MOST = 4000;
 
@@ -40,9 +46,9 @@ class Family {
   /** `onEnd` is called when a child ends that was not asked to. */
   constructor(readonly onEnd: (verb: string, code: number | null) => void) {}
 
-  /** Starts a daemon, and shows what it writes. */
+  /** Starts a daemon, and shows what it writes. In a group of its own: signals of the terminal are for this process. */
   start(argv: string[]): ChildProcess {
-    const child = this.#fork(argv, ['ignore', 'inherit', 'pipe', 'ipc']);
+    const child = this.#fork(argv, ['ignore', 'inherit', 'pipe', 'ipc'], { detached: true });
     child.stderr?.setEncoding('utf8').on('data', this.#tell);
     return child;
   }
@@ -51,16 +57,23 @@ class Family {
    * Starts the program that has the keyboard, and the screen if there is one; the daemons' output is shown after it has
    * ended.
    */
-  startOnTerminal(argv: string[], env: Record<string, string> = {}): void {
-    this.#isKeeping = process.stdout.isTTY === true;
-    this.#fork(argv, ['inherit', 'inherit', 'inherit', 'ipc'], env);
+  startReader(argv: string[], env: Record<string, string> = {}): void {
+    this.#isKeeping = hasScreen();
+    this.#fork(argv, HERE, { env });
   }
 
-  #fork(argv: string[], stdio: StdioOptions, env: Record<string, string> = {}): ChildProcess {
-    const child = fork(PROGRAM, argv, { stdio, env: { ...process.env, ...env } });
+  /** Runs one to its end. */
+  async runReader(argv: string[]): Promise<void> {
+    const child = this.#fork(argv, HERE, { mayEnd: true });
+    await once(child, 'close');
+  }
+
+  #fork(argv: string[], stdio: StdioOptions, { env = {}, detached = false, mayEnd = false } = {}): ChildProcess {
+    if (this.#ending) throw new Error('the demo is ending');
+    const child = fork(PROGRAM, argv, { stdio, detached, env: { ...process.env, ...env } });
     // By then all its output has been read.
     child.once('close', code => {
-      if (!this.#ending) this.onEnd(argv[0] ?? '', code);
+      if (!this.#ending && !(mayEnd && code === 0)) this.onEnd(argv[0] ?? '', code);
     });
     this.#children.push(child);
     return child;
@@ -95,11 +108,28 @@ class Family {
   }
 }
 
-/** The address that a daemon reports when it is ready; undefined if it ended before. */
-async function listening(daemon: ChildProcess): Promise<string | undefined> {
-  const message = once(daemon, 'message').then(([ready]) => (ready as { listening: string[] }).listening[0]);
-  return Promise.race([message, once(daemon, 'exit').then(() => undefined)]);
+/** The address that a daemon reports when it is ready. */
+async function listening(daemon: ChildProcess): Promise<string> {
+  const [ready] = (await once(daemon, 'message')) as [{ listening: [string] }];
+  return ready.listening[0];
 }
+
+/** Starts everything in its order; done when there is something to see. */
+async function show(family: Family, board: string, interval: number): Promise<void> {
+  const receiver = family.start(['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', '16']);
+  const sender = family.start(['send', '--to', await listening(receiver), '--interval', `${interval}ms`]);
+  const web = family.start(['web', '--listen', '127.0.0.1:0', '--board', board]);
+  const [page] = await Promise.all([listening(web), once(sender, 'message')]);
+  if (hasScreen()) {
+    family.startReader(['status', '--watch', '--board', board], { BEOBOARD_PAGE: `http://${page}/` });
+  } else {
+    process.stdout.write(`in a browser: http://${page}/\n`);
+    await family.runReader(['status', '--board', board]);
+    family.startReader(['events', '--board', board]);
+  }
+}
+
+const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
@@ -107,34 +137,25 @@ export async function main(argv: string[]): Promise<number> {
   let fail: (error: Error) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
     [end, fail] = [resolve, reject];
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   ended.catch(() => undefined); // It may end before anybody waits for it.
-  const directory = mkdtempSync(join(SHM, `beoboard-demo.${process.getuid?.() ?? 0}.`));
-  const board = join(directory, 'board');
+  for (const signal of ENDS) process.on(signal, end);
+  // A terminal that is gone takes no more lines, which shall not keep the children from ending.
+  onStdoutGone(end);
+  process.stderr.on('error', () => undefined);
+  const board = join(demoFolder(), 'board');
   const family = new Family((name, code) => {
-    // The reader of the status has ended (head, less): this is not an error.
-    if (name === 'status' && code === 0) end();
+    // A user has pressed q, or the reader of the output has ended (head, less): this is not an error.
+    if ((name === 'status' || name === 'events') && code === 0) end();
     else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));
   });
   try {
-    const receiver = family.start(['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', '16']);
-    const address = await Promise.race([listening(receiver), ended.then(() => undefined)]);
-    if (address !== undefined) {
-      const sender = family.start(['send', '--to', address, '--interval', `${values.interval}ms`]);
-      const web = family.start(['web', '--listen', '127.0.0.1:0', '--board', board]);
-      await Promise.race([once(sender, 'message'), ended]);
-      const page = await Promise.race([listening(web), ended.then(() => undefined)]);
-      // Shown beside the table, because the daemons' lines are not visible meanwhile.
-      const shown = page === undefined ? {} : { BEOBOARD_PAGE: `http://${page}/` };
-      family.startOnTerminal(['status', '--watch', '--board', board], shown);
-      // The time counts from when there is something to see.
-      if (values.for !== undefined) setTimeout(end, values.for).unref();
-    }
+    await Promise.race([show(family, board, values.interval), ended]);
+    // The time counts from when there is something to see.
+    if (values.for !== undefined) setTimeout(end, values.for).unref();
     await ended;
     return 0;
   } finally {
     await family.end();
-    rmSync(directory, { recursive: true, force: true });
   }
 }

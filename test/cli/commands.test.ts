@@ -1,6 +1,6 @@
-// The program as people use it: help, errors, exit codes, load, dump, describe, demo.
+// The program as people use it: help, errors, exit codes, load, dump, describe.
 //
-// @seconds 28
+// @seconds 22
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,6 @@ import { COLUMNS } from '../../src/telling/columns.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { settled } from '../kit/sampler.js';
-import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 
 t.test('help answers on stdout, with examples', async t => {
@@ -307,40 +306,4 @@ t.test('describe: every listed name can be asked for, and every name that can be
     fields: [],
     readings: [{ name: 'load', quantity: 'number', total: 'cpus_online' }],
   });
-});
-
-t.test('the demo shows this machine, ends by itself or by a signal, and leaves nothing behind', async t => {
-  const left = () => readdirSync('/dev/shm').filter(name => name.startsWith('beoboard-demo.'));
-  const before = left();
-  const timed = await run(['demo', '--for', '2500ms', '--interval', '200ms']);
-  t.equal(timed.code, 0, timed.stderr);
-  t.match(timed.stderr, /receive: ready/);
-  t.match(timed.stderr, /web: ready: serving on http:\/\/127\.0\.0\.1:\d+\//);
-  t.match(timed.stderr, /said goodbye/);
-  t.same(left(), before);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const demo = start(t, ['demo']);
-    await until('it shows this machine', () =>
-      /1 node: 1 live; listening without gaps for .*\nNODE +STATE +AGE.*\n\S+ +live /.test(demo.output().stdout),
-    );
-    demo.child.kill(signal);
-    t.equal(await demo.exit, 0);
-    t.same(left(), before, signal);
-    t.match(demo.output().stderr, /said goodbye/);
-    t.notMatch(demo.output().stderr, /the board stays/, 'it is removed');
-  }
-});
-
-t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
-  const terminal = await onTerminal(t, [process.execPath, PROGRAM, 'demo'], { columns: 200 });
-  await terminal.shows(/^1 node: 1 live/);
-  await terminal.shows(/\nin a browser: http:\/\/127\.0\.0\.1:\d+\/\n/);
-  terminal.send({ keys: '?' });
-  await terminal.shows(/^Keys\n/);
-  terminal.send({ keys: ' \r' });
-  await terminal.shows(/\nIdentity {2}/);
-  terminal.send({ keys: 'qq' });
-  t.same(await terminal.exit, { exit: 0, same: true });
-  t.match(terminal.output(), /\x1b\[\?1049l[\s\S]*said goodbye/, 'the daemons are told of behind the screen');
-  t.notMatch(terminal.output(), /the board stays/);
 });

@@ -356,6 +356,30 @@ t.test('a screen of any size has all its lines, and none is too wide', async t =
   t.pass('all of them');
 });
 
+t.test('the address for browsers is the first line of every screen', async t => {
+  const page = 'http://127.0.0.1:45678/';
+  const look = board(odd.slice(0, 60));
+  const absent = () => ({ absent: 'there is no board' });
+  for (const [columns, first] of [
+    [80, `in a browser: ${page}`],
+    [37, `in a browser: ${page}`],
+    [36, page],
+    [23, page],
+    [10, 'http://127'],
+  ] as const)
+    for (const keys of [[], ['?'], ['enter'], ['f']])
+      for (const seen of [look, absent]) {
+        const size = { columns, rows: 24 };
+        const view = after(keys, seen, size);
+        const { lines } = frame(view, seen(view), size, { ...plain(), page });
+        t.equal(clip(lines[0] ?? '', columns), first, `${view.page}, ${columns} columns`);
+        const below = frame(view, seen(view), { ...size, rows: 23 }, plain()).lines;
+        t.same(lines.slice(1), below, 'below is what fits');
+      }
+  const low = { columns: 80, rows: 3 };
+  t.same(frame(START, look(START), low, { ...plain(), page }), frame(START, look(START), low, plain()), 'no room');
+});
+
 t.test('drawing the changes turns one screen into the next', async t => {
   const size = { columns: 80, rows: 24 };
   const screens = scenes.map(([, keys, look, start]) => {

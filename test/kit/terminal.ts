@@ -73,6 +73,8 @@ for line in sys.stdin:
     if 'keys' in what: os.write(master, what['keys'].encode())
     if 'size' in what: size(*what['size'])
     if 'signal' in what: os.kill(pid, what['signal'])
+    # As when a terminal's window is closed: it is gone, and its shell, which is us, ends.
+    if 'hangup' in what: os._exit(0)
     if 'foreground' in what:
         os.tcsetpgrp(slave, pid)
         os.kill(pid, signal.SIGCONT)
@@ -157,7 +159,13 @@ export interface Terminal {
   /** All output so far, and how often the program has stopped. */
   output(): string;
   stops(): number;
-  send(what: { keys?: string; size?: [rows: number, columns: number]; signal?: number; foreground?: true }): void;
+  send(what: {
+    keys?: string;
+    size?: [rows: number, columns: number];
+    signal?: number;
+    foreground?: true;
+    hangup?: true;
+  }): void;
   /** Waits until the screen matches; returns the match. */
   shows(what: RegExp): Promise<RegExpExecArray>;
   /** Its exit code (negative: a signal's number), and whether the terminal's modes were restored. */

@@ -1,0 +1,238 @@
+// `npm start` and `beoboard demo`: what they show, with and without a terminal, and that nothing is left behind, however
+// they end.
+//
+// @seconds 15
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { ROOT } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
+import { until } from '../kit/until.js';
+
+const [NPM, ENV] = ['npm', 'env'].map(spawnable);
+const DEMO = [process.execPath, PROGRAM, 'demo'];
+const START = [NPM ?? '', 'start', '--prefix', ROOT];
+const ADDRESS = /in a browser: (http:\/\/127\.0\.0\.1:\d+\/)/;
+
+/** Where a command is. */
+function spawnable(name: string): string | undefined {
+  return process.env.PATH?.split(':')
+    .map(folder => join(folder, name))
+    .find(existsSync);
+}
+
+/** A demo by all its processes: they inherit an environment that no other process has. */
+class Marked {
+  readonly #mark = `BEOBOARD_TEST_MARK=${randomUUID()}`;
+  #folder = '';
+
+  /** The command that starts it with this environment. */
+  command(argv: readonly string[]): string[] {
+    return [ENV ?? '', this.#mark, ...argv];
+  }
+
+  /** The command lines of its processes by their numbers. */
+  processes(): Map<number, string> {
+    const found = new Map<number, string>();
+    for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name)))
+      try {
+        const of = (what: string) => readFileSync(join('/proc', pid, what), 'latin1');
+        // One that has ended, but has nobody who asks how, has neither.
+        if (of('environ').includes(this.#mark)) found.set(Number(pid), of('cmdline'));
+      } catch {
+        // It has ended, or is somebody else's.
+      }
+    for (const command of found.values()) this.#folder ||= /\/dev\/shm\/beoboard-demo[^/]+/.exec(command)?.[0] ?? '';
+    return found;
+  }
+
+  /** The process with this in its command line. */
+  pid(of: string): number {
+    const [pid] = [...this.processes()].find(([, command]) => command.includes(of)) ?? [];
+    if (pid === undefined) throw new Error(`no process has ${of}`);
+    return pid;
+  }
+
+  /** The folder of its board. */
+  get folder(): string {
+    this.processes();
+    return this.#folder;
+  }
+
+  /** Waits until all its processes have ended. */
+  async ended(): Promise<void> {
+    await until('all processes have ended', () => this.processes().size === 0);
+  }
+}
+
+interface Started {
+  readonly marked: Marked;
+  readonly child: ChildProcess;
+  /** Its exit code. */
+  readonly exit: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+}
+
+/** Starts one without a terminal, in a process group of its own. */
+function started(t: Test, argv: readonly string[]): Started {
+  const marked = new Marked();
+  const [program = '', ...rest] = marked.command(argv);
+  const child = spawn(program, rest, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', text => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text;
+  });
+  t.teardown(() => {
+    for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
+  });
+  return { marked, child, exit, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Waits until it has something to show; returns the folder of its board. */
+async function showing({ marked, stdout }: Started): Promise<string> {
+  await until('it shows this machine', () => /\S+ +live [\s\S]*watching 1 node/.test(stdout()));
+  t.ok(existsSync(marked.folder), 'its board is there');
+  return marked.folder;
+}
+
+/** Holds that nothing of it is left. */
+async function nothingLeft(t: Test, marked: Marked, folder: string): Promise<void> {
+  await marked.ended();
+  t.notOk(existsSync(folder), 'its board is gone');
+}
+
+t.test('without a terminal: where the page is, the status once, and a line for each change', async t => {
+  const demo = started(t, DEMO);
+  const folder = await showing(demo);
+  t.match(demo.stderr(), /receive: ready: .*\n[\s\S]*: ready: .*\n[\s\S]*: ready: /);
+  const first = demo.stdout();
+  const [, url = ''] = ADDRESS.exec(first) ?? [];
+  t.match(first, new RegExp(`^in a browser: ${url}\n1 node: 1 live; .*\nNODE +STATE .*\n\\S+ +live [^\n]*[0-9]%`));
+  t.match(await (await fetch(url)).text(), /<html/);
+  const sender = demo.marked.pid('\0send\0');
+  process.kill(sender, 'SIGSTOP');
+  await until('the node is silent', () => / live -> uncertain, last heard .*\n/.test(demo.stdout()));
+  process.kill(sender, 'SIGCONT');
+  await until('it is heard again', () => / uncertain -> live\n/.test(demo.stdout()));
+  t.match(
+    demo.stdout().slice(first.length),
+    /^[^\n]* live -> uncertain[^\n]*\n[^\n]* uncertain -> live\n$/,
+    'nothing else was said',
+  );
+  demo.child.kill('SIGTERM');
+  await nothingLeft(t, demo.marked, folder);
+  t.equal(await demo.exit, 0);
+  t.match(demo.stderr(), /said goodbye/);
+  t.notMatch(demo.stderr(), /the board stays/, 'it is removed');
+});
+
+t.test('what a killed one left is removed by the next one; nothing else is', async t => {
+  const first = started(t, DEMO);
+  const left = await showing(first);
+  first.child.kill('SIGKILL');
+  await first.marked.ended();
+  t.ok(existsSync(left), 'a killed one cannot remove its board');
+
+  const gone = spawn('true');
+  await once(gone, 'close');
+  const [, uid = '', namespace = ''] = /beoboard-demo\.(\d+)\.(\d+)\./.exec(left) ?? [];
+  t.equal(`pid:[${namespace}]`, readlinkSync('/proc/self/ns/pid'));
+  const called = (...parts: (string | number | undefined)[]) =>
+    `/dev/shm/beoboard-demo.${parts.join('.')}.${randomUUID()}`;
+  const [running, elsewhere, link, other] = [
+    called(uid, namespace, process.pid),
+    called(uid, 1, gone.pid),
+    called(uid, namespace, gone.pid),
+    called(uid, namespace, gone.pid),
+  ];
+  const mine = [running, elsewhere, ...(uid === '0' ? [other] : [])];
+  t.teardown(() => {
+    for (const path of [...mine, link]) rmSync(path, { recursive: true, force: true });
+  });
+  for (const path of mine) mkdirSync(path);
+  // Only root can make what another user would have made.
+  if (uid === '0') chownSync(other, 12345, 12345);
+  symlinkSync(running, link);
+  writeFileSync(join(running, 'board'), '');
+
+  const next = started(t, [...DEMO, '--for', '100ms', '--interval', '200ms']);
+  await next.marked.ended();
+  t.equal(await next.exit, 0);
+  t.match(next.stderr(), /said goodbye/);
+  t.notOk(existsSync(left));
+  for (const path of [...mine, link, join(running, 'board')]) t.ok(existsSync(path), path);
+});
+
+t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
+  const terminal = await onTerminal(t, DEMO, { columns: 200 });
+  await terminal.shows(/^in a browser: http:\/\/127\.0\.0\.1:\d+\/\n1 node: 1 live/);
+  terminal.send({ keys: '?' });
+  await terminal.shows(/\nKeys\n/);
+  terminal.send({ keys: ' \r' });
+  await terminal.shows(/\nIdentity {2}/);
+  t.match(terminal.screen.text(), ADDRESS, 'the address stays');
+  terminal.send({ keys: 'qq' });
+  t.same(await terminal.exit, { exit: 0, same: true });
+  t.match(terminal.output(), /\x1b\[\?1049l[\s\S]*said goodbye/, 'the daemons are told of behind the screen');
+  t.notMatch(terminal.output(), /the board stays/);
+});
+
+t.test('npm start without a terminal', { skip: NPM === undefined && 'npm is not installed' }, async t => {
+  for (const [what, end] of [
+    ['SIGTERM to npm', ({ child }: Started) => child.kill('SIGTERM')],
+    [
+      'Ctrl-C, twice',
+      async ({ child, stderr }: Started) => {
+        const group = -(child.pid as number);
+        process.kill(group, 'SIGINT');
+        await until('it is ending', () => stderr().includes('clean shutdown') || child.exitCode !== null);
+        process.kill(group, 'SIGINT');
+      },
+    ],
+  ] as const)
+    await t.test(what, async t => {
+      const demo = started(t, START);
+      const folder = await showing(demo);
+      await end(demo);
+      await nothingLeft(t, demo.marked, folder);
+      t.match(demo.stderr(), /said goodbye/);
+      t.notMatch(demo.stderr(), /the board stays/);
+    });
+});
+
+t.test('npm start on a terminal', { skip: NO_TERMINAL ?? (NPM === undefined && 'npm is not installed') }, async t => {
+  for (const [what, end, leaves] of [
+    ['the terminal is closed', { hangup: true }, false],
+    ['kill -9 of npm', { signal: 9 }, true],
+  ] as const)
+    await t.test(what, async t => {
+      const marked = new Marked();
+      const terminal = await onTerminal(t, marked.command(START));
+      await terminal.shows(/^in a browser: http:\/\/127\.0\.0\.1:\d+\/\n1 node: 1 live/);
+      const { folder } = marked;
+      t.ok(existsSync(folder));
+      terminal.send(end);
+      await nothingLeft(t, marked, folder);
+      if (leaves) t.equal(terminal.screen.alternate, false, 'the screen that was there before');
+    });
+});
