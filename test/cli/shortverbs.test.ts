@@ -609,11 +609,7 @@ t.test('other compilers, C libraries and processors', async t => {
       for (const verb of ['nodes', 'check'] as const) {
         const question = { verb, argv: ['--board', board.path, '--nodes', 'n[001-010],s001,x'] };
         beat(board.path);
-        t.strictSame(
-          alike(await askC(question, built, under === undefined ? [] : [under])),
-          alike(await askHere(question)),
-          verb,
-        );
+        t.strictSame(alike(await askC(question, built, under?.split(' ') ?? [])), alike(await askHere(question)), verb);
       }
     });
 });

@@ -47,18 +47,16 @@ const BUILDS = {
   aarch64: {
     what: 'gcc for aarch64, run by qemu',
     how: { CC: 'aarch64-linux-gnu-gcc' },
-    under: 'qemu-aarch64',
+    under: 'qemu-aarch64 -L /usr/aarch64-linux-gnu',
     packages: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
     needs: ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
   },
-  static: { what: 'gcc, static', how: { CC: 'gcc' }, packages: 'gcc', needs: ['gcc'] },
   dynamic: {
     what: "gcc, with the system's C library",
     how: { CC: 'gcc', LDFLAGS: '' },
     packages: 'gcc',
     needs: ['gcc'],
   },
-  clangStatic: { what: 'clang, static', how: { CC: 'clang' }, packages: 'clang', needs: ['clang'] },
   clangMusl: {
     what: 'clang, musl',
     how: { CC: `clang -nostdlibinc -isystem ${MUSL}`, LINK: 'musl-gcc' },
@@ -79,7 +77,7 @@ export const builds = (...usual: (keyof typeof BUILDS)[]): Build[] =>
 /**
  * Makes goals in a folder of c/, and returns the folder of what was made: `OUT` in a goal. It stays in build/, because
  * many test files need the same, in this run and in later ones, and make compiles only what is out of date. A lock lets
- * one process at a time run make.
+ * one process at a time run make. A warning fails it, the linker's as well.
  */
 export function makeIn(room: string, how: Make, ...goals: string[]): string {
   const words = Object.entries({ CC: 'gcc', ...how })
@@ -96,7 +94,7 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
   const wanted = goals.map(goal => goal.replace(/^OUT\//, `${out}/`));
   const command = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${out}`, ...words, ...wanted];
   const { status, error, stdout, stderr } = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
+  if (status !== 0 || stderr !== '') throw new Error(`${command.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
   return out;
 }
 

@@ -150,7 +150,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/^promtool /, 'prometheus', 'promtool'],
   [/^amtool /, 'prometheus-alertmanager', 'amtool'],
   [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
-  [/^beoboard-send |^make -C c\/(sender|mon|verbs)(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/=musl-gcc/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 

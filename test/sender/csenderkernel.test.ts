@@ -4,13 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -189,6 +193,7 @@ t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t =
   const installed = join(root, 'to', 'usr', 'sbin', 'beoboard-send');
   const { size } = statSync(installed);
   t.ok(size < 192 * 1024, `${Math.round(size / 1024)} KiB`);
+  t.notMatch(execFileSync('readelf', ['-l', installed], { encoding: 'utf8' }), /INTERP/, 'static');
   t.equal(
     execFileSync(installed, ['--version'], { encoding: 'utf8' }),
     execFileSync(sender, ['-V'], { encoding: 'utf8' }),
@@ -196,22 +201,36 @@ t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t =
   t.end();
 });
 
-// The name service does not answer for some seconds; meanwhile the options are read again.
+/** Writes into a pipe, if somebody reads it now. */
+function feed(pipe: string, text: string): void {
+  try {
+    const fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(fd, text);
+    closeSync(fd);
+  } catch {}
+}
+
+// No name is found before the options were read again: the file of hosts is a pipe.
 t.test(
   'SIGHUP before the first report: it is ready with the new options',
   { buffered: true, skip: needsRoot },
   async t => {
     const own = folder(t);
-    const [config, resolv] = [join(own, 'send.toml'), join(own, 'resolv.conf')];
-    writeFileSync(resolv, 'nameserver 127.0.0.99\noptions timeout:1 attempts:1\n');
+    const [config, hosts] = [join(own, 'send.toml'), join(own, 'hosts')];
+    execFileSync('mkfifo', [hosts]);
     const write = (name: string) => writeFileSync(config, `to = ["slow.example"]\nname = "${name}"\n`);
     write('alpha');
-    const prefix = ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', resolv];
+    const prefix = ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/hosts\nexec "$@"', hosts];
     const { pid, child, exit, lines } = startIn(t, { prefix, sender }, ['send', '--config', config]);
     await until('it asks for the name', () => statOf(pid) !== undefined && threads(pid).length > 2);
     write('beta');
     child.kill('SIGHUP');
-    await until('it is ready', () => lines().some(line => / ready: /.test(line)));
+    await until('it has read them', () => lines().some(line => / read its options again: /.test(line)));
+    // The pipe is opened twice, for an address of each kind.
+    await until('it is ready', () => {
+      feed(hosts, '127.0.0.1 slow.example\n::1 slow.example\n');
+      return lines().some(line => / ready: /.test(line));
+    });
     child.kill('SIGTERM');
     t.equal(await exit, 0);
     t.match(

@@ -296,5 +296,10 @@ t.test('what is installed has no symbols', { skip: noMusl }, async t => {
   makeIn('mon', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const { size } = statSync(join(root, 'to', 'usr', 'sbin', 'beoboard-mon'));
   t.ok(size < 96 * 1024, `${Math.round(size / 1024)} KiB`);
+  t.notMatch(
+    execFileSync('readelf', ['-l', join(root, 'to', 'usr', 'sbin', 'beoboard-mon')], { encoding: 'utf8' }),
+    /INTERP/,
+    'static',
+  );
   t.ok(existsSync(join(root, 'to', 'usr', 'share', 'man', 'man8', 'beoboard-mon.8')));
 });
