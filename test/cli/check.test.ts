@@ -14,8 +14,10 @@ import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(500_000);
+const runHere = verbChild(t);
 const none = { number: 0, percent: false };
 
 /** A census of so many live nodes, and these others. */
@@ -130,10 +132,11 @@ t.test('nodes', async t => {
     [['--fold', '--expand'], 2, '', /do not go together/],
   ];
   for (const [argv, code, stdout, stderr = /^$/] of rows) {
-    const answer = await run(['nodes', '--board', board, ...argv]);
+    const answer = await runHere(['nodes', '--board', board, ...argv]);
     t.same([answer.code, answer.stdout], [code, stdout], argv.join(' '));
     t.match(answer.stderr, stderr);
   }
+  t.same(await run(['nodes', '--board', board]), await runHere(['nodes', '--board', board]), 'the real program');
   receiver.child.kill('SIGSTOP');
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
@@ -143,7 +146,7 @@ t.test('nodes', async t => {
     [['--state', 'unknown', '--count'], '9\n'],
     [['--where', 'state == live'], ''],
   ] as const) {
-    const answer = await run(['nodes', '--board', board, ...argv]);
+    const answer = await runHere(['nodes', '--board', board, ...argv]);
     t.same([answer.code, answer.stdout], [4, stdout], argv.join(' '));
     t.match(answer.stderr, /^beoboard nodes: the receiver is stalled: nothing is known about nodes; .*\n$/);
   }
@@ -152,7 +155,7 @@ t.test('nodes', async t => {
 
 t.test('check', async t => {
   const { board, receiver } = await everyState(t);
-  const check = (...argv: string[]) => run(['check', '--board', board, ...argv]);
+  const check = (...argv: string[]) => runHere(['check', '--board', board, ...argv]);
   const rows: [argv: string[], code: number, line: RegExp][] = [
     [[], 2, /^BEOBOARD CRITICAL: of 9 nodes 1 silent \(quiet\), 1 never reported \(fresh\) \| live=5;/],
     [['-c', '1'], 1, /^BEOBOARD WARNING: /],
@@ -201,6 +204,7 @@ t.test('check', async t => {
     t.equal(answer.stderr, '');
   };
   for (const [argv, code, line] of rows) await ask(argv, code, line);
+  t.same(await run(['check', '--board', board]), await check(), 'the real program');
 
   const none = join(folder(t), 'none');
   const config = `${none}.toml`;
@@ -233,7 +237,7 @@ t.test('check', async t => {
       [[], otherwise],
     ] as const) {
       const { code: got, stdout } = argv.includes('--board')
-        ? await run(['check', ...fail, ...argv])
+        ? await runHere(['check', ...fail, ...argv])
         : await check(...fail, ...argv);
       t.equal(got, code, [...fail, ...argv].join(' '));
       t.match(stdout, said);

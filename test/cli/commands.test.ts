@@ -1,4 +1,5 @@
-// The program as people use it: help, errors, exit codes, load, dump, describe.
+// The program as people use it: help, option files, load, dump, describe. Invalid command lines are those of
+// test/common/wronguses.test.ts.
 //
 // @seconds 22
 
@@ -19,24 +20,25 @@ import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { settled } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
+
+/** Runs a command line in one process with others; the program itself is started where that can show more. */
+const ask = verbChild(t);
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
   t.equal(all.code, 0);
   for (const [verb, summary] of Object.entries(VERBS)) {
     t.match(all.stdout, new RegExp(`^  ${verb} +\\S`, 'm'));
-    const { code, stdout, stderr } = await run([verb, '--help']);
+    const { code, stdout, stderr } = await ask([verb, '--help']);
     t.equal(code, 0, verb);
     t.match(stdout, /Usage: beoboard .*\n[\s\S]*Examples:\n {2}beoboard /);
     t.ok(stdout.includes(`\n\n${summary}\n\n`), `${verb} is what the list says`);
     t.equal(stderr, '');
   }
-  for (const verb of Object.keys(VERBS)) t.same(await run(['help', verb]), await run([verb, '--help']), `help ${verb}`);
-  t.match(await run(['help', 'stauts']), {
-    code: 2,
-    stdout: '',
-    stderr: /unknown verb 'stauts'; did you mean status\?/,
-  });
+  t.same(await run(['status', '--help']), await ask(['status', '--help']));
+  for (const verb of Object.keys(VERBS)) t.same(await ask(['help', verb]), await ask([verb, '--help']), `help ${verb}`);
+  t.same(await run([]), { ...all, code: 2 });
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
@@ -81,46 +83,6 @@ t.test('a command loads only what it needs, so that it starts quickly', async t 
   }
 });
 
-t.test('invalid command lines get one line that says what to write, and exit code 2', async t => {
-  const rows: [string[], RegExp][] = [
-    [[], /^$/],
-    [['stauts'], /unknown verb 'stauts'; did you mean status\?/],
-    [['xyzzy'], /unknown verb 'xyzzy'; see beoboard --help/],
-    [['status', '--bord', 'x'], /did you mean --board\?/],
-    [['status', '--listen', '::1'], /--listen is an option of other verbs/],
-    [['status', '--watch', '--csv'], /do not go together/],
-    [['status', '--group', 'cpus'], /unknown option '--group'; did you mean --by\?/],
-    [['load', '--to', '127.0.0.1', '--count', '10'], /unknown option '--count'; did you mean --size\?/],
-    [['keygen', '--node', 'node1', '-'], /unknown option '--node'; did you mean --nodes\?/],
-    [['send'], /write --to ADDR/],
-    [['send', '--to', '10.0.0.1:99999'], /is not a port/],
-    [['send', '--to', '10.0.0.1', '--interval', '10ms'], /write 100ms to 600s/],
-    [['send', '--to', '10.0.0.1', '--interval', '5'], /write 5s or 5ms/],
-    [['send', '--to', '10.0.0.1', '--name', 'No Name'], /.+;.+/],
-    [['receive', '--nodes', 'n[3-1]'], /.+;.+/],
-    [['receive', '--capacity', '0'], /.+;.+/],
-    [
-      ['receive', '--uncertain-after', '20s'],
-      /--uncertain-after 20s is not below --silent-after 10500ms; give both, as in /,
-    ],
-    [
-      ['receive', '--silent-after', '1s'],
-      /--uncertain-after 4500ms is not below --silent-after 1s; give both, as in --uncertain-after 400ms --silent-after 1s\n$/,
-    ],
-    [['receive', '--uncertain-after', '100ms', '--silent-after', '100ms'], /; give a longer --silent-after\n$/],
-    [['send', '--to', '10.0.0.1', '--interval', '0'], /--interval: '0' is out of bounds; write 100ms to 600s\n$/],
-    [['receive', '--config', '/nowhere/x.toml'], /x\.toml/],
-    [['load', '--to', '127.0.0.1', '--size', '10', '--rate', '1M'], /change --size or --rate/],
-    [['describe', 'cpu_bussy_pm'], /did you mean cpu_busy_pm\?/],
-  ];
-  for (const [argv, message] of rows) {
-    const { code, stderr } = await run(argv);
-    t.equal(code, 2, argv.join(' '));
-    t.match(stderr, message);
-    t.notMatch(stderr, /\n.|Error| {4}at /, 'one line, no stack');
-  }
-});
-
 t.test('an option file, and the command line before it', async t => {
   const file = join(folder(t), 'beoboard.toml');
   const board = boardPath(t);
@@ -135,19 +97,6 @@ t.test('an option file, and the command line before it', async t => {
   const { code, stderr } = await run(['receive', '--config', file]);
   t.equal(code, 2);
   t.match(stderr, /beoboard\.toml:1: .*capacity/);
-});
-
-t.test('no board: one line, exit code 4', async t => {
-  const board = join(folder(t), 'board');
-  for (const verb of ['status', 'nodes', 'xml', 'dump']) {
-    const { code, stderr, stdout } = await run([verb, '--board', board]);
-    t.equal(code, 4, verb);
-    t.match(stderr, new RegExp(`^beoboard ${verb}: ${board}: there is no board.*\n$`));
-    t.equal(stdout, '');
-  }
-  const { code, stderr } = await run(['status', '--board', board, '--owner', 'nobody-of-that-name']);
-  t.equal(code, 2);
-  t.match(stderr, /there is no user nobody-of-that-name/);
 });
 
 t.test('a thousand nodes from load: all live, none lost', async t => {
@@ -259,7 +208,7 @@ t.test('describe: every field has its meaning; an unknown name; a field within a
       .map(entry => entry.field),
     [],
   );
-  const one = await run(['describe', 'cpu_iowait_pm']);
+  const one = await ask(['describe', 'cpu_iowait_pm']);
   t.equal(one.code, 0);
   for (const line of [
     /means +of all CPUs/,
@@ -269,13 +218,13 @@ t.test('describe: every field has its meaning; an unknown name; a field within a
     /valid bit +cpu_share/,
   ])
     t.match(one.stdout, line);
-  t.match((await run(['describe', 'net.rx_bytes'])).stdout, /^net_if\.rx_bytes\n +means +bytes received/);
-  t.match((await run(['describe', 'flags'])).stdout, /bit 1 +goodbye/);
-  t.equal(JSON.parse((await run(['describe', '--json'])).stdout).fields.length, dictionary.length);
+  t.match((await ask(['describe', 'net.rx_bytes'])).stdout, /^net_if\.rx_bytes\n +means +bytes received/);
+  t.match((await ask(['describe', 'flags'])).stdout, /bit 1 +goodbye/);
+  t.equal(JSON.parse((await ask(['describe', '--json'])).stdout).fields.length, dictionary.length);
 });
 
 t.test('describe: every listed name can be asked for, and every name that can be asked for is explained', async t => {
-  const { stdout } = await run(['describe']);
+  const { stdout } = await ask(['describe']);
   // Lines have a name, a unit and a meaning; titles have no second column.
   const listed = stdout.split('\n').flatMap(line => /^([a-z][\w.]*) {2,}/.exec(line)?.[1] ?? []);
   t.ok(listed.length > 200, `${listed.length} names`);
@@ -294,15 +243,15 @@ t.test('describe: every listed name can be asked for, and every name that can be
     [],
   );
   t.match(
-    (await run(['describe', 'load'])).stdout,
+    (await ask(['describe', 'load'])).stdout,
     /^load\n +means +load average.*\n +100 % is +cpus_online\n +column +LOAD\n$/,
   );
   t.match(
-    (await run(['describe', 'held'])).stdout,
+    (await ask(['describe', 'held'])).stdout,
     /^held\n +means +put on hold by the local admin.*\n +place +bit 6 of flags\n$/,
   );
-  t.match((await run(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
-  t.match(JSON.parse((await run(['describe', '--json', 'load'])).stdout), {
+  t.match((await ask(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
+  t.match(JSON.parse((await ask(['describe', '--json', 'load'])).stdout), {
     fields: [],
     readings: [{ name: 'load', quantity: 'number', total: 'cpus_online' }],
   });

@@ -29,8 +29,10 @@ import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(300_000);
+const runHere = verbChild(t);
 const S = 1_000_000_000n;
 const UP = 1 << bits.link_state.up;
 const KEY = { id: 1, node: undefined, secret: randomBytes(32) };
@@ -60,7 +62,7 @@ function master(t: Test, trusting = false) {
     clearInterval(heart);
     writer.close();
   });
-  const ask = (...argv: string[]) => run([...argv, '--board', board]);
+  const ask = (...argv: string[]) => runHere([...argv, '--board', board]);
   return { writer, ago, report, beat, ask };
 }
 
@@ -452,7 +454,7 @@ async function receiving(t: Test, more: string[] = []) {
   const refusals = (reason: string, least: number) =>
     until(`${least} are refused: ${reason}`, () => (reader.snapshot().refused[reason] ?? 0) >= least);
   const ask = async (...argv: string[]) => {
-    const { code, stdout, stderr } = await run([...argv, '--board', board]);
+    const { code, stdout, stderr } = await runHere([...argv, '--board', board]);
     return { code, text: stdout.replaceAll('\n  ', ' '), stderr };
   };
   return { ...receiver, board, reader, socketOf, refusals, ask };

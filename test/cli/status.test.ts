@@ -22,14 +22,16 @@ import { parseCondition } from '../../src/telling/where.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
-import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
+import { PROGRAM, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 // Times of day are shown in this time zone.
 process.env.TZ = 'UTC';
 t.setTimeout(500_000);
+const runHere = verbChild(t);
 const PLAIN: Look = { width: 80, paint: painter('never') };
 
 const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(4 * i) }));
@@ -363,10 +365,9 @@ t.test('the text is that of test/golden/status.txt', async t => {
 
 t.test('no line is wider than the terminal', async t => {
   for (const [title, nodes, made, look, choice] of scenes) {
+    const found = survey(madeBoard(nodes, made), choice);
     for (const width of [80, 81, 100, 133, 200]) {
-      const text = (
-        await statusText(survey(madeBoard(nodes, made), choice), { ...PLAIN, ...look, paint: PLAIN.paint, width })
-      ).join('');
+      const text = (await statusText(found, { ...PLAIN, ...look, paint: PLAIN.paint, width })).join('');
       const [headline = '', ...lines] = text.split('\n');
       t.ok(headline.length > 0);
       // Fields and nodes that were requested by name are shown even if they are too wide.
@@ -536,7 +537,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
     const program = `beoboard() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`;
     return spawnSync('sh', ['-c', program], { encoding: 'utf8' });
   };
-  const status = async (...argv: string[]) => (await run(['status', '--board', board, ...argv])).stdout;
+  const status = async (...argv: string[]) => (await runHere(['status', '--board', board, ...argv])).stdout;
   const chosen = async (...argv: string[]) =>
     JSON.parse(await status('--json', ...argv)).nodes.map(({ name }: { name: string }) => name);
   for (const conditions of [
@@ -569,7 +570,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
 t.test('the command: forms, choices, errors', async t => {
   const board = boardPath(t);
   await sixty(t, board);
-  const status = (...argv: string[]) => run(['status', '--board', board, ...argv]);
+  const status = (...argv: string[]) => runHere(['status', '--board', board, ...argv]);
   const lines = (text: string) => text.trimEnd().split('\n');
   t.match(
     (await status()).stdout,
@@ -711,7 +712,7 @@ t.test('watch continues while the board is missing for a moment', async t => {
   await until('it shows the node again', () => shown(STATE) > before);
   watching.child.kill('SIGTERM');
   t.equal(await watching.exit, 0);
-  const none = await run(['status', '--watch', '--board', `${board}.none`]);
+  const none = await runHere(['status', '--watch', '--board', `${board}.none`]);
   t.equal(none.code, 4, 'what was never there is not waited for');
 });
 
