@@ -1,6 +1,7 @@
 // Sends a report to one master, and notices whether it can be reached. Never fails and never delays the next report:
 // what cannot be sent is counted, logged once, and tried again.
 
+import * as dgram from 'node:dgram';
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -41,7 +42,9 @@ export interface Multicast {
 /** A connected socket and its destination. Only a connected socket learns that nobody listens at the other end. */
 interface Connection {
   address: string;
-  socket: SocketAsPromised;
+  socket: dgram.Socket;
+  /** The same socket, whose binding and closing can be awaited. */
+  promised: SocketAsPromised;
   /** What was learnt about the last report, which the kernel had taken. */
   error?: Error | undefined;
 }
@@ -170,30 +173,33 @@ export class Destination {
     if (this.#connection?.address === address) return;
     // An ES module only: this bundle is CommonJS, which can load it only in this way.
     const { DgramAsPromised } = await import('dgram-as-promised');
-    const socket = DgramAsPromised.createSocket({ type: family === 6 ? 'udp6' : 'udp4' });
+    const type = family === 6 ? 'udp6' : 'udp4';
+    const socket = dgram.createSocket(type);
+    // The package cannot connect, so it is given a socket that we can connect.
+    const promised = DgramAsPromised.createSocket({ type, dgram: { ...dgram, createSocket: () => socket } });
     try {
-      await socket.bind({ port: 0, exclusive: true });
+      await promised.bind({ port: 0, exclusive: true });
       // A bound socket would keep the process alive.
-      socket.unref();
-      const scoped = isMulticast(address) ? this.#setMulticast(socket, address) : address;
+      promised.unref();
+      const scoped = isMulticast(address) ? this.#setMulticast(promised, address) : address;
       await new Promise<void>((resolve, reject) => {
-        socket.socket.connect(this.#address.port, scoped, (error?: Error) => (error ? reject(error) : resolve()));
+        socket.connect(this.#address.port, scoped, (error?: Error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
-      await socket.close().catch(() => undefined);
+      await promised.close().catch(() => undefined);
       throw error;
     }
     const before = this.#connection;
-    const connection: Connection = { address, socket };
-    socket.socket.on('error', error => {
+    const connection: Connection = { address, socket, promised };
+    socket.on('error', error => {
       connection.error = error;
     });
     this.#connection = this.#closed ? undefined : connection;
     if (before !== undefined) {
-      await before.socket.close().catch(() => undefined);
+      await before.promised.close().catch(() => undefined);
       this.#log.info(`${this.label} is at ${address} now`);
     }
-    if (this.#closed) await socket.close().catch(() => undefined);
+    if (this.#closed) await promised.close().catch(() => undefined);
   }
 
   /** The group's address, with its interface if one is given: IPv6 groups of link scope need it. */
@@ -229,7 +235,7 @@ export class Destination {
 
   async #disconnect(connection: Connection): Promise<void> {
     if (this.#connection === connection) this.#connection = undefined;
-    await connection.socket.close().catch(() => undefined);
+    await connection.promised.close().catch(() => undefined);
   }
 
   /** Counts a report; always false. */
@@ -285,7 +291,7 @@ function interfaceAddress(name: string): string {
 }
 
 /** Without a promise, which would cost as much as the sending itself, every second. */
-function transmit({ socket }: SocketAsPromised, report: Uint8Array, done: (error: Error | null) => void): void {
+function transmit(socket: dgram.Socket, report: Uint8Array, done: (error: Error | null) => void): void {
   try {
     socket.send(report, 0, report.length, done);
   } catch (error) {
