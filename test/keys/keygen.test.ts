@@ -8,6 +8,9 @@ import t from 'tap';
 import { keyLine, parseKeys, readClusterKeys, readKeys } from '../../src/common/keys.js';
 import { folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
+import { verbChild } from '../kit/verbchild.js';
+
+const runHere = verbChild(t);
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
@@ -31,10 +34,10 @@ t.test('a cluster key', async t => {
 t.test("nodes' own keys, one by one or many at once", async t => {
   const at = folder(t);
   const cluster = join(at, 'cluster.key');
-  await run(['keygen', cluster]);
+  await runHere(['keygen', cluster]);
   const before = readFileSync(cluster, 'utf8');
   // While a key is changed there are two, and a node's file has as many.
-  writeFileSync(cluster, `${(await run(['keygen', '--key-id', '2', '-'])).stdout}${before}`);
+  writeFileSync(cluster, `${(await runHere(['keygen', '--key-id', '2', '-'])).stdout}${before}`);
   const [two, one] = readClusterKeys(cluster);
   const lines = (node: string) =>
     [two, one]
@@ -45,7 +48,7 @@ t.test("nodes' own keys, one by one or many at once", async t => {
         return keyLine({ id: key?.id ?? -1, node, secret });
       })
       .join('');
-  const derive = (nodes: string, to: string) => run(['keygen', '--key-file', cluster, '--nodes', nodes, to]);
+  const derive = (nodes: string, to: string) => runHere(['keygen', '--key-file', cluster, '--nodes', nodes, to]);
   const single = join(at, 'n1.key');
   t.strictSame(await derive('n1', single), { code: 0, stdout: `made ${single}, the key of n1\n`, stderr: '' });
   t.equal(readFileSync(single, 'utf8'), lines('n1'));
@@ -68,11 +71,15 @@ t.test("nodes' own keys, one by one or many at once", async t => {
 t.test('nothing is overwritten, and what is wrong is one line', async t => {
   const at = folder(t);
   const path = (name: string) => join(at, name);
-  await run(['keygen', path('c.key')]);
+  await runHere(['keygen', path('c.key')]);
   const kept = readFileSync(path('c.key'), 'utf8');
-  writeFileSync(path('own.key'), (await run(['keygen', '--key-file', path('c.key'), '--nodes', 'n1', '-'])).stdout, {
-    mode: 0o600,
-  });
+  writeFileSync(
+    path('own.key'),
+    (await runHere(['keygen', '--key-file', path('c.key'), '--nodes', 'n1', '-'])).stdout,
+    {
+      mode: 0o600,
+    },
+  );
   writeFileSync(path('open.key'), kept, { mode: 0o644 });
   mkdirSync(path('keys'));
   writeFileSync(path('keys/n2.key'), 'mine');
@@ -108,7 +115,7 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
     [[''], 2, /the file has no name; write a path/],
   ];
   for (const [argv, code, what] of table) {
-    const said = await run(['keygen', ...argv]);
+    const said = await runHere(['keygen', ...argv]);
     t.match(said, { code, stdout: '', stderr: what }, argv.join(' '));
     t.equal(said.stderr.trimEnd().split('\n').length, 1, said.stderr);
   }

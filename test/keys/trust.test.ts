@@ -18,6 +18,7 @@ import { boardPath, folder, ROOT } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 import { agree } from './hmacs.js';
 
 type Test = Parameters<typeof boardPath>[0];
@@ -358,6 +359,7 @@ t.test('forged reports on the network are rejected, and the node continues', asy
 
 t.test('invalid keys and options of a receiver, each in one line', async t => {
   const at = folder(t);
+  const runHere = verbChild(t);
   const hex = ONE.secret.toString('hex');
   const table: [text: string | undefined, mode: number, what: RegExp][] = [
     [undefined, 0o600, /cannot be read: no such file/],
@@ -376,7 +378,7 @@ t.test('invalid keys and options of a receiver, each in one line', async t => {
   for (const [i, [text, mode, what]] of table.entries()) {
     const path = join(at, String(i));
     if (text !== undefined) writeFileSync(path, text, { mode });
-    const { code, stderr } = await run([
+    const { code, stderr } = await runHere([
       'receive',
       '--board',
       join(at, 'board'),
@@ -390,14 +392,14 @@ t.test('invalid keys and options of a receiver, each in one line', async t => {
     t.equal(stderr.trimEnd().split('\n').length, 1, stderr);
     t.notMatch(stderr, new RegExp(hex.slice(1, 20)), 'no message shows a key');
   }
-  const without = await run(['receive', '--board', join(at, 'board'), '--require', 'cluster']);
+  const without = await runHere(['receive', '--board', join(at, 'board'), '--require', 'cluster']);
   t.match(without, { code: 2, stderr: /--require cluster needs a key to verify with; give --key-file/ });
   for (const [window, what] of [
     ['1ms', /--clock-window: '1ms' is out of bounds; write 100ms to 24h/],
     ['25h', /--clock-window: '25h' is out of bounds/],
     ['never', /--clock-window: 'never' is not a time; .*, or off\n$/],
   ] as const)
-    t.match(await run(['receive', '--clock-window', window]), { code: 2, stderr: what });
-  const wrong = await run(['receive', '--board', join(at, 'board'), '--require', 'all']);
+    t.match(await runHere(['receive', '--clock-window', window]), { code: 2, stderr: what });
+  const wrong = await runHere(['receive', '--board', join(at, 'board'), '--require', 'all']);
   t.match(wrong, { code: 2, stderr: /--require: 'all' is not a valid value; use none, cluster or node/ });
 });
