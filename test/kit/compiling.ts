@@ -114,5 +114,7 @@ export function copyOf(t: Teardown, program: string): string {
 export const compiled = (t: Teardown, room: string, program: string, how: Make = INSTALLED): string =>
   copyOf(t, join(makeIn(room, how, `OUT/${program}`), program));
 
-export const compileSender = (t: Teardown, how?: Make) => compiled(t, 'sender', 'beoboard-send', how);
+/** With sanitizers it is made of the objects that are fuzzed, for there are hardly any others. */
+export const compileSender = (t: Teardown, how?: Make) =>
+  compiled(t, how === SANITIZED ? 'fuzz' : 'sender', 'beoboard-send', how);
 export const compileMon = (t: Teardown, how?: Make) => compiled(t, 'mon', 'beoboard-mon', how);
