@@ -1,8 +1,9 @@
 /* Every state in which a kill can leave a board: a writer is run instruction by instruction through what it does, and after each
  * instruction that changed the board readers look at it, and another receiver takes a copy of it over. The machine code is that
  * of the product, so whatever the compiler made of the order of stores is seen, too. Takeovers can be stepped through in turn.
- *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none); exits with 0 when nothing
- *                                 was wrong, with 3 when this machine lets nobody trace a process */
+ *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none), and in each scene the first
+ *                                 that puts another board into the place; exits with 0 when nothing was wrong, with 3 when this
+ *                                 machine lets nobody trace a process */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -229,6 +230,7 @@ struct scene {
   const struct sent *sent;
   struct memory memory;
   ino_t inode;
+  bool was_replaced; /* in a takeover of a board that was left in its place */
 };
 
 /* Looks at the board in the state that it is in now. */
@@ -250,6 +252,12 @@ static void in_takeover(const char *path, const struct bb_board *b, void *more) 
   if (fault != NULL) tell(scene->name, "after a second takeover", fault);
 }
 
+static ino_t inode_at(const char *path) {
+  struct stat st;
+  if (stat(path, &st) != 0) die(path);
+  return st.st_ino;
+}
+
 /* A state within the delivery of a report. */
 static void in_delivery(const char *path, const struct bb_board *b, void *more) {
   struct scene *scene = (struct scene *)more;
@@ -257,10 +265,14 @@ static void in_delivery(const char *path, const struct bb_board *b, void *more) 
   states++;
   const char *fault = look_on(scene, b);
   if (fault != NULL) tell(scene->name, "killed", fault);
-  store(taken, b, states % 4 != 0);
+  const bool in_place = states % 4 != 0;
+  store(taken, b, in_place);
+  const ino_t stored = inode_at(taken);
   fault = succeed(taken, scene->sent, scene->memory);
   if (fault != NULL) tell(scene->name, "after the takeover", fault);
-  if (nested_every == 0 || next_random(&random_state) % nested_every != 0) return;
+  const bool is_first = in_place && !scene->was_replaced && inode_at(taken) != stored;
+  if (is_first) scene->was_replaced = true;
+  else if (nested_every == 0 || next_random(&random_state) % nested_every != 0) return;
   store(taken, b, true);
   const pid_t child = fork();
   if (child == 0) {

@@ -138,8 +138,8 @@ static const char *look_once(struct memory *m) { return asks_library ? ask_libra
 
 /* A look while the writer acts, and another one after it: nothing may be torn, vanish or go backward since `before`. */
 static void weave(const struct memory *before) {
-  struct memory m = *before;
   if (ways++ % every != 0) return;
+  struct memory m = *before;
   restore();
   loads = 0;
   fault = NULL;

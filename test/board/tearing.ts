@@ -16,6 +16,7 @@ interface Teardown {
 const READING = ['board.c', 'lib/node.c', 'lib/open.c', 'lib/live.c', 'overview.c'];
 /** Without board_writer.c, because programs that use the writer's internals include it. */
 const WRITING = writerSources().filter(file => file !== 'board_writer.c');
+const HOOKS = 'test/hooks.h';
 /** Each program with its sources; `hooked`: with a call before every atomic access. */
 const PROGRAMS = {
   torn: { sources: ['test/torn.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
@@ -26,10 +27,10 @@ const PROGRAMS = {
 };
 export type Program = keyof typeof PROGRAMS;
 
-const FLAGS = '-std=c11 -D_GNU_SOURCE -g -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
+const FLAGS = '-std=c11 -D_GNU_SOURCE -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
 /** Only for the unchanged tree: where something was removed, the program itself has to find the error. */
 const CHECKED = '-DBB_INVARIANTS';
-export const SANITIZED = ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
+export const SANITIZED = ['-O0', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 export interface Build {
   compiler?: string;
@@ -63,12 +64,16 @@ export type Run = (...args: (string | number)[]) => Promise<Ended>;
 
 const C = join(ROOT, 'c');
 
-/** The files that a source includes, and itself, relative to c/. */
-function includedBy(source: string, found = new Set<string>()): Set<string> {
-  if (found.has(source)) return found;
-  found.add(source);
+/** The files that each source includes, and itself, relative to c/. */
+const inclusions = new Map<string, Set<string>>();
+
+function includedBy(source: string): Set<string> {
+  const known = inclusions.get(source);
+  if (known !== undefined) return known;
+  const found = new Set([source]);
+  inclusions.set(source, found);
   for (const [, name = ''] of readFileSync(join(C, source), 'utf8').matchAll(/^#include "(.*)"/gm))
-    includedBy(normalize(join(dirname(source), name)), found);
+    for (const file of includedBy(normalize(join(dirname(source), name)))) found.add(file);
   return found;
 }
 
@@ -77,7 +82,7 @@ async function compile(compiler: string, args: string[], cwd: string): Promise<v
   if (status !== 0) throw new Error(`${compiler} ${args.join(' ')}: ${stderr}`);
 }
 
-/** Compiled sources of c/, by compiler, flags and source: an edited copy shares most of them with the tree. */
+/** Compiled sources of c/, by compiler, flags and source: programs share them, and an edited copy shares most of them. */
 const objects = new Map<string, Promise<string>>();
 
 function objectOf(source: string, compiler: string, flags: string[]): Promise<string> {
@@ -97,30 +102,32 @@ async function compileObject(source: string, compiler: string, flags: string[]):
 export async function build(t: Teardown, name: Program, options: Build = {}): Promise<Run> {
   const { compiler = 'gcc', from } = options;
   const { sources, hooked } = PROGRAMS[name];
-  const flags = [...FLAGS, ...(options.flags ?? ['-O2']), ...(hooked ? ['-include', 'test/hooks.h'] : [])];
+  const flags = [...FLAGS, ...(options.flags ?? ['-O2']), ...(hooked ? ['-include', HOOKS] : [])];
+  if (from === undefined) flags.push(CHECKED);
+  const isEdited = (source: string) => [...includedBy(source)].some(file => from?.files.has(file));
+  const parts = sources.map(source => (isEdited(source) ? source : objectOf(source, compiler, flags)));
   const out = join(folder(t), name);
-  if (from === undefined) await compile(compiler, [...flags, CHECKED, '-o', out, ...sources], C);
-  else {
-    const isEdited = (source: string) => [...includedBy(source)].some(file => from.files.has(file));
-    const parts = sources.map(source => (isEdited(source) ? source : objectOf(source, compiler, flags)));
-    await compile(compiler, [...flags, '-o', out, ...(await Promise.all(parts))], from.path);
-  }
+  await compile(compiler, [...flags, '-o', out, ...(await Promise.all(parts))], from?.path ?? C);
   return (...args) => run(out, args.map(String));
 }
 
 /** One or more lines of a file under c/, and their replacement. */
 export type Edit = [file: string, from: string, to: string];
 
-/** A copy of c/, and its changed files. */
+/** A copy of what our programs are made of, and its changed files. */
 export interface Edited {
   path: string;
   files: Set<string>;
 }
 
-/** A copy of c/ with these edits. */
+/** A copy of c/, as far as our programs are made of it, with these edits. */
 export function edited(t: Teardown, edits: Edit[]): Edited {
   const path = folder(t);
-  cpSync(C, path, { recursive: true });
+  for (const file of new Set(
+    Object.values(PROGRAMS).flatMap(({ sources }) => sources.flatMap(s => [...includedBy(s)])),
+  ))
+    cpSync(join(C, file), join(path, file));
+  cpSync(join(C, HOOKS), join(path, HOOKS));
   for (const [file, from, replacement] of edits) {
     const parts = readFileSync(join(path, file), 'utf8').split(from);
     if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
@@ -136,8 +143,8 @@ export function loadsOf(scenario: string, loads: number): number {
   if (scenario.startsWith('sender')) return Math.min(loads, 9);
   // The reader of a node reads again if its report came by another link, and this second reading is the one that has to
   // be right.
-  if (scenario === 'silent_read_returns') return loads + 8;
-  return scenario.startsWith('silent_read') ? loads + loads / 2 : loads;
+  if (scenario === 'silent_read_returns') return Math.max(loads + 8, 20);
+  return scenario.startsWith('silent_read') ? Math.ceil(1.5 * loads) : loads;
 }
 
 /** The scenarios of c/proof/litmus.c, each with the number of loads after which its reader is cut off. */

@@ -1,0 +1,426 @@
+// The guards that keep readers from what is torn, vanished or old: each is taken away in a copy of the sources, and what
+// must find that is named beside it. A new guard gets a row. No test of its own.
+
+import { spawnSync } from 'node:child_process';
+import type { Test } from 'tap';
+import { boardPath, folder } from '../kit/places.js';
+import { build, compare, type Edit, edited, loadsOf, type Program, type Run } from './tearing.js';
+
+/** The program that finds a mutant; for litmus, with the scenario. */
+type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}`;
+const programOf = (finder: Finder) => finder.split(' ')[0] as Exclude<Program, 'classics'>;
+
+/** Lines of C that a mutant moves, or that several rows use. */
+const NAME = '  memcpy(r->name, name, strlen(name));\n';
+const ENTRY = '  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));\n';
+const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
+const PUBLISH = '  if (!bb_file_publish(&w->place, &new, why, size)) return false;\n';
+const RETIRE = '  bb_file_retire(&w->board);\n';
+const REPORT = '  bb_store_report(b, record, newest, report, arrival);\n';
+const ORDER = '  bb_store_order(b, record, &order, NULL, arrival);\n';
+const COLUMN = `  bb_store_release(column_word(b, record),
+                   BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
+`;
+const SINCE = '  said->since = bb_load(&shared->listening_since_ns);\n';
+const HEARTBEAT = '  said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';
+const LINK_SINCE = '    said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
+const LINK_HEARTBEAT = '    said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
+const LISTED_SINCE = '    e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
+const LISTED_HEARTBEAT = '    e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
+const LIBRARY_SINCE = '  by.listening_since_ns = bb_load(&shared->listening_since_ns);\n';
+const LIBRARY_HEARTBEAT = '  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);\n';
+const BEAT = '  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);\n';
+const DRAINS = '  bb_add(&h->drains, 1);\n';
+const LINK_COUNT = '  bb_store_release(&b->header->links_used, link);\n';
+const LINK_NAME = '  snprintf(l->name, sizeof l->name, "%s", name);\n';
+const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
+const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
+const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
+const COPIES =
+  '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) bb_copy_record(';
+
+/** Makes an acquire load or a release store relaxed. */
+const relaxed = (file: string, what: string): Edit[] => [[file, what, what.replace(/_(acquire|release)\(/, '(')]];
+const without = (file: string, what: string): Edit[] => [[file, what, '']];
+
+export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]][] = [
+  // What the sequence lock stores and compares.
+  ['the odd mark', without('seqlock.h', '  bb_store(head, sequence - 1);\n'), ['steps']],
+  [
+    'the tail before the words',
+    [
+      ['seqlock.h', '  bb_store(tail, sequence);\n', ''],
+      [
+        'board_writer.c',
+        '  bb_write_end(&slot->head, ',
+        '  bb_store(&slot->tail, sequence);\n  bb_write_end(&slot->head, ',
+      ],
+    ],
+    ['weave', 'torn'],
+  ],
+  [
+    'the head after the words',
+    [
+      [
+        'board_writer.c',
+        '  bb_store(&slot->stamp_ns, ',
+        '  bb_write_end(&slot->head, sequence);\n  bb_store(&slot->stamp_ns, ',
+      ],
+    ],
+    ['weave', 'torn', 'steps'],
+  ],
+  ['the look at the tail', [['seqlock.h', 'bb_load_acquire(tail) == sequence', 'tail != NULL']], ['weave', 'torn']],
+  // The memory order of the sequence lock.
+  [
+    'fence (A)',
+    without('seqlock.h', '  __atomic_thread_fence(__ATOMIC_RELEASE);\n'),
+    ['litmus slot', 'litmus block', 'litmus newest_of_one'],
+  ],
+  [
+    'fence (B)',
+    without('seqlock.h', '    __atomic_thread_fence(__ATOMIC_ACQUIRE);\n'),
+    ['litmus slot', 'litmus block', 'litmus order'],
+  ],
+  ['release (C)', relaxed('seqlock.h', 'bb_store_release(head, sequence)'), ['litmus slot', 'litmus block']],
+  ['acquire of the head', relaxed('seqlock.h', 'bb_load_acquire(head)'), ['litmus slot', 'litmus block']],
+  ['acquire of the tail', relaxed('seqlock.h', 'bb_load_acquire(tail)'), ['litmus newest_of_one']],
+  // The two slots of a record.
+  [
+    'the older slot is the one that is written',
+    [['board_writer.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
+    ['torn', 'weave'],
+  ],
+  [
+    'the copy of the second slot',
+    [['board.c', 'attempt > 0 && (had[i] || empty)', 'had[i] || empty']],
+    ['weave', 'torn'],
+  ],
+  [
+    'the copy after the other was seen to be written',
+    [['board.c', 'attempt < BB_SLOT_ATTEMPTS', 'attempt < 2']],
+    ['weave'],
+  ],
+  [
+    'the slot that is not being written',
+    [['newest.h', '(one & 1) != 0 ? 1 : (other & 1) != 0 ? 0 : ', '']],
+    ['weave', 'torn'],
+  ],
+  ['the second look at which is newer', [['lib/node.c', 'if (other > sequence) *newest = 1;', '']], ['weave']],
+  [
+    'acquire of the first head, library',
+    relaxed('newest.h', 'one = bb_load_acquire('),
+    ['litmus library_one', 'litmus library_alone_one'],
+  ],
+  [
+    'acquire of the second head, library',
+    relaxed('newest.h', 'other = bb_load_acquire('),
+    ['litmus library_one', 'litmus library_alone_one'],
+  ],
+  // The order of the stores of one delivery.
+  ['the report before the order block', [['board_writer.c', REPORT + ORDER, ORDER + REPORT]], ['weave', 'steps']],
+  [
+    'the column after the report',
+    [
+      ['board_writer.c', COLUMN, ''],
+      ['board_writer.c', REPORT, COLUMN + REPORT],
+    ],
+    ['weave', 'steps'],
+  ],
+  [
+    'acquire of the column',
+    relaxed('board.c', 'bb_load_acquire((const uint64_t *)(column + i'),
+    ['litmus column', 'litmus column_takeover'],
+  ],
+  [
+    'release of the heartbeat',
+    relaxed('board_writer.c', 'bb_store_release(&h->heartbeat_ns'),
+    ['litmus heartbeat', 'litmus links', 'litmus listened'],
+  ],
+  ['acquire of the heartbeat', relaxed('board.c', 'bb_load_acquire(&shared->heartbeat_ns)'), ['litmus heartbeat']],
+  [
+    'acquire of the heartbeat, library',
+    relaxed('lib/internal.h', 'bb_load_acquire(&h->heartbeat_ns)'),
+    ['litmus listened'],
+  ],
+  [
+    'the heartbeat before the listening-since',
+    [
+      ['board.c', SINCE, ''],
+      ['board.c', HEARTBEAT, SINCE + HEARTBEAT],
+    ],
+    ['litmus heartbeat'],
+  ],
+  // The evidence of a link.
+  [
+    "release of a link's heartbeat",
+    relaxed('board_writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
+    ['litmus links', 'litmus links_listed', 'litmus silent_state', 'litmus silent_roll'],
+  ],
+  [
+    'release of the heartbeat of all other links',
+    relaxed('board_writer.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
+    ['litmus links'],
+  ],
+  [
+    "the links' heartbeats before the receiver's",
+    [
+      ['board_writer.c', BEAT, ''],
+      ['board_writer.c', DRAINS, DRAINS + BEAT],
+    ],
+    ['litmus links', 'torn'],
+  ],
+  [
+    "acquire of a link's heartbeat",
+    relaxed('board.c', LINK_HEARTBEAT),
+    ['litmus links', 'litmus silent_roll', 'litmus silent_roll_pause', 'litmus silent_overview'],
+  ],
+  ["acquire of a link's heartbeat, in the table", relaxed('board.c', LISTED_HEARTBEAT), ['litmus links_listed']],
+  [
+    "acquire of a link's heartbeat, library",
+    relaxed('lib/internal.h', LIBRARY_HEARTBEAT),
+    [
+      'litmus silent_state',
+      'litmus silent_state_pause',
+      'litmus silent_tally',
+      'litmus silent_check_up',
+      'litmus silent_read',
+      'litmus silent_read_moves',
+    ],
+  ],
+  [
+    "a link's heartbeat before its listening-since",
+    [
+      ['board.c', LINK_SINCE, ''],
+      ['board.c', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
+    ],
+    ['litmus links', 'litmus silent_roll_pause', 'litmus silent_overview_up'],
+  ],
+  [
+    "a link's heartbeat before its listening-since, in the table",
+    [
+      ['board.c', LISTED_SINCE, ''],
+      ['board.c', LISTED_HEARTBEAT, LISTED_SINCE + LISTED_HEARTBEAT],
+    ],
+    ['litmus links_listed'],
+  ],
+  [
+    "a link's heartbeat before its listening-since, library",
+    [
+      ['lib/internal.h', LIBRARY_SINCE, ''],
+      ['lib/internal.h', LIBRARY_HEARTBEAT, LIBRARY_SINCE + LIBRARY_HEARTBEAT],
+    ],
+    ['litmus silent_state_pause', 'litmus silent_tally_blink', 'litmus silent_read_up'],
+  ],
+  [
+    'the word again, after its link',
+    [
+      [
+        'lib/internal.h',
+        '    word = bb_load(column);\n    if (link_of(word) == link)',
+        '    if (link_of(word) == link)',
+      ],
+    ],
+    ['litmus silent_state', 'litmus silent_state_move'],
+  ],
+  [
+    'whether the word is of that link',
+    [['lib/internal.h', '    if (link_of(word) == link) return word;', '    return word;']],
+    ['litmus silent_state_leave'],
+  ],
+  [
+    'nothing is known where the word goes from link to link',
+    without(
+      'lib/internal.h',
+      '  *by = no_evidence; /* it came by another link each time: it is being heard right now */\n',
+    ),
+    ['litmus silent_state_return'],
+  ],
+  [
+    'the slot after its link',
+    [
+      ['lib/node.c', '    *by = load_link(b, link);\n    sequence = bb_newest(', '    sequence = bb_newest('],
+      ['lib/node.c', '    if (sequence < 2 || SLOT', '    *by = load_link(b, link);\n    if (sequence < 2 || SLOT'],
+    ],
+    ['litmus silent_read', 'litmus silent_read_move'],
+  ],
+  [
+    'whether the slot is of that link',
+    [['lib/node.c', 'if (sequence < 2 || SLOT(link) == link) return', 'return']],
+    ['litmus silent_read_leave'],
+  ],
+  [
+    'nothing is known where the slot goes from link to link',
+    [['lib/node.c', '  *by = no_evidence;\n  return sequence;', '  return sequence;']],
+    ['litmus silent_read_returns'],
+  ],
+  [
+    'a link that is down has no heartbeat',
+    [['board_writer.c', 'if ((w->up >> i & 1) != 0) bb_store_release', 'bb_store_release']],
+    ['litmus silent_state_down', 'litmus silent_tally_leave', 'litmus silent_overview_down'],
+  ],
+  [
+    'a link that comes up is listened to anew',
+    without(
+      'board_links.c',
+      '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
+        '  bb_writer_link_since(w, link, now_ns);\n',
+    ),
+    ['litmus silent_state_up', 'litmus silent_state_blink', 'litmus silent_overview_up'],
+  ],
+  [
+    'each link is listened to anew after a pause',
+    without(
+      'board_writer.c',
+      '  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);\n',
+    ),
+    ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
+  ],
+  ['release of the count of links', relaxed('board_links.c', LINK_COUNT), ['litmus link']],
+  [
+    'acquire of the count of links',
+    relaxed('board.c', 'used = bb_load_acquire(&shared->links_used)'),
+    ['litmus link', 'litmus link_takeover'],
+  ],
+  [
+    "a link's name before it is counted",
+    [
+      ['board_links.c', LINK_NAME, ''],
+      ['board_links.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
+    ],
+    ['litmus link'],
+  ],
+  // Events, and rejected senders.
+  ['release of the number of the newest event', relaxed('board_writer.c', EVENT_NUMBER), ['litmus event']],
+  [
+    'acquire of the number of the newest event',
+    relaxed('board.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
+    ['litmus event', 'litmus event_takeover'],
+  ],
+  [
+    'the event before its number',
+    [
+      ['board_writer.c', EVENT_NUMBER, ''],
+      ['board_writer.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
+    ],
+    ['litmus event', 'litmus event_takeover', 'steps', 'torn'],
+  ],
+  [
+    'the mark of an event that is being written',
+    [['board_writer.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
+    ['litmus event_ring', 'steps'],
+  ],
+  [
+    'whether the event is of the number that was asked for',
+    [['board.c', 'BB_TRIES, &empty) == 2 * n) given++;', 'BB_TRIES, &empty) != 0) given++;']],
+    ['litmus event_ring', 'torn'],
+  ],
+  [
+    "the mark of a refused sender's entry that is being written",
+    [['board_refused.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
+    ['litmus sender', 'steps'],
+  ],
+  [
+    "a refused sender's entry that was left half-written begins anew",
+    [['board_refused.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
+    ['litmus sender_takeover'],
+  ],
+  // Names of nodes.
+  [
+    'the name before the entry',
+    [
+      ['board_writer.c', NAME, ''],
+      ['board_writer.c', ENTRY, ENTRY + NAME],
+    ],
+    ['litmus index', 'steps'],
+  ],
+  ['the entry before the count', [['board_writer.c', ENTRY + COUNT, COUNT + ENTRY]], ['litmus name', 'steps']],
+  ['release of the entry', relaxed('board_writer.c', 'bb_store_release(index_entry(b, i)'), ['litmus index']],
+  [
+    'release of the count',
+    relaxed('board_writer.c', 'bb_store_release(&b->header->count'),
+    ['litmus name', 'litmus library_name'],
+  ],
+  [
+    'acquire of the entry',
+    relaxed('board.c', 'bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset'),
+    ['litmus index'],
+  ],
+  ['acquire of the entry, library', relaxed('lib/node.c', 'bb_load_acquire(entry_of('), ['litmus library_index']],
+  ['acquire of the count', relaxed('board.c', 'bb_load_acquire(&shared_header(b)->count)'), ['litmus name']],
+  [
+    'acquire of the count, library',
+    relaxed('lib/internal.h', 'bb_load_acquire(&header_of(b)->count)'),
+    ['litmus library_name'],
+  ],
+  // Taking over a board.
+  [
+    'a half-written slot stays',
+    [['board_repair.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
+    ['weave'],
+  ],
+  [
+    'the repair of a torn order block',
+    [['board_repair.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
+    ['steps'],
+  ],
+  [
+    'the repair of an order block that lags behind',
+    [['board_repair.c', '  if (!agrees) {', '  if (!agrees && false) {']],
+    ['steps'],
+  ],
+  [
+    'the repair of the column',
+    [['board_repair.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
+    ['steps'],
+  ],
+  [
+    'the repair of the count',
+    [['board_repair.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
+    ['steps'],
+  ],
+  ['release of the repaired count', relaxed('board_repair.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
+  [
+    'a new board has all records before its name',
+    [
+      ['board_writer.c', PUBLISH, ''],
+      ['board_writer.c', COPIES, PUBLISH + COPIES],
+    ],
+    ['steps'],
+  ],
+  [
+    'the old board is retired after the new one is there',
+    [
+      ['board_writer.c', RETIRE, ''],
+      ['board_writer.c', PUBLISH, RETIRE + PUBLISH],
+    ],
+    ['steps'],
+  ],
+];
+
+/** How many loads of its reader litmus judges where a guard was taken away. */
+export const LOADS = 9;
+
+/** Takes each guard away; the first of its programs must find that, or each one. */
+export function takeAway(t: Test, which: 'first' | 'each', seed: number): void {
+  const herd7 = spawnSync('herd7', ['-version']).error === undefined;
+  for (const [what, edits, finders] of guards)
+    t.test(`taken away: ${what}`, { buffered: true, timeout: 600_000 }, async t => {
+      const from = edited(t, edits);
+      const built = new Map<Program, Run>();
+      for (const finder of finders) {
+        const program = programOf(finder);
+        if (which === 'first' && program !== programOf(finders[0])) continue;
+        const run = built.get(program) ?? (await build(t, program, { from, flags: ['-O0', '-w'] }));
+        built.set(program, run);
+        const scenario = finder.slice(program.length + 1);
+        const { status, stdout, stderr } = await {
+          litmus: () => run('check', folder(t), scenario, loadsOf(scenario, LOADS)),
+          steps: () => run(folder(t), 0, seed),
+          weave: () => run(boardPath(t), 97, seed),
+          torn: () => run(boardPath(t), 1_000_000, seed, 4000),
+        }[program]();
+        t.equal(status, 1, `${finder}: ${stdout}${stderr}`);
+        if (program === 'litmus' && herd7) t.strictSame((await compare(t, run, scenario, 4, 'c')).different, []);
+      }
+    });
+}
