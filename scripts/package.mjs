@@ -8,12 +8,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { PACKAGES, PROCESSORS } from '../packaging/packages.mjs';
-import { fail, manifest, out, root, run, version, words, work } from './packaging/common.mjs';
+import { fail, manifest, out, root, version, words, work } from './packaging/common.mjs';
 import { compile } from './packaging/compile.mjs';
 import { deb } from './packaging/deb.mjs';
 import { bill, npmPackage } from './packaging/npm.mjs';
 import { assemble } from './packaging/program.mjs';
 import { rpms } from './packaging/rpm.mjs';
+import { begin, end } from './progress.mjs';
 
 // ---- what is wanted ----
 
@@ -94,20 +95,34 @@ process.umask(0o022);
 
 for (const folder of [out, work()]) rmSync(folder, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-if (parts.has('addon')) run(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' });
+const step = what => begin('package', what);
+if (parts.has('addon')) await import('./build.mjs');
 const files = [];
 for (const processor of processors) {
-  if (parts.size > 0) compile(processor, parts);
+  if (parts.size > 0) {
+    step(`compiling for ${processor}`);
+    await compile(processor, parts);
+  }
   if (parts.has('program')) assemble(processor);
 }
 for (const [i, processor] of processors.entries()) {
-  if (formats.includes('deb'))
-    for (const name of names) if (i === 0 || PACKAGES[name].each) files.push(deb(name, processor));
-  if (formats.includes('rpm')) files.push(...rpms(names, processor, i === 0));
+  const each = names.filter(name => i === 0 || PACKAGES[name].each);
+  for (const name of formats.includes('deb') ? each : []) {
+    step(`packing ${name} for ${processor}, deb`);
+    files.push(await deb(name, processor));
+  }
+  if (formats.includes('rpm') && each.length > 0) {
+    step(`packing ${each.length} for ${processor}, rpm`);
+    files.push(...(await rpms(each, processor)));
+  }
 }
 const commit = git('rev-parse', 'HEAD') ?? null;
 const hash = data => createHash('sha256').update(data).digest('hex');
-if (formats.includes('npm')) files.push(npmPackage(processors), bill(hash(`${commit} ${epoch}`)));
+if (formats.includes('npm')) {
+  step("packing npm's");
+  files.push(await npmPackage(processors), await bill(hash(`${commit} ${epoch}`)));
+}
+end();
 
 /** The first line of a program's version output. */
 const told = (command, ...args) => {

@@ -1,10 +1,11 @@
 // What the makers of packages share: where things lie, running commands, copying files.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { end, finished } from '../progress.mjs';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The request: formats, processors and packages, and the output folder. */
@@ -26,19 +27,15 @@ export const { version } = manifest;
 
 /** Ends with one line for people. */
 export function fail(message) {
+  end();
   console.error(`package: ${message}`);
   process.exit(1);
 }
 
-/** Runs a command and returns its output; if it fails, that is shown. */
-export function run(command, args, options = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-    ...options,
-  });
-  if (error || status !== 0) fail(`${command} ${args.join(' ')} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+/** Runs a command and returns what it wrote to stdout; if it fails, all its output is shown. */
+export async function run(command, args, options = {}) {
+  const { code, stdout, output } = await finished(command, args, { cwd: root, ...options });
+  if (code !== 0) fail(`${command} ${args.join(' ')} failed:\n${output}`);
   return stdout;
 }
 
@@ -72,4 +69,4 @@ export function put(from, to) {
 }
 
 /** By Debian's gzip: what Node.js packs depends on its version. */
-export const gzip = content => run('gzip', ['-9nc'], { input: Buffer.from(content), encoding: 'buffer' });
+export const gzip = content => execFileSync('gzip', ['-9nc'], { input: Buffer.from(content) });

@@ -18,8 +18,8 @@ function isLater(a, b) {
 }
 
 /** Refuses a file that needs newer symbols than its limit. */
-function holdFloor(file, floor, triplet) {
-  const symbols = run(`${triplet}-objdump`, ['-T', file]);
+async function holdFloor(file, floor, triplet) {
+  const symbols = await run(`${triplet}-objdump`, ['-T', file]);
   for (const [, library, wanted, symbol] of symbols.matchAll(/ \(?(GLIBC|GLIBCXX|CXXABI)_([\d.]+)\)? +(\S+)$/gm))
     if (floor[library] === undefined || isLater(wanted, floor[library]))
       fail(
@@ -31,7 +31,7 @@ function holdFloor(file, floor, triplet) {
  * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-mon, beoboard-nodes, beoboard-check, beoboard-gpu, lib, addon. The files come to a folder of
  * their processor, those of the library to lib/ there.
  */
-export function compile(processor, parts) {
+export async function compile(processor, parts) {
   const { triplet, musl } = PROCESSORS[processor];
   const into = work(processor);
   const on = join(into, 'objects');
@@ -50,7 +50,7 @@ export function compile(processor, parts) {
     if (!parts.has(name)) continue;
     const file = join(on, folder, 'stripped', name);
     // Static, with musl: it resolves names on every system, which a static glibc cannot.
-    make(
+    await make(
       `c/${folder}`,
       file,
       `NAME=${name}`,
@@ -60,32 +60,32 @@ export function compile(processor, parts) {
     renameSync(file, join(into, name));
   }
   if (parts.has('beoboard-gpu')) {
-    make('c/gpu', `OUT=${into}`, cc, `CFLAGS=${HARD} -fPIE -pie`, `LDFLAGS=${LINK}`);
-    holdFloor(join(into, 'beoboard-gpu'), FLOORS['beoboard-gpu'], triplet);
+    await make('c/gpu', `OUT=${into}`, cc, `CFLAGS=${HARD} -fPIE -pie`, `LDFLAGS=${LINK}`);
+    await holdFloor(join(into, 'beoboard-gpu'), FLOORS['beoboard-gpu'], triplet);
   }
   if (parts.has('lib')) {
     const lib = join(on, 'lib');
-    make('c', 'lib', `OUT=${lib}`, cc, `AR=${triplet}-ar`, `CFLAGS=${FLOORED}`, `LDFLAGS=${LINK}`);
+    await make('c', 'lib', `OUT=${lib}`, cc, `AR=${triplet}-ar`, `CFLAGS=${FLOORED}`, `LDFLAGS=${LINK}`);
     for (const [format, folder] of [
       ['deb', `lib/${triplet}`],
       ['rpm', 'lib64'],
     ]) {
-      make('c', join(lib, 'beoboard.pc'), `OUT=${lib}`, 'PREFIX=/usr', `LIBDIR=\${prefix}/${folder}`);
+      await make('c', join(lib, 'beoboard.pc'), `OUT=${lib}`, 'PREFIX=/usr', `LIBDIR=\${prefix}/${folder}`);
       mkdirSync(join(into, 'lib', format), { recursive: true });
       renameSync(join(lib, 'beoboard.pc'), join(into, 'lib', format, 'beoboard.pc'));
     }
     for (const name of readdirSync(lib))
       if (name.startsWith('libbeoboard.')) renameSync(join(lib, name), join(into, 'lib', name));
-    holdFloor(realpathSync(join(into, 'lib', 'libbeoboard.so')), FLOORS['libbeoboard.so'], triplet);
+    await holdFloor(realpathSync(join(into, 'lib', 'libbeoboard.so')), FLOORS['libbeoboard.so'], triplet);
   }
   if (parts.has('addon')) {
     const modules = join(root, 'node_modules');
-    make(
+    await make(
       ...['c', 'addon', `OUT=${on}/addon`, cc, `CXX=${triplet}-g++`, `CFLAGS=${FLOORED}`, `CXXFLAGS=${FLOORED}`],
       ...[`LDFLAGS=${LINK}`, `ADDON_API=${modules}/node-addon-api`, `NODE_API=${modules}/node-api-headers/include`],
     );
     renameSync(join(on, 'addon', 'beoboard.node'), join(into, 'beoboard.node'));
-    holdFloor(join(into, 'beoboard.node'), FLOORS['beoboard.node'], triplet);
+    await holdFloor(join(into, 'beoboard.node'), FLOORS['beoboard.node'], triplet);
   }
   rmSync(on, { recursive: true, force: true });
 }

@@ -62,7 +62,7 @@ function overrides(name) {
 }
 
 /** Makes the deb of a package for a processor, in the output folder. */
-export function deb(name, processor) {
+export async function deb(name, processor) {
   const pack = PACKAGES[name];
   const into = stage(name, 'deb', processor);
   const doc = join(into, 'usr', 'share', 'doc', name);
@@ -121,6 +121,6 @@ export function deb(name, processor) {
   chmodSync(work('deb', processor), 0o755);
   // One thread: with more, xz makes blocks by their number.
   const file = join(out, `${name}_${version}_${fields.Architecture}.deb`);
-  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', into, file]);
+  await run('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', into, file]);
   return file;
 }

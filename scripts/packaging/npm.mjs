@@ -11,7 +11,7 @@ import { settle } from './stage.mjs';
 const QUIETLY = ['--no-update-notifier', '--loglevel', 'error'];
 
 /** Makes it, with the addons of these processors. */
-export function npmPackage(processors) {
+export async function npmPackage(processors) {
   const into = work('npm');
   rmSync(into, { recursive: true, force: true });
   const names = readdirSync(root);
@@ -33,7 +33,7 @@ export function npmPackage(processors) {
     put(work(processor, 'beoboard.node'), join(into, 'prebuilds', `linux-${node}`, 'beoboard.node'));
   }
   settle(into, /\/beoboard\.cjs$/);
-  run('npm', ['pack', ...QUIETLY, '--ignore-scripts', '--pack-destination', out], { cwd: into });
+  await run('npm', ['pack', ...QUIETLY, '--ignore-scripts', '--pack-destination', out], { cwd: into });
   return join(out, `beoboard-${version}.tgz`);
 }
 
@@ -41,9 +41,9 @@ export function npmPackage(processors) {
  * npm's list of the contents (CycloneDX). Its serial number and time, which differ each time, are replaced by those of
  * the commit.
  */
-export function bill(id) {
+export async function bill(id) {
   const found = JSON.parse(
-    run('npm', ['sbom', ...QUIETLY, '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
+    await run('npm', ['sbom', ...QUIETLY, '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
   );
   found.serialNumber = `urn:uuid:${id.slice(0, 8)}-${id.slice(8, 12)}-5${id.slice(13, 16)}-a${id.slice(17, 20)}-${id.slice(20, 32)}`;
   found.metadata.timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000).toISOString();

@@ -63,13 +63,11 @@ function section(name, files) {
     .join('\n');
 }
 
-/** Makes the rpms of these packages for a processor. Packages for all processors are made with the first one. */
-export function rpms(names, processor, isFirst) {
-  const wanted = names.filter(name => isFirst || PACKAGES[name].each);
-  if (wanted.length === 0) return [];
+/** Makes the rpms of these packages for a processor. */
+export async function rpms(names, processor) {
   const top = work('rpm', processor);
   rmSync(top, { recursive: true, force: true });
-  const sections = wanted.map(name => {
+  const sections = names.map(name => {
     const into = stage(name, 'rpm', processor);
     const licence = join(into, 'usr', 'share', 'licenses', called(name));
     write(join(licence, 'LICENSE'), readFileSync(join(root, 'LICENSE')));
@@ -87,7 +85,7 @@ export function rpms(names, processor, isFirst) {
     return section(name, ['%defattr(-,root,root,-)', ...folders, ...own, ...files]);
   });
   const spec = join(top, 'beoboard.spec');
-  const roots = wanted.map(name => work('rpm', processor, name));
+  const roots = names.map(name => work('rpm', processor, name));
   write(
     spec,
     [
@@ -107,7 +105,7 @@ export function rpms(names, processor, isFirst) {
     ].join('\n'),
   );
   mkdirSync(join(top, 'made'), { recursive: true });
-  run(
+  await run(
     'rpmbuild',
     [
       ...['-bb', '--quiet', '--target', `${PROCESSORS[processor].rpm}-linux`, '--define', `_topdir ${top}/top`],

@@ -1,12 +1,15 @@
 // A build without changes prints nothing and runs no compiler; after any change, in a source or in a result, it does.
+// One that is interrupted ends its compilers, and leaves nothing half made.
 // In a copy of this clone, in which every compiler is a trap.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -17,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
 
 t.test('a second build', async t => {
   const dir = folder(t, tmpdir());
@@ -72,5 +76,31 @@ t.test('a second build', async t => {
     runs(`what was made is gone: ${path}`, trap('esbuild'));
     renameSync(join(dir, 'away'), join(dir, 'dist', path));
     t.same(build(), { status: 0, said: '' }, 'as before');
+  }
+
+  // A compiler that has written half of its result, and goes on for as long as one likes.
+  const [half, compiling] = [join(dir, 'build', 'board.o'), join(dir, 'compiling')];
+  const slow = `#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho half >"$2"\necho $$ >'${compiling}'\nexec sleep 1000\n`;
+  for (const name of ['cc', 'gcc']) writeFileSync(join(bin, name), slow);
+  for (const [what, whom, signal] of [
+    ['Ctrl-C', -1, 'SIGINT'],
+    ['SIGTERM', 1, 'SIGTERM'],
+    ['a terminal that is closed', -1, 'SIGHUP'],
+  ] as const) {
+    const now = new Date();
+    utimesSync(join(dir, 'c', 'board.c'), now, now);
+    const run = spawn(process.execPath, [join(dir, 'scripts', 'build.mjs')], {
+      detached: true,
+      stdio: 'ignore',
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    });
+    const ended = once(run, 'close');
+    const told = () => (existsSync(compiling) ? readFileSync(compiling, 'utf8') : '');
+    const compiler = Number(await until('it compiles', () => told().endsWith('\n') && told()));
+    process.kill(whom * (run.pid as number), signal);
+    t.same(await ended, [null, signal], what);
+    t.throws(() => process.kill(compiler, 0), { code: 'ESRCH' }, `${what}: the compiler has ended`);
+    t.notOk(existsSync(half), `${what}: nothing half made is left`);
+    rmSync(compiling);
   }
 });
