@@ -67,6 +67,8 @@ const seen = (paths, ending) =>
     .sort()
     .join('');
 
+let bundler;
+
 /** Makes what `from` (folders) have changed into `to`; a record in dist/ says of what the result is made. */
 async function make(name, from, to, bundle) {
   const record = join(root, 'dist', `.${name}`);
@@ -75,7 +77,8 @@ async function make(name, from, to, bundle) {
   const sources = seen([...from, 'scripts', 'tsconfig.json', 'package.json', 'package-lock.json'], /./);
   if (existsSync(record) && readFileSync(record, 'utf8') === `${sources}\n${made()}`) return;
   try {
-    await bundle(await import('./bundle.mjs'));
+    bundler = await import('./bundle.mjs');
+    await bundle(bundler);
   } catch (error) {
     fail(`making JavaScript failed:\n${error.message}`);
   }
@@ -115,4 +118,6 @@ if (generates) {
 }
 await Promise.all([addon(), ...(installed ? [] : [program(), ...(wantsModules ? [modules()] : [])])]);
 if (wantsTypes) await types();
+// esbuild is a process of its own, and this one may be the demo from now on.
+bundler?.stop();
 end();

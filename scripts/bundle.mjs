@@ -7,6 +7,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+export { stop } from 'esbuild';
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, 'dist', 'bin');
 const PROGRAM = 'beoboard.cjs';

@@ -40,7 +40,10 @@ t.test('a second build', async t => {
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
   spawnSync('cp', ['-a', join(ROOT, 'node_modules', '.package-lock.json'), modules]);
   mkdirSync(join(modules, 'esbuild'));
-  writeFileSync(join(modules, 'esbuild', 'index.js'), `exports.build = () => { throw Error('${trap('esbuild')}'); };`);
+  writeFileSync(
+    join(modules, 'esbuild', 'index.js'),
+    `exports.stop = () => {}; exports.build = () => { throw Error('${trap('esbuild')}'); };`,
+  );
   const bin = join(dir, 'bin');
   mkdirSync(bin);
   for (const name of ['cc', 'gcc', 'c++', 'g++']) {
