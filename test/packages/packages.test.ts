@@ -1,5 +1,6 @@
 // The packages: units and files agree with their table, and one deb from the sources to a reporting node, in a Debian
-// without our files. test/long has all packages, other systems and a running systemd.
+// without our files. packages.long.test.ts has all packages and other systems,
+// packagesbooted.long.test.ts a running systemd.
 //
 // @seconds 24
 

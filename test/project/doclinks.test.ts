@@ -1,10 +1,11 @@
 // The documents: links lead somewhere, lines are not too long, each page begins with what it answers, the index has all
-// pages, and phrases that nobody understood do not come back.
+// pages, phrases that nobody understood do not come back, and tests that they or comments name are there.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import t from 'tap';
 import { ROOT } from '../kit/places.js';
+import { notThere } from './testnames.js';
 
 const among = (folder: string) =>
   readdirSync(join(ROOT, folder))
@@ -107,6 +108,37 @@ t.test('phrases that nobody understood', async t => {
       ),
   );
   t.same(found, []);
+});
+
+/** The comments in a source, a line each; a document has all of its lines. */
+const told = (path: string) =>
+  read(path)
+    .split('\n')
+    .map(line => (path.endsWith('.md') ? line : (/(?:^|\s)(?:\/\/|#)\s.*|^\s*\/?\*+\s.*/.exec(line)?.[0] ?? '')));
+const COMMENTED = /\.(md|[cm]?[jt]s|cc?|h|mk|py|sh|go|rs|css|html|toml|ya?ml|conf|service|socket)$|\/Makefile$/;
+
+t.test('a test that is named in a document or in a comment is there', async t => {
+  const wrong = ['test/long', 'test/board/70.board.ts', '`board/70`', '`kit/no.ts`', '`npm test -- 73`', 'test 60'];
+  for (const name of [...wrong, '71.board.test.ts']) t.equal(notThere(`see ${name}.`).length, 1, name);
+  const right = [
+    'test/board/board.test.ts',
+    'dist/test/kit/until.js',
+    'test/ROOM/',
+    'test/packages/guest/*.sh',
+    '9 tests',
+  ];
+  const also = ['`fuzz/fuzz`', '`web/page`', '`npm run test:long -- links`', 'npm test -- WORD', 'c/test/standin.c'];
+  for (const name of [...right, ...also]) t.same(notThere(`see ${name}.`), [], name);
+  const sources = ['c', 'src', 'test', 'bench', 'scripts', 'proto', 'packaging', 'examples'].flatMap(folder =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(name => posix.join(folder, name)),
+  );
+  // What tests feed to programs says nothing of this project.
+  const checked = sources.filter(path => COMMENTED.test(path) && !/^test\/(corpus|golden|vectors)\//.test(path));
+  const found = [...new Set([...PAGES, ...checked])].flatMap(path =>
+    told(path).flatMap((line, i) => notThere(line).map(name => `${path}:${i + 1}: ${name}`)),
+  );
+  t.same(found, []);
+  t.ok(checked.length > 500, `${checked.length} sources`);
 });
 
 /** The words of a line; text in backticks is one word. */

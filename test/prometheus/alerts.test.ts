@@ -1,5 +1,5 @@
 // The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with our files, ten times as
-// fast, and who gets the messages. test/long tests the shipped intervals, and resolved alerts.
+// fast, and who gets the messages. alerts.long.test.ts tests the shipped intervals, and resolved alerts.
 //
 // @seconds 33
 // @waits

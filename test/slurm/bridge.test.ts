@@ -1,5 +1,5 @@
 // The bridge beside a real Slurm: it drains dead nodes, gives back live ones, releases what an administrator takes
-// over, survives being killed, and does nothing while it is switched off. Longer tests are in test/long.
+// over, survives being killed, and does nothing while it is switched off. bridge.long.test.ts has longer tests.
 //
 // @seconds 25
 // @waits

@@ -2,7 +2,7 @@
 // gate's message, and starts when the node is back. Then with eight nodes that report and the reader of Slurm: nodes
 // that die or sleep, forged reports, a receiver that fails, and what displays show meanwhile. Not part of `npm test`:
 // some minutes.
-//   npm run test:long -- slurmgate
+//   npm run test:long -- slurm/gate
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
