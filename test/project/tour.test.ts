@@ -145,7 +145,8 @@ class Tour {
         await look();
         return isRight();
       },
-      200,
+      // Each look starts a program.
+      2000,
     ).catch(() => undefined);
     return text;
   }
