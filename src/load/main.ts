@@ -239,7 +239,9 @@ async function run(
       log.info(`sent ${made - leftOut} reports in ${Math.round((now - began) / 1000)} s`);
       told = now;
     }
-    if (made < most) await sleep(TICK_MS, undefined, { signal: stop }).catch(() => undefined);
+    if (made === most) break;
+    const nextMs = began + (1000 * made) / rate - performance.now();
+    await sleep(Math.max(TICK_MS, nextMs), undefined, { signal: stop }).catch(() => undefined);
   }
   return { sent: made - leftOut, leftOut, restarts, seconds: (performance.now() - began) / 1000 };
 }
