@@ -64,6 +64,7 @@ import {
   type SlowWorld,
 } from '../../src/sender/slow/source.js';
 import { inletSensors, packageSensors, processorSensors } from '../../src/sender/slow/temperatures.js';
+import { anyText } from '../kit/anytext.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-22-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));
@@ -567,7 +568,7 @@ t.test('CRC-32', t => {
   t.equal(crc32('é'), crc32('é'));
   if (typeof zlibCrc32 === 'function')
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), text => crc32(text) === zlibCrc32(Buffer.from(text))),
+      fc.property(anyText(), text => crc32(text) === zlibCrc32(Buffer.from(text))),
       { seed: 22, numRuns: 300 },
     );
   t.end();

@@ -11,6 +11,7 @@ import { Differences, LOOKS, type Seen } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
 import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
+import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
 
 const fixture = (name: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'slurm', name), 'utf8');
@@ -107,7 +108,7 @@ const hostile = fc.oneof(
     '\n1|1|RUNNING|root|batch|4|1|node002|fake',
   ),
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  anyText(),
 );
 const words = fc.array(hostile, { maxLength: 6 }).map(parts => parts.join(''));
 
