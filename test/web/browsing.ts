@@ -75,17 +75,22 @@ export const shown = (page: Page): Promise<Shown> =>
   })`);
 
 /**
- * Waits until an expression is true in the page. Not with waitForFunction, because the page's policy forbids it to
- * evaluate text.
+ * Waits until an expression is true in the page, which looks by itself: each look from here would cost both processes
+ * some milliseconds. Not with waitForFunction, because the page's policy forbids it to evaluate text.
  */
 export async function holds(page: Page, expression: string): Promise<void> {
-  const look = () =>
-    page.evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
+  const look = `(async () => {
+    for (const end = performance.now() + 1000; performance.now() < end; await new Promise(next => setTimeout(next, 25)))
+      if (${expression}) return true;
+    return false;
+  })()`;
+  await until(`it holds: ${expression}`, () =>
+    page.evaluate<boolean>(look).catch((error: Error) => {
       // During a reload of the page: ask again.
       if (/navigation/.test(error.message)) return false;
       throw error;
-    });
-  await until(`it holds: ${expression}`, look, 40);
+    }),
+  );
 }
 
 /** The API's answer for one tick. */

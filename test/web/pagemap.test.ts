@@ -10,8 +10,7 @@ import t from 'tap';
 import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
-import { run, start } from '../kit/program.js';
-import { until } from '../kit/until.js';
+import { start } from '../kit/program.js';
 import { colours, holds, lastSeq, look, middles, shown, startLoad, startWall, tickOf } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
@@ -19,13 +18,6 @@ const skip = NO_BROWSER ?? false;
 t.test('ten cells have the colours of the API at the same tick', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'rack[01-20]n[01-50]']);
-  await until(
-    'all nodes report',
-    async () =>
-      (await run(['nodes', '--board', wall.board, '--state', 'live', '--expand'])).stdout.trim().split('\n').length ===
-      1000,
-    200,
-  );
   const { page, complaints } = await look(t, `${wall.url}?theme=dark`);
   await holds(page, `document.querySelector('#line').textContent.includes('1000 live')`);
   const names = Array.from(
@@ -74,13 +66,6 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
   const fast = ['--interval', '300ms'];
   startLoad(t, wall, ['--nodes', 'rack1n[01-12]', ...fast]);
   const rack = startLoad(t, wall, ['--nodes', 'rack2n[01-12]', ...fast]);
-  await until(
-    'all report',
-    async () =>
-      (await run(['nodes', '--board', wall.board, '--state', 'live', '--expand'])).stdout.trim().split('\n').length ===
-      24,
-    100,
-  );
   const { page, complaints } = await look(t, `${wall.url}?theme=dark`);
   const happened: { what: string; late: boolean }[] = [];
   const see = async (what: string, expression: string) =>
