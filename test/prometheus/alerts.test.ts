@@ -14,7 +14,7 @@ t.setTimeout(300_000);
 t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t => {
   // These limits are not a tenth of the defaults but longer, because on a busy machine all reports may be late.
   const limits = ['--uncertain-after', '2s', '--silent-after', '4s'];
-  const often = ['--interval', '200ms'];
+  const often = ['--interval', '500ms'];
   const [one, rack, dark, stop, term] = (await Promise.all(
     ['one', 'rack', 'dark', 'stop', 'term'].map(name => Cluster.start(t, name, limits)),
   )) as [Cluster, Cluster, Cluster, Cluster, Cluster];
