@@ -2,7 +2,7 @@
 // (nodes that die, a rack, a stall, a restart, another board) are visible within two ticks. Times are compared by the
 // numbers of ticks, never by a clock.
 //
-// @seconds 32
+// @seconds 26
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
