@@ -424,7 +424,8 @@ export async function compareBoards(
     writeFileSync(path, spoil(good, next));
     const here = boardAnswer(path);
     const there = await teller.ask(path);
-    if (!agree(here, there))
+    // It ages: what was live before the library looked can be unknown afterwards.
+    if (!agree(here, there) && !agree(boardAnswer(path), there))
       throw new Error(`board ${counts.boards} of seed ${seed}: TypeScript says\n  ${here}\nthe library\n  ${there}`);
     if (here.startsWith('ready')) counts.read++;
   }
