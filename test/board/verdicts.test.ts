@@ -25,11 +25,11 @@ import {
 } from './watching.js';
 
 const SEED = Number(process.env.SEED ?? 1);
-const NODES = 1000;
-const DEAD = 100;
+const NODES = 500;
+const DEAD = 50;
 
 let port = 9000;
-/** A thousand nodes and their own port. */
+/** Five hundred nodes and their own port. */
 const setting = (more: Partial<Setting> = {}): Setting => ({
   limits: QUICK,
   count: NODES,
@@ -69,7 +69,7 @@ function scenes(): void {
     await stepping(t, setting({ dying: DEAD / 2 }));
   });
   for (const [percent, seconds] of [
-    [20, 10],
+    [20, 5],
     [50, 5],
   ] as const)
     t.test(`${percent} % of the reports are lost`, { buffered: true }, async t => {
