@@ -2,7 +2,7 @@
 // still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing. The
 // figures come from `npm run test:long -- liveness`; see docs/liveness.md.
 //
-// @seconds 23
+// @seconds 18
 
 import t from 'tap';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
