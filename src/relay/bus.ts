@@ -8,7 +8,6 @@ import type { Authenticator, ConnectionOptions, NodeConnectionOptions } from '@n
 import { readSecret } from '../common/keys.js';
 import type { Log } from '../common/log.js';
 import { InputError, oneLine, whyUnreadable } from '../common/text.js';
-import { endsTheSilent } from './patience.js';
 
 /** A message as it arrived. */
 export interface Message {
@@ -142,20 +141,6 @@ export async function connectBus(
   let closed = false;
   const subscriptions = new Map<symbol, { subject: string; act: (message: Message) => void; end?: () => void }>();
 
-  /** The servers that were tested for whether they notice a silent client. */
-  const lookedAt = new Set<string>();
-  const ending = new AbortController();
-  const lookAt = async (server: string) => {
-    if (lookedAt.has(server)) return;
-    lookedAt.add(server);
-    const ends = await endsTheSilent({ server, tls, authenticator }, ending.signal);
-    if (ends === undefined) lookedAt.delete(server);
-    if (ends === false)
-      log.warn(
-        `the server ${server} does not notice within seconds that another has stopped: while a server is frozen, mirrors know nothing; set ping_interval: "1s" and ping_max: 2 in the servers`,
-      );
-  };
-
   const begin = (to: Nats, wanted: { subject: string; act: (message: Message) => void; end?: () => void }) => {
     const subscription = to.subscribe(wanted.subject, {
       callback: (error, { subject, data, reply = '' }) => {
@@ -194,7 +179,6 @@ export async function connectBus(
       } else if (status.type === 'reconnect') {
         connected = true;
         log.info(`connected to ${status.server}`);
-        void lookAt(to.getServer());
       } else if (status.type === 'slowConsumer') lost('could not keep up with the messages', true);
       else if (status.type === 'error') {
         log.seldom('server', `the server says: ${status.error.message}`);
@@ -215,7 +199,6 @@ export async function connectBus(
         nats = to;
         connected = true;
         log.info(`connected to ${to.getServer()}`);
-        void lookAt(to.getServer());
         for (const wanted of subscriptions.values()) begin(to, wanted);
         void watch(to);
         // After two refused logins the library gives up; but the login may be corrected on the server or in our file.
@@ -267,7 +250,6 @@ export async function connectBus(
     async close() {
       closed = true;
       connected = false;
-      ending.abort();
       await nats?.close();
     },
   };
