@@ -30,12 +30,10 @@ export const compiledIn = () => installed().filter(({ name }) => BUILD_ONLY.incl
 
 /** The licence of such a package. */
 export const licenceOf = path =>
-  ['LICENSE', 'LICENSE.md', 'LICENCE'].map(file => join(root, path, file)).find(file => existsSync(file));
+  ['LICENSE', 'LICENSE.md'].map(file => join(root, path, file)).find(file => existsSync(file));
 
 /** The files of a package that are needed at run time, and its licence. */
-const RUNS = /(\.[cm]?js|(^|\/)package\.json|(^|\/)LICEN[CS]E[^/]*)$/;
-const NEVER_RUNS =
-  /^bin\.js$|(^|\/)(tests?|benchmarks?|docs|examples?|node_modules|\.[^/]+)\/|\.(test|bench|config)\.[cm]?js$/;
+const RUNS = /(\.[cm]?js|(^|\/)package\.json|(^|\/)LICENSE[^/]*)$/;
 
 /** Collects everything for /usr/lib/beoboard. */
 export function assemble(processor) {
@@ -46,7 +44,7 @@ export function assemble(processor) {
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, '#!/usr/bin/node'));
   for (const { path } of modules())
     for (const file of below(join(root, path)))
-      if (RUNS.test(file) && !NEVER_RUNS.test(file)) put(join(root, path, file), join(into, path, file));
+      if (RUNS.test(file)) put(join(root, path, file), join(into, path, file));
   put(work(processor, 'beoboard.node'), join(into, 'build', 'beoboard.node'));
   for (const { path, name } of compiledIn()) put(licenceOf(path), join(into, 'build', `LICENSE.${name}`));
 }
