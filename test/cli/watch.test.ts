@@ -1,7 +1,7 @@
 // status --watch: keys, the state machine, the screen (made boards, test/golden/watch.txt; to write it again, after
 // looking at why: node dist/test/cli/watch.test.js --write), and all of it on a pseudo terminal.
 //
-// @seconds 23
+// @seconds 20
 // @waits
 
 import { spawnSync } from 'node:child_process';
@@ -84,13 +84,21 @@ const full: MadeNode = {
 };
 
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
-/** A source of screens; the board is made only once. */
+/** A source of screens; the board is made only once, and what is seen of it once for each view. */
 const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
   let snapshot: Snapshot | undefined;
-  return (view: View): Seen => {
+  const see = (view: View): Seen => {
     snapshot ??= madeBoard(nodes, made);
     const found = survey(snapshot, choiceOf(view.filter));
     return { found, body: bodyOf(found, view, by), odd: oddTexts(found), totals: totalsTexts(found) };
+  };
+  const views = new Map<string, Seen>();
+  return (view: View): Seen => {
+    // Conditions are in the view as texts, too.
+    const key = JSON.stringify(view);
+    const seen = views.get(key) ?? see(view);
+    views.set(key, seen);
+    return seen;
   };
 };
 

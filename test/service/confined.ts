@@ -19,11 +19,24 @@ export function readUnit(name: string): Map<string, string[]> {
   return lines;
 }
 
-/** The system calls of a set, according to this systemd. */
+/** What each set has, calls and other sets, according to this systemd; asked once for all. */
+let sets: Map<string, string[]> | undefined;
+function setsOfSystemd(): Map<string, string[]> {
+  const { stdout } = spawnSync('systemd-analyze', ['--no-pager', 'syscall-filter'], { encoding: 'utf8' });
+  const blocks = stdout.matchAll(/^(@[\w-]+)\n((?: .*\n)*)/gm);
+  return new Map(
+    [...blocks].map(([, set = '', lines = '']) => [
+      set,
+      [...lines.matchAll(/^ {4}([@\w-]+)$/gm)].map(([, name = '']) => name),
+    ]),
+  );
+}
+
+/** The system calls of a set. */
 function callsOf(set: string): string[] {
   if (!set.startsWith('@')) return [set];
-  const { stdout } = spawnSync('systemd-analyze', ['--no-pager', 'syscall-filter', set], { encoding: 'utf8' });
-  const names = [...stdout.matchAll(/^ {4}([@\w-]+)$/gm)].map(([, name = '']) => name);
+  sets ??= setsOfSystemd();
+  const names = sets.get(set) ?? [];
   if (names.length === 0) throw new Error(`systemd-analyze knows no ${set}`);
   return names.flatMap(callsOf);
 }

@@ -32,8 +32,6 @@ import { elementsOf } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 import { confinedBy, obstacle, readUnit } from './confined.js';
 
-t.setTimeout(300_000);
-
 const UNITS = join(ROOT, 'packaging', 'systemd');
 const NAMES = readdirSync(UNITS).sort();
 const SERVICES = NAMES.filter(name => name.endsWith('.service'));
@@ -288,14 +286,20 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     t.match(status, /^CapBnd:\t0+$[\s\S]*^NoNewPrivs:\t1$\n^Seccomp:\t2$/m);
   }
-  const table = await until('both are heard', () => {
-    const { stdout } = ask(OTHER_READER, 'status', '--json', '--board', board, '--owner', String(NOBODY));
-    const { nodes = [] } = stdout === '' ? {} : JSON.parse(stdout);
-    // The slow sources must be there, too; they come one report later.
-    return (
-      nodes.length === 2 && nodes.every((node: { report?: object }) => 'root_total_mib' in (node.report ?? {})) && nodes
-    );
-  });
+  const table = await until(
+    'both are heard',
+    () => {
+      const { stdout } = ask(OTHER_READER, 'status', '--json', '--board', board, '--owner', String(NOBODY));
+      const { nodes = [] } = stdout === '' ? {} : JSON.parse(stdout);
+      // The slow sources must be there, too; they come one report later.
+      return (
+        nodes.length === 2 &&
+        nodes.every((node: { report?: object }) => 'root_total_mib' in (node.report ?? {})) &&
+        nodes
+      );
+    },
+    500,
+  );
   t.match(table, [
     { name: 'node1', state: 'live' },
     { name: 'node2', state: 'live' },
