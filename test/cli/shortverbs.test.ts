@@ -54,7 +54,7 @@ const environment = (owner: string | undefined) => {
 const runHere = verbChild(t);
 const askHere = ({ verb, argv, owner }: Question) => runHere([verb, ...argv], environment(owner));
 
-async function askC({ verb, argv, owner }: Question, built = BUILT, under: string[] = []): Promise<Answer> {
+async function askC({ verb, argv, owner }: Question, built = BUILT, under: readonly string[] = []): Promise<Answer> {
   // No leak check: they free nothing before they end, by design, and the check takes longer than they do.
   const [program = '', ...args] = [...under, join(built, `beoboard-${verb}`), ...argv];
   const process_ = spawn(program, args, {
@@ -609,7 +609,7 @@ t.test('other compilers, C libraries and processors', async t => {
       for (const verb of ['nodes', 'check'] as const) {
         const question = { verb, argv: ['--board', board.path, '--nodes', 'n[001-010],s001,x'] };
         beat(board.path);
-        t.strictSame(alike(await askC(question, built, under?.split(' ') ?? [])), alike(await askHere(question)), verb);
+        t.strictSame(alike(await askC(question, built, under)), alike(await askHere(question)), verb);
       }
     });
 });

@@ -28,8 +28,8 @@ export interface Build {
   name: string;
   what: string;
   how: Make;
-  /** The emulator for programs of another processor. */
-  under?: string;
+  /** The emulator for programs of another processor, and its arguments. */
+  under: readonly string[];
   skip: string | false;
 }
 
@@ -47,7 +47,7 @@ const BUILDS = {
   aarch64: {
     what: 'gcc for aarch64, run by qemu',
     how: { CC: 'aarch64-linux-gnu-gcc' },
-    under: 'qemu-aarch64 -L /usr/aarch64-linux-gnu',
+    under: ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'],
     packages: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
     needs: ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
   },
@@ -70,9 +70,11 @@ export const MATRIX = 'BEOBOARD_TEST_MATRIX';
 
 /** The builds that a test is run with: these, of which each finds what no other finds, and in the matrix all. */
 export const builds = (...usual: (keyof typeof BUILDS)[]): Build[] =>
-  Object.entries<Omit<Build, 'name' | 'skip'> & { packages: string; needs: string[] }>(BUILDS)
+  Object.entries<Omit<Build, 'name' | 'skip' | 'under'> & { under?: string[]; packages: string; needs: string[] }>(
+    BUILDS,
+  )
     .filter(([name]) => process.env[MATRIX] !== undefined || usual.some(one => one === name))
-    .map(([name, { packages, needs, ...build }]) => ({ name, ...build, skip: lacks(packages, ...needs) }));
+    .map(([name, { packages, needs, ...build }]) => ({ name, under: [], ...build, skip: lacks(packages, ...needs) }));
 
 /**
  * Makes goals in a folder of c/, and returns the folder of what was made: `OUT` in a goal. It stays in build/, because

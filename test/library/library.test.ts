@@ -530,11 +530,11 @@ t.test('its answers are those of the TypeScript reader', async t => {
     const c = compare(t, calls(t, 'show', path));
     t.strictSame(c.counts, [2, 5, 2, 1, 1, 0], 'every state but unknown');
   });
-  for (const { what, how, under = 'env', skip } of builds('aarch64').filter(({ name }) => name === 'aarch64'))
+  for (const { what, how, under, skip } of builds('aarch64').filter(({ name }) => name === 'aarch64'))
     t.test(what, { skip }, async t => {
-      const program = testProgram('lib/test/calls', { LDFLAGS: '-static', ...how });
+      const program = testProgram('lib/test/calls', how);
       const { path, writer } = sampler(t);
-      const shown = must(t, under, [program, 'show', path]);
+      const shown = must(t, 'env', [...under, program, 'show', path]);
       const native = JSON.parse(calls(t, 'show', path));
       const other = JSON.parse(shown);
       const strip = (node: { age: number; copied: { age_ns: number }; refusal: { age_ns?: number } }) => ({
@@ -1225,19 +1225,14 @@ const ROUNDS: Record<string, [rounds: number, signals: number]> = {
 
 for (const { name, what, how, under, skip } of builds('sanitized', 'races', 'aarch64'))
   t.test(`under fire: ${what}`, { skip }, async t => {
-    const program = testProgram('lib/test/threads', { LDFLAGS: '-static', ...how });
-    const command = under === undefined ? [program] : [under, program];
+    const program = testProgram('lib/test/threads', how);
+    const [command = '', ...argv] = [...under, program];
     const [rounds, signals] = ROUNDS[name] ?? [20_000, 1000];
     for (const [mode, n] of [
       ['threads', rounds],
       ['signals', signals],
     ] as const) {
-      const { status, stdout, stderr } = run(command[0] ?? '', [
-        ...command.slice(1),
-        join(folder(t), 'board'),
-        String(n),
-        mode,
-      ]);
+      const { status, stdout, stderr } = run(command, [...argv, join(folder(t), 'board'), String(n), mode]);
       t.match(stdout, /^\d+ looks, \d+ in a handler, 0 faults\n$/, `${mode}: ${stderr}`);
       t.strictSame([status, stderr], [0, '']);
       t.comment(`${mode}: ${stdout.trim()}`);

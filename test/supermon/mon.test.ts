@@ -73,7 +73,7 @@ t.test("the board's server", async t => {
 
 for (const { what, how, under, skip } of builds('installed', 'sanitized'))
   t.test(`every machine: ${what}`, { skip }, async t => {
-    const mon = [under, compileMon(t, how)].filter(Boolean).join(' ');
+    const mon = [...under, compileMon(t, how)].join(' ');
     for (const [machine, { argv, elements }] of wanted) {
       const { status, stdout } = say(mon, ASKED, ...argv);
       t.equal(status, 0);
