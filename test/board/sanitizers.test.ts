@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { builds, makeIn } from '../kit/compiling.js';
+import { builds, makeIn, OF_MUSL } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 
 const SEED = process.env.SEED ?? '1';
@@ -14,7 +14,7 @@ t.comment(`seed ${SEED}`);
 /** Under ThreadSanitizer, and in an emulator, a round takes longer. */
 const ROUNDS: Record<string, number> = { races: 5000, aarch64: 2000 };
 
-for (const { name, what, how, under, skip } of builds('sanitized', 'races')) {
+for (const { name, what, how, under, skip } of builds(['sanitized', 'races'], OF_MUSL)) {
   const run = (t: Test, program: string, ...words: string[]) => {
     const made = join(makeIn('', how, program), program);
     const [command = '', ...argv] = [...under, made, ...words];

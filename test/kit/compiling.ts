@@ -68,12 +68,21 @@ const BUILDS = {
 /** The environment variable with which a test takes every build; see test/project/matrix.long.test.ts. */
 export const MATRIX = 'BEOBOARD_TEST_MATRIX';
 
-/** The builds that a test is run with: these, of which each finds what no other finds, and in the matrix all. */
-export const builds = (...usual: (keyof typeof BUILDS)[]): Build[] =>
+type Name = keyof typeof BUILDS;
+
+/** These have no headers of the kernel, which the receiver wants. */
+export const OF_MUSL: readonly Name[] = ['installed', 'clangMusl'];
+
+/**
+ * The builds that a test is run with: the usual ones, of which each finds what no other finds, and in the matrix all
+ * but those that there cannot be.
+ */
+export const builds = (usual: readonly Name[], never: readonly Name[] = []): Build[] =>
   Object.entries<Omit<Build, 'name' | 'skip' | 'under'> & { under?: string[]; packages: string; needs: string[] }>(
     BUILDS,
   )
     .filter(([name]) => process.env[MATRIX] !== undefined || usual.some(one => one === name))
+    .filter(([name]) => never.every(one => one !== name))
     .map(([name, { packages, needs, ...build }]) => ({ name, under: [], ...build, skip: lacks(packages, ...needs) }));
 
 /**

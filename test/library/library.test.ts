@@ -27,7 +27,7 @@ import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { NUMBERED, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
-import { builds, INSTALLED, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
+import { builds, INSTALLED, makeIn, OF_MUSL, SANITIZED, testProgram } from '../kit/compiling.js';
 import { writerSources } from '../kit/csources.js';
 import { type Evidence, judge, type LastReport } from '../kit/judging.js';
 import { lacks } from '../kit/lacking.js';
@@ -530,7 +530,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
     const c = compare(t, calls(t, 'show', path));
     t.strictSame(c.counts, [2, 5, 2, 1, 1, 0], 'every state but unknown');
   });
-  for (const { what, how, under, skip } of builds('aarch64').filter(({ name }) => name === 'aarch64'))
+  for (const { what, how, under, skip } of builds(['aarch64'], OF_MUSL))
     t.test(what, { skip }, async t => {
       const program = testProgram('lib/test/calls', how);
       const { path, writer } = sampler(t);
@@ -1223,7 +1223,7 @@ const ROUNDS: Record<string, [rounds: number, signals: number]> = {
   aarch64: [2000, 200],
 };
 
-for (const { name, what, how, under, skip } of builds('sanitized', 'races', 'aarch64'))
+for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aarch64'], OF_MUSL))
   t.test(`under fire: ${what}`, { skip }, async t => {
     const program = testProgram('lib/test/threads', how);
     const [command = '', ...argv] = [...under, program];

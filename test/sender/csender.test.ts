@@ -56,7 +56,7 @@ t.test('the sender in TypeScript, with each kind of key', async t => {
     }
 });
 
-for (const { what, how, under, skip } of builds('installed', 'clang', 'aarch64', 'sanitized'))
+for (const { what, how, under, skip } of builds(['installed', 'clang', 'aarch64', 'sanitized']))
   t.test(`every machine, to the byte: ${what}`, { skip }, async t => {
     const sender = [...under, compileSender(t, how)].join(' ');
     for (const { machine, ways } of all)

@@ -22,7 +22,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
-import { builds, compileSender, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
+import { builds, compileSender, DYNAMIC, type Make, makeIn, OF_MUSL, SANITIZED } from '../kit/compiling.js';
 import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
 import { folder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
@@ -257,9 +257,7 @@ const ROWS: [what: string, lines: string[], file: string, library?: Record<strin
   ],
 ];
 
-for (const { what, how, skip } of builds('sanitized').filter(({ name }) =>
-  ['sanitized', 'clang', 'dynamic'].includes(name),
-))
+for (const { what, how, skip } of builds(['sanitized'], [...OF_MUSL, 'aarch64']))
   t.test(`what the library answers, and the file: ${what}`, { skip }, async t => {
     const helper = made('beoboard-gpu', how);
     for (const [name, lines, file, library] of ROWS) {

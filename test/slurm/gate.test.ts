@@ -637,7 +637,7 @@ t.test('what stands in the log', { skip: root }, async t => {
 
 t.test('other compilers, C libraries and processors', async t => {
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'], left: ['l001'] });
-  for (const { what, how, under, skip } of builds('clang'))
+  for (const { what, how, under, skip } of builds(['clang']))
     await t.test(what, { skip }, async t => {
       const gate = [...under, compile(t, how)].join(' ');
       t.strictSame(await startGate(board.path, ['--nodes', 'n[001-010]'], {}, false, gate).answer, {
