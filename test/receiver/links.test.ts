@@ -2,7 +2,7 @@
 // report, in our own namespaces with real datagrams. A program that asks libbeoboard all the time records the state of
 // each node.
 //
-// @seconds 81
+// @seconds 55
 // @waits
 
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 // They mostly wait: three of them need a fifth of a CPU.
-t.jobs = 5;
+t.jobs = 8;
 const skip = noNamespaces();
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 

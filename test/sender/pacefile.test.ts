@@ -1,7 +1,7 @@
 // A temporary interval from a file on the node: what a sender trusts, when it returns to its own interval, and the
 // whole way from `beoboard pace` through programs that run commands on nodes. For both senders.
 //
-// @seconds 45
+// @seconds 25
 // @waits
 
 import { spawnSync } from 'node:child_process';
@@ -31,6 +31,8 @@ import { run } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
+// They mostly wait.
+t.jobs = 4;
 
 const isRoot = process.getuid?.() === 0;
 
