@@ -57,7 +57,7 @@ const built = spawn(process.execPath, [join(root, 'scripts', 'build.mjs'), '--mo
 if ((await once(built, 'close'))[0] !== 0) process.exit(1);
 
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
-const TIMEOUT_S = long ? 100_000 : 900;
+const TIMEOUT_S = long ? 100_000 : 1800;
 
 /** Runs a command and measures it, with all processes that it waits for; one that hangs is killed. */
 const TIMED = 'TIMEFORMAT="%U %S"; time timeout --foreground -s KILL "$0" "$@" 2>&3 3>&-';

@@ -19,7 +19,7 @@ import { ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
 import { choosesNothing, notThere } from './testnames.js';
 
-t.setTimeout(900_000);
+t.setTimeout(1_800_000);
 
 // ---- which commands there are ----
 
