@@ -109,7 +109,7 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
   return out;
 }
 
-/** The path of a program of c/ for tests, as `test/watcher`, or of a library to preload, as `test/hangcalls.so`. */
+/** The path of a program of c/ for tests, by its goal there without OUT/, or of a library to preload (`….so`). */
 export const testProgram = (name: string, how: Make = {}): string => join(makeIn('', how, `OUT/${name}`), name);
 
 /** Copies what was made, because any user must be able to run it; returns the copy. */
