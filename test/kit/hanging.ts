@@ -185,7 +185,7 @@ export function noFileSystem(): string | undefined {
   );
   return tried.status === 0
     ? undefined
-    : `needs root, mount namespaces and /dev/fuse: ${tried.stderr || tried.error}`.trim();
+    : `needs root, mount namespaces and /dev/fuse. ${tried.stderr || (tried.error ?? '')}`.trim();
 }
 
 /** A file system with the files of `shows` that hangs on request, in a sender's own mount namespace. */

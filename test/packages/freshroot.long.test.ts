@@ -15,7 +15,8 @@ import { debian, diskFolder, must } from './virtual.js';
 t.setTimeout(7_200_000);
 
 const missing = lacks('mmdebstrap', 'mmdebstrap');
-const CLONE = '/root/beoboard';
+/** Where any user can run it. */
+const CLONE = '/srv/beoboard';
 
 /** Enters the system in a folder, with namespaces, devices and memory of its own; nothing leads out of it. */
 const ENTER = `
@@ -26,6 +27,7 @@ mount -t sysfs sysfs sys
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 mount -t tmpfs -o mode=1777 none dev/shm
 mount -t tmpfs -o mode=755 none run
+mknod -m 600 dev/fuse c 10 229 2>/dev/null || :
 echo fresh >/proc/sys/kernel/hostname
 pivot_root . mnt
 cd ${CLONE}
