@@ -215,6 +215,7 @@ t.test('npm start without a terminal', { skip: NPM === undefined && 'npm is not 
       const folder = await showing(demo);
       await end(demo);
       await nothingLeft(t, demo.marked, folder);
+      await demo.exit; // The end of its processes is not the end of their output.
       t.match(demo.stderr(), /said goodbye/);
       t.notMatch(demo.stderr(), /the board stays/);
     });
