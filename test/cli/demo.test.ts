@@ -234,6 +234,6 @@ t.test('npm start on a terminal', { skip: NO_TERMINAL ?? (NPM === undefined && '
       t.ok(existsSync(folder));
       terminal.send(end);
       await nothingLeft(t, marked, folder);
-      if (leaves) t.equal(terminal.screen.alternate, false, 'the screen that was there before');
+      if (leaves) await until('the screen that was there before is back', () => !terminal.screen.alternate);
     });
 });
