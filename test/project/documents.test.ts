@@ -211,7 +211,7 @@ const READER = /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|f
 /** One that leaves nothing behind that others could need. */
 const ONLY_READS =
   /^beoboard (describe|help|events|status|show|nodes|nodeset|check|metrics|xml|dump|jobs)\b[^>|&;]*$|--help$/;
-const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
+const ON_TERMINAL = /^(npm start( \| cat)?|beoboard status --watch|beoboard events\b.*)$/;
 
 const environment = {
   ...process.env,
