@@ -118,7 +118,7 @@ const told = (path: string) =>
 const COMMENTED = /\.(md|[cm]?[jt]s|cc?|h|mk|py|sh|go|rs|css|html|toml|ya?ml|conf|service|socket)$|\/Makefile$/;
 
 t.test('a test that is named in a document or in a comment is there', async t => {
-  const wrong = ['test/long', 'test/board/70.board.ts', '`board/70`', '`kit/no.ts`', '`npm test -- 73`', 'test 60'];
+  const wrong = ['test/nowhere', 'test/board/70.board.ts', '`board/70`', '`kit/no.ts`', '`npm test -- 73`', 'test 60'];
   for (const name of [...wrong, '71.board.test.ts']) t.equal(notThere(`see ${name}.`).length, 1, name);
   const right = [
     'test/board/board.test.ts',
