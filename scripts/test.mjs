@@ -18,15 +18,14 @@ const began = performance.now();
 
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
- * if it says nothing); `// @waits`: mostly it waits, so it runs beside two others; `// @quiet`: it holds programs to
- * times as users do, so it runs at the end, beside one other at most; `// @uses THING`: it runs beside no other that
- * uses this.
+ * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so others run beside it;
+ * `// @uses THING`: it runs beside no other that uses this.
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
-  return { seconds, waits: of('waits') !== null, quiet: of('quiet') !== null, uses: of('uses')?.[1] };
+  return { seconds, waits: of('waits') !== null, uses: of('uses')?.[1] };
 }
 
 /** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
@@ -44,7 +43,7 @@ const checks = [
   { name: 'types', command: [process.execPath, TSC, '--noEmit'] },
   { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '-p', 'src/web/page'] },
   { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
-].map(check => ({ seconds: 1000, waits: false, quiet: false, ...check }));
+].map(check => ({ seconds: 1000, waits: false, ...check }));
 
 const isWanted = ({ name }) => words.length === 0 || words.some(word => name.includes(word));
 const wanted = [...(long ? [] : checks), ...tests].filter(isWanted).sort((a, b) => b.seconds - a.seconds);
@@ -156,11 +155,10 @@ async function work(...queues) {
 
 if (long) await work(wanted);
 else {
-  const last = wanted.filter(({ quiet }) => quiet);
-  const waiting = wanted.filter(({ waits, quiet }) => waits && !quiet);
-  const busy = wanted.filter(({ waits, quiet }) => !waits && !quiet);
-  await Promise.all([work(busy, waiting), work(busy, waiting), work(waiting)]);
-  await Promise.all([work(last), work(last)]);
+  const waiting = wanted.filter(({ waits }) => waits);
+  const busy = wanted.filter(({ waits }) => !waits);
+  // For two cores: two that compute, and two that wait; whatever is left when there are no more of a kind.
+  await Promise.all([work(busy, waiting), work(busy, waiting), work(waiting, busy), work(waiting, busy)]);
 }
 clearInterval(showing);
 clear();

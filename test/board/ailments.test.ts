@@ -1,7 +1,5 @@
 // Ailments of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
 // TypeScript; and what the program says about them to admins, monitors and scripts.
-//
-// @waits
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';

@@ -3,7 +3,7 @@
 // golden text can be read from top to bottom. To write it again, after looking at why: node
 // dist/test/board/brokenboards.test.js --write
 //
-// @seconds 25
+// @seconds 21
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,7 +1,8 @@
 // Who may write a board: one at a time, whatever happens to the lock, the directory and the owner. Two receivers never
 // write one file.
 //
-// @seconds 19
+// @seconds 21
+// @waits
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

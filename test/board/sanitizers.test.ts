@@ -1,6 +1,8 @@
 // The C core under the sanitizers: writer and readers at full speed, with corrupt datagrams in between; and the
 // receiver's thread beside one that makes requests. With other compilers and for another processor by
 //   npm run test:long -- matrix
+//
+// @seconds 13
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
 // check and nodes, as monitors, prologs and scripts use them: one line, exit codes, host lists.
+//
+// @seconds 13
+// @waits
 
 import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // The program as people use it: help, option files, load, dump, describe. Invalid command lines are those of
 // test/common/wronguses.test.ts.
 //
-// @seconds 16
+// @seconds 8
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

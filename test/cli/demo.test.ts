@@ -1,7 +1,7 @@
 // `npm start` and `beoboard demo`: what they show, with and without a terminal, and that nothing is left behind, however
 // they end.
 //
-// @seconds 15
+// @seconds 14
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,8 @@
 // The events of a board in `beoboard events`: on boards that are written here, change by change, and of a receiver that
 // gets reports, stands still and is replaced.
+//
+// @seconds 14
+// @waits
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

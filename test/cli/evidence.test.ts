@@ -1,6 +1,9 @@
 // What people are told besides states: the link of the evidence, why a node that reports is silent, rejected senders,
 // and drops. With every command about nodes, on boards that are written here; the sentences of status are in
 // test/golden/status.txt.
+//
+// @seconds 8
+// @waits
 
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

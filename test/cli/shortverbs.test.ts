@@ -2,7 +2,7 @@
 // down or dark, with rejections and with unreadable files, for every option that both have, they print exactly the same
 // and end with the same code.
 //
-// @seconds 22
+// @seconds 33
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

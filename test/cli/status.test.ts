@@ -1,5 +1,7 @@
 // The status of boards made by hand, as text that can be read from top to bottom. To write it again, after looking at
 // why: node dist/test/cli/status.test.js --write
+//
+// @seconds 14
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

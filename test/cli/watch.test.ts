@@ -1,8 +1,7 @@
 // status --watch: keys, the state machine, the screen (made boards, test/golden/watch.txt; to write it again, after
 // looking at why: node dist/test/cli/watch.test.js --write), and all of it on a pseudo terminal.
 //
-// @seconds 20
-// @waits
+// @seconds 17
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

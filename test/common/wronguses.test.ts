@@ -2,6 +2,8 @@
 // exit code. All run in one process, and one of each kind as the real program as well, which answers the same. The
 // golden file has all answers and can be read from top to bottom. To write it again, after looking at why:
 // node dist/test/common/wronguses.test.js --write
+//
+// @seconds 10
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

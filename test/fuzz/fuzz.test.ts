@@ -1,6 +1,8 @@
 // Every parser of foreign bytes, fuzzed for a short time: the corpus of each target of c/fuzz, and mutations of it,
 // under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
 // reads. For longer: test/fuzz/fuzz.long.test.ts. docs/fuzzing.md says what is compared with what.
+//
+// @seconds 34
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Debian's ganglia-web shows our data: through a real gmetad, and by asking us in gmetad's place. Its pages are checked
 // in a browser, its graphs by their data. Runs in its own network, because gmetad listens on all addresses.
 //
-// @seconds 40
+// @seconds 31
 
 import t, { type Test } from 'tap';
 import { CHROMIUM } from '../kit/browser.js';

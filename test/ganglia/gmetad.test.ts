@@ -1,8 +1,7 @@
 // A real gmetad 3.7.2 polls `beoboard ganglia`: what it counts, sums and records, and that nothing on a board harms it.
 // Runs in its own network, because gmetad listens on all addresses.
 //
-// @seconds 36
-// @waits
+// @seconds 43
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';

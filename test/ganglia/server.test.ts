@@ -1,8 +1,5 @@
 // The server of Ganglia's documents, over real sockets: whole documents or none, a clean end, and clients that stop
 // reading, send too much or are too many.
-//
-// @seconds 10
-// @waits
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
 // The simulated cluster: what a master sees of it, of the reports that it leaves out, and of its simulated faults.
 //
+// @seconds 8
 // @waits
 
 import { writeFileSync } from 'node:fs';

@@ -2,7 +2,7 @@
 // without our files. packages.long.test.ts has all packages and other systems,
 // packagesbooted.long.test.ts a running systemd.
 //
-// @seconds 24
+// @seconds 21
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

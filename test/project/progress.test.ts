@@ -1,7 +1,5 @@
 // What scripts say while they work: on a terminal a line that counts seconds and is gone at the end, elsewhere a line
 // for each step.
-//
-// @seconds 2
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

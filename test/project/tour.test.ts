@@ -2,7 +2,7 @@
 // what the program prints, except its numbers. A comment before the screen has numbers that matter: `<!-- until PATTERN
 // -->` waits for them. `node dist/test/project/tour.test.js --write` writes the screens anew.
 //
-// @seconds 83
+// @seconds 79
 // @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -1,6 +1,8 @@
 // The dashboards for Grafana: the files are fresh and complete, use only series of the exporter, and every query is
 // sent to a real Prometheus that scrapes a real exporter for a board with live, silent, ailing and GPU nodes. Ten
 // results are compared with status --json. Their look is not tested: there is no Grafana here.
+//
+// @seconds 12
 
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

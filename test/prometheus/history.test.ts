@@ -2,6 +2,7 @@
 // exporter, Prometheus with these rules and our remote_write, and a real victoria-metrics, which gets the recorded data
 // and nothing else. Runs in its own network, where both have their ports.
 //
+// @seconds 14
 // @waits
 
 import { spawn, spawnSync } from 'node:child_process';

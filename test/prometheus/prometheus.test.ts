@@ -2,6 +2,7 @@
 // fails while the exporter runs, and no counter decreases, whatever is ended in whatever way. Needs Debian's package
 // prometheus.
 //
+// @seconds 14
 // @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

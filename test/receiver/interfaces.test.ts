@@ -2,7 +2,8 @@
 // under the sanitizers. It watches interfaces that come and go in its own network namespace, in which this file runs
 // itself again; and it reads counters from folders made for it, and the kernel's own.
 //
-// @seconds 12
+// @seconds 13
+// @waits
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,7 +2,7 @@
 // report, in our own namespaces with real datagrams. A program that asks libbeoboard all the time records the state of
 // each node.
 //
-// @seconds 55
+// @seconds 60
 // @waits
 
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Nothing is lost that the kernel has accepted, and what it dropped is counted: small buffers that overflow, several
 // sockets in turn, a simulated cluster, and a receiver that is stopped and started under load.
 //
-// @seconds 13
+// @seconds 11
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // Another node list, another capacity, removed nodes: by the running receiver, and without one. Nothing else is lost,
 // readers follow by themselves, and a kill at any moment leaves a whole board at the path.
 //
-// @seconds 24
+// @seconds 17
 
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';

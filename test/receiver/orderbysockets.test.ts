@@ -2,7 +2,7 @@
 // what only sockets show: several paths at once, a change between them under load, a full board. The clock is the
 // machine's: times are compared with the stamps, never with how long the test took.
 //
-// @seconds 12
+// @seconds 10
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,8 +2,7 @@
 // and a wall clock that steps. A sampler looks at the board a thousand times a second, and at every look each node must
 // have the state that the design defines for what was really sent.
 //
-// @seconds 21
-// @waits
+// @seconds 19
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,5 @@
 // Permissions at a real NATS server: TLS, users, nkeys and creds by our options, each refused and reported if it is
 // wrong; the permissions of packaging/nats; and a server that freezes while much is being sent to it.
-//
-// @waits
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

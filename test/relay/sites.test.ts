@@ -2,7 +2,7 @@
 // mirror that was started first becomes whole; and servers and a relay that are killed or frozen cost it some time in
 // which nothing is known, but no wrong verdict.
 //
-// @seconds 34
+// @seconds 31
 // @waits
 
 import { once } from 'node:events';

@@ -2,7 +2,8 @@
 // comes back, and a site that is cut off. No sending node is called silent, no dead one live, and afterwards everything
 // is known again. test/relay/relay.long.test.ts tests each server, and random faults.
 //
-// @quiet
+// @seconds 42
+// @waits
 
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';

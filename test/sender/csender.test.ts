@@ -2,7 +2,7 @@
 // TypeScript, whoever compiles it and for whatever processor; with more compilers and C libraries by
 //   npm run test:long -- matrix
 //
-// @seconds 25
+// @seconds 32
 
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';

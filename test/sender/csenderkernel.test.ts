@@ -1,4 +1,7 @@
 // The sender in C as the kernel sees it: its system calls, its memory, its user and its permissions.
+//
+// @seconds 15
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

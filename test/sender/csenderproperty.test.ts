@@ -1,5 +1,7 @@
 // Both senders with the same corrupt trees: whatever is wrong with a file, they leave out the same readings, and log
 // the same. The C sender is built to end at the first access outside of an object.
+//
+// @seconds 11
 
 import fc from 'fast-check';
 import t from 'tap';

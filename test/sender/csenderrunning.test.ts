@@ -1,6 +1,6 @@
 // The sender in C in place of the other: every option, and the tests of a running sender once more.
 //
-// @quiet
+// @seconds 50
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,8 @@
 // The threads of the sender in C under ThreadSanitizer: some hundred reports, while a source hangs and recovers, names
 // are resolved and options are read again.
+//
+// @seconds 19
+// @waits
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 // Destinations: multicast groups of both kinds, several paths at once, and other destinations at SIGHUP while reports
 // are sent. Runs itself again in its own network namespace, so that no multicast leaves this machine.
 //
-// @seconds 18
+// @seconds 21
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

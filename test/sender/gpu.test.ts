@@ -1,5 +1,8 @@
 // The GPU helper with a stand-in for NVML (c/gpu/test/standin_nvml.c): the exact file, whatever the library answers,
 // lacks or never answers; and both senders that read it. No GPU takes part.
+//
+// @seconds 20
+// @waits
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

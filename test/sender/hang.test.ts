@@ -1,7 +1,8 @@
 // Nothing that hangs silences a node: a real sender, a real socket, and file systems that hang in statfs, in lookups,
 // opening and reading. Not one report is late or missing, the other sources continue, and what hung recovers.
 //
-// @quiet
+// @seconds 28
+// @waits
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs';

@@ -1,8 +1,7 @@
 // A sender that runs for years: clocks that jump, a machine that sleeps, devices that come and go, masters that are
 // away, another name. Mostly with simulated clocks and trees, so that an hour takes seconds and is always the same.
 //
-// @seconds 32
-// @waits
+// @seconds 23
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,8 +1,7 @@
 // A temporary interval from a file on the node: what a sender trusts, when it returns to its own interval, and the
 // whole way from `beoboard pace` through programs that run commands on nodes. For both senders.
 //
-// @seconds 25
-// @waits
+// @seconds 18
 
 import { spawnSync } from 'node:child_process';
 import {

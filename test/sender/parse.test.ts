@@ -1,6 +1,4 @@
 // The sender's parsers on the texts of kernel files: complete, old, corrupt, endless. Independent of this machine.
-//
-// @seconds 8
 
 import fc from 'fast-check';
 import t from 'tap';

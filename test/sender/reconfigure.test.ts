@@ -1,7 +1,7 @@
 // Another interval or another name while a sender runs, as a watcher of the node sees it: a real receiver behind a path
 // that loses reports. For both senders.
 //
-// @seconds 26
+// @seconds 25
 // @waits
 
 import { createSocket } from 'node:dgram';

@@ -2,6 +2,7 @@
 // masters.
 //
 // @seconds 13
+// @waits
 
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

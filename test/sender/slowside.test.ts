@@ -1,6 +1,7 @@
 // The slow side: a source that hangs in the kernel loses its own readings, at the next round, and affects neither the
 // other sources nor a report; it recovers when it answers. With real children and a real FIFO.
 //
+// @seconds 9
 // @waits
 
 import { execFileSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 // The slow sources of the sender on trees of files that this test writes: each source's table, traps, corrupt trees;
 // and on this machine's own. Needs neither the hardware nor a clock.
 //
-// @waits
+// @seconds 8
 
 import { execFileSync } from 'node:child_process';
 import {

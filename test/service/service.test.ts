@@ -1,5 +1,7 @@
 // Daemons under a service manager: their messages as in sd_notify(3), and that a hung receive thread stops the watchdog
 // messages. A stand-in listens; every daemon is real.
+//
+// @seconds 9
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,8 @@
 // The units of packaging/systemd: what systemd says about them, that all daemons can do all their work within them, and
 // that nobody else on the machine can replace our board.
+//
+// @seconds 27
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,7 +1,7 @@
 // The bridge beside a real Slurm: it drains dead nodes, gives back live ones, releases what an administrator takes
 // over, survives being killed, and does nothing while it is switched off. bridge.long.test.ts has longer tests.
 //
-// @seconds 25
+// @seconds 23
 // @waits
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // The gate for jobs, c/gate: every rule for yes and no, on boards made for it; it waits for what may come back, and
 // answers only with 0 or 1 whatever happens to it; and its lists beside those of TypeScript.
 //
-// @seconds 30
+// @seconds 19
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,8 @@
 // The reader beside a real Slurm of four nodes on loopback: nodes, jobs and users behind their names, and what the
 // reader does when the controller hangs.
 //
-// @seconds 14
+// @seconds 13
+// @waits
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
 // compiler; it reads only what is asked for; other programs read its answers; its command line; and a server above
 // several of it.
 //
-// @seconds 14
+// @seconds 12
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Servers of Supermon's protocol above each other: a chain of three has the content of its boards; a server that is
 // silent, loops or sends invalid answers is reported, and harms no other.
 //
-// @seconds 28
+// @seconds 12
 
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';

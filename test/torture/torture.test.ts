@@ -1,8 +1,7 @@
 // The torture (npm run torture) in its short form, each fault once, in two halves at once; and that it finds what it must find: a datagram
 // that nobody counts, and each wrong state and counter that its judge is shown. SEED=n repeats a run.
 //
-// @seconds 50
-// @waits
+// @seconds 38
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 // The wall over the life of a board: one that is not there yet, a receiver that stalls, continues, ends and restarts, a
 // board that is replaced; nodes that die; and the end of the wall itself.
 //
-// @seconds 21
+// @seconds 20
 // @waits
 
 import { rmSync } from 'node:fs';

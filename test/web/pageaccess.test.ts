@@ -1,7 +1,7 @@
 // Accessibility of the page: axe finds no violation, in both themes, on a wall and a phone; and with reduced motion or
 // forced colours nothing moves or is lost.
 //
-// @seconds 20
+// @seconds 15
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 // The page with the keyboard only, the URL that holds the view, and the Back button; texts of nodes stay texts.
 //
-// @seconds 20
+// @seconds 11
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

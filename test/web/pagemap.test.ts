@@ -2,7 +2,8 @@
 // (nodes that die, a rack, a stall, a restart, another board) are visible within two ticks. Times are compared by the
 // numbers of ticks, never by a clock.
 //
-// @seconds 26
+// @seconds 30
+// @waits
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';

@@ -2,7 +2,8 @@
 // that go down and become dark; a mirror, which shows its origin and delay; a constant load, whose colours are those of
 // `beoboard status --json`; and a single node that dies.
 //
-// @quiet
+// @seconds 31
+// @waits
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

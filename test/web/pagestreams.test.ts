@@ -1,7 +1,7 @@
 // The page's stream: one at a time, none while the page is invisible, a new one when it is visible again or the server
 // was away; and a screen on a wall reloads itself when there is a newer page.
 //
-// @seconds 22
+// @seconds 19
 
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';

@@ -1,7 +1,7 @@
 // The wall behind Debian's nginx and Apache, configured as in docs/web.md: with the password one sees the page under
 // the proxy's path, and its stream arrives look by look and unchanged; without it one is kept out.
 //
-// @waits
+// @seconds 8
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

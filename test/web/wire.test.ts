@@ -1,7 +1,5 @@
 // The wall sends its pages exactly what is on the board: cells, layouts and groups, changes from one look to the next,
 // the last 15 minutes.
-//
-// @seconds 8
 
 import t from 'tap';
 import { terms } from '../../src/common/terms.gen.js';
