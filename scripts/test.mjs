@@ -1,6 +1,6 @@
 // Builds and runs the tests of test/ROOM/, types and style included; the last line is the true count. Words choose
 // those whose room or file has one of them; --long runs the long ones (NAME.long.test.ts) instead, one after another,
-// and shows their figures. A test says itself how long it takes and what it must not run beside (see `traitsOf`). Plain
+// and shows their figures. A test says itself how long it takes and whether it waits (see `traitsOf`). Plain
 // JavaScript without dependencies, because it runs before there are any.
 
 import { spawn } from 'node:child_process';
@@ -18,14 +18,13 @@ const began = performance.now();
 
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
- * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so others run beside it;
- * `// @uses THING`: it runs beside no other that uses this.
+ * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so two that compute run beside it.
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
-  return { seconds, waits: of('waits') !== null, uses: of('uses')?.[1] };
+  return { seconds, waits: of('waits') !== null };
 }
 
 /** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
@@ -58,7 +57,7 @@ if ((await once(built, 'close'))[0] !== 0) process.exit(1);
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 1800;
 
-/** Runs a command and measures it, with all processes that it waits for; one that hangs is killed. */
+/** Measures a command, with all processes that it waits for, and kills it if it hangs. */
 const TIMED = 'TIMEFORMAT="%U %S"; time timeout --foreground -s KILL "$0" "$@" 2>&3 3>&-';
 
 /** Runs a command to its end: what it printed, why it ended, and its CPU time, s. */
@@ -141,16 +140,9 @@ const showing = setInterval(() => {
   show(`${results.size} of ${wanted.length} done, ${seconds} s: ${names}`);
 }, 1000);
 
-/** Runs what is in these queues, first the first one; nothing beside what uses the same thing. */
+/** Runs what is in these queues, first the first one. */
 async function work(...queues) {
-  const isFree = ({ uses }) => uses === undefined || ![...running].some(other => other.uses === uses);
-  for (const queue of queues)
-    while (queue.length > 0) {
-      const at = queue.findIndex(isFree);
-      if (at >= 0) await runOne(queue.splice(at, 1)[0]);
-      // All that is left uses what another one uses now.
-      else await new Promise(resolve => setTimeout(resolve, 100));
-    }
+  for (const queue of queues) while (queue.length > 0) await runOne(queue.shift());
 }
 
 if (long) await work(wanted);
