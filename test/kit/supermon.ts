@@ -11,6 +11,7 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { FULL, S } from './ganglia.js';
+import { keepAlive } from './heart.js';
 import { lacks } from './lacking.js';
 import { folder } from './places.js';
 import { type Running, start } from './program.js';
@@ -144,7 +145,8 @@ export const now = () => {
 export class LiveBoard {
   readonly path: string;
   readonly writer: Writer;
-  readonly #heart: NodeJS.Timeout;
+  /** Stops the heartbeat, as if the receiver stood still. */
+  readonly stall: () => Promise<unknown>;
   #seq = 0;
 
   constructor(t: Teardown, nodes: readonly string[] = [], capacity = 64) {
@@ -155,20 +157,12 @@ export class LiveBoard {
     });
     for (const name of nodes) this.lay(name);
     this.beat();
-    this.#heart = setInterval(() => this.beat(), 100);
-    t.teardown(() => {
-      clearInterval(this.#heart);
-      this.writer.close();
-    });
+    this.stall = keepAlive(t, this.path);
+    t.teardown(() => this.writer.close());
   }
 
   beat(): void {
     this.writer.heartbeat(now().mono);
-  }
-
-  /** Stops the heartbeat, as if the receiver stood still. */
-  stall(): void {
-    clearInterval(this.#heart);
   }
 
   /** Writes a report on which everything was measured, with these values changed. */

@@ -24,6 +24,7 @@ import { formatOf, parseScrape, parseShards } from '../../src/prometheus/request
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { anyText } from '../kit/anytext.js';
 import { ALL, beating, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
+import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
 import { PROGRAM, type Running, run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -179,11 +180,8 @@ function liveBoard(
   for (const [i, name] of nodes.entries()) lay(name, i);
   const beat = () => writer.heartbeat(clock().mono);
   beat();
-  const heart = setInterval(beat, 100);
-  t.teardown(() => {
-    clearInterval(heart);
-    writer.close();
-  });
+  keepAlive(t, path);
+  t.teardown(() => writer.close());
   return { path, writer, lay, beat };
 }
 

@@ -7,22 +7,12 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { structs } from '../../src/layout/layout.gen.js';
 import { COLLECTORS } from '../../src/prometheus/families.js';
 import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
+import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -137,16 +127,7 @@ function hostileBoard(t: Test, path: string): void {
     header: { ...header, ...limits },
     cluster: Buffer.from('"\\\n\xff', 'latin1'),
   });
-  const file = openSync(path, 'r+');
-  const heart = setInterval(() => {
-    const word = Buffer.alloc(8);
-    word.writeBigUInt64LE(process.hrtime.bigint());
-    writeSync(file, word, 0, 8, structs.board_header.fields.heartbeat_ns.offset);
-  }, 100);
-  t.teardown(() => {
-    clearInterval(heart);
-    closeSync(file);
-  });
+  keepAlive(t, path);
 }
 
 t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {

@@ -142,7 +142,7 @@ t.test('what the board has', async t => {
   });
 
   await t.test('states', async t => {
-    board.stall();
+    await board.stall();
     await until('it is stalled', async () =>
       elementsOf(await client.ask('0x100S')).every(([, , state]) => state === 'unknown'),
     );
