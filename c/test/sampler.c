@@ -74,7 +74,7 @@ static struct last newest_of(const struct bb_board_header *h, const uint8_t *rec
   const size_t tail = offsetof(struct bb_slot, tail);
   bool empty = false;
   uint64_t heads[2] = {0, 0};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < BB_SLOT_ATTEMPTS; i++) {
     heads[i & 1] = bb_read_block(&slots[i & 1], at + (size_t)(i & 1) * h->slot_stride, sizeof slots[0], tail, 1, &empty);
     if (i > 0 && (heads[i & 1] != 0 || empty)) break;
   }
