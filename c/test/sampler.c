@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../board.h"
 #include "../seqlock.h"
 
 #include "../layout.gen.h"

@@ -373,12 +373,14 @@ t.test('every query works in a real Prometheus', { skip: why }, async t => {
   });
 
   await t.test('each query succeeds, and those that should have data have it', async t => {
-    const empty: string[] = [];
     for (const asked of questions) {
       const expr = filled(asked.expr);
       try {
-        const answers = asked.range ? await prometheus.lately(expr) : await prometheus.now(expr);
-        if (answers.length === 0) empty.push(nameOf(asked));
+        // A scrape that took too long on a busy machine leaves nothing to be seen until the next one.
+        const answers = await until(`${nameOf(asked)} has data`, async () => {
+          const found = asked.range ? await prometheus.lately(expr) : await prometheus.now(expr);
+          return found.length > 0 && found;
+        });
         for (const label of asked.labels)
           t.ok(
             answers.some(({ metric }) => metric[label] !== undefined),
@@ -395,7 +397,6 @@ t.test('every query works in a real Prometheus', { skip: why }, async t => {
         t.fail(`${nameOf(asked)}: ${error.message}`);
       }
     }
-    t.same(empty, [], 'all have data on such a board');
   });
 
   await t.test('the results are those of status', async t => {
