@@ -26,12 +26,16 @@ import { survey } from '../../src/telling/survey.js';
 import { Hearer, startIn } from '../kit/hanging.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';
-import { run } from '../kit/program.js';
+import { run, SENDER } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(200_000);
 // They mostly wait.
 t.jobs = 4;
+
+/** Runs `beoboard argv`, without what the programs that it runs print. */
+const beoboard = verbChild(t);
 
 const isRoot = process.getuid?.() === 0;
 
@@ -65,32 +69,6 @@ async function begin(t: Test, more: string[] = [], before?: (file: string) => vo
   };
   return { own, file, hearer, sender, said, next, put, end };
 }
-
-t.test('what a file may say', async t => {
-  const said: [text: string, intervalMs: number, forMs: number][] = [
-    ['interval 10s for 1h', 10_000, 3_600_000],
-    ['interval 250ms for 1s\n', 250, 1000],
-    ['# why\n\n#\n\tinterval \t 1.5s\tfor  744h  \n\n', 1500, 744 * 3_600_000],
-  ];
-  for (const [text, intervalMs, forMs] of said) t.same(parsePace(text), { intervalMs, forMs }, JSON.stringify(text));
-  for (const text of [
-    '',
-    '\n# interval 10s for 1h\n',
-    'interval 10s',
-    'interval 10 for 1h',
-    'interval 10s for 999ms',
-    'interval 10s for 745h',
-    'interval 10s for 1h for 1h',
-    'interval 10s for 1h\ninterval 10s for 1h',
-    'interval 10s for 1h\r\n',
-    'interval -1s for 1h',
-    'Interval 10s for 1h',
-    'interval=10s for 1h',
-    'interval 10s\0 for 1h',
-    'interval 10s for',
-  ])
-    t.throws(() => parsePace(text), { message: "does not read as 'interval TIME for TIME'" }, JSON.stringify(text));
-});
 
 t.test('the interval of the file: announced first, then used for its time, then over by itself', async t => {
   const { hearer, next, put, end } = await begin(t);
@@ -288,7 +266,7 @@ t.test('the whole way: the verb, a program that runs commands on nodes, and a se
     const { file, hearer, next, end } = await begin(t);
     const { program, calls } = standIn(t, name);
     const via = ['--via', [program, ...options].join(' '), '--pace-file', file];
-    const paced = await run(['pace', '-w', 'node[3,1-2],login1', '--interval', '1s', '--for', '90m', ...via]);
+    const paced = await beoboard(['pace', '-w', 'node[3,1-2],login1', '--interval', '1s', '--for', '90m', ...via]);
     t.match(paced, { code: 0, stderr: '' });
     const groups = name === 'ssh' ? ['node3', 'node1', 'node2', 'login1'] : ['login1,node[1-3]'];
     t.same(
@@ -313,7 +291,7 @@ t.test('the whole way: the verb, a program that runs commands on nodes, and a se
     t.match((await next(1))[0], /^pace: reports every 1\.0s for (1h30m|1h29m) /);
     await hearer.next('it reports so', ({ interval_ms }) => interval_ms === 1000);
 
-    const off = await run(['pace', '-w', 'node[1-3]', '--off', ...via]);
+    const off = await beoboard(['pace', '-w', 'node[1-3]', '--off', ...via]);
     t.match(off, { code: 0, stderr: '' });
     t.notOk(existsSync(file));
     await hearer.next('it has gone back', ({ interval_ms }) => interval_ms === 100);
@@ -322,157 +300,188 @@ t.test('the whole way: the verb, a program that runs commands on nodes, and a se
   }
 });
 
-t.test('nothing is run if the arguments are invalid', async t => {
-  const { program, calls } = standIn(t, 'clush');
-  const at = ['--via', program];
-  const good = ['-w', 'node[1-3]', '--interval', '10s', '--for', '1h'];
-  const dry = await run(['pace', ...good, '--dry-run', ...at]);
-  t.match(dry, { code: 0, stdout: /^\S+clush 'node\[1-3\]' 'sh -c .*interval 10s for 1h.*\n$/, stderr: '' });
-  const wrong: [RegExp, ...string[]][] = [
-    [/no nodes are given; write -w LIST/, '--interval', '10s', '--for', '1h'],
-    [/no interval; write --interval TIME, or --off/, '-w', 'node1', '--for', '1h'],
-    [/for how long\? write --for TIME/, '-w', 'node1', '--interval', '10s'],
-    [/--interval: '99ms' is out of bounds/, '-w', 'node1', '--interval', '99ms', '--for', '1h'],
-    [/--interval: '10' has no unit/, '-w', 'node1', '--interval', '10', '--for', '1h'],
-    [/--for: '999ms' is out of bounds; write 1s to 744h/, '-w', 'node1', '--interval', '1s', '--for', '999ms'],
-    [/--for: '745h' is out of bounds/, '-w', 'node1', '--interval', '1s', '--for', '745h'],
-    [/leave --interval and --for out/, ...good, '--off'],
-    [/is one argument too many/, ...good, 'node4'],
-    [/is not a plain absolute path/, ...good, '--pace-file', "/run/x'; reboot; '"],
-    [/is not a plain absolute path/, ...good, '--pace-file', '/run/%h'],
-    [/is not a plain absolute path/, ...good, '--pace-file', '/run/../etc/passwd'],
-    [/is not a plain absolute path/, ...good, '--pace-file', 'pace'],
-    [/is not a command/, ...good, '--via', ''],
-    [/is not a command/, ...good, '--via', "clush -o '-x' -w"],
-  ];
-  for (const name of [
-    '$(reboot)',
-    '`reboot`',
-    'a;reboot',
-    'a b',
-    '-oProxyCommand=reboot',
-    "a'b",
-    'a"b',
-    'a|b',
-    'a&b',
-    'a\nb',
-    '%h',
-    '@all',
-    '*',
-    'a/../b',
-    'root@a',
-    'a>b',
-    '\\a',
-    '',
-    '..',
-  ])
-    wrong.push([/^beoboard pace: --nodes: /, '-w', name, '--interval', '10s', '--for', '1h']);
-  for (const [why, ...argv] of wrong) {
-    const { code, stdout, stderr } = await run(['pace', ...(argv.includes('--via') ? [] : at), ...argv]);
-    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: why }, argv.join(' '));
-    t.equal(stderr.trimEnd().split('\n').length, 1, 'in one line');
-  }
-  t.same(calls(), []);
-});
-
-t.test('ssh behind another command, and a list that is too long for one argument', async t => {
-  const file = join(folder(t), 'pace');
-  const good = ['--interval', '10s', '--for', '1h', '--pace-file', file];
-  const groupsOf = (calls: string[][]) => calls.map(call => call.at(-2) ?? '');
-  for (const [words, lists] of [
-    ['env ssh', ['node1', 'node2']],
-    ['timeout 60 ssh -o BatchMode=yes', ['node1', 'node2']],
-    ['clush -R ssh -w', ['node[1-2]']],
-  ] as const) {
-    const { program, calls } = standIn(t, words.includes('clush') ? 'clush' : 'ssh');
-    const via = words.replace(/(^| )(ssh|clush)/, `$1${program}`);
-    t.match(await run(['pace', '-w', 'node[1-2]', ...good, '--via', via]), { code: 0, stderr: '' });
-    t.same(groupsOf(calls()).sort(), lists, words);
-  }
-
-  // Names without numbers, so that the list cannot be folded.
-  const many = Array.from(
-    { length: 10_000 },
-    (_, i) => `n${i.toString(26).replace(/\d/g, d => 'qrstuvwxyz'[Number(d)] ?? '')}xxxxxxxxxx`,
-  );
-  const nodes = join(folder(t), 'nodes');
-  writeFileSync(nodes, many.join('\n'));
-  const { program, calls } = standIn(t, 'clush');
-  t.match(await run(['pace', '-w', `@${nodes}`, ...good, '--via', program]), { code: 0, stderr: '' });
-  const lists = groupsOf(calls());
-  t.ok(lists.length > 1 && lists.every(list => list.length < 128 * 1024), `${lists.length} lists`);
-  t.same(lists.flatMap(list => list.split(',')).sort(), [...new Set(many)].sort());
-});
-
-t.test('what fails is told, with its code', async t => {
-  const file = join(folder(t), 'pace');
-  const good = ['pace', '-w', 'node[1-3]', '--interval', '10s', '--for', '1h', '--pace-file', file];
-  const clush = standIn(t, 'clush', 3);
-  const failed = await run([...good, '--via', clush.program]);
-  t.match(failed, { code: 1, stderr: /^beoboard pace: \S+clush ended with 3; some nodes may have been reached\n$/ });
-  const ssh = standIn(t, 'ssh', 255);
-  t.match(await run([...good, '--via', ssh.program]), {
-    code: 1,
-    stderr:
-      /^beoboard pace: \S+ssh ended with 255 for 3 of 3 nodes \(node\[1-3\]\); some nodes may have been reached\n$/,
+/** Tests in which no sender takes part. */
+function withoutSender(): void {
+  t.test('what a file may say', async t => {
+    const said: [text: string, intervalMs: number, forMs: number][] = [
+      ['interval 10s for 1h', 10_000, 3_600_000],
+      ['interval 250ms for 1s\n', 250, 1000],
+      ['# why\n\n#\n\tinterval \t 1.5s\tfor  744h  \n\n', 1500, 744 * 3_600_000],
+    ];
+    for (const [text, intervalMs, forMs] of said) t.same(parsePace(text), { intervalMs, forMs }, JSON.stringify(text));
+    for (const text of [
+      '',
+      '\n# interval 10s for 1h\n',
+      'interval 10s',
+      'interval 10 for 1h',
+      'interval 10s for 999ms',
+      'interval 10s for 745h',
+      'interval 10s for 1h for 1h',
+      'interval 10s for 1h\ninterval 10s for 1h',
+      'interval 10s for 1h\r\n',
+      'interval -1s for 1h',
+      'Interval 10s for 1h',
+      'interval=10s for 1h',
+      'interval 10s\0 for 1h',
+      'interval 10s for',
+    ])
+      t.throws(() => parsePace(text), { message: "does not read as 'interval TIME for TIME'" }, JSON.stringify(text));
   });
-  t.equal(ssh.calls().length, 3);
-  t.match(await run([...good, '--via', '/nonexistent/clush']), {
-    code: 1,
-    stderr:
-      /^beoboard pace: \/nonexistent\/clush cannot be run: there is no such program; install it, or name another one with --via; no node was reached\n$/,
-  });
-  t.match(await run([...good, '--via', `${clush.program}/clush`]), {
-    code: 1,
-    stderr: /^beoboard pace: \S+ cannot be run: ENOTDIR; no node was reached\n$/,
-  });
-  // The folder does not exist on the node, and the shell there says so.
-  const { program } = standIn(t, 'clush');
-  const nowhere = await run([
-    ...good.slice(0, -1),
-    join(file, '..', 'none', 'pace').replaceAll('//', '/'),
-    '--via',
-    program,
-  ]);
-  t.match(nowhere, { code: 1, stderr: /ended with 1; some nodes/ });
-  mkdirSync(join(file, '..', 'folder'));
-  const inside = await run([...good.slice(0, -1), join(file, '..', 'folder'), '--via', program]);
-  t.match(inside, { code: 1 }, 'a folder in its place is not taken for one to write into');
-  t.same(readdirSync(join(file, '..', 'folder')), []);
-  t.same(readdirSync(join(file, '..')).sort(), ['folder', 'pace'], 'and nothing half made is left');
-});
 
-t.test('status says who reports at another interval than most', async t => {
-  const node = (i: number, interval_ms: number, more: Partial<MadeNode> = {}) => ({
-    name: `node${i}`,
-    age: 0.1,
-    ...busy(1, { interval_ms }),
-    ...more,
+  t.test('nothing is run if the arguments are invalid', async t => {
+    const { program, calls } = standIn(t, 'clush');
+    const at = ['--via', program];
+    const good = ['-w', 'node[1-3]', '--interval', '10s', '--for', '1h'];
+    const dry = await beoboard(['pace', ...good, '--dry-run', ...at]);
+    t.match(dry, { code: 0, stdout: /^\S+clush 'node\[1-3\]' 'sh -c .*interval 10s for 1h.*\n$/, stderr: '' });
+    const wrong: [RegExp, ...string[]][] = [
+      [/no nodes are given; write -w LIST/, '--interval', '10s', '--for', '1h'],
+      [/no interval; write --interval TIME, or --off/, '-w', 'node1', '--for', '1h'],
+      [/for how long\? write --for TIME/, '-w', 'node1', '--interval', '10s'],
+      [/--interval: '99ms' is out of bounds/, '-w', 'node1', '--interval', '99ms', '--for', '1h'],
+      [/--interval: '10' has no unit/, '-w', 'node1', '--interval', '10', '--for', '1h'],
+      [/--for: '999ms' is out of bounds; write 1s to 744h/, '-w', 'node1', '--interval', '1s', '--for', '999ms'],
+      [/--for: '745h' is out of bounds/, '-w', 'node1', '--interval', '1s', '--for', '745h'],
+      [/leave --interval and --for out/, ...good, '--off'],
+      [/is one argument too many/, ...good, 'node4'],
+      [/is not a plain absolute path/, ...good, '--pace-file', "/run/x'; reboot; '"],
+      [/is not a plain absolute path/, ...good, '--pace-file', '/run/%h'],
+      [/is not a plain absolute path/, ...good, '--pace-file', '/run/../etc/passwd'],
+      [/is not a plain absolute path/, ...good, '--pace-file', 'pace'],
+      [/is not a command/, ...good, '--via', ''],
+      [/is not a command/, ...good, '--via', "clush -o '-x' -w"],
+    ];
+    for (const name of [
+      '$(reboot)',
+      '`reboot`',
+      'a;reboot',
+      'a b',
+      '-oProxyCommand=reboot',
+      "a'b",
+      'a"b',
+      'a|b',
+      'a&b',
+      'a\nb',
+      '%h',
+      '@all',
+      '*',
+      'a/../b',
+      'root@a',
+      'a>b',
+      '\\a',
+      '',
+      '..',
+    ])
+      wrong.push([/^beoboard pace: --nodes: /, '-w', name, '--interval', '10s', '--for', '1h']);
+    for (const [why, ...argv] of wrong) {
+      const { code, stdout, stderr } = await beoboard(['pace', ...(argv.includes('--via') ? [] : at), ...argv]);
+      t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: why }, argv.join(' '));
+      t.equal(stderr.trimEnd().split('\n').length, 1, 'in one line');
+    }
+    t.same(calls(), []);
   });
-  const say = (nodes: MadeNode[]) => oddities(survey(madeBoard(nodes))).map(({ text }) => text);
-  const most = (count: number, more: MadeNode[] = []) => [
-    ...Array.from({ length: count }, (_, i) => node(100 + i, 1000)),
-    ...more,
-  ];
-  t.same(say(most(5)), []);
-  t.same(say(most(5, [node(1, 10_000), node(2, 10_000), node(3, 10_000)])), [
-    '3 nodes report every 10s, most every 1s: node[1-3]',
-  ]);
-  t.same(say(most(5, [node(7, 250)])), ['node7 reports every 250ms, most every 1s']);
-  t.same(say(most(2, [node(1, 10_000), node(2, 10_000)])), [], 'where there is no most there is none that differs');
-  t.same(
-    say(most(9, [node(1, 60_000), node(2, 10_000), node(3, 1500), node(4, 250), node(5, 500), node(6, 60_000)])),
-    [
-      '2 nodes report every 1m, most every 1s: node[1,6]',
-      'node2 reports every 10s, most every 1s',
-      'node3 reports every 1500ms, most every 1s',
-      '2 more nodes (node[4-5]) report at other intervals',
-    ],
-    'a few of them',
-  );
-  t.same(
-    say(most(5, [node(1, 10_000, { goodbye: true }), { name: 'node2' }])),
-    [],
-    'those that have left, or never reported, are not counted',
-  );
-});
+
+  t.test('ssh behind another command, and a list that is too long for one argument', async t => {
+    const file = join(folder(t), 'pace');
+    const good = ['--interval', '10s', '--for', '1h', '--pace-file', file];
+    const groupsOf = (calls: string[][]) => calls.map(call => call.at(-2) ?? '');
+    for (const [words, lists] of [
+      ['env ssh', ['node1', 'node2']],
+      ['timeout 60 ssh -o BatchMode=yes', ['node1', 'node2']],
+      ['clush -R ssh -w', ['node[1-2]']],
+    ] as const) {
+      const { program, calls } = standIn(t, words.includes('clush') ? 'clush' : 'ssh');
+      const via = words.replace(/(^| )(ssh|clush)/, `$1${program}`);
+      t.match(await beoboard(['pace', '-w', 'node[1-2]', ...good, '--via', via]), { code: 0, stderr: '' });
+      t.same(groupsOf(calls()).sort(), lists, words);
+    }
+
+    // Names without numbers, so that the list cannot be folded.
+    const many = Array.from(
+      { length: 10_000 },
+      (_, i) => `n${i.toString(26).replace(/\d/g, d => 'qrstuvwxyz'[Number(d)] ?? '')}xxxxxxxxxx`,
+    );
+    const nodes = join(folder(t), 'nodes');
+    writeFileSync(nodes, many.join('\n'));
+    const { program, calls } = standIn(t, 'clush');
+    t.match(await beoboard(['pace', '-w', `@${nodes}`, ...good, '--via', program]), { code: 0, stderr: '' });
+    const lists = groupsOf(calls());
+    t.ok(lists.length > 1 && lists.every(list => list.length < 128 * 1024), `${lists.length} lists`);
+    t.same(lists.flatMap(list => list.split(',')).sort(), [...new Set(many)].sort());
+  });
+
+  t.test('what fails is told, with its code', async t => {
+    const file = join(folder(t), 'pace');
+    const good = ['pace', '-w', 'node[1-3]', '--interval', '10s', '--for', '1h', '--pace-file', file];
+    const clush = standIn(t, 'clush', 3);
+    const failed = await beoboard([...good, '--via', clush.program]);
+    t.match(failed, { code: 1, stderr: /^beoboard pace: \S+clush ended with 3; some nodes may have been reached\n$/ });
+    const ssh = standIn(t, 'ssh', 255);
+    t.match(await beoboard([...good, '--via', ssh.program]), {
+      code: 1,
+      stderr:
+        /^beoboard pace: \S+ssh ended with 255 for 3 of 3 nodes \(node\[1-3\]\); some nodes may have been reached\n$/,
+    });
+    t.equal(ssh.calls().length, 3);
+    t.match(await beoboard([...good, '--via', '/nonexistent/clush']), {
+      code: 1,
+      stderr:
+        /^beoboard pace: \/nonexistent\/clush cannot be run: there is no such program; install it, or name another one with --via; no node was reached\n$/,
+    });
+    t.match(await beoboard([...good, '--via', `${clush.program}/clush`]), {
+      code: 1,
+      stderr: /^beoboard pace: \S+ cannot be run: ENOTDIR; no node was reached\n$/,
+    });
+    // The folder does not exist on the node, and the shell there says so.
+    const { program } = standIn(t, 'clush');
+    const nowhere = await run([
+      ...good.slice(0, -1),
+      join(file, '..', 'none', 'pace').replaceAll('//', '/'),
+      '--via',
+      program,
+    ]);
+    t.match(nowhere, { code: 1, stderr: /ended with 1; some nodes/ });
+    mkdirSync(join(file, '..', 'folder'));
+    const inside = await beoboard([...good.slice(0, -1), join(file, '..', 'folder'), '--via', program]);
+    t.match(inside, { code: 1 }, 'a folder in its place is not taken for one to write into');
+    t.same(readdirSync(join(file, '..', 'folder')), []);
+    t.same(readdirSync(join(file, '..')).sort(), ['folder', 'pace'], 'and nothing half made is left');
+  });
+
+  t.test('status says who reports at another interval than most', async t => {
+    const node = (i: number, interval_ms: number, more: Partial<MadeNode> = {}) => ({
+      name: `node${i}`,
+      age: 0.1,
+      ...busy(1, { interval_ms }),
+      ...more,
+    });
+    const say = (nodes: MadeNode[]) => oddities(survey(madeBoard(nodes))).map(({ text }) => text);
+    const most = (count: number, more: MadeNode[] = []) => [
+      ...Array.from({ length: count }, (_, i) => node(100 + i, 1000)),
+      ...more,
+    ];
+    t.same(say(most(5)), []);
+    t.same(say(most(5, [node(1, 10_000), node(2, 10_000), node(3, 10_000)])), [
+      '3 nodes report every 10s, most every 1s: node[1-3]',
+    ]);
+    t.same(say(most(5, [node(7, 250)])), ['node7 reports every 250ms, most every 1s']);
+    t.same(say(most(2, [node(1, 10_000), node(2, 10_000)])), [], 'where there is no most there is none that differs');
+    t.same(
+      say(most(9, [node(1, 60_000), node(2, 10_000), node(3, 1500), node(4, 250), node(5, 500), node(6, 60_000)])),
+      [
+        '2 nodes report every 1m, most every 1s: node[1,6]',
+        'node2 reports every 10s, most every 1s',
+        'node3 reports every 1500ms, most every 1s',
+        '2 more nodes (node[4-5]) report at other intervals',
+      ],
+      'a few of them',
+    );
+    t.same(
+      say(most(5, [node(1, 10_000, { goodbye: true }), { name: 'node2' }])),
+      [],
+      'those that have left, or never reported, are not counted',
+    );
+  });
+}
+
+if (SENDER === '') withoutSender();
