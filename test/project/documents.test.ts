@@ -4,7 +4,7 @@
 // That machine is this one, in namespaces: with its own network and host name, and an empty /dev/shm and /run. Files
 // written to this clone, /etc, /usr and /tmp are in overlays in memory, which go with the namespaces.
 //
-// @seconds 86
+// @seconds 45
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,10 +13,12 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { INSTALLED, MATRIX, makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { INSIDE } from '../kit/network.js';
 import { ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
+import { type Answer, verbChild } from '../kit/verbchild.js';
 import { choosesNothing, notThere } from './testnames.js';
 
 t.setTimeout(1_800_000);
@@ -82,6 +84,11 @@ function commandsOf(text: string): Command[] {
 
 // ---- which of them are not run ----
 
+/** Builds that no other test needs: everything is compiled for them alone. */
+const ONLY_IN_MATRIX: [what: RegExp, why: string][] = [
+  [/^make .*(CC=gcc|LINK=musl-gcc)/, 'it compiles another sender; `npm run test:long -- matrix` runs it'],
+];
+
 const NOT_RUN: [what: RegExp, why: string][] = [
   [/^apt-get install /, 'it needs the network; .ci/run installs what tests need'],
   [/^bash \.ci\/run$/, 'it runs the tests'],
@@ -104,6 +111,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
   [/^beoboard zoom (node|--play)/, 'it needs a node to log in to; `zoom/zoom` runs it by what stands for ssh'],
   [/^usermod /, 'anna is nobody here'],
+  ...(process.env[MATRIX] === undefined ? ONLY_IN_MATRIX : []),
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
 
@@ -226,10 +234,37 @@ const environment = {
 /** For what is only compiled to be there: half the work of a compiler is to make the result fast. */
 const QUICKLY = { CFLAGS: '-O0' };
 
-const bash = (text: string) => {
-  const env = text.startsWith('make -C c/') ? { ...environment, ...QUICKLY } : environment;
-  return spawnSync('bash', ['-c', text], { cwd: ROOT, env, encoding: 'utf8', maxBuffer: 1 << 28 });
-};
+/** Where other tests have what a command compiles; undefined for one that compiles what they have not. */
+function outOf(text: string): string | undefined {
+  const [, room, words = ''] = /^make -C c\/(sender|verbs|gate|mon)\b(.*)/.exec(text) ?? [];
+  if (room === undefined) return undefined;
+  const [, , CC] = /\bCC=("?)(.*?)(\1)( |$)/.exec(words) ?? [];
+  const [, LINK] = /\bLINK=(\S+)/.exec(words) ?? [];
+  return makeIn(room, CC === undefined ? INSTALLED : { CC, ...(LINK !== undefined && { LINK }) });
+}
+
+const bash = (text: string, more: NodeJS.ProcessEnv = {}) =>
+  spawnSync('bash', ['-c', text], {
+    cwd: ROOT,
+    env: { ...environment, ...more },
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+
+/** A `beoboard` with nothing but its arguments. */
+const isPlain = (text: string) => /^beoboard [^|&;<>$`()]*$/.test(text.replace(/'[^']*'|"[^"$`]*"/g, ''));
+
+/** Runs a command; `beoboard` in a process that is there already, with the words that the shell makes of the line. */
+async function runs(text: string, beoboard: ReturnType<typeof verbChild>): Promise<Answer> {
+  if (isPlain(text)) {
+    const { stdout } = bash(`beoboard() { printf '%s\\0' "$@"; }\n${text}`);
+    return beoboard(stdout.split('\0').slice(0, -1), environment);
+  }
+  const out = outOf(text);
+  const more = out !== undefined ? { OUT: out } : text.startsWith('make -C c') ? QUICKLY : {};
+  const { status, stdout, stderr } = bash(out === undefined ? text : text.replace('OUT=DIR', `OUT=${out}`), more);
+  return { code: status ?? '', stdout, stderr };
+}
 
 const BOARD = new BoardReader('/dev/shm/beoboard/board');
 
@@ -275,7 +310,9 @@ class Daemons {
     const { stdout: user } = bash('stat -c %U /dev/shm/beoboard 2>/dev/null || echo root');
     const become = `setpriv --reuid=${user.trim()} --regid=${user.trim()} --clear-groups`;
     if (!this.#running.has('receive')) await this.start(t, 'receive', `${become} beoboard receive`);
-    if (!this.#running.has('send')) await this.start(t, 'send', 'beoboard send --to MASTER');
+    // The sender in C starts in less time.
+    const sender = join(makeIn('sender', INSTALLED), 'beoboard-send');
+    if (!this.#running.has('send')) await this.start(t, 'send', `${sender} --to MASTER`);
   }
 
   /** Ends one daemon, or all of them. */
@@ -303,15 +340,25 @@ async function onTerminal(t: Test, name: string, text: string): Promise<void> {
   await exit;
 }
 
-async function perform(t: Test, daemons: Daemons, command: Command, where: string): Promise<void> {
+/** Why a command cannot be run here; false if it can. */
+function lacking(text: string): string | false {
+  const needs = NEEDS.filter(([what]) => what.test(text));
+  return needs.map(([, packages, ...programs]) => lacks(packages, ...programs)).find(skip => skip !== false) ?? false;
+}
+
+async function perform(
+  t: Test,
+  daemons: Daemons,
+  beoboard: ReturnType<typeof verbChild>,
+  command: Command,
+  where: string,
+): Promise<void> {
   const text = command.text.replace(/\b[A-Z]+\b/g, word =>
     Object.hasOwn(NAMES, word) ? (NAMES[word] as string) : word,
   );
   const name = `${where}:${command.line}: ${command.text}`;
-  for (const [, packages, ...programs] of NEEDS.filter(([what]) => what.test(text))) {
-    const skip = lacks(packages, ...programs);
-    if (skip !== false) return void t.pass(name, { skip });
-  }
+  const skip = lacking(text);
+  if (skip !== false) return void t.pass(name, { skip });
   for (const [, what] of BEFORE.filter(([start]) => text.startsWith(start))) {
     const { status, stderr } = bash(what);
     t.equal(status, 0, `${name}: before it, ${what}: ${stderr}`);
@@ -320,9 +367,9 @@ async function perform(t: Test, daemons: Daemons, command: Command, where: strin
   if (kind !== null) return daemons.start(t, kind[1] ?? kind[2] ?? '', text);
   if (READER.test(text)) await daemons.cluster(t);
   if (ON_TERMINAL.test(text)) return onTerminal(t, name, text);
-  const { status, stdout, stderr } = bash(text);
+  const { code, stdout, stderr } = await runs(text, beoboard);
   const answer = ANSWERS.find(([what]) => what.test(text))?.[1];
-  t.ok(status === 0 || status === answer, `${name}: exit code ${status}: ${(stderr || stdout).slice(-1000)}`);
+  t.ok(code === 0 || code === answer, `${name}: exit code ${code}: ${(stderr || stdout).slice(-1000)}`);
   for (const [, what] of AFTER.filter(([whole]) => whole === text)) {
     const after = bash(what);
     t.equal(after.status, 0, `${name}: after it, ${what}: ${after.stderr}`);
@@ -334,6 +381,7 @@ async function perform(t: Test, daemons: Daemons, command: Command, where: strin
 if (INSIDE)
   t.test('the documents, read from the first to the last', async t => {
     const daemons = new Daemons();
+    const beoboard = verbChild(t);
     t.teardown(() => daemons.kill());
     const done = new Set<string>();
     const took: [ms: number, text: string][] = [];
@@ -349,7 +397,7 @@ if (INSIDE)
         if ((reads || /^(make|npm) /.test(command.text)) && done.has(key)) continue;
         done.add(key);
         const began = performance.now();
-        await perform(t, daemons, command, path);
+        await perform(t, daemons, beoboard, command, path);
         took.push([performance.now() - began, command.text]);
       }
       await daemons.end(t);
@@ -385,6 +433,11 @@ else {
     for (const text of new Set(all)) t.strictSame(choosesNothing(text) ?? [], [], `${text} chooses what there is`);
     t.strictSame(choosesNothing('npm test -- order nothing'), ['nothing']);
   });
+
+  // Here, because what is compiled in the namespaces goes with them.
+  for (const path of DOCUMENTS)
+    for (const { text } of commandsOf(readFileSync(join(ROOT, path), 'utf8')))
+      if (reasonNot(text) === undefined && lacking(text) === false) outOf(text);
 
   const unshare = [
     '--mount',

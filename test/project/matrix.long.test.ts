@@ -17,6 +17,7 @@ for (const file of [
   'supermon/mon',
   'slurm/gate',
   'cli/shortverbs',
+  'project/documents',
 ])
   t.spawn(
     process.execPath,
