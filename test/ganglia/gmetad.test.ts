@@ -1,7 +1,8 @@
 // A real gmetad 3.7.2 polls `beoboard ganglia`: what it counts, sums and records, and that nothing on a board harms it.
 // Runs in its own network, because gmetad listens on all addresses.
 //
-// @seconds 43
+// @seconds 20
+// @waits
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -210,6 +211,7 @@ function inside(): void {
     t.notMatch(tree.slice(tree.indexOf(']>')), /[&']|[^\n -~]/, 'and free of what breaks it for others');
     const clusters = await gmetad.clusters();
     t.equal(Object.keys(clusters).length, boards.length + own.length);
+    const recorded = gmetad.newestOf(gmetad.written().filter(path => path.endsWith('/load_one')));
     for (const [name, { hosts }] of Object.entries(clusters)) {
       t.match(name, /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
       for (const [host, { metrics }] of Object.entries(hosts)) {
@@ -218,14 +220,14 @@ function inside(): void {
           FACTS.every(fact => metrics[fact.name] !== undefined),
           `${name} ${host}: all metrics are there`,
         );
-        t.equal(gmetad.newest(`${name}/${host}/load_one`).values.sum, 12.34, `${name} ${host}: and recorded`);
+        t.equal(recorded[`${name}/${host}/load_one`]?.values.sum, 12.34, `${name} ${host}: and recorded`);
         t.match(await gmetad.ask(`/${name}/${host}/load_one`), /<METRIC NAME="load_one"/, 'and can be asked for');
       }
     }
     t.same(gmetad.complaints(), []);
   });
 
-  t.test('400 nodes: a part falls silent, comes back, and others are new', { buffered: true }, async t => {
+  t.test('100 nodes: a part falls silent, comes back, and others are new', { buffered: true }, async t => {
     const board = boardPath(t);
     const receiver = await startReceiver(t, board, ['--cluster', 'big', ...LIMITS]);
     const load = (prefix: string, count: number) =>
@@ -234,23 +236,23 @@ function inside(): void {
         ...['--to', `127.0.0.1:${receiver.port}`, '--cluster', 'big', '--interval', '500ms'],
         ...['--prefix', prefix, '--size', String(count)],
       ]);
-    load('stays', 240);
-    let goes = load('goes', 120);
+    load('stays', 60);
+    let goes = load('goes', 30);
     const server = await serve(t, [board]);
-    // Writing 16,000 RRDs would only test the disk.
+    // Writing 4,000 RRDs would only test the disk.
     const gmetad = await Gmetad.start(t, [server.port], { records: false });
-    await gmetad.counts('big', '360 up, 0 down');
+    await gmetad.counts('big', '90 up, 0 down');
     goes.child.kill('SIGKILL');
     await goes.exit;
-    await gmetad.counts('big', '240 up, 120 down');
-    goes = load('goes', 120);
-    await gmetad.counts('big', '360 up, 0 down');
-    load('new', 40);
-    await gmetad.counts('big', '400 up, 0 down');
+    await gmetad.counts('big', '60 up, 30 down');
+    goes = load('goes', 30);
+    await gmetad.counts('big', '90 up, 0 down');
+    load('new', 10);
+    await gmetad.counts('big', '100 up, 0 down');
     await gmetad.polls(1);
-    t.equal((await gmetad.clusters(true)).big?.sums.cpu_num?.SUM, String(400 * 64));
+    t.equal((await gmetad.clusters(true)).big?.sums.cpu_num?.SUM, String(100 * 64));
     const hosts = Object.values((await gmetad.clusters()).big?.hosts ?? {});
-    t.equal(hosts.length, 400, 'none is there twice');
+    t.equal(hosts.length, 100, 'none is there twice');
     t.ok(hosts.every(({ metrics }) => metrics.cpu_num?.VAL === '64'));
     t.same(gmetad.complaints(), []);
   });
@@ -272,7 +274,8 @@ function beat(t: Test, path: string): void {
   });
 }
 
-t.jobs = 3;
+// They mostly wait for polls.
+t.jobs = 6;
 t.setTimeout(300_000);
 
 if (skip) t.pass('skipped', { skip });

@@ -74,6 +74,9 @@ const refused = (error: NodeJS.ErrnoException): false => {
   return false;
 };
 
+/** How often a test looks whether gmetad has polled, which it does every two seconds. */
+const LOOKS_MS = 200;
+
 let nextPort = 18_651;
 
 export class Gmetad {
@@ -166,7 +169,7 @@ export class Gmetad {
           const found = await this.#lastPoll();
           return found > last && found;
         },
-        50,
+        LOOKS_MS,
       );
   }
 
@@ -183,13 +186,14 @@ export class Gmetad {
 
   /** Hosts up and down in a cluster's summary: `2 up, 1 down`. */
   async heads(cluster: string): Promise<string> {
-    const { UP, DOWN } = (await this.clusters(true))[cluster]?.counts ?? {};
-    return `${UP} up, ${DOWN} down`;
+    const summary = await this.ask(`/${cluster}?filter=summary`);
+    const [, up, down] = /<CLUSTER [^>]*>\s*<HOSTS UP="(\d+)" DOWN="(\d+)"/.exec(summary) ?? [];
+    return `${up} up, ${down} down`;
   }
 
   /** Waits until its summary of a cluster has these counts. */
   async counts(cluster: string, heads: string): Promise<void> {
-    await until(`gmetad counts ${heads} in ${cluster}`, async () => (await this.heads(cluster)) === heads, 50);
+    await until(`gmetad counts ${heads} in ${cluster}`, async () => (await this.heads(cluster)) === heads, LOOKS_MS);
   }
 
   /** The paths of the RRDs below a folder of `rrds`, without `.rrd`, sorted. */
