@@ -78,6 +78,31 @@ export interface Shown {
   picture?: Buffer;
 }
 
+/** A copy with the patches, for any number of `GangliaWeb`; returns the folder that they serve. */
+export function mended(t: Teardown): string {
+  const root = folder(t, tmpdir());
+  const pages = join(root, 'ganglia');
+  cpSync(PACKAGE, pages, { recursive: true, dereference: true });
+  symlinkSync('/usr/share/javascript', join(root, 'javascript'));
+  for (const [file, from, to] of MENDS) {
+    const path = join(pages, file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(from)) throw new Error(`${path}: not found, mend it otherwise: ${from}`);
+    writeFileSync(path, text.replaceAll(from, to));
+  }
+  const conf = join(pages, 'conf.php');
+  writeFileSync(conf, `${readFileSync(conf, 'utf8')}<?php\nrequire getenv('SETTINGS');\n`);
+  return root;
+}
+
+interface Options {
+  /** What `mended` has made. */
+  pages: string;
+  port: number;
+  queryPort: number;
+  rrds: string;
+}
+
 export class GangliaWeb {
   /** The URL of its pages. */
   readonly url: string;
@@ -86,23 +111,14 @@ export class GangliaWeb {
   #page: Page | undefined;
 
   /** Starts ganglia-web on a port of 127.0.0.1; it queries `queryPort` and draws from `rrds`. Ended with the test. */
-  static async start(t: Teardown, options: { port: number; queryPort: number; rrds: string }): Promise<GangliaWeb> {
+  static async start(t: Teardown, options: Options): Promise<GangliaWeb> {
     const web = new GangliaWeb(t, options);
     await until('ganglia-web listens', () => web.#log.includes('Development Server'));
     return web;
   }
 
-  private constructor(t: Teardown, { port, queryPort, rrds }: { port: number; queryPort: number; rrds: string }) {
+  private constructor(t: Teardown, { pages, port, queryPort, rrds }: Options) {
     const dir = folder(t, tmpdir());
-    const pages = join(dir, 'root', 'ganglia');
-    cpSync(PACKAGE, pages, { recursive: true, dereference: true });
-    symlinkSync('/usr/share/javascript', join(dir, 'root', 'javascript'));
-    for (const [file, from, to] of MENDS) {
-      const path = join(pages, file);
-      const text = readFileSync(path, 'utf8');
-      if (!text.includes(from)) throw new Error(`${path}: not found, mend it otherwise: ${from}`);
-      writeFileSync(path, text.replaceAll(from, to));
-    }
     const conf = join(dir, 'conf');
     cpSync('/var/lib/ganglia-web/conf', conf, { recursive: true });
     const settings: Record<string, string> = {
@@ -117,7 +133,8 @@ export class GangliaWeb {
     };
     for (const name of ['compiled', 'cache']) mkdirSync(join(dir, name));
     const lines = Object.entries(settings).map(([name, value]) => `$conf['${name}'] = '${value}';\n`);
-    writeFileSync(join(pages, 'conf.php'), `${readFileSync(join(pages, 'conf.php'), 'utf8')}<?php\n${lines.join('')}`);
+    const file = join(dir, 'settings.php');
+    writeFileSync(file, `<?php\n${lines.join('')}`);
     const before = join(dir, 'before.php');
     writeFileSync(before, BEFORE);
     const settingsOfPhp = [
@@ -130,16 +147,8 @@ export class GangliaWeb {
     ];
     this.#child = spawn(
       'setpriv',
-      [
-        ...ORPHANED,
-        PHP,
-        ...settingsOfPhp.flatMap(setting => ['-d', setting]),
-        '-S',
-        `127.0.0.1:${port}`,
-        '-t',
-        join(dir, 'root'),
-      ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
+      [...ORPHANED, PHP, ...settingsOfPhp.flatMap(setting => ['-d', setting]), '-S', `127.0.0.1:${port}`, '-t', pages],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SETTINGS: file } },
     );
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (data: Buffer) => {
