@@ -1,7 +1,7 @@
 // A sender that runs for years: clocks that jump, a machine that sleeps, devices that come and go, masters that are
 // away, another name. Mostly with simulated clocks and trees, so that an hour takes seconds and is always the same.
 //
-// @seconds 23
+// @seconds 15
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -831,9 +831,8 @@ function outside(): void {
     const machine = new Machine();
     const [here, away] = [await listener(), await listener()];
     await new Promise<void>(resolve => away.socket.close(resolve));
-    const collector = new Collector({ proc: '/proc', sys: '/sys' });
-    t.teardown(() => collector.close());
-    const sender = senderOn(t, machine, [here.address, away.address], collector);
+    // What collecting keeps is seen in the two hours without a route.
+    const sender = senderOn(t, machine, [here.address, away.address], NOTHING);
     await twoHours(t, machine);
     t.ok(here.heard.count >= 7200);
     t.equal(here.heard.count, sender.sent(), 'the other master hears all of them');
