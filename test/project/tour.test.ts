@@ -2,7 +2,7 @@
 // what the program prints, except its numbers. A comment before the screen has numbers that matter: `<!-- until PATTERN
 // -->` waits for them. `node dist/test/project/tour.test.js --write` writes the screens anew.
 //
-// @seconds 79
+// @seconds 60
 // @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -16,6 +16,7 @@ import { INSIDE } from '../kit/network.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { writeVerbScript } from '../kit/verbscript.js';
 
 t.setTimeout(600_000);
 const PAGE = join(ROOT, 'docs', 'tour.md');
@@ -81,6 +82,8 @@ class Tour {
   constructor(
     readonly home: string,
     readonly environment: NodeJS.ProcessEnv,
+    /** That of the terminal `you`, in which everything ends by itself. */
+    readonly yours: NodeJS.ProcessEnv,
   ) {}
 
   /** Does a step, and returns the screen after it. */
@@ -130,7 +133,7 @@ class Tour {
     let text = '';
     // Asynchronous, so that the output of the other terminals is read meanwhile.
     const look = async () => {
-      const child = spawn('bash', ['-c', `{ ${command}; } 2>&1`], { cwd: this.home, env: this.environment });
+      const child = spawn('bash', ['-c', `{ ${command}; } 2>&1`], { cwd: this.home, env: this.yours });
       text = '';
       child.stdout.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;
@@ -145,8 +148,7 @@ class Tour {
         await look();
         return isRight();
       },
-      // Each look starts a program.
-      2000,
+      200,
     ).catch(() => undefined);
     return text;
   }
@@ -165,7 +167,10 @@ if (INSIDE)
     // The folder looks like a clone, and the real clone is not written to.
     symlinkSync(join(ROOT, 'packaging'), join(home, 'packaging'));
     const environment = { ...process.env, HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` };
-    const tour = new Tour(home, environment);
+    process.chdir(home);
+    const quick = folder(t);
+    await writeVerbScript(t, quick, environment);
+    const tour = new Tour(home, environment, { ...environment, PATH: `${quick}${delimiter}${environment.PATH}` });
     t.teardown(() => tour.end());
     const text = readFileSync(PAGE, 'utf8');
     const lines = text.split('\n');
