@@ -1,6 +1,7 @@
 // The sender in C in place of the other: every option, and the tests of a running sender once more.
 //
-// @seconds 50
+// @seconds 40
+// @waits
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +18,7 @@ import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 // These tests mostly wait, so several run at the same time.
-t.jobs = 4;
+t.jobs = 7;
 
 // The sender as it is installed, if musl-gcc is there; and a dynamic one, which can preload our library with calls that
 // hang.

@@ -151,13 +151,15 @@ for (const moment of ['look-up', 'open', 'read'] as Moment[])
     t.match(whole, { health: 1, power_node_w: 345, gpu_count: 1, gpu: [{ util_pct: 50, temp_degc: 60 }] });
     const from = hearer.reports.length;
     const waits = await Waits.open(t, sender.pid);
+    // Until now it has not hung, however long the watcher took to start.
+    const hung = hearer.reports.length;
     others.hang(moment);
     const stale = await hearer.next('it is seen to hang', isStale);
     const closed = await hearer.next('a round is closed', report => isAfter(report, stale));
     t.notOk(closed.sets.includes('health'), 'what is read in every round is gone with the round in which it hung');
     const gone = await hearer.next('all of them are gone', ({ sets }) => !SETS.some(set => sets.includes(set)));
     // These are read every 5 s, last before the hang; each one is noticed in its own round.
-    const until = hearer.reports.slice(from, hearer.reports.indexOf(gone) + 1);
+    const until = hearer.reports.slice(hung, hearer.reports.indexOf(gone) + 1);
     t.ok(roundsOf(until) <= 13, `within two of their periods: ${roundsOf(until)} rounds of a second`);
     others.release();
     const back = await hearer.next('all is back', report => has(report, SETS) && !isStale(report));

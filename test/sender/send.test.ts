@@ -15,6 +15,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 /** A master that only stores the reports. */
 class Master {
@@ -52,6 +53,7 @@ const isSet = (report: Report | undefined, flag: keyof typeof bits.flags) =>
 
 t.test('status --json says what /proc says at that moment, field by field', async t => {
   const board = boardPath(t);
+  const beoboard = verbChild(t);
   const { port } = await startReceiver(t, board);
   const meminfo = () =>
     new Map([...readFileSync('/proc/meminfo', 'utf8').matchAll(/^(\S+):\s+(\d+)/gm)].map(([, k, v]) => [k, Number(v)]));
@@ -73,7 +75,7 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
   t.teardown(() => reader.close());
   await until('it is on the board', () => reader.snapshot().count === 1);
   const after = moving();
-  const { code, stdout } = await run(['status', '--json', '--board', board]);
+  const { code, stdout } = await beoboard(['status', '--json', '--board', board]);
   t.equal(code, 0);
   const status = JSON.parse(stdout);
   t.equal(status.schema, 1);
@@ -106,7 +108,7 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
   const { blocks, bsize } = statfsSync('/', { bigint: true });
   t.equal(report.root_total_mib, Number((blocks * bsize) >> 20n), 'the slow side has had its round');
   t.ok(BigInt(report.slow_boot_ns) >= BigInt(report.start_boot_ns));
-  const xml = await run(['xml', '--board', board]);
+  const xml = await beoboard(['xml', '--board', board]);
   t.match(xml.stdout, new RegExp(`<METRIC NAME="mem_total" VAL="${report.mem_total_mib * 1024}"`));
   t.match(xml.stdout, new RegExp(`<METRIC NAME="cpu_num" VAL="${report.cpus_online}"`));
   t.match(xml.stdout, new RegExp(`<METRIC NAME="load_one" VAL="${(report.load1_c / 100).toFixed(2)}"`));
