@@ -64,7 +64,7 @@ const base = folder(t);
 chmodSync(base, 0o755); // an ordinary user needs access
 
 // Readers with the sanitizers; only board.o, as schedulers link it.
-const sanitizers = 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all';
+const sanitizers = 'CFLAGS=-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all';
 const built = spawnSync('make', ['-s', '-C', join(ROOT, 'c'), 'look', `OUT=${base}/look`, sanitizers]);
 const LOOK = join(base, 'look', 'look');
 

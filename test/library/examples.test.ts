@@ -27,6 +27,7 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
     encoding: 'utf8',
     env: { ...process.env, ...env },
     timeout: 120_000,
+    killSignal: 'SIGKILL',
   });
   return { status, stdout: stdout ?? '', stderr: stderr ?? String(error) };
 }
@@ -399,8 +400,10 @@ t.test('the reader of an example may close the pipe early, as head does', async 
 
 t.test('a writer at full speed tears nothing', async t => {
   const path = boardPath(t);
-  const writer = spawn(join(MADE, 'lib', 'test', 'threads'), [path, '2000000000', 'threads'], {
+  const writer = spawn(join(MADE, 'lib', 'test', 'threads'), [path, '2000000000', 'alone'], {
     stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: 300_000,
+    killSignal: 'SIGKILL',
   });
   const gone = new Promise(resolve => writer.once('close', resolve));
   t.teardown(async () => {
