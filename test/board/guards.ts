@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import type { Test } from 'tap';
+import { DYNAMIC } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { build, compare, type Edit, edited, loadsOf, type Program, type Run } from './tearing.js';
 
@@ -410,7 +411,8 @@ export function takeAway(t: Test, which: 'first' | 'each', seed: number): void {
       for (const finder of finders) {
         const program = programOf(finder);
         if (which === 'first' && program !== programOf(finders[0])) continue;
-        const run = built.get(program) ?? (await build(t, program, { from, flags: ['-O0', '-w'] }));
+        const run =
+          built.get(program) ?? (await build(t, program, { compiler: DYNAMIC.CC, from, flags: ['-O0', '-w'] }));
         built.set(program, run);
         const scenario = finder.slice(program.length + 1);
         const { status, stdout, stderr } = await {

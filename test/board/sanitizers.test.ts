@@ -20,7 +20,11 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races'], OF
   const run = (t: Test, program: string, ...words: string[]) => {
     const made = join(makeIn('', how, program), program);
     const [command = '', ...argv] = [...under, made, ...words];
-    const { status, stdout, stderr } = spawnSync(command, argv, { encoding: 'utf8', timeout: 600_000, killSignal: 'SIGKILL' });
+    const { status, stdout, stderr } = spawnSync(command, argv, {
+      encoding: 'utf8',
+      timeout: 600_000,
+      killSignal: 'SIGKILL',
+    });
     t.equal(status, 0, `${stdout}${stderr}`);
     t.equal(stderr, '');
     return stdout;

@@ -33,7 +33,7 @@ const CHECKED = '-DBB_INVARIANTS';
 export const SANITIZED = ['-O0', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 export interface Build {
-  compiler?: string;
+  compiler?: string | undefined;
   flags?: string[];
   /** Used instead of c/. */
   from?: Edited;
@@ -98,14 +98,25 @@ async function compileObject(source: string, compiler: string, flags: string[]):
   return object;
 }
 
+/** Whether what is compiled of a source is another in an edited copy of c/; `object` is that of the unedited one. */
+async function isAnother(source: string, from: Edited, object: () => Promise<string>): Promise<boolean> {
+  const functions = [...includedBy(source)].flatMap(file => from.functions.get(file) ?? []);
+  if (functions.length === 0 || from.functions.has(source)) return functions.length > 0;
+  // A header. Without optimising, of its functions those are there, by name, which the source uses, and no others.
+  const compiled = readFileSync(await object());
+  return functions.some(name => compiled.includes(name));
+}
+
 /** Compiles a program. */
 export async function build(t: Teardown, name: Program, options: Build = {}): Promise<Run> {
   const { compiler = 'gcc', from } = options;
   const { sources, hooked } = PROGRAMS[name];
   const flags = [...FLAGS, ...(options.flags ?? ['-O2']), ...(hooked ? ['-include', HOOKS] : [])];
   if (from === undefined) flags.push(CHECKED);
-  const isEdited = (source: string) => [...includedBy(source)].some(file => from?.files.has(file));
-  const parts = sources.map(source => (isEdited(source) ? source : objectOf(source, compiler, flags)));
+  const parts = sources.map(async source => {
+    const object = () => objectOf(source, compiler, flags);
+    return from !== undefined && (await isAnother(source, from, object)) ? source : object();
+  });
   const out = join(folder(t), name);
   await compile(compiler, [...flags, '-o', out, ...(await Promise.all(parts))], from?.path ?? C);
   return (...args) => run(out, args.map(String));
@@ -114,10 +125,10 @@ export async function build(t: Teardown, name: Program, options: Build = {}): Pr
 /** One or more lines of a file under c/, and their replacement. */
 export type Edit = [file: string, from: string, to: string];
 
-/** A copy of what our programs are made of, and its changed files. */
+/** A copy of what our programs are made of, and the functions that are changed in it, by file. */
 export interface Edited {
   path: string;
-  files: Set<string>;
+  functions: Map<string, string[]>;
 }
 
 /** A copy of c/, as far as our programs are made of it, with these edits. */
@@ -128,12 +139,16 @@ export function edited(t: Teardown, edits: Edit[]): Edited {
   ))
     cpSync(join(C, file), join(path, file));
   cpSync(join(C, HOOKS), join(path, HOOKS));
+  const functions = new Map<string, string[]>();
   for (const [file, from, replacement] of edits) {
     const parts = readFileSync(join(path, file), 'utf8').split(from);
     if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
     writeFileSync(join(path, file), parts.join(replacement));
+    const [, name] = [...`${parts[0]}${from}`.matchAll(/^[a-z].*?(\w+)\(/gm)].at(-1) ?? [];
+    if (name === undefined) throw new Error(`in no function of c/${file}: ${from}`);
+    functions.set(file, [...(functions.get(file) ?? []), name]);
   }
-  return { path, files: new Set(edits.map(([file]) => file)) };
+  return { path, functions };
 }
 
 /** After how many loads the reader in a scenario is cut off, if the general number is `loads`. */
