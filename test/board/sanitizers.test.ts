@@ -2,7 +2,7 @@
 // receiver's thread beside one that makes requests. With other compilers and for another processor by
 //   npm run test:long -- matrix
 //
-// @seconds 13
+// @seconds 10
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

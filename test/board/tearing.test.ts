@@ -3,7 +3,7 @@
 // C11; and each guard of test/board/guards.ts is taken away, which one of these must find. All of them find it, and
 // more, in test/board/tearing.long.test.ts. docs/tearing.md says what that proves.
 //
-// @seconds 53
+// @seconds 45
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';

@@ -2,7 +2,7 @@
 // under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
 // reads. For longer: test/fuzz/fuzz.long.test.ts. docs/fuzzing.md says what is compared with what.
 //
-// @seconds 34
+// @seconds 24
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

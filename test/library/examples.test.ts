@@ -1,7 +1,7 @@
 // The examples as a reader of the documentation would run them: with a receiver and a simulated cluster; and those that
 // read the layout themselves, with a writer at full speed.
 //
-// @seconds 20
+// @seconds 15
 
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';

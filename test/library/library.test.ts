@@ -1,7 +1,7 @@
 // The C library as programs see it: its header under every standard, its symbols, its promises about time, memory and
 // system calls, and its answers compared with those of the TypeScript readers.
 //
-// @seconds 35
+// @seconds 24
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {

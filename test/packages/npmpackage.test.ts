@@ -1,6 +1,6 @@
 // The package as it would be published: installing it runs nothing, and it explains how to build its addon.
 //
-// @seconds 14
+// @seconds 6
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
