@@ -120,8 +120,9 @@ t.test('statfs of the scratch', { buffered: true }, async t => {
   const argv = ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', scratch];
   const sender = startIn(t, { env: statfs.env }, argv);
   await hearer.next('all is there', report => has(report, [...ALWAYS, 'scratch']));
-  const from = hearer.reports.length;
+  // From here on it is watched, and soon hangs: a watcher may take long to start.
   const waits = await Waits.open(t, sender.pid);
+  const from = hearer.reports.length;
   statfs.hang();
   await hearer.next('it is seen to hang', isStale);
   const gone = await hearer.next('its bit is gone', report => !report.sets.includes('scratch'));
@@ -149,17 +150,15 @@ for (const moment of ['look-up', 'open', 'read'] as Moment[])
     const SETS = ['health', 'power', 'gpu', 'gpu_errors'];
     const whole = await hearer.next('all is there', report => has(report, [...ALWAYS, 'scratch', ...SETS]));
     t.match(whole, { health: 1, power_node_w: 345, gpu_count: 1, gpu: [{ util_pct: 50, temp_degc: 60 }] });
-    const from = hearer.reports.length;
     const waits = await Waits.open(t, sender.pid);
-    // Until now it has not hung, however long the watcher took to start.
-    const hung = hearer.reports.length;
+    const from = hearer.reports.length;
     others.hang(moment);
     const stale = await hearer.next('it is seen to hang', isStale);
     const closed = await hearer.next('a round is closed', report => isAfter(report, stale));
     t.notOk(closed.sets.includes('health'), 'what is read in every round is gone with the round in which it hung');
     const gone = await hearer.next('all of them are gone', ({ sets }) => !SETS.some(set => sets.includes(set)));
     // These are read every 5 s, last before the hang; each one is noticed in its own round.
-    const until = hearer.reports.slice(hung, hearer.reports.indexOf(gone) + 1);
+    const until = hearer.reports.slice(from, hearer.reports.indexOf(gone) + 1);
     t.ok(roundsOf(until) <= 13, `within two of their periods: ${roundsOf(until)} rounds of a second`);
     others.release();
     const back = await hearer.next('all is back', report => has(report, SETS) && !isStale(report));
@@ -177,8 +176,8 @@ t.test('counters below /sys', { buffered: true, skip }, async t => {
   const argv = ['send', '--to', hearer.address, '--sys', sys, '--scratch', folder(t)];
   const sender = startIn(t, ports, argv);
   await hearer.next('all is there', report => has(report, [...ALWAYS, 'fabric']));
-  const from = hearer.reports.length;
   const waits = await Waits.open(t, sender.pid);
+  const from = hearer.reports.length;
   ports.hang('read');
   const stale = await hearer.next('it is seen to hang', isStale);
   await hearer.next('a round is closed', report => isAfter(report, stale));
