@@ -99,9 +99,14 @@ async function compileObject(source: string, compiler: string, flags: string[]):
 }
 
 /** Whether what is compiled of a source is another in an edited copy of c/; `object` is that of the unedited one. */
-async function isAnother(source: string, from: Edited, object: () => Promise<string>): Promise<boolean> {
+async function isAnother(
+  source: string,
+  from: Edited,
+  flags: string[],
+  object: () => Promise<string>,
+): Promise<boolean> {
   const functions = [...includedBy(source)].flatMap(file => from.functions.get(file) ?? []);
-  if (functions.length === 0 || from.functions.has(source)) return functions.length > 0;
+  if (functions.length === 0 || from.functions.has(source) || !flags.includes('-O0')) return functions.length > 0;
   // A header. Without optimising, of its functions those are there, by name, which the source uses, and no others.
   const compiled = readFileSync(await object());
   return functions.some(name => compiled.includes(name));
@@ -115,7 +120,7 @@ export async function build(t: Teardown, name: Program, options: Build = {}): Pr
   if (from === undefined) flags.push(CHECKED);
   const parts = sources.map(async source => {
     const object = () => objectOf(source, compiler, flags);
-    return from !== undefined && (await isAnother(source, from, object)) ? source : object();
+    return from !== undefined && (await isAnother(source, from, flags, object)) ? source : object();
   });
   const out = join(folder(t), name);
   await compile(compiler, [...flags, '-o', out, ...(await Promise.all(parts))], from?.path ?? C);

@@ -12,18 +12,21 @@ export type Make = Record<string, string>;
 
 /** Compiling takes less than half as long as with -O1, and most programs of tests run for less than that. */
 const QUICKLY = '-O0 -g1';
+/** But this optimises what they compute with most. */
+const CFLAGS_HASH = '-O2';
 /** With sanitizers; each error that they find ends the program. */
 export const SANITIZED: Make = {
   CC: 'gcc',
   CFLAGS: `${QUICKLY} -fsanitize=address,undefined -fno-sanitize-recover=all`,
+  CFLAGS_HASH,
   LDFLAGS: '',
 };
 /** -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them. */
-export const RACES: Make = { CC: 'gcc', CFLAGS: `${QUICKLY} -fsanitize=thread -Wno-tsan`, LDFLAGS: '' };
+export const RACES: Make = { CC: 'gcc', CFLAGS: `${QUICKLY} -fsanitize=thread -Wno-tsan`, CFLAGS_HASH, LDFLAGS: '' };
 /** What is installed. */
 export const INSTALLED: Make = { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' };
 /** With the system's C library, so that a test can preload its own functions; by the other compiler. */
-export const DYNAMIC: Make = { CC: lacks('', 'clang') ? 'gcc' : 'clang', CFLAGS: QUICKLY, LDFLAGS: '' };
+export const DYNAMIC: Make = { CC: lacks('', 'clang') ? 'gcc' : 'clang', CFLAGS: QUICKLY, CFLAGS_HASH, LDFLAGS: '' };
 
 /** A way to compile for a test that compares what several make. */
 export interface Build {
@@ -58,7 +61,7 @@ const BUILDS = {
   },
   aarch64: {
     what: 'gcc for aarch64, run by qemu',
-    how: { CC: 'aarch64-linux-gnu-gcc', ...(IN_MATRIX ? {} : { CFLAGS: QUICKLY }) },
+    how: { CC: 'aarch64-linux-gnu-gcc', ...(IN_MATRIX ? {} : { CFLAGS: QUICKLY, CFLAGS_HASH }) },
     under: ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu'],
     packages: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
     needs: ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
