@@ -2,7 +2,7 @@
 // boards.
 
 import { UsageError } from '../common/failure.js';
-import { compilePattern } from '../common/patterns.js';
+import { compilePattern, MOST_INSTRUCTIONS } from '../common/patterns.js';
 import { didYouMean, InputError, nearest, quote } from '../common/text.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
@@ -181,7 +181,7 @@ function comparison(left: Operand, sign: Token, right: Operand): Holds {
  * Whether a text, or the word of a number that has words, matches a pattern. An unknown value neither matches nor fails
  * to match.
  */
-function match(left: Operand, sign: Token, right: Token): Holds {
+function match(left: Operand, sign: Token, right: Token, compile: typeof compilePattern): Holds {
   const { reading } = left;
   const { words } = reading ?? {};
   if (reading === undefined || (!left.isText && words === undefined)) {
@@ -198,7 +198,7 @@ function match(left: Operand, sign: Token, right: Token): Holds {
       'a pattern is missing',
       `write it in quotes, as in ${reading.name} ${sign.text} "^rack1"`,
     );
-  const find = compilePattern(right.text, `column ${right.column}`);
+  const find = compile(right.text, `column ${right.column}`);
   const wanted = sign.text === '~';
   return (node, entry) => {
     const value = left.value(node, entry);
@@ -225,6 +225,7 @@ function ofEntries(all: boolean, list: List, holds: Holds): Holds {
 class Parser {
   #at = 0;
   #depth = 0;
+  #room = MOST_INSTRUCTIONS;
   /** Within any(…) or all(…): the list whose entries are meant, once it is known. */
   #each: { list?: List } | undefined;
 
@@ -304,13 +305,20 @@ class Parser {
     }
   }
 
+  /** All patterns of a condition have the room of one, because a node may be matched with each. */
+  readonly #compile: typeof compilePattern = (text, where) => {
+    const find = compilePattern(text, where, this.#room);
+    this.#room -= find.size;
+    return find;
+  };
+
   #compared(): Holds {
     const left = this.#operand(undefined);
     const sign = this.#next;
     if (sign.kind === 'sign' && /^!?~$/.test(sign.text)) {
       const pattern = this.tokens[this.#at + 1] ?? sign;
       this.#at += 2;
-      return match(left, sign, pattern);
+      return match(left, sign, pattern, this.#compile);
     }
     if (sign.kind !== 'sign' || COMPARE[sign.text] === undefined) {
       // A field alone is true if it was measured and is neither 0 nor empty.

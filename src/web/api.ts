@@ -14,6 +14,7 @@ import { type Condition, parseCondition } from '../telling/where.js';
 import type { Told } from './history.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
+import { SLICE_MS } from './watcher.js';
 import { CELL, NOT_MEASURED, numberOf, RIVER, STATES } from './wire.js';
 
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
@@ -118,6 +119,7 @@ export class Api {
     const reader = this.#reader();
     try {
       let separator = '';
+      let began = performance.now();
       for (const piece of reader.pieces(PIECE_NODES)) {
         if (separator === '') {
           const board = { ...boardJson(piece), nodes: piece.total };
@@ -126,11 +128,17 @@ export class Api {
         }
         let text = '';
         for (const node of piece.nodes()) {
+          if (performance.now() - began > SLICE_MS) {
+            yield text === '' ? undefined : text;
+            text = '';
+            began = performance.now();
+          }
           if (condition !== undefined && !condition(node)) continue;
           text += `${separator}${teller(node)}`;
           separator = ',\n';
         }
         yield text === '' ? undefined : text;
+        began = performance.now();
       }
       yield '\n]}\n';
     } finally {
@@ -244,9 +252,7 @@ export class Api {
       return this.#packed({ ...common, by: by?.text ?? null }, told);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
-    const names = expand(list, 100_000);
-    if (names.length > RIVER.mostNodes)
-      throw new InputError(`nodes: these are ${names.length}; at most ${RIVER.mostNodes} are allowed at once`);
+    const names = expand(list, RIVER.mostNodes);
     const known = new Set(watcher.names);
     const strangers = names.filter(name => !known.has(name));
     if (strangers.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(strangers))}`);

@@ -62,8 +62,9 @@ export class Heads implements Asker {
     this.#gathering.begin(count);
   }
 
-  ask(piece: Snapshot, first: number): void {
+  ask(piece: Snapshot, first: number): number {
     this.#gathering.ask(piece, first);
+    return piece.count;
   }
 
   /** What the last look has gathered; undefined: there was none. */

@@ -6,7 +6,7 @@ import type { Grouping } from '../common/options.js';
 import type { Snapshot } from '../shm/reader.js';
 import { type Rule, ruleOf } from '../telling/nodegroups.js';
 import { type Condition, parseCondition } from '../telling/where.js';
-import type { Asker, Tick, Watcher } from './watcher.js';
+import { type Asker, SLICE_MS, type Tick, type Watcher } from './watcher.js';
 import type { GroupTold } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
@@ -17,7 +17,7 @@ const MOST_KNOWN = 65_536;
 const CONDITION_MS = 10;
 const CONDITION_NODES = 10_240;
 /** The same for a grouping rule, which is computed once if it depends on names. */
-const RULE_MS = 1000;
+const RULE_MS = 300;
 /** It is refused if it has taken longer at so many looks in a row, or so many times as long at one look. */
 const SLOW_LOOKS = 3;
 const COLD = 10;
@@ -74,21 +74,25 @@ export class Grouped implements Asker {
     this.#looks++;
   }
 
-  ask(piece: Snapshot, first: number): void {
-    const end = Math.min(first + piece.count, this.#of.length);
-    if (!this.#isAsking || this.isTooSlow || ('pattern' in this.grouping && end <= this.#known)) return;
+  ask(piece: Snapshot, first: number, from: number): number {
+    const end = Math.min(piece.count, this.#of.length - first);
+    const isKnown = 'pattern' in this.grouping && first + end <= this.#known;
+    if (!this.#isAsking || this.isTooSlow || isKnown) return piece.count;
     const began = performance.now();
     const names = piece.names();
-    for (let node = first; node < end; node++) {
-      const index = node - first;
+    let now = began;
+    let index = from;
+    for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
+      const node = first + index;
       const number = this.#numberOf(this.#rule(piece, { index, name: names[index] as string }));
       if (node < this.#known && number === this.#of[node]) continue;
       this.#of[node] = number;
       this.version++;
     }
-    this.#known = Math.max(this.#known, end);
-    this.#spentMs += performance.now() - began;
-    if (this.#spentMs > this.#mayMs) this.isTooSlow = true;
+    this.#known = Math.max(this.#known, first + index);
+    this.#spentMs += now - began;
+    this.isTooSlow = this.#spentMs > this.#mayMs;
+    return index < end ? index : piece.count;
   }
 
   /** Above some number of groups all nodes get one, because the rule is useless. */
@@ -139,18 +143,22 @@ export class Chosen implements Asker {
     this.#mayMs = this.perNodes * Math.max(1, count / CONDITION_NODES);
   }
 
-  ask(piece: Snapshot, first: number): void {
-    if (this.isTooSlow) return;
+  ask(piece: Snapshot, first: number, from: number): number {
+    if (this.isTooSlow) return piece.count;
     const began = performance.now();
     const { holds } = this;
-    for (let i = 0; i < piece.count && first + i < holds.length; i++) {
-      const now = this.#condition(piece.node(i)) ? 1 : 0;
-      if (holds[first + i] === now) continue;
-      holds[first + i] = now;
+    const end = Math.min(piece.count, holds.length - first);
+    let now = began;
+    let index = from;
+    for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
+      const holding = this.#condition(piece.node(index)) ? 1 : 0;
+      if (holds[first + index] === holding) continue;
+      holds[first + index] = holding;
       this.version++;
     }
-    this.#spentMs += performance.now() - began;
-    if (this.#spentMs > COLD * this.#mayMs) this.isTooSlow = true;
+    this.#spentMs += now - began;
+    this.isTooSlow = this.#spentMs > COLD * this.#mayMs;
+    return index < end ? index : piece.count;
   }
 }
 

@@ -1,12 +1,13 @@
 // Conditions and grouping rules over all nodes, each computed once for all clients, at each look as long as a client
 // uses it. Limits their number, their length, and their CPU time.
 
+import { setTimeout as rest } from 'node:timers/promises';
 import type { Grouping } from '../common/options.js';
 import { InputError } from '../common/text.js';
 import { BoardReader, NoBoard } from '../shm/reader.js';
 import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';
-import { type Asker, Slices, type Watcher } from './watcher.js';
+import { type Asker, askAll, Slices, type Watcher } from './watcher.js';
 
 /** The longest condition or rule, bytes. */
 const LONGEST = 256;
@@ -34,7 +35,7 @@ export class Questions {
   readonly #conditions = new Map<string, Kept<Chosen>>();
   readonly #rules = new Map<string, Kept<Grouped>>();
   readonly #reader: BoardReader;
-  /** Evaluations run one after another. */
+  /** Evaluations run one after another, half of the time. */
   #passes: Promise<void> = Promise.resolve();
 
   constructor(readonly watcher: Watcher) {
@@ -72,7 +73,7 @@ export class Questions {
     throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
-  #keep<A extends Asker>(all: Map<string, Kept<A>>, what: string, text: string, make: () => A): Kept<A> {
+  #keep<A extends Chosen | Grouped>(all: Map<string, Kept<A>>, what: string, text: string, make: () => A): Kept<A> {
     const lastAsked = performance.now();
     const known = all.get(text);
     if (known !== undefined) {
@@ -90,21 +91,22 @@ export class Questions {
   }
 
   /** Evaluates all nodes once, and again at each look from then on. */
-  #ask(asker: Asker): Promise<void> {
-    this.#passes = this.#passes.then(() => this.#pass(asker));
-    return this.#passes;
+  #ask(asker: Chosen | Grouped): Promise<void> {
+    const began = this.#passes.then(() => performance.now());
+    const pass = began.then(() => this.#pass(asker));
+    this.#passes = pass.then(async () => rest(performance.now() - (await began), undefined, { ref: false }));
+    return pass;
   }
 
-  async #pass(asker: Asker): Promise<void> {
+  async #pass(asker: Chosen | Grouped): Promise<void> {
     const slices = new Slices();
     let first = 0;
     try {
       for (const piece of this.#reader.pieces()) {
         if (first === 0) asker.begin(piece.total, true);
-        asker.ask(piece, first);
+        await askAll(asker, piece, first, slices);
         first += piece.count;
-        const pause = slices.next();
-        if (pause !== undefined) await pause;
+        if (asker.isTooSlow) break;
       }
     } catch (error) {
       // Without a board there is nothing to evaluate yet.

@@ -14,7 +14,7 @@ const KEPT_TICKS = 10;
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
 /** After so long other work gets its turn, ms. */
-const SLICE_MS = 4;
+export const SLICE_MS = 4;
 /** How often a board is looked at again if it is replaced meanwhile. */
 const TRIES = 3;
 
@@ -47,8 +47,11 @@ export function cellValue({ low, high, scale }: Pick<Scale, 'low' | 'high' | 'sc
 
 /** Something that reads each node at each look, while the reports are at hand. */
 export interface Asker {
-  /** The nodes of the piece begin at number `first`. */
-  ask(piece: Snapshot, first: number): void;
+  /**
+   * The nodes of the piece begin at number `first`. Reads those from the piece's number `from` on, for SLICE_MS at most
+   * where strangers have said what is computed; returns the number of the first one that is left.
+   */
+  ask(piece: Snapshot, first: number, from: number): number;
   /** Before the first piece of a look at so many nodes, whose numbers may mean other nodes than before. */
   begin(count: number, isAnother: boolean): void;
 }
@@ -63,6 +66,15 @@ export class Slices {
     return turn().then(() => {
       this.#began = performance.now();
     });
+  }
+}
+
+/** Has all nodes of a piece read. */
+export async function askAll(asker: Asker, piece: Snapshot, first: number, slices: Slices): Promise<void> {
+  for (let from = 0; from < piece.count; ) {
+    from = asker.ask(piece, first, from);
+    const pause = slices.next();
+    if (pause !== undefined) await pause;
   }
 }
 
@@ -150,7 +162,7 @@ export class Watcher {
       }
       if (first + piece.count > this.names.length) this.names.push(...piece.names().slice(this.names.length - first));
       this.#encode(piece, Math.min(piece.count, count - first), first, cells);
-      for (const asker of this.askers) asker.ask(piece, first);
+      for (const asker of this.askers) await askAll(asker, piece, first, slices);
       first += piece.count;
       // A visitor that is added meanwhile begins at the next look.
       if (first >= count) break;

@@ -11,6 +11,7 @@ import { readConfig, type Shape } from '../../src/common/config.js';
 import { Failure } from '../../src/common/failure.js';
 import { expand, fold, NodesetError } from '../../src/common/hostlists.js';
 import { nodeKey, parseKeys } from '../../src/common/keys.js';
+import { compilePattern, MOST_INSTRUCTIONS } from '../../src/common/patterns.js';
 import { InputError } from '../../src/common/text.js';
 import { LINE_MAX, parseQuery } from '../../src/ganglia-xml/query.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
@@ -599,6 +600,28 @@ export function textTargets(place: string): TextTarget[] {
           checkRefusal(error);
           const column = Number(/^column (\d+): /.exec(error.message)?.[1]);
           must(column >= 1 && column <= text.length + 1, `no column of the text: ${error.message}`);
+          return false;
+        }
+      },
+    },
+    {
+      name: 'patterns',
+      seeds: [
+        '^(node|rack)[0-9]{1,4}([.]cluster)?$',
+        '([](]{2}|[^](]|[[:alpha:](]){0,9}(?i)k+',
+        '\\Q({2}\\E{3}(?P<n>\\x{100}\\p{Greek}*?|$^|{,3}\\{4})',
+        '((.?){30,}\\b){0}(?s:.)\\C',
+      ],
+      check(text) {
+        try {
+          const find = compilePattern(text, 'x');
+          const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
+          const size = RE2JS.compile(text).programSize();
+          must(size <= find.size && find.size <= MOST_INSTRUCTIONS, `${size} instructions, not ${find.size}`);
+          must(find('rack1n1') === undefined || 'rack1n1'.includes(find('rack1n1') as string), 'not a part');
+          return true;
+        } catch (error) {
+          checkRefusal(error);
           return false;
         }
       },

@@ -204,6 +204,15 @@ t.test('no pattern takes long', async t => {
   const long = madeBoard([{ name: `${'a'.repeat(62)}b`, age: 1, report: {} }]);
   const holds = parseCondition('name ~ "^(a+)+$" || name ~ "(.*)*(.*)*(.*)*c"');
   t.same([...long.nodes()].map(holds), [false]);
+  // A program is as large as what it repeats: these would have up to a million instructions.
+  const refused = [`(${'.?'.repeat(100)}){1000}`, '((.?){30}){30}', '(.?){200}', `${'x'.repeat(600)}`, '[](]{1000}'];
+  for (const pattern of [...refused, '(\\Q(\\E.?){400}', '(?i)a{9}(?i){99}'])
+    t.throws(() => parseCondition(`name ~ "${pattern}"`), { message: /: '.+' is too large a regular expression; / });
+  for (const pattern of ['^(node|rack)[0-9]{1,4}$', '([a-z0-9-]{1,16}[.]){1,3}x{2,63}', '\\x{1000}', '\\Qa{1000}\\E'])
+    t.ok(parseCondition(`name ~ "${pattern}"`), pattern);
+  // All patterns of a condition together, too.
+  const some = Array.from({ length: 3 }, () => 'name ~ ".{90}"').join(' || ');
+  t.throws(() => parseCondition(some), { message: /^column 44: .* is too large a regular expression/ });
 });
 
 t.test('words of enums are numbers', async t => {

@@ -4,8 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { Snapshot } from '../../src/shm/reader.js';
 import { monotonicMs } from '../../src/slurm/statefile.js';
-import { Chosen } from '../../src/web/layouts.js';
+import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';
 import { boardPath, folder } from '../kit/places.js';
@@ -132,10 +133,16 @@ t.test('a board that stands still', async t => {
     await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
     await refused('nodes/nobody', 404, /'nobody' is not on the board/);
     await refused('river?nodes=nobody', 400, /not on the board: 'nobody'/);
-    await refused('river?nodes=node[1-2001]', 400, /at most 2000 are allowed at once/);
+    await refused('river?nodes=node[1-2001]', 400, /too many names; at most 2000 are allowed/);
     await refused('river?by=load%3E', 400, /neither a field nor a pattern/);
     await refused('stream?reading=cpus', 400, /'cpus' is none; did you mean cpu\?|cpu/);
     await refused('stream?by=/(/', 400, /is not a regular expression/);
+    // Within 256 bytes a pattern could have 220,000 instructions.
+    const large = `(${'.?'.repeat(100)}){1000}[A-B]`;
+    for (const what of ['nodes?where=', 'stream?where='])
+      await refused(`${what}${encodeURIComponent(`name ~ "${large}"`)}`, 400, /too large a regular expression/);
+    for (const what of ['river?by=', 'stream?by='])
+      await refused(`${what}${encodeURIComponent(`/${large}/`)}`, 400, /too large a regular expression/);
     await refused('nothing', 404, /there is no such page/);
     await refused('nodes/a/b', 404, /there is no such page/);
     t.match(await ask(`${plain.url}api/v1/jobs`), { status: 404, text: /--show-jobs/ }, 'jobs are not shown unasked');
@@ -151,9 +158,28 @@ t.test('a board that stands still', async t => {
       const piece = boardOf([{ name: 'a1' }]);
       for (let look = 0; look < 4 && !slow.isTooSlow; look++) {
         slow.begin(1, look === 0);
-        slow.ask(piece, 0);
+        slow.ask(piece, 0, 0);
       }
       t.ok(slow.isTooSlow, 'what it may take is bounded');
+      // Each of these nodes takes 2 ms.
+      let asked = 0;
+      const patient = Object.assign(boardOf(Array.from({ length: 100 }, (_, i) => ({ name: `a${i}` }))), {
+        node(this: Snapshot, index: number) {
+          for (const until = performance.now() + 2; performance.now() < until; );
+          asked++;
+          return Snapshot.prototype.node.call(this, index);
+        },
+        names: () => ['a'],
+      });
+      for (const asker of [new Chosen('load > 1'), new Grouped({ field: 'load' })]) {
+        asked = 0;
+        asker.begin(100, true);
+        const next = asker.ask(patient, 0, 40);
+        t.ok(asked >= 1 && asked <= 3 && next === 40 + asked, `others get their turn after ${asked} nodes`);
+        t.equal(asker.ask(patient, 0, 99), 100, 'the rest');
+        for (let from = 0; from < 100; ) from = asker.ask(patient, 0, from);
+        t.ok(asked < 100 || asker instanceof Grouped, 'and one that takes ten times its limit ends there');
+      }
     },
   );
 

@@ -99,7 +99,7 @@ t.test('the river', async t => {
     const grouped = new Grouped({ pattern: '^[a-z]' });
     grouped.begin(3, true);
     const piece = { count: 3, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
-    grouped.ask(piece, 0);
+    grouped.ask(piece, 0, 0);
     const { head, columns } = await river.groups('x', grouped, 3, 0);
     t.match(head, { columns: 12, rows: [{ name: 'a' }, { name: 'b' }] });
     const [a, b] = columns.map(column => rowOf(column, 12));
