@@ -1,6 +1,7 @@
 // Writing to stdout as fast as its reader takes it, and our form of JSON. Knows nothing of the contents.
 
-import { UNSEEN } from './text.js';
+import { StringDecoder } from 'node:string_decoder';
+import { oneLine, UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
 
@@ -15,8 +16,29 @@ function write(piece: string | Uint8Array): Promise<void> {
   });
 }
 
+/** Our own colours, line ends and tabs, and whatever else would control a terminal. */
+const COLOUR = /(\x1b\[[\d;]*m|[\n\t]+)/;
+
+/**
+ * Pieces for a terminal. Formats such as Prometheus' hold texts of others as they are, which programs want; on a
+ * terminal what would control it is written out. Bytes have no colours of ours.
+ */
+export function* visible(pieces: Iterable<string | Uint8Array>): Generator<string> {
+  const decoder = new StringDecoder('utf8');
+  for (const piece of pieces) {
+    const ours = typeof piece === 'string' ? COLOUR : /([\n\t]+)/;
+    const text = typeof piece === 'string' ? piece : decoder.write(Buffer.from(piece));
+    yield text
+      .split(ours)
+      .map((part, i) => (i % 2 === 1 ? part : oneLine(part)))
+      .join('');
+  }
+  yield oneLine(decoder.end());
+}
+
 /** Writes pieces to stdout as fast as it takes them; short texts are gathered into larger ones. */
-export async function print(pieces: Iterable<string | Uint8Array>): Promise<void> {
+export async function print(all: Iterable<string | Uint8Array>): Promise<void> {
+  const pieces = process.stdout.isTTY ? visible(all) : all;
   let text = '';
   for (const piece of pieces) {
     if (typeof piece === 'string') text += piece;
@@ -41,7 +63,11 @@ export function json(value: unknown): string {
     if (typeof inner === 'bigint') return inner.toString();
     return typeof inner === 'number' && !Number.isInteger(inner) ? Math.round(inner * 1000) / 1000 : inner;
   });
-  // Only strings contain such characters; the rest of JSON has none.
+  return escaped(text);
+}
+
+/** JSON, in which characters that control a terminal are ASCII escapes: only its strings can contain any. */
+export function escaped(text: string): string {
   return text.replace(UNSEEN, character =>
     character
       .split('')

@@ -1,6 +1,9 @@
 // Texts for people: errors about what a user wrote, quoted in one line, and the nearest known word. Prints nothing.
 
 import { closeSync, openSync, readSync } from 'node:fs';
+import { oneLine } from './unseen.js';
+
+export { oneLine, UNSEEN } from './unseen.js';
 
 /**
  * Something that a user wrote is invalid. The message is one line, "what is wrong; what to write instead", and needs no
@@ -8,17 +11,6 @@ import { closeSync, openSync, readSync } from 'node:fs';
  */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
-}
-
-// Characters that would break the line, control the terminal or be invisible: controls, format characters, line
-// separators, lone surrogates.
-export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-/**
- * The text, in which everything that a terminal would not show as one character of one line is written as `\u{hex}`.
- */
-export function oneLine(text: string): string {
-  return text.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** The first characters of a text, in one line. */

@@ -1,12 +1,13 @@
 // The page for a person who opens the exporter in a browser: where the metrics are, and the state of the boards. One
 // page that loads nothing else.
 
+import { oneLine } from '../common/text.js';
 import { NoBoard } from '../shm/reader.js';
 import type { Board } from './boards.js';
 import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const safe = (text: string) => text.replace(/[&<>"]/g, character => ESCAPES[character] as string);
+const safe = (text: string) => oneLine(text).replace(/[&<>"]/g, character => ESCAPES[character] as string);
 
 const link = (path: string, about: string) =>
   `<li><a href="${safe(path.slice(1) || '.')}">${safe(path)}</a> ${safe(about)}</li>`;

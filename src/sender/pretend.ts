@@ -106,11 +106,12 @@ function table<T extends object>(checks: { readonly [K in keyof T]: Check<T[K]> 
   };
 }
 
-/** A table of any keys. */
+/** A table of any keys, and of nothing else. */
 function record<T>(check: Check<T>): Check<Record<string, T>> {
   return (value, key) => {
     if (!isTable(value) || value instanceof Date) throw wrongKind(key, 'record', value);
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, check(one, `${key}.${name}`)]));
+    const taken = Object.entries(value).map(([name, one]) => [name, check(one, `${key}.${name}`)]);
+    return Object.assign(Object.create(null), Object.fromEntries(taken));
   };
 }
 

@@ -382,7 +382,7 @@ class Parser {
     if (beside?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
       throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
-    const meantBy = MISTAKEN[text.toLowerCase()];
+    const meantBy = MISTAKEN.get(text.toLowerCase());
     if (meantBy !== undefined) throw wrong(column, ...meantBy);
     const names = [...readingNames(), ...entryReadings().keys()];
     const advice = didYouMean(nearest(text, names), 'beoboard describe lists them');
@@ -412,11 +412,11 @@ class Parser {
 }
 
 /** Words of other languages, and how to write them here. */
-const MISTAKEN: Readonly<Record<string, readonly [what: string, hint: string]>> = {
-  not: ["'not'", 'write ! for not, as in !held'],
-  any: ['any without brackets', 'write any(CONDITION)'],
-  all: ['all without brackets', 'write all(CONDITION)'],
-};
+const MISTAKEN: ReadonlyMap<string, readonly [what: string, hint: string]> = new Map([
+  ['not', ["'not'", 'write ! for not, as in !held']],
+  ['any', ['any without brackets', 'write any(CONDITION)']],
+  ['all', ['all without brackets', 'write all(CONDITION)']],
+]);
 
 /** An example of a condition on the entries of each list. */
 const EACH: Readonly<Record<List, string>> = { group: 'group.temp > 90C', net: '!net.carrier', gpu: 'gpu.util < 5%' };

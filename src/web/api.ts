@@ -3,7 +3,7 @@
 
 import { expand, fold } from '../common/hostlists.js';
 import { type Answer, type Pieces, type Question, sentence } from '../common/http.js';
-import { json } from '../common/output.js';
+import { escaped, json } from '../common/output.js';
 import { didYouMean, InputError, nearest, quote } from '../common/text.js';
 import { SCALES } from '../readings/scales.js';
 import { BoardReader, NoBoard } from '../shm/reader.js';
@@ -187,7 +187,7 @@ export class Api {
                 numberOf(SCALES[index] as (typeof SCALES)[number], value).toPrecision(7),
               );
           }
-          text += `${i > 0 ? ',' : ''}\n${JSON.stringify(node)}`;
+          text += `${i > 0 ? ',' : ''}\n${escaped(JSON.stringify(node))}`;
         }
         yield text;
       }
@@ -260,7 +260,7 @@ export class Api {
   }
 
   #packed(common: object, { head, columns }: Told): Answer {
-    const text = Buffer.from(JSON.stringify({ ...common, ...head }));
+    const text = Buffer.from(escaped(JSON.stringify({ ...common, ...head })));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(text.length);
     const body: Pieces = [Buffer.concat([length, text]), ...columns];

@@ -9,16 +9,19 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { explained } from '../../src/cli/describe.js';
-import { json } from '../../src/common/output.js';
+import { json, visible } from '../../src/common/output.js';
+import { UNSEEN } from '../../src/common/text.js';
 import { VERBS } from '../../src/common/verbs.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
 import { entryReadings } from '../../src/readings/entries.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { COLUMNS } from '../../src/telling/columns.js';
+import { beating, node, writeBoard } from '../kit/ganglia.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { settled } from '../kit/sampler.js';
+import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
@@ -199,6 +202,50 @@ t.test('JSON holds nothing that steers a terminal', async t => {
   const text = '\u009b2J\u007f\u2028\u202e\ufeff\u{e0001}\x1b';
   t.match(json({ text }), /^[\x20-\x7e]*$/);
   t.equal(JSON.parse(json({ text })).text, text);
+});
+
+/** Whatever a terminal would not show as a character of a line, colours and ends of lines aside. */
+const unseen = (text: string) => text.replace(/\x1b\[0n|\x1b\[[\d;]*m|[\t\n]|\r\n/g, '').match(UNSEEN) ?? [];
+
+t.test('what others wrote controls no terminal', async t => {
+  const path = boardPath(t);
+  const evil = 'e\u202e\u2066\x1b[2J\x9b\u200f';
+  const n1 = { ...node('n\u202e1', 0, { net: [{ name: evil }] }), release: Buffer.from(evil) };
+  writeBoard(path, [n1, node('n2')], { ...beating(), cluster: Buffer.from(evil) });
+  const lines = [
+    ...['status', 'status --json', 'status --csv', 'status --plain', 'status --color always --by os_release'],
+    ...[
+      'status --columns name,os_release,net.0.name',
+      'show n2',
+      'dump',
+      'dump --json',
+      'xml',
+      'metrics --collect interfaces',
+    ],
+    ...['check', 'nodes --state live', 'jobs', 'events --for 1ms --last 5', 'status --where \'os_release~"\x1b"\''],
+  ];
+  for (const line of lines) {
+    const [verb = '', ...more] = line.split(' ');
+    const { stdout, stderr } = await ask([verb, '--board', path, ...more]);
+    const isRaw = verb === 'metrics';
+    if (!isRaw) t.strictSame(unseen(stdout + stderr), [], line);
+    else t.ok(stdout.includes(evil), 'a format has texts as they are');
+  }
+  if (NO_TERMINAL !== undefined) return;
+  const argv = ['metrics', '--board', path, '--collect', 'interfaces'];
+  const terminal = await onTerminal(t, [process.execPath, PROGRAM, ...argv]);
+  await terminal.exit;
+  t.match(terminal.output(), 'e\\u{202e}\\u{2066}\\u{1b}[2J\\u{9b}\\u{200f}', 'but not on a terminal');
+  t.strictSame(unseen(terminal.output()), []);
+});
+
+t.test('pieces for a terminal', t => {
+  const [first, last] = [Buffer.from('a\u202eb\n\x1b[1m').subarray(0, 2), Buffer.from('a\u202eb\n\x1b[1m').subarray(2)];
+  t.strictSame(
+    [...visible([first, last, '\x1b[1;31mx\x1b[0m\x1b[2J', Buffer.from([0xe2])])],
+    ['a', '\\u{202e}b\n\\u{1b}[1m', '\x1b[1;31mx\x1b[0m\\u{1b}[2J', '', '\ufffd'],
+  );
+  t.end();
 });
 
 t.test('describe: every field has its meaning; an unknown name; a field within a struct', async t => {

@@ -332,6 +332,9 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'keygen --key-file DIR/cluster.key --nodes n[3-1] DIR/keys/',
   ],
   conditions: [
+    `status ${BOARD} --where constructor`,
+    `nodes ${BOARD} --where '__proto__ > 1'`,
+    `check ${BOARD} --where 'load > toString'`,
     `status ${BOARD} --where 'load >'`,
     `status ${BOARD} --where 'load = 1'`,
     `status ${BOARD} --where 'load > 1 and cpus > 2'`,

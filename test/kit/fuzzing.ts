@@ -590,6 +590,7 @@ export function textTargets(place: string): TextTarget[] {
         '-1.5e3<=cpu_busy_pm',
         'state==silent||(state==left&&lost>0)',
         '((!load))',
+        'constructor || any(__proto__) && state == toString',
       ],
       check(text) {
         try {

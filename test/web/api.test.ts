@@ -124,6 +124,8 @@ t.test('a board that stands still', async t => {
     };
     await refused('nodes?where=lod%3E1', 400, /^column 1: there is no field 'lod'; did you mean load\?|load/);
     await refused(`nodes?where=${'x'.repeat(257)}`, 400, /longer than 256 bytes/);
+    for (const word of ['constructor', '__proto__', 'toString'])
+      await refused(`nodes?where=${word}`, 400, /there is no field '.*'/);
     await refused('nodes?wher=1', 400, /'wher' is not a parameter of this; .*where/);
     await refused('nodes?fields=a&fields=b', 400, /fields is given twice/);
     await refused(`nodes?fields=${Array(65).fill('load').join()}`, 400, /there are 65; write at most 64/);

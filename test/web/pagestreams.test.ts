@@ -8,8 +8,10 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Request } from 'playwright-core';
 import t from 'tap';
+import { UNSEEN } from '../../src/common/text.js';
 import { NO_BROWSER, newContext } from '../kit/browser.js';
 import { start } from '../kit/program.js';
+import { LiveBoard } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 import { holds, lastSeq, look, shown, startLoad, startWall } from './browsing.js';
 
@@ -20,6 +22,20 @@ const hide = (isHidden: boolean) => `(() => {
   Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${isHidden ? 'hidden' : 'visible'}' });
   document.dispatchEvent(new Event('visibilitychange'));
 })()`;
+
+t.test('texts of others neither turn the page around nor hide anything', { skip }, async t => {
+  const evil = 'e\u202e\u2066\x1b[2J\u200f';
+  const board = new LiveBoard(t, ['n2']);
+  board.lay('n1', { os_release: evil });
+  const web = start(t, ['web', '--board', board.path, '--listen', '127.0.0.1:0']);
+  const url = `http://${(await web.ready).listening?.[0]}/`;
+  const { page } = await look(t, `${url}?by=os_release&node=n1&group=${encodeURIComponent(evil)}`);
+  await holds(page, `document.querySelector('#sections p') !== null`);
+  const said = await page.evaluate<string>(`[document.title, document.documentElement.textContent, ...[...document.
+    querySelectorAll('*')].flatMap(e => [...e.attributes].map(({ value }) => value))].join('\\n')`);
+  t.match(said, 'e\\u{202e}\\u{2066}\\u{1b}[2J\\u{200f}');
+  t.strictSame(said.replace(/\n/g, '').match(UNSEEN), null);
+});
 
 /** Opens a page of that context, with its streams counted. */
 async function tab(context: BrowserContext) {

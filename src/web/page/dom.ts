@@ -1,4 +1,7 @@
-// Creates the page's elements one by one: texts are texts, never markup.
+// Creates the page's elements one by one: texts are texts, never markup, and what could not be seen in them is written
+// out.
+
+import { oneLine } from '../../common/unseen.js';
 
 type Props = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -10,7 +13,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   set(element, props);
-  element.append(...children);
+  element.append(...children.map(child => (typeof child === 'string' ? oneLine(child) : child)));
   return element;
 }
 
@@ -27,7 +30,7 @@ export function draw(tag: string, props: Props = {}, ...children: readonly Node[
 export function set(element: Element, props: Props): void {
   for (const [name, value] of Object.entries(props))
     if (value === undefined || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? '' : String(value));
+    else element.setAttribute(name, value === true ? '' : oneLine(String(value)));
 }
 
 /** The element of index.html with that id. */
@@ -39,7 +42,8 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
 
 /** Writes a text only if it has changed: an unchanged page needs no new layout. */
 export function write(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  const said = oneLine(text);
+  if (element.textContent !== said) element.textContent = said;
 }
 
 export function show(element: HTMLElement, isShown: boolean): void {

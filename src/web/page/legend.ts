@@ -1,5 +1,6 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
+import { oneLine } from '../../common/unseen.js';
 import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
 import { byId, make, set, surface, write } from './dom.js';
 import { count, quantity } from './formats.js';
@@ -67,7 +68,7 @@ export class Legend {
 
   #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {
     const button = make('button', { type: 'button', 'data-state': 'dark' });
-    button.append(outlined(inks), make('b', {}, count(number)), ` behind ${name}`);
+    button.append(outlined(inks), make('b', {}, count(number)), oneLine(` behind ${name}`));
     button.addEventListener('click', () => this.#selectNodes(nodes));
     return button;
   }

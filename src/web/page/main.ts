@@ -1,6 +1,7 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and anomalies come from the server.
 
+import { oneLine } from '../../common/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
@@ -170,7 +171,7 @@ function greet(said: Hello): void {
   jobs.isServed = said.jobs;
   const by = byId<HTMLInputElement>('by');
   if (document.activeElement !== by) by.value = view.by ?? '';
-  by.placeholder = said.by ?? 'no groups';
+  by.placeholder = oneLine(said.by ?? 'no groups');
   write(byId('brand'), said.cluster ?? 'beoboard');
 }
 
@@ -287,7 +288,7 @@ function tellHead(said: Head): void {
   if (isOther) outline(selection());
   setLife(said.state);
   const silent = said.counts.silent ?? 0;
-  const name = hello?.cluster ?? 'beoboard';
+  const name = oneLine(hello?.cluster ?? 'beoboard');
   const title =
     said.state === 'ok' ? (silent > 0 ? `${count(silent)} silent · ${name}` : name) : `${said.state} · ${name}`;
   if (document.title !== title) document.title = title;

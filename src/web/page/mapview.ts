@@ -2,6 +2,7 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
+import { oneLine } from '../../common/unseen.js';
 import type { ReadingInfo } from '../wire.js';
 import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
 import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';
@@ -560,7 +561,8 @@ function inkOn(fill: Rgb): string {
 }
 
 /** As much of a text as there is room for. */
-function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
+function fit(context: CanvasRenderingContext2D, whole: string, width: number): string {
+  const text = oneLine(whole);
   if (context.measureText(text).width <= width) return text;
   let [low, high] = [0, text.length];
   while (low < high) {

@@ -1,5 +1,6 @@
 // The head of the page: the line of status in large letters, and its sentences, each of which selects its nodes.
 
+import { oneLine } from '../../common/unseen.js';
 import { type Head, type SentenceTold, STATES } from '../wire.js';
 import { byId, make, show, write } from './dom.js';
 
@@ -43,7 +44,7 @@ export class Headline {
     const [large, rest] = partsOf(line, mirror);
     if (this.#text !== large) {
       this.#text = large;
-      this.#line.replaceChildren(...coloured(large));
+      this.#line.replaceChildren(...coloured(oneLine(large)));
     }
     write(this.#rest, rest);
     show(this.#rest, rest !== '');
