@@ -59,6 +59,17 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
 /** Whether a peer with this address, as a socket reports it, is on this machine for certain. */
 export const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(host);
 
+/**
+ * A host's name or address in the one form in which it is compared: lower case, IPv6 in its shortest form and without
+ * its zone, which names an interface of the machine that says it; IPv4 also where it comes to an IPv6 socket.
+ */
+export function plainName(host: string): string {
+  const name = host.toLowerCase().replace(/^([\da-f:.]+)%.*$/, '$1');
+  const old = /^::ffff:([\d.]+)$/.exec(name)?.[1];
+  if (old !== undefined && isIPv4(old)) return old;
+  return isIPv6(name) ? new URL(`http://[${name}]/`).hostname.slice(1, -1) : name;
+}
+
 /** The address in the form that parseAddress reads, always with its port, IPv6 in brackets. */
 export function formatAddress({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

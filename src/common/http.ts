@@ -2,13 +2,14 @@
 // clients, headers and time, each client as fast as it reads. Knows nothing of the documents' contents. For TLS and
 // passwords there are proxies.
 
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Address } from './addresses.js';
+import { type Address, plainName } from './addresses.js';
 import { listenAt } from './listening.js';
 import { InputError } from './text.js';
 
@@ -39,7 +40,14 @@ export interface Question {
   readonly accept: string;
   /** The header Sec-Fetch-Site, in which browsers say whose page makes the request; empty: there is none. */
   readonly site: string;
+  /** Whether a page of another site may have caused the request; nothing that costs much is done for it. */
+  readonly isForeign: boolean;
+  /** Proves in a link (`?token=`) that it stands on a page of ours. */
+  readonly token: string;
 }
+
+/** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
+export const PAGE_HEADER = 'x-beoboard-page';
 
 /** Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. */
 export type Pieces = Iterable<Uint8Array | undefined>;
@@ -123,11 +131,7 @@ function takesGzip(header: string): boolean {
 
 /** The name of a Host header without its port. */
 function nameOf(host: string): string {
-  return host
-    .replace(/:\d*$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
+  return plainName(host.replace(/^\[(.*)\](?::\d*)?$|:\d*$/, '$1').replace(/\.$/, ''));
 }
 
 export class HttpServer {
@@ -145,13 +149,14 @@ export class HttpServer {
   readonly #atWork = new Map<Client, { socket: Socket; since: number }>();
   readonly #waiting = new Map<Client, () => void>();
   readonly #guard: NodeJS.Timeout;
+  readonly #token = randomBytes(12).toString('hex');
 
   constructor(respond: Respond, options: HttpOptions = {}) {
     const { names = [], strict = false, headers = {}, most = MOST_CLIENTS, patience = PATIENCE_MS } = options;
     this.#respond = respond;
     const host = hostname().toLowerCase();
     const own = strict ? [] : [host, host.split('.')[0] as string];
-    this.#names = new Set(['localhost', ...own, ...names.map(name => name.toLowerCase())]);
+    this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
     this.#strict = strict;
     this.#headers = headers;
     this.#most = most;
@@ -223,11 +228,26 @@ export class HttpServer {
   #isOurs(name: string, { localAddress = '' }: Socket): boolean {
     if (this.#names.has(name)) return true;
     if (!this.#strict) return name === '' || isIP(name) !== 0;
-    return name !== '' && name === localAddress.replace(/^::ffff:/, '').toLowerCase();
+    return name !== '' && name === plainName(localAddress);
   }
 
-  async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<Answer> {
+  /**
+   * Whether a page of another site may have caused the request. Browsers say so in Sec-Fetch-Site, but not to a server
+   * that has a name and no TLS, and there a request for an image may say nothing at all: then it needs what only our
+   * own pages have.
+   */
+  #isForeign(headers: IncomingMessage['headers'], query: URLSearchParams): boolean {
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined) return site === 'cross-site';
+    const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
+    return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
+  }
+
+  async #answer({ method, url = '/', headers, rawHeaders, socket }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
+    // Which of two a proxy has checked is not known.
+    if (rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length > 1)
+      return sentence(400, 'the request has several Host headers; send one');
     const host = headers.host ?? '';
     // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
     if (!this.#isOurs(nameOf(host), socket)) {
@@ -241,9 +261,12 @@ export class HttpServer {
     const cut = url.indexOf('?');
     const [path, search] = cut < 0 ? [url, ''] : [url.slice(0, cut), url.slice(cut + 1)];
     try {
-      const site = String(headers['sec-fetch-site'] ?? '');
       const query = new URLSearchParams(search);
-      return await this.#respond({ path, query, host, accept: headers.accept ?? '', site });
+      const site = String(headers['sec-fetch-site'] ?? '');
+      const isForeign = this.#isForeign(headers, query);
+      const token = this.#token;
+      if (query.get('token') === token) query.delete('token');
+      return await this.#respond({ path, query, host, accept: headers.accept ?? '', site, isForeign, token });
     } catch (error) {
       if (error instanceof InputError) return sentence(400, error.message);
       throw error;

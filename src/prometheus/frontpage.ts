@@ -9,8 +9,9 @@ import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const safe = (text: string) => oneLine(text).replace(/[&<>"]/g, character => ESCAPES[character] as string);
 
-const link = (path: string, about: string) =>
-  `<li><a href="${safe(path.slice(1) || '.')}">${safe(path)}</a> ${safe(about)}</li>`;
+/** A link that proves where it stands (HttpServer). */
+const linker = (token: string) => (path: string, about: string) =>
+  `<li><a href="${safe(`${path.slice(1)}${path.includes('?') ? '&' : '?'}token=${token}`)}">${safe(path)}</a> ${safe(about)}</li>`;
 
 function boardLine(board: Board): string {
   const roll = board.look();
@@ -19,8 +20,9 @@ function boardLine(board: Board): string {
   return `${name}: ${roll.count} nodes${roll.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
 }
 
-/** The page. */
-export function frontPage(boards: readonly Board[], nodeMetrics: boolean): string {
+/** The page; `token` of the server. */
+export function frontPage(boards: readonly Board[], nodeMetrics: boolean, token: string): string {
+  const link = linker(token);
   const more = COLLECTORS.filter(name => !(DEFAULT_COLLECTORS as readonly string[]).includes(name));
   return `<!DOCTYPE html>
 <html lang="en">

@@ -54,7 +54,13 @@ function shardsOf({ query, host }: Question): Answer {
 /** Answers one request. */
 export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'nodeMetrics'>) {
   return (question: Question): Answer => {
-    const { path, query, accept } = question;
+    const { path, query, accept, isForeign, token } = question;
+    const front = (status: number): Answer => {
+      const body = frontPage(exporter.boards, nodeMetrics, token);
+      return { status, type: 'text/html; charset=utf-8', body };
+    };
+    // A person who comes from elsewhere goes on from here.
+    if (isForeign && /metrics$/.test(path)) return front(403);
     switch (path) {
       case '/metrics': {
         const format = formatOf(accept);
@@ -75,7 +81,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
       case '/-/healthy':
         return sentence(200, 'beoboard prometheus is healthy.');
       case '/':
-        return { status: 200, type: 'text/html; charset=utf-8', body: frontPage(exporter.boards, nodeMetrics) };
+        return front(200);
       default:
         return sentence(404, 'there is no such page; see /');
     }

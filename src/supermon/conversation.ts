@@ -27,6 +27,11 @@ export type Command =
 export const WHOLE = 0xffff_ffff;
 
 const WORD = /^(?:#|(0x[0-9a-f]{1,8})?S)(?:\\?n)?$/i;
+/**
+ * How a browser begins. A page of another site can make one send any text here, but only behind this: nothing of it is
+ * a command.
+ */
+const HTTP = /^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH)$/;
 const END = /^\\?n$/;
 
 /** The command of a word. Lisp's reader makes "Sn" of "S\n", and its printer puts that in quotes. */
@@ -106,7 +111,10 @@ class Client {
       const words = this.#words.take(chunk.toString('latin1'));
       idle = words?.length === 0 ? idle + chunk.length : 0;
       if (idle > MOST_IDLE) return false;
-      for (const word of words ?? []) await this.#reply(commandOf(word));
+      for (const word of words ?? []) {
+        await this.#reply(commandOf(word));
+        if (HTTP.test(word)) return true;
+      }
       if (words !== undefined) continue;
       this.counts.bad++;
       await this.#reply({ kind: 'bad', word: '' });

@@ -24,7 +24,7 @@ export function responder(wall: Wall, page: PageFiles, base: string) {
   const api = new Api(wall);
   const nowhere = sentence(404, `there is no such page; see ${base}/`);
   return async (question: Question): Promise<Answer> => {
-    const { path: asked, site } = question;
+    const { path: asked, site, isForeign } = question;
     if (base !== '' && asked === base)
       return { ...sentence(308, 'the page is at the address with a / at its end'), headers: { Location: `${base}/` } };
     if (!asked.startsWith(`${base}/`)) return nowhere;
@@ -34,6 +34,7 @@ export function responder(wall: Wall, page: PageFiles, base: string) {
     const file = page.files.get(path);
     if (file !== undefined) return { status: 200, ...file };
     if (!path.startsWith(API)) return nowhere;
+    if (isForeign) return sentence(403, `only the page at ${base}/ may ask for this in a browser, or a program`);
     try {
       return (await api.answer(path.slice(API.length), question)) ?? nowhere;
     } catch (error) {

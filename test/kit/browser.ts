@@ -20,6 +20,8 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Names without TLS, to which it does not say whose page asks.
+  '--host-resolver-rules=MAP *.example 127.0.0.1',
   '--force-color-profile=srgb',
 ];
 

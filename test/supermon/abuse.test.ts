@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { Conversations } from '../../src/supermon/conversation.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/supermon/expressions.js';
@@ -54,6 +55,11 @@ t.test('endless words, random bytes, other protocols', async t => {
     const [[, category] = []] = elementsOf(await client.ask(said));
     t.equal(category, 'error', what);
   }
+  const browser = connect(port, '127.0.0.1');
+  browser.write('POST / HTTP/1.1\r\nHost: x\r\n\r\nS\nS\n');
+  const [[, category] = [], ...more] = elementsOf(await text(browser));
+  t.equal(category, 'error', 'nothing that a browser sends is a command');
+  t.same(more, []);
   const half = await Asker.open(t, port);
   half.socket.write('0x4');
   half.socket.end();

@@ -8,6 +8,7 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Request } from 'playwright-core';
 import t from 'tap';
+import { HttpServer, sentence } from '../../src/common/http.js';
 import { UNSEEN } from '../../src/common/text.js';
 import { NO_BROWSER, newContext } from '../kit/browser.js';
 import { start } from '../kit/program.js';
@@ -35,6 +36,53 @@ t.test('texts of others neither turn the page around nor hide anything', { skip 
     querySelectorAll('*')].flatMap(e => [...e.attributes].map(({ value }) => value))].join('\\n')`);
   t.match(said, 'e\\u{202e}\\u{2066}\\u{1b}[2J\\u{200f}');
   t.strictSame(said.replace(/\n/g, '').match(UNSEEN), null);
+});
+
+t.test('to a name without TLS a page of another site asks as one, whatever it tries', { skip }, async t => {
+  const asked: [path: string, isForeign: boolean][] = [];
+  const server = new HttpServer(
+    ({ path, isForeign }) => {
+      asked.push([path, isForeign]);
+      return sentence(200, 'x');
+    },
+    { names: ['wall.example'], strict: true },
+  );
+  t.teardown(() => server.close());
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const at = (path: string) => `http://wall.example:${port}/${path}`;
+  const evil = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(`<img src="${at('img')}" referrerpolicy=no-referrer><iframe src="${at('iframe')}"></iframe>
+      <script src="${at('script')}" referrerpolicy=no-referrer></script><script>
+      new EventSource('${at('events')}');
+      fetch('${at('fetch')}', { mode: 'no-cors', referrerPolicy: 'no-referrer', headers: { 'X-Beoboard-Page': '1' } });
+      fetch('${at('preflight')}', { headers: { 'X-Beoboard-Page': '1' } }).finally(() => fetch('${at('last')}'))</script>`);
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => evil.close());
+  await once(evil, 'listening');
+  const page = await (await newContext(t)).newPage();
+  await page.goto(`http://evil.example:${(evil.address() as AddressInfo).port}/`);
+  const paths = ['/events', '/fetch', '/iframe', '/img', '/last', '/script'];
+  await until('all was asked for', () => paths.every(path => asked.some(([known]) => known === path)));
+  t.strictSame(
+    [...new Set(asked.map(String))].sort(),
+    paths.map(path => `${path},true`),
+  );
+});
+
+t.test('by a name without TLS our own pages work', { skip }, async t => {
+  const board = new LiveBoard(t, ['n1', 'n2']);
+  const argv = ['--board', board.path, '--listen', '127.0.0.1:0', '--allow-host', 'wall.example'];
+  const running = [start(t, ['web', ...argv]), start(t, ['prometheus', ...argv])];
+  const [wall, exporter] = await Promise.all(
+    running.map(async ({ ready }) => `http://wall.example:${(await ready).listening?.[0]?.split(':').at(-1)}`),
+  );
+  const { page, complaints } = await look(t, `${wall}/?node=n1`);
+  await holds(page, `document.querySelector('#sections p') !== null && document.querySelector('#flow').height > 0`);
+  t.strictSame(complaints, []);
+  t.equal((await page.goto(`${exporter}/metrics`))?.status(), 403, 'who comes from elsewhere gets links');
+  const [metrics] = await Promise.all([page.waitForResponse(/metrics.token/), page.click('a')]);
+  t.equal(metrics.status(), 200);
 });
 
 /** Opens a page of that context, with its streams counted. */

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { plainName } from '../../src/common/addresses.js';
 import { HttpServer, type Sink } from '../../src/common/http.js';
 import { HEADERS } from '../../src/web/routes.js';
 import { Wall } from '../../src/web/wall.js';
@@ -77,6 +78,10 @@ t.test('who may ask', async t => {
     ['[::1]', 421],
   ] as const)
     t.equal((await ask(`${url}api/v1/readings`, { host })).status, status, host);
+  // Which of two names a proxy has checked is not known.
+  const twice = connect(port, '127.0.0.1');
+  twice.end('GET /api/v1/readings HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\nConnection: close\r\n\r\n');
+  t.match(await text(twice), /^HTTP\/1\.1 400 [\s\S]*several Host headers/);
   const unnamed = connect(port, '127.0.0.1');
   unnamed.end('GET /api/v1/readings HTTP/1.0\r\n\r\n');
   t.match(await text(unnamed), /^HTTP\/1\.1 421 /, 'without a name');
@@ -92,6 +97,37 @@ t.test('who may ask', async t => {
     ['none', 'api/v1/nodes', 200],
   ] as const)
     t.equal((await ask(`${url}${path}`, { 'sec-fetch-site': site })).status, status, `${site} /${path}`);
+  // To a name without TLS a browser does not say whose page asks.
+  const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' };
+  for (const path of ['nodes', 'stream', 'river', 'events', 'nodes/a1', 'readings', 'openapi.json', 'jobs'])
+    t.equal((await ask(`${url}api/v1/${path}`, agent)).status, 403, path);
+  for (const path of ['', 'page.js', 'page.css']) t.equal((await ask(`${url}${path}`, agent)).status, 200, path);
+  t.equal((await ask(`${url}api/v1/nodes`, { ...agent, 'x-beoboard-page': '1' })).status, 200, 'our page');
+  t.equal((await ask(`${url}api/v1/nodes`, { 'user-agent': 'curl/7.88.1' })).status, 200, 'a program');
+});
+
+t.test('addresses of IPv6, with and without a zone', async t => {
+  t.equal(plainName('FE80::0:1%eth0'), 'fe80::1');
+  t.equal(plainName('::ffff:10.0.0.1'), '10.0.0.1');
+  t.equal(plainName('Master.Example'), 'master.example');
+  const board = aBoard(t);
+  const allowed = ['--allow-host', '[FD00:0::1]', '--allow-host', 'fe80::2%eth0'];
+  const { ready } = start(t, ['web', '--board', board, '--listen', '[::1]:0', ...allowed]);
+  const url = `http://${(await ready).listening?.[0]}/`;
+  for (const [host, status] of [
+    ['[::1]', 200],
+    ['[0:0::1]:8678', 200],
+    ['[::1%25lo]:8678', 200],
+    ['[::1%lo]', 200],
+    ['[fd00::1]', 200],
+    ['[fe80::2%25eth1]', 200],
+    ['[fd00::2]', 421],
+    ['[fe80::1%lo]', 421],
+    ['[::1', 421],
+    ['::1]', 421],
+    ['evil%::1', 421],
+  ] as const)
+    t.equal((await ask(url, { host })).status, status, host);
 });
 
 t.test('under another path', async t => {

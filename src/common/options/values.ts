@@ -1,6 +1,7 @@
 // The kinds of values of options: how each is read from text, and what it may be, so that completions can offer it.
 // Knows no option.
 
+import { isIPv6 } from 'node:net';
 import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
 import { parseDuration } from '../durations.js';
 import { parseNodeName, readNodes } from '../hostlists.js';
@@ -215,8 +216,10 @@ export const networkInterface = value('interface', (text): string => {
   throw new InputError(`${quote(text)} is not an interface; write a name as in /sys/class/net`);
 });
 
-/** The name of a host, without a port. */
+/** The name of a host or its address, without a port. */
 export const hostName = value('text', (text): string => {
+  const address = text.replace(/^\[(.*)\]$/, '$1');
+  if (isIPv6(address)) return address;
   if (text.length <= 253 && /^[A-Za-z0-9_]([\w-]*\w)?(\.\w([\w-]*\w)?)*$/.test(text)) return text;
   throw new InputError(`${quote(text)} is not a host name; write it without a port, as in master.example`);
 });

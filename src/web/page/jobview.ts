@@ -5,6 +5,7 @@ import { byId, make, show, write } from './dom.js';
 import { expand } from './expansion.js';
 import { count, quantity } from './formats.js';
 import { colourOf, type Theme } from './palette.js';
+import { request } from './requests.js';
 
 /** How often jobs are asked for, ms. */
 const EVERY_MS = 5000;
@@ -54,7 +55,7 @@ export class JobView {
     this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
     if (document.visibilityState === 'hidden') return;
     try {
-      const response = await fetch('api/v1/jobs', { cache: 'no-store' });
+      const response = await request('api/v1/jobs');
       if (!response.ok) return write(byId('jobsage'), (await response.text()).trim());
       const { jobs } = (await response.json()) as { jobs: readonly JobTold[] };
       write(byId('jobsage'), jobs.length > ROWS ? `${count(jobs.length)} jobs; the first ${ROWS}` : '');

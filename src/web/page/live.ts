@@ -2,6 +2,7 @@
 // of frames.
 
 import { type Frame, FrameReader } from './framereader.js';
+import { request } from './requests.js';
 
 /** How long an invisible page keeps its stream, ms. */
 const HIDDEN_MS = 5000;
@@ -99,7 +100,7 @@ export class Live {
     };
     heard();
     try {
-      const response = await fetch(this.#url, { signal: AbortSignal.any([signal, quiet.signal]), cache: 'no-store' });
+      const response = await request(this.#url, AbortSignal.any([signal, quiet.signal]));
       if (response.status === 400) {
         this.#listener.refused((await response.text()).trim());
         return undefined;

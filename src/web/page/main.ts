@@ -14,6 +14,7 @@ import { type Colouring, JobView } from './jobview.js';
 import { type Behind, isState, Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
+import { request } from './requests.js';
 import { River } from './riverrows.js';
 import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
@@ -420,7 +421,7 @@ async function recall(names: readonly (string | null)[], byNode: boolean, isAll:
   if (byNode) query.set('nodes', nodes);
   else if (!isAll && hello?.by != null) query.set('by', hello.by);
   try {
-    const response = await fetch(`api/v1/river?${query}`, { cache: 'no-store' });
+    const response = await request(`api/v1/river?${query}`);
     if (!response.ok) return;
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (into !== river) return;

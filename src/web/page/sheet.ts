@@ -4,6 +4,7 @@
 import type { ReadingInfo } from '../wire.js';
 import { byId, draw, make, set, write } from './dom.js';
 import { quantity } from './formats.js';
+import { request } from './requests.js';
 
 /** How often the sheet is updated, ms. */
 const EVERY_MS = 2000;
@@ -93,7 +94,7 @@ export class Sheet {
 
   async #ask(name: string): Promise<void> {
     try {
-      const response = await fetch(`api/v1/nodes/${encodeURIComponent(name)}`, { cache: 'no-store' });
+      const response = await request(`api/v1/nodes/${encodeURIComponent(name)}`);
       if (this.#name !== name) return;
       if (response.ok) this.#show((await response.json()) as NodeTold);
       else
