@@ -283,7 +283,8 @@ struct beoboard_refusal {
     uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since, or this one was only late */
 };
 
-/* Why the receiver last rejected a report of this node: it explains a "silent" or "never". Only
+/* Why the receiver last rejected a report of this node: it may explain a "silent" or "never", but is no sign of life, because
+ * what was rejected may be a recording that somebody sends again. Only
  * rejections of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
  * valid signature); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
  * -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or

@@ -2,7 +2,7 @@
  *   may-start [-b BOARD] $(scontrol show hostnames)
  * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody knows:
  * then the job must wait, and no node may be blamed. A line also says so when the network is more likely to blame than the node, and when
- * the node reports but its reports are rejected. */
+ * reports in its name are rejected. */
 #include <beoboard.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char *objection(const beoboard *b, const char *name) {
   return NULL;
 }
 
-/* Why a node is not heard, as far as that is known: its link is down, or fell dark with all of its nodes, or its reports are rejected. */
+/* Why a node is not heard, as far as that is known: its link is down, or fell dark with all of its nodes, or reports in its name are rejected. */
 static void explain(const beoboard *b, const char *name) {
   struct beoboard_node node;
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
@@ -37,7 +37,7 @@ static void explain(const beoboard *b, const char *name) {
   }
   if (beoboard_last_refusal(b, index, &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  printf("; it reports, and is rejected: %s, its clock %+.3f s off", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
+  printf("; reports in its name are rejected: %s, clock %+.3f s off; they may be recordings", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
 }
 
 int main(int argc, char **argv) {

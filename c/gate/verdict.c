@@ -163,12 +163,13 @@ static void add_fault_of(struct verdict *out, const struct beoboard_link *link) 
   add(out, ": its link %s is %s", link->name, (link->flags & BEOBOARD_LINK_F_UP) == 0 ? "down" : "dark");
 }
 
-/* If reports arrive and are rejected, a reboot would not end the silence. */
+/* Reports that are rejected are no sign of life, because they may be recordings; but if they are the node's own, a
+ * reboot would not end the silence. */
 static void add_refusal(const struct judging *j, const char *name) {
   struct beoboard_refusal refusal;
   if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  add(j->out, " (it reports, and is rejected: %s)", reason == NULL ? "?" : reason);
+  add(j->out, " (reports in its name are rejected: %s; they may be recordings)", reason == NULL ? "?" : reason);
 }
 
 static void add_node(const struct judging *j, size_t i) {

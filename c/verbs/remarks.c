@@ -305,15 +305,18 @@ static bool find_refusal(const struct census *c, uint32_t node, const char *name
   return is_late(out->age_ns);
 }
 
+/* Behind each rejection: it may be of a recording. */
+#define NO_SIGN_OF_LIFE " ago; they may be recordings"
+
 static void add_one_refused(struct words *words, const struct refused *r) {
   add_one_line(words, span_of(r->name));
   if (r->state == BEOBOARD_NEVER) add_text(words, " has no report here");
   else ADD(words, " is ", beoboard_state_name(r->state));
-  add_text(words, ": its reports are rejected, ");
+  add_text(words, "; reports in its name are rejected, ");
   add_reason(words, r->reason, r->offset_us);
   add_text(words, ", the last ");
   add_ago(words, r->age_ns);
-  add_text(words, " ago");
+  add_text(words, NO_SIGN_OF_LIFE);
 }
 
 /* A sentence about nodes with the same state and reason. */
@@ -335,7 +338,7 @@ static void add_refused(struct words *words, const struct refused *first, const 
   add_shown_names(words, names, count);
   if (first->state == BEOBOARD_NEVER) add_text(words, " have no report here");
   else ADD(words, " are ", beoboard_state_name(first->state));
-  add_text(words, ": their reports are rejected, ");
+  add_text(words, "; reports in their names are rejected, ");
   if (first->reason == BB_REASON_CLOCK) {
     add_text(words, "clocks up to ");
     add_distance(words, (int64_t)far_us);
@@ -345,7 +348,7 @@ static void add_refused(struct words *words, const struct refused *first, const 
   }
   add_text(words, ", the last ");
   add_ago(words, young_ns);
-  add_text(words, " ago");
+  add_text(words, NO_SIGN_OF_LIFE);
 }
 
 /* ---- Senders that claim the name of another node ---- */
@@ -460,14 +463,14 @@ static void tell_links(const struct census *c, struct writing *w) {
   }
 }
 
-/* Whether a name belongs to a node without an explanation yet. */
+/* Whether a name is among these. */
 static bool is_among(const char *const *names, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (strcmp(names[i], name) == 0) return true;
   return false;
 }
 
-static void tell_claims(const struct census *c, const char *const *unexplained, size_t count, struct writing *w) {
+static void tell_claims(const struct census *c, const char *const *unheard, size_t count, struct writing *w) {
   struct senders *senders = (struct senders *)keep(1, sizeof *senders);
   struct source *sources = (struct source *)keep(BB_SENDERS, sizeof *sources);
   size_t source_count = 0;
@@ -480,7 +483,7 @@ static void tell_claims(const struct census *c, const char *const *unexplained, 
   }
   for (size_t i = 0; i < source_count; i++) {
     bool is_of_them = false;
-    for (size_t k = 0; k < sources[i].name_count; k++) is_of_them = is_of_them || is_among(unexplained, count, sources[i].names[k]);
+    for (size_t k = 0; k < sources[i].name_count; k++) is_of_them = is_of_them || is_among(unheard, count, sources[i].names[k]);
     if (!is_of_them || signature_of(sources[i].reason) == NULL) continue;
     const size_t begun = w->words.len;
     add_source(&w->words, c, senders, &sources[i]);
@@ -494,17 +497,17 @@ static bool has_refusals(const struct census *c) {
   return false;
 }
 
-/* Why those nodes are not heard, as far as the rejections tell. */
+/* What was rejected in the names of those nodes. */
 static void tell_refusals(const struct census *c, const struct some *kept, struct writing *w) {
-  const char **unexplained = (const char **)keep(kept->count + c->stranger_count + 1, sizeof *unexplained);
+  const char **unheard = (const char **)keep(kept->count + c->stranger_count + 1, sizeof *unheard);
   struct refused *refused = (struct refused *)keep(kept->count + 1, sizeof *refused);
-  size_t unexplained_count = 0, count = 0;
+  size_t unheard_count = 0, count = 0;
   for (size_t i = 0; i < kept->count; i++) {
     if ((UNHEARD >> c->states[kept->numbers[i]] & 1) == 0) continue;
+    unheard[unheard_count++] = kept->names[i];
     if (find_refusal(c, kept->numbers[i], kept->names[i], &refused[count])) count++;
-    else unexplained[unexplained_count++] = kept->names[i];
   }
-  for (size_t i = 0; i < c->stranger_count; i++) unexplained[unexplained_count++] = c->strangers[i];
+  for (size_t i = 0; i < c->stranger_count; i++) unheard[unheard_count++] = c->strangers[i];
   for (struct refused *r = refused; r < refused + count; r++) {
     if (r->is_told) continue;
     const size_t begun = w->words.len;
@@ -512,7 +515,7 @@ static void tell_refusals(const struct census *c, const struct some *kept, struc
     add_refused(&w->words, r, refused + count);
     end_sentence(w, begun);
   }
-  if (unexplained_count > 0) tell_claims(c, unexplained, unexplained_count, w);
+  if (unheard_count > 0) tell_claims(c, unheard, unheard_count, w);
 }
 
 struct remarks remarks_of(const struct census *c, const struct some *kept) {

@@ -190,7 +190,7 @@ export class Documents {
 
   #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: Query, localtime: number): void {
     const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
-    if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}: ${refusalText(refusal)}`));
+    if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}; ${refusalText(refusal)}`));
     const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
     this.#renderer.host(page, snapshot, node, localtime, has);
   }

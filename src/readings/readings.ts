@@ -222,7 +222,7 @@ const OWN: Reading[] = [
   reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
     title: 'GPU Temperature',
   }),
-  text('why', 'why it is not heard, though it reports', why),
+  text('why', 'why reports in its name are rejected', why),
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
   reading(
     'ailing',

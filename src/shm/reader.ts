@@ -275,7 +275,7 @@ export class Snapshot {
       : (this.words[at + LATE] ?? 0);
   }
 
-  /** Why no newer report of it was accepted, as in `Node.refusedSince`. */
+  /** What was rejected since its newest report, as in `Node.refusedSince`. */
   refusedSinceOf(index: number): Refusal | undefined {
     return this.node(index).refusedSince;
   }
@@ -539,7 +539,7 @@ export class Node {
   }
 
   /**
-   * The same if that report came after the newest accepted one: why no newer report is accepted of a node that reports.
+   * The same if that report came after the newest accepted one. No sign of life: it may be a recording.
    */
   get refusedSince(): Refusal | undefined {
     const refusal = this.lastRefusal;

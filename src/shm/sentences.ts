@@ -214,9 +214,12 @@ export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offse
 /** A rejection younger than this describes the present. */
 export const LATELY_MS = 60_000;
 
-/** Why no newer report of a node is accepted, although it reports. */
+/** Beside each rejection: a rejected report is no sign of life, because anybody may have sent it, also a recording. */
+export const NO_SIGN_OF_LIFE = 'they may be recordings';
+
+/** What came in the name of a node after its newest report, and was rejected. */
 export function refusalText(refusal: Refusal): string {
   const { ageMs } = refusal;
   const verb = ageMs <= LATELY_MS ? 'are' : 'were';
-  return `its reports ${verb} rejected, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago`;
+  return `reports in its name ${verb} rejected, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago; ${NO_SIGN_OF_LIFE}`;
 }

@@ -348,7 +348,7 @@ function* wrapped(facts: readonly string[], width: number): Generator<string> {
 export function nodeHead(node: Node, paint: Painter): string {
   const { state, ageMs, address, refusedSince } = node;
   const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
-  const old = state === 'live' || ageMs === undefined ? '' : '; what follows is the last known';
+  const old = state === 'live' || ageMs === undefined ? '' : '; below is the last known';
   const why = refusedSince && mayBeRefused(state) ? `; ${refusalText(refusedSince)}` : '';
   return `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
 }

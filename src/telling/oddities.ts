@@ -298,8 +298,8 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 }
 
 /**
- * Nodes that report and are rejected: why they are in their state. `rivals`: nodes that already have a sentence about a
- * duplicate identity.
+ * Nodes that are not heard, and in whose name reports are rejected. `rivals`: nodes that already have a sentence about
+ * a duplicate identity.
  */
 function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Oddity[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
@@ -475,26 +475,23 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   if (snapshot.stalled || snapshot.retired) return found;
   found.push(...drops(snapshot));
   const news = linkNews(snapshot);
-  // Nodes behind a failed link and nodes that are rejected already have an explanation for their silence.
+  // Nodes behind a failed link already have an explanation for their silence. A rejected report explains none.
   const fallen = new Set(news.map(({ number }) => number));
   const lately = lateSenders(snapshot);
   const twice = rivals(snapshot, lately, all);
   const withRival = new Set(twice.flatMap(({ nodes }) => nodes));
   const namedTwice = new Set(Array.from(withRival, ({ name }) => name));
   const others = lately.filter(({ reason, name }) => reason !== RIVAL || !namedTwice.has(name));
-  const byReason = refused(snapshot, all, withRival);
-  const told = new Set(byReason.flatMap(({ nodes }) => nodes));
   const unexplained = all.filter(
     node =>
       (node.state === 'silent' || node.state === 'uncertain') &&
-      !told.has(node) &&
       (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
   );
   const odd = [
     ...links(snapshot, news, all),
     ...unvouched(snapshot, all),
     ...together(snapshot, unexplained),
-    ...byReason,
+    ...refused(snapshot, all, withRival),
     ...twice,
     // Ailments of other nodes do not matter to a user who asks about these.
     ...ailing(nodes),

@@ -1,4 +1,4 @@
-// Sentences about rejections: nodes that are silent although they report, and sources whose reports prove nothing.
+// Sentences about rejections: what came in the name of a node that is not heard, and sources whose reports prove nothing.
 // Pure.
 
 import { formatDuration } from '../common/durations.js';
@@ -8,9 +8,9 @@ import { oneLine } from '../common/text.js';
 import { enums } from '../layout/layout.gen.js';
 import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
-import { distanceText, LATELY_MS, reasonText, refusalText, sinceMs } from '../shm/sentences.js';
+import { distanceText, LATELY_MS, NO_SIGN_OF_LIFE, reasonText, refusalText, sinceMs } from '../shm/sentences.js';
 
-/** A node whose newest report was rejected. */
+/** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {
   readonly name: string;
   readonly state: State;
@@ -29,7 +29,7 @@ function textOf(nodes: readonly RefusedNode[]): string {
   const { state, refusal } = first;
   if (nodes.length === 1) {
     const is = state === 'never' ? 'has no report here' : `is ${state}`;
-    return `${oneLine(first.name)} ${is}: ${refusalText(refusal)}`;
+    return `${oneLine(first.name)} ${is}; ${refusalText(refusal)}`;
   }
   let [farUs, youngMs] = [0, LATELY_MS];
   for (const { refusal } of nodes)
@@ -37,7 +37,7 @@ function textOf(nodes: readonly RefusedNode[]): string {
   const are = state === 'never' ? 'have no report here' : `are ${state}`;
   const why = refusal.reason === 'clock' ? `clocks up to ${distanceText(farUs / 1e6)} off` : reasonText(refusal);
   const names = shownNames(nodes.map(({ name }) => name));
-  return `${names} ${are}: their reports are rejected, ${why}, the last ${formatDuration(youngMs)} ago`;
+  return `${names} ${are}; reports in their names are rejected, ${why}, the last ${formatDuration(youngMs)} ago; ${NO_SIGN_OF_LIFE}`;
 }
 
 /** One sentence for each state and reason, about nodes that were rejected within the last minute. */
@@ -112,19 +112,17 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
 }
 
 /**
- * Why these nodes are not heard, as far as the rejections tell: one sentence for nodes whose own reports were rejected,
- * and one for each source that claims the name of such a node without proof. That source may be the node with a wrong
- * key, or anybody.
+ * What was rejected in the names of nodes that are not heard: one sentence for nodes whose own reports these may be, and
+ * one for each source that claims the name of such a node without proof. That source may be the node with a wrong key,
+ * or anybody.
  */
 export function unheardTexts(snapshot: Snapshot, refused: readonly RefusedNode[], names: Iterable<string>): string[] {
-  const told = refusedTexts(refused);
-  const unexplained = new Set(names);
-  for (const { nodes } of told) for (const { name } of nodes) unexplained.delete(name);
+  const unheard = new Set(names);
   const claims =
-    unexplained.size === 0
+    unheard.size === 0
       ? []
       : bySource(lateSenders(snapshot)).filter(
-          source => isUnproved(source) && source.names.some(name => unexplained.has(name)),
+          source => isUnproved(source) && source.names.some(name => unheard.has(name)),
         );
-  return [...told.map(({ text }) => text), ...claims.map(source => sourceText(snapshot, source))];
+  return [...refusedTexts(refused).map(({ text }) => text), ...claims.map(source => sourceText(snapshot, source))];
 }

@@ -73,7 +73,7 @@ const NODE = object(
     name: text(),
     state,
     'ails?': array({ enum: [...terms.ailment] }, 'the worst first'),
-    'why?': text('why it is not heard, though it reports'),
+    'why?': text('why reports in its name are rejected, which is no sign of life'),
     'age_ms?': number(),
     'link?': text(),
     'address?': text(),

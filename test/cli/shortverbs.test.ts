@@ -266,7 +266,7 @@ t.test('refusals', async t => {
         b.evidence(1, { listening_since_ns: 1n });
         refuse(b, 1, why, 2, us);
       },
-      /node2 is silent: its reports are rejected, /,
+      /node2 is silent; reports in its name are rejected, /,
     ]),
     [
       'of several nodes, and of several states and reasons',
@@ -278,7 +278,7 @@ t.test('refusals', async t => {
         refuse(b, 6, 'late', 1);
         b.record(7, { refusal_reason: reason('clock'), refusal_ns: b.ago(1) });
       },
-      /node\[2-4\] are silent: their reports are rejected, clocks up to 3\.0 s off, the last AGE ago/,
+      /node\[2-4\] are silent; reports in their names are rejected, clocks up to 3\.0 s off, the last AGE ago; they may be recordings/,
     ],
     [
       'who claims the name of another',

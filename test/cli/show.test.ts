@@ -217,7 +217,7 @@ t.test('the command: pages, raw, JSON, errors', async t => {
   await until('the receiver is missed', () => reader.snapshot().stalled);
   const ended = await show('node2');
   t.equal(ended.code, 4);
-  t.match(ended.stdout, /^node2: unknown, last heard .*; what follows is the last known\n/);
+  t.match(ended.stdout, /^node2: unknown, last heard .*; below is the last known\n/);
   t.match(
     ended.stderr,
     /^beoboard show: the receiver was stopped, its heartbeat is .* old: nothing is known about nodes\n$/,

@@ -195,7 +195,7 @@ t.test('why a job may not start: it may be the network', async t => {
       'd1: silent; 2 nodes on link eth0 fell together',
       "u1: uncertain; the master's link eth1 is down",
       's1: silent',
-      'r1: uncertain; it reports, and is rejected: rival, its clock -10.000 s off',
+      'r1: uncertain; reports in its name are rejected: rival, clock -10.000 s off; they may be recordings',
       '',
     ].join('\n'),
     stderr: '',

@@ -127,8 +127,6 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   // The board's state.
   ['reports that prove nothing', { seen: { isProved: false } }, /^its reports are not signed/],
   ['the same, taken all the same', { seen: { isProved: false }, policy: { unsigned: true } }, DRAINED],
-  ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is rejected for its clock$/],
-  ['what others send in its name', { seen: { refused: 'replay' } }, DRAINED],
   // Links.
   ['its link is dark', { links: [[1, { name: 'eth0', trouble: trouble('dark', 60) }]] }, /^its link eth0 is dark$/],
   ['its link is down', { links: [[1, { name: 'eth0', trouble: trouble('down', 60) }]] }, /^its link eth0 is down$/],

@@ -117,6 +117,8 @@ t.test('every rule', async t => {
     ill: ['i1'],
   });
   const unsure = makeBoard(t, { live, uncertain: ['u1', 'u2'], silent: ['s1'] });
+  const claimed = makeBoard(t, { live, silent: ['s1'] });
+  claimed.lay('s1', 0, { interval_ms: 0 });
   const far = folder(t);
   const file = (name: string, text: string, mode = 0o644, ageS = 0) => {
     const path = join(far, name);
@@ -134,6 +136,7 @@ t.test('every rule', async t => {
   const rows: [what: string, on: Made, args: string, code: number, says: string][] = [
     ['all live', board, '--nodes n[001-060]', 0, ''],
     ['one silent', board, '--nodes n001,s1', 1, 'no: s1 has been silent for AGE'],
+    ['one in whose name a report was rejected', claimed, '--nodes s1', 1, 'no: s1 has been silent for AGE (reports in its name are rejected: interval; they may be recordings)'],
     ['several', board, '--nodes s1,s2,s3', 1, 'no: s1 has been silent for AGE, s2 has been silent for AGE, s3 has been silent for AGE'],
     ['left', board, '--nodes l1 --wait 0s', 1, 'no: l1 left AGE ago'],
     ['left, closed', board, '--nodes l1 --wait 0ms --fail closed', 1, 'no: l1 left AGE ago'],

@@ -37,8 +37,6 @@ export interface SeenNode {
   readonly link: number;
   /** Whether its last report was signed with a valid key. */
   readonly isProved: boolean;
-  /** Why newer reports of it are rejected. */
-  readonly refused?: string | undefined;
   /** The worst first. */
   readonly ailments: readonly Ailment[];
 }
@@ -113,7 +111,6 @@ function seenNode(node: Node): SeenNode {
     lastRealMs: ms(node.lastRealNs ?? 0n),
     link,
     isProved: (enums.auth_alg[provedOf(view, offset) ?? 0] ?? 'none') !== 'none',
-    refused: node.refusedSince?.reason,
     ailments: node.ailments,
   };
 }

@@ -259,8 +259,7 @@ function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left 
 
 /** What in the board's view speaks against any act on a node. */
 function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undefined {
-  if (!unsigned && !seen.isProved) return 'its reports are not signed; see --unsigned';
-  return seen.refused === 'clock' ? 'it reports, and is rejected for its clock' : undefined;
+  return unsigned || seen.isProved ? undefined : 'its reports are not signed; see --unsigned';
 }
 
 /**
