@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernelfile.h"
+
 static bool wants_json(void) {
   const char *value = getenv("BEOBOARD_LOG");
   return value != NULL && strcmp(value, "json") == 0;
@@ -82,9 +84,10 @@ const char *error_name(int error) {
 }
 
 const char *why_unreadable(int error) {
-  return error == ENOENT   ? "no such file or directory"
-         : error == EACCES ? "permission denied"
-         : error == EISDIR ? "it is a directory"
-         : error == EFBIG  ? "it is too large"
-                           : error_name(error);
+  return error == ENOENT        ? "no such file or directory"
+         : error == EACCES      ? "permission denied"
+         : error == EISDIR      ? "it is a directory"
+         : error == EFBIG       ? "it is too large"
+         : error == NOT_REGULAR ? "it is not a regular file"
+                                : error_name(error);
 }

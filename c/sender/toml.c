@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "kernelfile.h"
 
 /* Where we are in the text. */
 struct place {
@@ -252,14 +255,16 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, "; name a file that this user can read");
 }
 
-/* A file that the user named, of any kind, also a pipe. */
+/* A regular file that the user named. Waits for nobody, also if a FIFO or a device has taken its place. */
 static int read_file(const char *file, char *text, size_t room, size_t *length) {
-  const int fd = openat(AT_FDCWD, file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  struct stat stats;
   if (fd == -1) return errno;
+  const bool readable = fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode)); /* read() refuses a directory */
   ssize_t got = 1;
   size_t used = 0;
-  while (used < room && (got = read(fd, text + used, room - used)) > 0) used += (size_t)got;
-  const int error = got < 0 ? errno : got > 0 ? EFBIG : 0;
+  while (readable && used < room && (got = read(fd, text + used, room - used)) > 0) used += (size_t)got;
+  const int error = !readable ? NOT_REGULAR : got < 0 ? errno : got > 0 ? EFBIG : 0;
   close(fd);
   *length = used;
   return error;

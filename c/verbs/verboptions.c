@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../common/fault.h"
@@ -13,10 +14,10 @@
 #define BEOBOARD_VERSION "0.0.0"
 #endif
 
-/* More than a million of the longest names; without a limit /dev/zero would be read until there is no memory left. */
+/* More than a million of the longest names. */
 #define MOST_BYTES ((size_t)80 << 20)
 
-/* Reads all of a file or a pipe into memory that grows with it, which the caller has to free. NULL, or the error. */
+/* Reads all of a file into memory that grows with it, which the caller has to free. NULL, or the error. */
 static const char *read_to_end(int fd, char **text, size_t *length) {
   size_t room = 0;
   for (*text = NULL, *length = 0;;) {
@@ -35,10 +36,17 @@ static const char *read_to_end(int fd, char **text, size_t *length) {
   }
 }
 
+/* Whether it is a regular file; or a directory, which read() refuses. */
+static bool is_file(int fd) {
+  struct stat stats;
+  return fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode));
+}
+
+/* Waits for nobody, also if a FIFO or a device has taken the place of the file. */
 static const char *read_file(const char *path, char **text, size_t *length) {
   *text = NULL;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const char *why = fd < 0 ? error_text(errno) : read_to_end(fd, text, length);
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const char *why = fd < 0 ? error_text(errno) : is_file(fd) ? read_to_end(fd, text, length) : "it is not a regular file";
   if (fd >= 0) close(fd);
   return why == NULL ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why);
 }

@@ -1,6 +1,6 @@
 // Texts for people: errors about what a user wrote, quoted in one line, and the nearest known word. Prints nothing.
 
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { oneLine } from './unseen.js';
 
 export { oneLine, UNSEEN } from './unseen.js';
@@ -81,13 +81,18 @@ export function didYouMean(meant: string | undefined, otherwise: string): string
   return meant === undefined ? otherwise : `did you mean ${meant}?`;
 }
 
-/** More than a million of the longest names; without a limit /dev/zero would be read until there is no memory left. */
+/** More than a million of the longest names. */
 const MOST_BYTES = 80 << 20;
 
-/** All of a file or a pipe; undefined if it is too large. */
-function readWhole(file: string): Buffer | undefined {
-  const fd = openSync(file, 'r');
+/**
+ * All of a regular file. Waits for nobody, also if a FIFO or a device has taken its place: a daemon that waited for it
+ * would not hear SIGTERM.
+ */
+function readWhole(file: string): Buffer {
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() && !stats.isDirectory()) throw new InputError('it is not a regular file');
     const chunks: Buffer[] = [];
     for (let bytes = 0; bytes <= MOST_BYTES; ) {
       const chunk = Buffer.allocUnsafe(1 << 16);
@@ -96,7 +101,7 @@ function readWhole(file: string): Buffer | undefined {
       chunks.push(chunk.subarray(0, read));
       bytes += read;
     }
-    return undefined;
+    throw new InputError('it is too large');
   } finally {
     closeSync(fd);
   }
@@ -104,6 +109,7 @@ function readWhole(file: string): Buffer | undefined {
 
 /** Why a file cannot be read, in words. */
 export function whyUnreadable(error: unknown): string {
+  if (error instanceof InputError) return error.message;
   // "ENOENT: no such file or directory, open 'x'": people need the middle part.
   const { code, message } = error as NodeJS.ErrnoException;
   return code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened');
@@ -111,14 +117,11 @@ export function whyUnreadable(error: unknown): string {
 
 /** The text of a file that the user named. Throws an InputError if it cannot be read. */
 export function readText(file: string): string {
-  const refuse = (why: string) =>
-    new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
-  let whole: Buffer | undefined;
+  let whole: Buffer;
   try {
     whole = readWhole(file);
   } catch (error) {
-    throw refuse(whyUnreadable(error));
+    throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
   }
-  if (whole === undefined) throw refuse('it is too large');
   return whole.toString('utf8').replace(/^\uFEFF/, '');
 }

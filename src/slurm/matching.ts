@@ -2,9 +2,8 @@
 // NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
 // ambiguous name matches nobody.
 
-import { readFileSync } from 'node:fs';
 import { parseNodeName } from '../common/hostlists.js';
-import { InputError, oneLine, quote, whyUnreadable } from '../common/text.js';
+import { InputError, oneLine, quote, readText } from '../common/text.js';
 import type { SlurmNode } from './statefile.js';
 
 export interface Matched {
@@ -84,13 +83,7 @@ export function parseExceptions(text: string, place: string): Record<string, str
 
 /** Reads them from a file. Throws an InputError. */
 export function readExceptions(file: string): Record<string, string> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
-  }
-  return parseExceptions(text, file);
+  return parseExceptions(readText(file), file);
 }
 
 /** The lines of such a file for nodes whose two names differ by more than case. */

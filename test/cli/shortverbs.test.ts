@@ -4,7 +4,7 @@
 //
 // @seconds 33
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -356,6 +356,8 @@ t.test('invalid command lines', async t => {
     return path;
   };
   const place = folder(t);
+  const pipe = join(place, 'pipe');
+  execFileSync('mkfifo', [pipe]);
   const none = join(place, 'none');
   const both: string[][] = [
     ['--foo'],
@@ -382,6 +384,8 @@ t.test('invalid command lines', async t => {
     ['--nodes', '@'],
     ['--nodes', `@${none}`],
     ['--nodes', `@${place}`],
+    ['--nodes', `@${pipe}`],
+    ['--nodes', '@/dev/zero'],
     ['--nodes', `@${place}/none/none`],
     ['--nodes', `@${file('empty', '# nothing\n\n')}`],
     ['--nodes', `@${file('bad', 'node1\n\n  node[1-x]\n')}`],

@@ -3,10 +3,10 @@
 //
 // @seconds 17
 
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -201,6 +201,17 @@ t.test('SIGHUP: nodes, capacity and limits', async t => {
   await report(port, reader, ['b', 'c', 'd'], 4);
   t.equal(reader.snapshot().header.listening_since_ns, listening, 'it has heard everything all the time');
   t.equal(reader.snapshot().header.instance, 1, 'as the same receiver');
+
+  // Who waited for a FIFO would not hear the signal that ends it.
+  const pipe = join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  writeFileSync(config, `nodes = "@${pipe}"\n`);
+  await hangup(/cannot read '.*\/pipe': it is not a regular file; .*; nothing has changed/);
+  rmSync(config);
+  renameSync(pipe, config);
+  await hangup(/cannot read '.*\/receive.toml': it is not a regular file; .*; nothing has changed/);
+  child.kill('SIGTERM');
+  t.equal(await running.exit, 0);
 });
 
 t.test('the socket comes back with the directory', async t => {

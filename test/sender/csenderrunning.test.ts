@@ -3,7 +3,7 @@
 // @seconds 40
 // @waits
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -372,8 +372,14 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
     ],
     ...['-1s', '100.0000000001ms', '100.000002ms', '99.9999999999ms', '9007199254740993ms', '9'.repeat(20).concat('s')],
   ]);
+  const pipe = join(root, 'pipe');
+  execFileSync('mkfifo', [pipe]);
   for (const option of ['--pretend', '--config', '--key-file'])
-    await values(option, ['', '/nonexistent/x', root], option === '--pretend' ? ['--once', '--to', '-'] : good);
+    await values(
+      option,
+      ['', '/nonexistent/x', root, pipe, '/dev/zero'],
+      option === '--pretend' ? ['--once', '--to', '-'] : good,
+    );
   for (const option of ['--proc', '--sys', '--scratch']) await same([...good, option, '']);
 
   const key = 'ab'.repeat(32);
