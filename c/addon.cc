@@ -28,6 +28,7 @@
 #include "form.h"
 #include "gather.h"
 #include "harvest.h"
+#include "lockfile.h"
 #include "mac.h"
 #include "notify.h"
 #include "order.h"
@@ -365,7 +366,8 @@ Napi::Value MemoryFile(const Napi::CallbackInfo& info) {
 // lock(path): a file that is made where it is not there, held alone until this process ends: its descriptor, or -errno.
 Napi::Value Lock(const Napi::CallbackInfo& info) {
   const std::string path = info[0].As<Napi::String>();
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  struct stat st;
+  const int fd = bb_lockfile_open(AT_FDCWD, path.c_str(), &st);
   if (fd < 0) return Napi::Number::New(info.Env(), -errno);
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return Napi::Number::New(info.Env(), fd);
   const int why = errno;

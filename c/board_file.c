@@ -18,6 +18,7 @@
 
 #include "board.h"
 #include "board_internal.h"
+#include "lockfile.h"
 #include "seqlock.h"
 
 /* Everybody may read it, and only its owner may write it. */
@@ -123,8 +124,7 @@ static bool open_directory(struct bb_place *p, char *why, size_t size) {
 
 /* ---- the lock ---- */
 
-/* The name of the lock file within the directory, in `out`. It is beside the board, because any reader could lock
- * the board itself. */
+/* The name of the lock file within the directory, in `out`. */
 static const char *lock_name(const struct bb_place *p, char out[NAME_MAX + 1]) {
   snprintf(out, NAME_MAX + 1, "%s.lock", p->name);
   return out;
@@ -169,17 +169,14 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
   char name[NAME_MAX + 1], pid[24] = {0};
   struct stat st;
   for (int i = 0; i < MOST_REMOVED; i++) {
-    const int fd = openat(p->directory, lock_name(p, name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (fd < 0) {
+    const int fd = bb_lockfile_open(p->directory, lock_name(p, name), &st);
+    if (fd < 0 && errno == EPERM) bb_fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", p->path);
+    else if (fd < 0)
       bb_fail(why, size, "cannot lock %s.lock: %s; see to it or choose another --board", p->path,
               errno == ELOOP ? "it is a link" : strerror(errno));
-      return BB_NOT_KEPT;
-    }
+    if (fd < 0) return BB_NOT_KEPT;
     enum bb_keeping result = BB_KEPT;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
-      bb_fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", p->path);
-      result = BB_NOT_KEPT;
-    } else if (!lock_file(fd, tries)) {
+    if (!lock_file(fd, tries)) {
       const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
       struct bb_board_header h;
       const bool is_mirror = read_header(p, &h) && is_ours(&h) && h.mirror_masters != 0;

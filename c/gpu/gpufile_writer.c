@@ -13,25 +13,33 @@
 #include <unistd.h>
 
 #include "../layout.gen.h"
+#include "../lockfile.h"
 #include "say.h"
 
 static const uint64_t limits[WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
 
-static char place[MOST_PATH + 1], beside[MOST_PATH + 8], folder[MOST_PATH + 1];
-static int folder_fd = -1;
+static char place[MOST_PATH + 1], beside[MOST_PATH + 8], lock[MOST_PATH + 8], folder[MOST_PATH + 1];
+static int lock_fd = -1;
+static struct stat locked;
 
 static const char *failed(const char *what, const char *path) {
   return fault("cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* A lock on the folder itself needs no extra file, and ends with the process. */
-static const char *take_folder(void) {
+static const char *take_lock(void) {
   if (mkdir(folder, 0755) != 0 && errno != EEXIST) return failed("make", folder);
-  if (folder_fd != -1) close(folder_fd);
-  folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_fd == -1) return failed("open", folder);
-  if (flock(folder_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
-  return errno == EWOULDBLOCK ? fault("another " PROGRAM " writes in %s; end it first", folder) : failed("lock", folder);
+  if (lock_fd != -1) close(lock_fd);
+  lock_fd = bb_lockfile_open(AT_FDCWD, lock, &locked);
+  if (lock_fd == -1)
+    return errno == EPERM ? fault("%s belongs to somebody else; remove it, or write another --file", lock) : failed("open", lock);
+  if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
+  return errno == EWOULDBLOCK ? fault("another " PROGRAM " writes %s; end it first", place) : failed("lock", lock);
+}
+
+/* Whether the lock file is still there: otherwise another process could make and lock a new one. */
+static bool holds_lock(void) {
+  struct stat there;
+  return stat(lock, &there) == 0 && there.st_dev == locked.st_dev && there.st_ino == locked.st_ino;
 }
 
 /* A mistyped path must not replace another file. */
@@ -53,10 +61,11 @@ const char *gpufile_open(const char *path) {
   const char *slash = strrchr(path, '/');
   snprintf(place, sizeof place, "%s", path);
   snprintf(beside, sizeof beside, "%s.new", path);
+  snprintf(lock, sizeof lock, "%s.lock", path);
   if (slash == NULL) snprintf(folder, sizeof folder, ".");
   else snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-  const char *why = take_folder();
-  if (why == NULL) why = object_to(place);
+  const char *why = object_to(place);
+  if (why == NULL) why = take_lock();
   if (why == NULL) gpufile_abandon();
   return why;
 }
@@ -90,9 +99,7 @@ static const char *put(const char *text, size_t length) {
 const char *gpufile_write(const struct line *lines, unsigned count) {
   static char text[32 + MOST_GPUS * 64];
   const size_t length = print(text, sizeof text, lines, count);
-  const char *why = put(text, length);
-  if (why == NULL || access(folder, F_OK) == 0) return why;
-  /* The folder is gone, and our lock with it. */
-  why = take_folder();
+  /* Somebody may have removed the folder, and our lock with it. */
+  const char *why = holds_lock() ? NULL : take_lock();
   return why != NULL ? why : put(text, length);
 }

@@ -22,6 +22,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { lock } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
@@ -128,6 +129,28 @@ t.test('a board of a receiver that was killed is taken over in place, and withou
   const fourth = await startReceiver(t, board);
   await report(fourth.port, reader, 'n1', 3);
   t.equal(reader.snapshot().header.instance, 4);
+});
+
+t.test('whoever may read cannot hold a lock', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  // As after `chmod -R a+r` of the board's directory.
+  chmodSync(`${board}.lock`, 0o644);
+  for (const path of [dirname(board), board]) {
+    const enemy = spawn('flock', ['-F', path, 'sh', '-c', 'echo; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.teardown(() => enemy.kill());
+    await once(enemy.stdout, 'data');
+  }
+  await startReceiver(t, board);
+  t.equal((lockOf(board)?.mode ?? 0) & 0o777, 0o600);
+  const journal = join(dirname(board), 'lock');
+  writeFileSync(journal, '', { mode: 0o644 });
+  t.ok(lock(journal) > 0);
+  t.equal(statSync(journal).mode & 0o777, 0o600, 'nor that of a journal');
 });
 
 t.test('forget works without a receiver and without a lock', async t => {

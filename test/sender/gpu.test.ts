@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,6 +16,7 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -267,7 +269,7 @@ for (const { what, how, skip } of builds(['sanitized'], [...OF_MUSL, 'aarch64'])
       const at = place(t, [...GOOD, ...lines], library && made('standin_nvml.so', library));
       const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
       t.strictSame([code, at.text(), at.log()], [0, file, ['init', 'shutdown']], name);
-      t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], `${name}: and nothing beside it`);
+      t.strictSame(readdirSync(join(at.root, 'run')), ['gpu', 'gpu.lock'], `${name}: and nothing beside it`);
       const said = stderr.split('\n').filter(Boolean);
       const wanted = file.includes(' 17 ') || name === 'more' ? 1 : 0;
       t.equal(said.length, wanted, `${name}: ${stderr || 'nothing is said'}`);
@@ -376,7 +378,11 @@ t.test('errors at the start: one line and exit code 1; the file is left as it wa
     const { code, stderr, stdout } = run(HELPER, [...at.args, '--once'], at.env);
     t.strictSame([code, stdout, at.text()], [1, '', one(FINE.trim())], name);
     t.match(stderr.replace('beoboard-gpu: ', '').trimEnd(), said);
-    t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], 'what a helper before it left half done is gone');
+    t.strictSame(
+      readdirSync(join(at.root, 'run')),
+      ['gpu', 'gpu.lock'],
+      'what a helper before it left half done is gone',
+    );
   }
 });
 
@@ -412,16 +418,32 @@ t.test('where it writes', async t => {
   refused(join(at.root, 'run'), what(join(at.root, 'run')));
   refused('/dev/null', what('/dev/null'));
   refused('/proc/x/gpu', 'cannot make /proc/x: No such file or directory');
-  refused(join(thesis, 'gpu'), `cannot open ${thesis}: Not a directory`);
+  refused(join(thesis, 'gpu'), `cannot look at ${thesis}/gpu: Not a directory`);
   const empty = join(at.root, 'empty');
   writeFileSync(empty, '');
   t.equal(ask(empty).code, 0, 'an empty file is nothing to lose');
 
   const helper = start(t, at);
   await until('it is ready', () => helper.said().some(line => line.startsWith('ready')));
-  refused(at.file, `another beoboard-gpu writes in ${join(at.root, 'run')}; end it first`);
+  refused(at.file, `another beoboard-gpu writes ${at.file}; end it first`);
   t.equal(await helper.end('SIGKILL'), 'SIGKILL');
   t.equal(ask(at.file).code, 0, 'its lock ended with it');
+
+  // Whoever may read the folder and the file may lock both.
+  const lock = `${at.file}.lock`;
+  chmodSync(lock, 0o644);
+  for (const path of [join(at.root, 'run'), at.file]) {
+    const enemy = spawn('flock', ['-F', path, 'sh', '-c', 'echo; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.teardown(() => enemy.kill());
+    await once(enemy.stdout, 'data');
+  }
+  t.equal(ask(at.file).code, 0, 'which holds nobody up');
+  t.equal(statSync(lock).mode & 0o777, 0o600, 'its own lock is for nobody else');
+  rmSync(lock);
+  symlinkSync(thesis, lock);
+  refused(at.file, `cannot open ${lock}: Too many levels of symbolic links`);
 });
 
 t.test('the loop: it says what changes, once', async t => {
@@ -480,6 +502,8 @@ t.test('the loop: it says what changes, once', async t => {
   helper.child.kill('SIGHUP');
   await until('there is one GPU now', () => at.text() === 'gpu 1 nvidia 1\n50 61 300 1024 81920 3 2 0\n');
 
+  rmSync(`${at.file}.lock`);
+  await until('its lock is made again', () => existsSync(`${at.file}.lock`));
   renameSync(join(at.root, 'run'), join(at.root, 'gone'));
   await until('its folder is made again', () => existsSync(at.file));
   t.equal(run(HELPER, [...at.args, '--once'], at.env).code, 1, 'and locked again');
@@ -501,7 +525,7 @@ t.test('the loop: it says what changes, once', async t => {
     trouble,
     ready('1 GPU'),
   ]);
-  t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], 'the file stays: its age tells');
+  t.strictSame(readdirSync(join(at.root, 'run')), ['gpu', 'gpu.lock'], 'the file stays: its age tells');
 });
 
 t.test('every minute, to the millisecond', async t => {
@@ -561,13 +585,13 @@ t.test('a reader never sees a half-written file, even if it is written as fast a
 t.test('SIGTERM', async t => {
   const at = place(t, GOOD);
   const before = run(HELPER, [...at.args, '--once'], { ...at.env, LD_PRELOAD: HURRY, HURRY_END: '1' });
-  t.strictSame([before.code, readdirSync(join(at.root, 'run'))], [0, []], 'between writing and renaming');
+  t.strictSame([before.code, readdirSync(join(at.root, 'run'))], [0, ['gpu.lock']], 'between writing and renaming');
   for (const where of ['Init', 'DeviceGetHandleByIndex', 'DeviceGetPowerUsage', 'EventSetWait']) {
     const stuck = place(t, [...GOOD, `${where} * hang`]);
     const helper = start(t, stuck);
     await until('it hangs', () => existsSync(`${stuck.script}.hangs`));
     t.equal(await helper.end(), 0, `out of ${where}, which hangs`);
-    t.strictSame(readdirSync(join(stuck.root, 'run')), []);
+    t.strictSame(readdirSync(join(stuck.root, 'run')), ['gpu.lock']);
   }
 });
 
