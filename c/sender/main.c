@@ -211,6 +211,7 @@ int main(int argc, char *argv[]) {
   if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse_start(&fault, USAGE);
   if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse_start(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
+  find_beoboard();
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretence.on ? pretence.version : version_number();

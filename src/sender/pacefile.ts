@@ -4,6 +4,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { formatDuration, parseDuration } from '../common/durations.js';
 import { InputError, oneLine } from '../common/text.js';
+import { isTrustedWriter } from './trusted.js';
 
 export interface PaceOptions {
   paceFile: string | undefined;
@@ -118,8 +119,8 @@ export class PaceFile {
       // Another file may have replaced it since.
       this.#sign = signOf(stat);
       if (!stat.isFile()) throw new InputError('is not a regular file');
-      if (stat.uid !== 0n && stat.uid !== BigInt(process.geteuid?.() ?? 0))
-        throw new InputError(`belongs to user ${stat.uid}, who is neither root nor the sender's own`);
+      if (!isTrustedWriter(Number(stat.uid)))
+        throw new InputError(`belongs to user ${stat.uid}, who is neither root nor beoboard nor the sender's own`);
       if ((stat.mode & 0o022n) !== 0n) throw new InputError('can be written by others');
       const bytes = Buffer.alloc(MOST_BYTES + 1);
       const length = readSync(fd, bytes, 0, bytes.length, 0);

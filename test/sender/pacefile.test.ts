@@ -197,7 +197,7 @@ t.test('a file that is not trusted is logged once, and the sender keeps its own 
   if (isRoot)
     wrong.push([
       'of another user',
-      /\/pace belongs to user 1234, who is neither root nor the sender's own; ignored$/,
+      /\/pace belongs to user 1234, who is neither root nor beoboard nor the sender's own; ignored$/,
       () => put(LINE, path => chownSync(path, 1234, 1234)),
     ]);
   for (const [what, line, make] of wrong) {

@@ -1,10 +1,12 @@
 /* Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular
- * file, what anybody except root or the sender's own user could have written, and what is larger than 64 KiB. */
+ * file, what anybody could have written except root, beoboard and the sender's own user, and what is larger than
+ * 64 KiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../privileges.h"
 #include "../world.h"
 #include "source.h"
 
@@ -13,7 +15,7 @@
 /* Why a file is not trusted; NULL if it is. */
 static const char *objection(const struct stat *stats) {
   if (!S_ISREG(stats->st_mode)) return "it is not a regular file";
-  if (stats->st_uid != 0 && stats->st_uid != geteuid()) return "it belongs neither to root nor to the user of the sender";
+  if (!is_trusted_writer(stats->st_uid)) return "it belongs neither to root nor to beoboard or the user of the sender";
   if ((stats->st_mode & 022) != 0) return "others may write it; chmod go-w it";
   if (stats->st_size > (off_t)MOST_OF_OTHERS) return "it is larger than 65536 bytes";
   return NULL;

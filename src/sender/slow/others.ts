@@ -1,7 +1,8 @@
 // Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular
-// file, what anybody except root or the sender's own user could have written, and what is larger than 64 KiB.
+// file, what anybody could have written except root, beoboard and the sender's own user, and what is larger than 64 KiB.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { isTrustedWriter } from '../trusted.js';
 import type { Reading, SlowWorld } from './source.js';
 
 const MOST_BYTES = 64 << 10;
@@ -12,7 +13,7 @@ const ABSENT = ['ENOENT', 'ENOTDIR'];
 /** Why a file is not trusted; undefined if it is. */
 function objection({ uid, mode, size }: Stats, regular: boolean): string | undefined {
   if (!regular) return 'it is not a regular file';
-  if (uid !== 0 && uid !== process.geteuid?.()) return 'it belongs neither to root nor to the user of the sender';
+  if (!isTrustedWriter(uid)) return 'it belongs neither to root nor to beoboard or the user of the sender';
   if ((mode & 0o022) !== 0) return 'others may write it; chmod go-w it';
   if (size > MOST_BYTES) return `it is larger than ${MOST_BYTES} bytes`;
   return undefined;
