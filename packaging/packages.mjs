@@ -115,6 +115,7 @@ export const PACKAGES = {
       deb: ['nodejs (>= 20)', 'libc6 (>= 2.28)', 'libstdc++6 (>= 8)', 'libgcc-s1 (>= 3.0)'],
       rpm: ['nodejs >= 1:20'],
     },
+    sysusers: 'beoboard-master.conf',
     units: {
       'beoboard-receive.service': { enabled: true },
       'beoboard-receive.socket': {},
@@ -150,6 +151,10 @@ export const PACKAGES = {
       ['packaging/systemd/beoboard-relay.service', UNITS],
       ['packaging/systemd/beoboard-mirror.service', UNITS],
       ['packaging/systemd/beoboard-send-nodejs.service', UNITS],
+      // On a node, where this package is not installed, the sender stays the user beoboard.
+      ['packaging/dropins/master.conf', `${UNITS}beoboard-send.service.d/`],
+      ['packaging/dropins/master.conf', `${UNITS}beoboard-send-nodejs.service.d/`],
+      ['packaging/sysusers.d/beoboard-master.conf', 'usr/lib/sysusers.d/'],
       ['packaging/config/receive.toml', 'etc/beoboard/'],
       ['packaging/completions/beoboard.bash', 'usr/share/bash-completion/completions/beoboard'],
       ['packaging/completions/_beoboard', 'usr/share/zsh/{zsh}/_beoboard'],

@@ -9,14 +9,20 @@ import { ROOT } from '../kit/places.js';
 
 const UNITS = join(ROOT, 'packaging', 'systemd');
 /** Debian's Python, which has the module of libseccomp; PATH may have another one first. */
-const PYTHON = '/usr/bin/python3';
+export const PYTHON = '/usr/bin/python3';
 
-/** The lines of a unit by name; a name may occur several times. */
-export function readUnit(name: string): Map<string, string[]> {
-  const lines = new Map<string, string[]>();
-  for (const [, key = '', value = ''] of readFileSync(join(UNITS, name), 'utf8').matchAll(/^(\w+)=(.*)$/gm))
-    lines.set(key, [...(lines.get(key) ?? []), value]);
-  return lines;
+/** The drop-in for senders where the package of the master is installed. */
+export const ON_MASTER = join(ROOT, 'packaging', 'dropins', 'master.conf');
+
+/** The lines of a unit by name; a name may occur several times. Those of a drop-in replace them. */
+export function readUnit(name: string, dropIn?: string): Map<string, string[]> {
+  const lines = (file: string) => {
+    const found = new Map<string, string[]>();
+    for (const [, key = '', value = ''] of readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm))
+      found.set(key, [...(found.get(key) ?? []), value]);
+    return found;
+  };
+  return new Map([...lines(join(UNITS, name)), ...(dropIn === undefined ? [] : lines(dropIn))]);
 }
 
 /** What each set has, calls and other sets, according to this systemd; asked once for all. */
@@ -87,10 +93,10 @@ const PRIVATE_DEV = [
 
 /**
  * The words before a program so that it runs as the unit would, as user `uid`; they end with exec. `writable`: a folder
- * in place of the unit's RuntimeDirectory= or StateDirectory=.
+ * in place of the unit's RuntimeDirectory= or StateDirectory=. `dropIn`: as for readUnit.
  */
-export function confinedBy(name: string, uid: number, writable?: string): string[] {
-  const unit = readUnit(name);
+export function confinedBy(name: string, uid: number, writable?: string, dropIn?: string): string[] {
+  const unit = readUnit(name, dropIn);
   const [protect] = unit.get('ProtectSystem') ?? [];
   const readOnly = protect === 'strict' ? ['/'] : protect === 'full' ? ['/usr', '/etc'] : [];
   if (writable !== undefined && !unit.has('RuntimeDirectory') && !unit.has('StateDirectory'))
@@ -101,7 +107,7 @@ export function confinedBy(name: string, uid: number, writable?: string): string
     ...(unit.get('PrivateDevices')?.[0] === 'yes' ? PRIVATE_DEV : []),
     ...(writable === undefined ? [] : [`mount --bind ${writable} ${writable}`]),
     ...readOnly.flatMap(path => [
-      ...(path === '/' ? [] : [`mount --bind ${path} ${path}`]),
+      ...(path === '/' ? [] : [`mount --rbind ${path} ${path}`]),
       `mount -o remount,bind,ro ${path}`,
     ]),
     // Each path needs its own bind mount, because the flag belongs to a mount.

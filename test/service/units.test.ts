@@ -7,6 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +18,7 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -33,13 +34,15 @@ import { startIn } from '../kit/sampler.js';
 import { standIn } from '../kit/slurmstandin.js';
 import { elementsOf } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
-import { confinedBy, obstacle, readUnit } from './confined.js';
+import { confinedBy, ON_MASTER, obstacle, PYTHON, readUnit } from './confined.js';
 
 const UNITS = join(ROOT, 'packaging', 'systemd');
 const NAMES = readdirSync(UNITS).sort();
 const SERVICES = NAMES.filter(name => name.endsWith('.service'));
 /** The GPU helper sends no messages to a service manager: the age of its file shows whether it hangs. */
 const DAEMONS = SERVICES.filter(name => name !== 'beoboard-gpu.service');
+/** On nodes both are the user beoboard, and with the drop-in of a master others. */
+const SENDERS = ['beoboard-send.service', 'beoboard-send-nodejs.service'];
 const noSystemd = lacks('systemd', 'systemd-analyze');
 const analyze = (...argv: string[]) => spawnSync('systemd-analyze', ['--no-pager', ...argv], { encoding: 'utf8' });
 
@@ -54,6 +57,10 @@ t.test('systemd knows every line', { skip: noSystemd }, async t => {
     return analyze('verify', '--man=no', join(own, name));
   };
   for (const name of NAMES) {
+    if (SENDERS.includes(name)) {
+      mkdirSync(join(own, `${name}.d`));
+      cpSync(ON_MASTER, join(own, `${name}.d`, 'master.conf'));
+    }
     const { status, stderr } = check(name, readFileSync(join(UNITS, name), 'utf8'));
     t.same([status, stderr], [0, ''], name);
   }
@@ -79,8 +86,14 @@ t.test('each names a manual page that we install', async t => {
 
 t.test('each is exposed by 2.0 at most', { skip: noSystemd }, async t => {
   const security = (name: string, most: number) =>
-    analyze('security', '--offline=true', `--threshold=${most * 10}`, join(UNITS, name));
-  for (const name of SERVICES) {
+    analyze('security', '--offline=true', `--threshold=${most * 10}`, resolve(UNITS, name));
+  const own = folder(t);
+  const onMaster = SENDERS.map(name => {
+    const merged = readFileSync(join(UNITS, name), 'utf8') + readFileSync(ON_MASTER, 'utf8');
+    writeFileSync(join(own, name), merged);
+    return join(own, name);
+  });
+  for (const name of [...SERVICES, ...onMaster]) {
     const { status, stdout, stderr } = security(name, 2);
     t.equal(status, 0, `${name}: ${/Overall exposure level.*/.exec(stdout)?.[0] ?? stderr}`);
   }
@@ -100,9 +113,10 @@ t.test('what every unit has, and what is relaxed with a reason', async t => {
     PrivateDevices: 'yes',
     CapabilityBoundingSet: '',
   };
-  for (const name of SERVICES) {
-    const unit = readUnit(name);
-    const text = readFileSync(join(UNITS, name), 'utf8');
+  const all = [...SERVICES.map(name => [name] as const), ...SENDERS.map(name => [name, ON_MASTER] as const)];
+  for (const [name, dropIn] of all) {
+    const unit = readUnit(name, dropIn);
+    const text = readFileSync(dropIn ?? join(UNITS, name), 'utf8') + readFileSync(join(UNITS, name), 'utf8');
     t.match(Object.fromEntries(unit), { Restart: ['always'], LimitCORE: ['0'] }, name);
     if (DAEMONS.includes(name)) t.match(Object.fromEntries(unit), { Type: ['notify'], WatchdogSec: ['30'] }, name);
     for (const [key, value] of Object.entries(strict)) {
@@ -117,9 +131,8 @@ t.test('the board outlives the units, and the receiver may ask the kernel about 
   // With RemoveIPC=yes systemd removes a user's files in /dev/shm when the user's last unit stops.
   for (const name of SERVICES) {
     const unit = readUnit(name);
-    // A unit with DynamicUser=yes has no board, and systemd always removes its files. Files of root are never removed.
-    if (unit.get('DynamicUser')?.[0] === 'yes' || !unit.has('User')) continue;
-    t.same(unit.get('RemoveIPC'), ['no'], name);
+    // Only this user has a board; slurmctld may have files there, too.
+    if (['beoboard', 'slurm'].includes(unit.get('User')?.[0] ?? '')) t.same(unit.get('RemoveIPC'), ['no'], name);
   }
   const receiver = readUnit('beoboard-receive.service');
   // Interfaces and routes come from rtnetlink; counts of dropped datagrams and speeds of links come from files.
@@ -134,8 +147,37 @@ t.test('the board outlives the units, and the receiver may ask the kernel about 
   t.not(receiver.get('PrivateNetwork')?.[0], 'yes');
 });
 
+t.test('on a master only receiver, mirror and relay are the user of the board', async t => {
+  const users = (dropIn?: string) =>
+    Object.fromEntries(SERVICES.map(name => [name, readUnit(name, SENDERS.includes(name) ? dropIn : undefined)]));
+  const those = (units: Record<string, Map<string, string[]>>) =>
+    Object.keys(units).filter(name => units[name]?.get('User')?.[0] === 'beoboard');
+  const owners = ['mirror', 'receive', 'relay'].map(name => `beoboard-${name}.service`);
+  t.same(those(users()), [...owners, ...SENDERS].sort());
+  t.same(those(users(ON_MASTER)), owners);
+  t.equal(readUnit('beoboard-slurm.service').get('User')?.[0], 'beoboard-slurm');
+  for (const [name, unit] of Object.entries(users(ON_MASTER))) {
+    if (/-(receive|mirror|gpu|mon)\./.test(name)) continue;
+    t.same(unit.get('ReadOnlyPaths'), ['/dev/shm'], `${name} cannot write the board`);
+    // For a private user all files of others look like those of nobody.
+    t.same(unit.get('PrivateUsers'), ['no'], `${name} sees what belongs to beoboard`);
+  }
+});
+
+t.test('when memory runs out, what has to stay stays, and nobody takes all of it', async t => {
+  const stays = ['beoboard-mirror.service', 'beoboard-receive.service', ...SENDERS];
+  // The board counts for the two that make it, and the driver's library for the helper.
+  const unknown = /-(receive|mirror|gpu)\./;
+  for (const name of SERVICES) {
+    const unit = readUnit(name);
+    t.same(unit.get('OOMScoreAdjust'), stays.includes(name) ? ['-900'] : undefined, name);
+    t.equal(unit.has('MemoryMax'), !unknown.test(name), name);
+  }
+  t.same(readUnit('beoboard-send.service', ON_MASTER).get('OOMScoreAdjust'), ['0']);
+});
+
 t.test('senders read the pace file, in a folder that only root can write', async t => {
-  for (const name of ['beoboard-send.service', 'beoboard-send-nodejs.service'])
+  for (const name of SENDERS)
     t.match(readUnit(name).get('ExecStart')?.[0], / --pace-file \/run\/beoboard\/pace\b/, name);
   const folders = readFileSync(join(ROOT, 'packaging', 'tmpfiles.d', 'beoboard.conf'), 'utf8');
   t.match(folders, /^d \/run\/beoboard 0755 root root -$/m);
@@ -146,6 +188,9 @@ t.test('senders read the pace file, in a folder that only root can write', async
 const NOBODY = 65_534;
 const STRANGER = 1234;
 const OTHER_READER = 1235;
+/** Who sends from a master. */
+const MASTERS_SENDER = 1236;
+const SLURMS_READER = 1237;
 
 /** Runs a command as another user without any privileges. */
 const as = (uid: number) => [
@@ -225,19 +270,22 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const key = join(folderOf(t, NOBODY), 'key');
   writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
   spawnSync('chown', [String(NOBODY), key]);
+  const sendersKey = join(folderOf(t, MASTERS_SENDER), 'key');
+  spawnSync('install', ['-m', '600', '-o', String(MASTERS_SENDER), key, sendersKey]);
 
-  const confined = (unit: string, uid = NOBODY, writable?: string) => ({
-    prefix: confinedBy(unit, uid, writable),
+  const confined = (unit: string, uid = NOBODY, writable?: string, dropIn?: string) => ({
+    prefix: confinedBy(unit, uid, writable, dropIn),
     env: manager.env(2000),
   });
+  const onMaster = (unit: string) => confined(unit, MASTERS_SENDER, undefined, ON_MASTER);
   const receiver = startIn(t, confined('beoboard-receive.service'), [
     ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', key],
   ]);
   const to = (await receiver.ready).listening?.[0] as string;
-  const common = ['send', '--to', to, '--key-file', key];
+  const common = ['send', '--to', to, '--key-file', sendersKey];
   const senders = [
-    startOther(t, confined('beoboard-send-nodejs.service'), [...common, '--name', 'node1']),
-    startOther(t, { ...confined('beoboard-send.service'), sender: join(own, 'beoboard-send') }, [
+    startOther(t, onMaster('beoboard-send-nodejs.service'), [...common, '--name', 'node1']),
+    startOther(t, { ...onMaster('beoboard-send.service'), sender: join(own, 'beoboard-send') }, [
       ...common,
       '--name',
       'node2',
@@ -268,9 +316,9 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   ]);
   const commands = standIn(t);
   chmodSync(commands, 0o755);
-  const left = folderOf(t, NOBODY, tmpdir());
-  const slurm = startIn(t, confined('beoboard-slurm.service', NOBODY, left), [
-    ...['slurm', '--board', board, '--slurm-dir', left, '--slurm-bin', commands],
+  const left = folderOf(t, SLURMS_READER, tmpdir());
+  const slurm = startIn(t, confined('beoboard-slurm.service', SLURMS_READER, left), [
+    ...['slurm', '--board', board, '--owner', String(NOBODY), '--slurm-dir', left, '--slurm-bin', commands],
   ]);
   const journal = folderOf(t, NOBODY, tmpdir());
   const bridge = startIn(t, confined('beoboard-bridge.service', NOBODY, journal), [
@@ -343,6 +391,98 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
     await Promise.all(running.map(({ exit }) => exit)),
     running.map(() => 0),
   );
+});
+
+/** What a program can do to the board and the key of a master that runs beside it. */
+const BREAK_IN = `
+import json, os, sys
+board, key, pid = sys.argv[1:]
+tries = {
+  'board': lambda: open(board, 'r+b'),
+  'folder': lambda: open(board + '.new', 'w'),
+  'shared': lambda: open(os.path.dirname(os.path.dirname(board)) + '/%d' % os.getpid(), 'w'),
+  'key': lambda: open(key),
+  'receiver': lambda: os.kill(int(pid), 0),
+}
+def can(act):
+  try: act()
+  except OSError: return False
+  return True
+print(json.dumps([what for what in tries if can(tries[what])]))
+`;
+
+t.test(
+  'who breaks into the sender or the reader of Slurm has neither board nor key',
+  { skip: noConfinement },
+  async t => {
+    const board = join(shared(t), 'beoboard', 'board');
+    const key = join(folderOf(t, NOBODY), 'key');
+    writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
+    spawnSync('chown', [String(NOBODY), key]);
+    const receiver = startIn(t, { prefix: confinedBy('beoboard-receive.service', NOBODY) }, [
+      ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', key],
+    ]);
+    await receiver.ready;
+    const reach = (prefix: string[]) => {
+      const [command = '', ...argv] = [...prefix, PYTHON, '-c', BREAK_IN, board, key, `${receiver.child.pid}`];
+      const { stdout, stderr } = spawnSync(command, argv, { encoding: 'utf8' });
+      t.equal(stderr, '');
+      return JSON.parse(stdout);
+    };
+    for (const unit of SENDERS) {
+      t.same(reach(confinedBy(unit, NOBODY)), ['board', 'folder', 'shared', 'key', 'receiver'], `${unit} on a node`);
+      t.same(reach(confinedBy(unit, MASTERS_SENDER, undefined, ON_MASTER)), [], `${unit} on a master`);
+    }
+    t.same(reach(confinedBy('beoboard-slurm.service', SLURMS_READER)), []);
+    receiver.child.kill('SIGTERM');
+    t.equal(await receiver.exit, 0);
+  },
+);
+
+t.test("on a master the sender trusts what is beoboard's, and nobody else's", { skip: noConfinement }, async t => {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  chmodSync(own, 0o755);
+  spawnSync('cp', [sender, own]);
+  const users = join(own, 'passwd');
+  const others = readFileSync('/etc/passwd', 'utf8').replaceAll(/^beoboard:.*\n/gm, '');
+  writeFileSync(users, `${others}beoboard:x:${STRANGER}:${STRANGER}::/:/usr/sbin/nologin\n`);
+  const FILES = { health: 'ok admin', hold: '', pace: 'interval 250ms for 1h', gpu: 'gpu 1 nvidia 0' };
+  for (const [unit, program] of [
+    ['beoboard-send-nodejs.service', undefined],
+    ['beoboard-send.service', join(own, 'beoboard-send')],
+  ] as const)
+    for (const [owner, trusted] of [
+      [STRANGER, true],
+      [OTHER_READER, false],
+    ] as const) {
+      const made = [
+        'mount --bind "$0" /etc/passwd',
+        'mount -t tmpfs none /run',
+        'mkdir /run/beoboard',
+        ...Object.entries(FILES).map(([name, text]) => `echo '${text}' >/run/beoboard/${name}`),
+        `chown ${owner} /run/beoboard/*`,
+        'exec "$@"',
+      ].join('\n');
+      const hearer = await Hearer.open(t);
+      const prefix = [
+        ...['unshare', '-m', 'sh', '-ec', made, users],
+        ...confinedBy(unit, MASTERS_SENDER, undefined, ON_MASTER),
+      ];
+      const { child, exit, lines } = startOther(t, { prefix, sender: program }, [
+        ...['send', '--to', hearer.address, '--pace-file', '/run/beoboard/pace', '--interval', '500ms'],
+      ]);
+      const told = await hearer.next('all is read', ({ sets }) => sets.includes('root'));
+      const report = trusted ? await hearer.next('all is taken', ({ sets }) => sets.includes('health')) : told;
+      const taken = [report.marks.includes('held'), report.sets.includes('health'), report.sets.includes('gpu')];
+      t.same(taken, [trusted, trusted, trusted], `${unit}: files of ${owner}`);
+      const said = await until('it has said so', () =>
+        lines().find(line => / pace: /.test(line) && (trusted || /1235/.test(line))),
+      );
+      t.match(said, trusted ? /reports every 250ms/ : /belongs to user 1235, who is neither root nor beoboard nor/);
+      child.kill('SIGTERM');
+      t.equal(await exit, 0);
+    }
 });
 
 /** The sets that a sender measures, and its marks, once all has been read. */
@@ -499,6 +639,9 @@ t.test('the user, and the folder that is made before anybody can log in', async 
   const read = (path: string) => readFileSync(join(ROOT, 'packaging', path), 'utf8');
   t.match(read('sysusers.d/beoboard.conf'), /^u beoboard - "[^"]+"$/m);
   t.match(read('sysusers.d/beoboard.conf'), /^g beoboard-jobs -$/m);
+  const master = read('sysusers.d/beoboard-master.conf');
+  for (const unit of [readUnit('beoboard-send.service', ON_MASTER), readUnit('beoboard-slurm.service')])
+    t.match(master, new RegExp(`^u ${unit.get('User')} - "[^"]+"$`, 'm'));
   t.match(readUnit('beoboard-slurm.service').get('Group'), ['beoboard-jobs'], 'what is told of jobs is for that group');
   t.match(read('tmpfiles.d/beoboard.conf'), /^d \/dev\/shm\/beoboard 0755 beoboard beoboard -$/m);
 });
