@@ -46,6 +46,50 @@ const setUp = ({ sysusers, tmpfiles, sysctl }) =>
     sysctl && when(RUNS, `/usr/lib/systemd/systemd-sysctl --prefix=${sysctl} || :`),
   );
 
+const MASTER = 'packaging/dropins/master.conf';
+/** Whether a package makes this machine a master, whose senders have a user of their own. */
+const makesMaster = ({ files = [] }) => files.some(([from]) => from === MASTER);
+const hasSender = ({ units = {} }) => Object.keys(units).some(name => /^beoboard-send[.-]/.test(name));
+
+const BLANKS = '[ \t]*';
+
+/**
+ * The master's sender cannot read a key file of beoboard. The file that its options name is copied for it, and they
+ * then name the copy. Where somebody else than root could put a link in place of the file, an administrator has to.
+ */
+const TAKE_KEY = String.raw`options=/etc/beoboard/send.toml own=/etc/beoboard/send.key
+line="s|^\(${BLANKS}[\"']\{0,1\}key-file[\"']\{0,1\}${BLANKS}=${BLANKS}\)[\"']\([^\"']*\)[\"']"
+if [ -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ] && [ -f $options ]; then
+  key=$(sed -n "$line.*|\2|p" $options)
+  case $key in
+    '' | /*) ;;
+    *) key=/$key ;;
+  esac
+  if [ -f "$key" ] && [ "$(stat -L -c %U "$key")" = beoboard ]; then
+    if [ "$key" = $own ]; then
+      chown -h beoboard-send:beoboard-send $own
+      echo "beoboard: the sender of a master is the user beoboard-send: $own belongs to it now"
+    elif [ ! -L "$key" ] && [ "$(stat -c %U "$(dirname "$key")")" = root ] &&
+      { [ ! -e $own ] || [ "$(stat -c %U $own)" = beoboard-send ]; }; then
+      install -m 600 -o beoboard-send -g beoboard-send "$key" $own
+      sed -i --follow-symlinks "$line|\1\"$own\"|" $options
+      echo "beoboard: the sender of a master is the user beoboard-send: copied $key to $own, and changed key-file in $options"
+    else
+      echo "beoboard: the sender of a master is the user beoboard-send, and cannot read $key: copy it to $own (install -m 600 -o beoboard-send), and change key-file in $options"
+    fi
+  fi
+fi`;
+/** Elsewhere a sender is the user beoboard. */
+const GIVE_KEY_BACK = `own=/etc/beoboard/send.key
+if [ -f $own ] && [ "$(stat -c %U $own)" = beoboard-send ]; then
+  chown beoboard:beoboard $own
+  echo "beoboard: this is no master any more, and its sender the user beoboard: $own belongs to it again"
+fi`;
+/** The sender of another package, whose user has changed. */
+const OTHER_SENDER = 'beoboard-send.service';
+/** dpkg goes back to an older version, which may know nothing of this. */
+const DOWNGRADE = `[ "$1" = upgrade ] && dpkg --compare-versions "$2" lt "$(dpkg-query -W -f '\${Version}' "$DPKG_MAINTSCRIPT_PACKAGE")"`;
+
 /** dpkg's maintainer scripts by name, if they do something. Every Debian has `deb-systemd-*` (init-system-helpers). */
 export function debScripts(pack) {
   const { all, services, sockets, enabled, disabled, stop } = unitsOf(pack);
@@ -57,10 +101,12 @@ export function debScripts(pack) {
     'deb-systemd-helper "$action" "$unit" >/dev/null || :',
   ];
   const reload = about(all, 'systemctl --system daemon-reload >/dev/null || :');
+  const restart = 'deb-systemd-invoke restart UNITS >/dev/null || :';
   const scripts = {
     // Also where dpkg gave up a removal or an upgrade: this package stays then, and what it had stopped runs again.
     postinst: lines(
       setUp(pack),
+      hasSender(pack) && TAKE_KEY,
       forEach('unit', enabled, ...enable),
       forEach('unit', disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
       when(
@@ -72,18 +118,22 @@ export function debScripts(pack) {
           // Sockets are not restarted, because reports that arrive meanwhile wait in them. After a removal they are
           // started, before their services.
           about(sockets, 'deb-systemd-invoke start UNITS >/dev/null || :'),
-          about(services, 'deb-systemd-invoke restart UNITS >/dev/null || :'),
+          about(services, restart),
         ),
+        makesMaster(pack) && about([OTHER_SENDER], restart),
       ),
     ),
-    prerm: when(
-      '[ "$1" = remove ]',
-      // Records units that an administrator has enabled, so that a purge removes these links, too.
-      about(disabled, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
-      when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
+    prerm: lines(
+      when(
+        '[ "$1" = remove ]',
+        // Records units that an administrator has enabled, so that a purge removes these links, too.
+        about(disabled, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
+        when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
+      ),
+      makesMaster(pack) && when(`[ "$1" = remove ] || { ${DOWNGRADE}; }`, GIVE_KEY_BACK),
     ),
     postrm: lines(
-      when(`[ "$1" = remove ] && ${RUNS}`, reload),
+      when(`[ "$1" = remove ] && ${RUNS}`, reload, makesMaster(pack) && about([OTHER_SENDER], restart)),
       when(
         '[ "$1" = purge ]',
         about(all, 'deb-systemd-helper purge UNITS >/dev/null || :'),
@@ -107,14 +157,16 @@ export function rpmScripts(pack) {
   const { all, services, stop } = unitsOf(pack);
   const quietly = command => `${command} >/dev/null 2>&1 || :`;
   const reload = about(all, quietly('systemctl daemon-reload'));
+  const restart = quietly('systemctl try-restart UNITS');
   const ldconfig = pack.library && '/sbin/ldconfig || :';
   const scripts = {
     post: lines(
       setUp(pack),
+      hasSender(pack) && TAKE_KEY,
       ldconfig,
       // The presets of the system decide whether a unit starts at boot; those of EL say no.
       when('[ "$1" -eq 1 ]', about(all, quietly('systemctl --no-reload preset UNITS'))),
-      when(RUNS, reload),
+      when(RUNS, reload, makesMaster(pack) && about([OTHER_SENDER], restart)),
     ),
     preun: when(
       '[ "$1" -eq 0 ]',
@@ -123,7 +175,14 @@ export function rpmScripts(pack) {
     ),
     postun: lines(
       ldconfig,
-      when(RUNS, reload, when('[ "$1" -ge 1 ]', about(services, quietly('systemctl try-restart UNITS')))),
+      // Also after the way back to an older version.
+      makesMaster(pack) && when('[ ! -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ]', GIVE_KEY_BACK),
+      when(
+        RUNS,
+        reload,
+        makesMaster(pack) && about([OTHER_SENDER], restart),
+        when('[ "$1" -ge 1 ]', about(services, restart)),
+      ),
     ),
   };
   return Object.fromEntries(Object.entries(scripts).filter(([, text]) => text !== undefined));

@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -16,11 +17,12 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { freshRoot } from '../kit/freshroot.js';
 import { lacks } from '../kit/lacking.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -69,9 +71,15 @@ t.test('each unit and each option file is in one package, and all files of the t
     t.equal(packages.filter(({ units = {} }) => Object.hasOwn(units, name)).length, 1, name);
     t.equal(rows.filter(([from]) => from === `packaging/systemd/${name}`).length, 1, name);
   }
+  const targets = (from: string) => rows.filter(row => row[0] === from).map(([, to]) => to);
   for (const name of ['config', 'sysctl.d', 'sysusers.d', 'tmpfiles.d', 'completions'])
     for (const file of readdirSync(join(ROOT, 'packaging', name)))
-      t.equal(rows.filter(([from]) => from === `packaging/${name}/${file}`).length, 1, file);
+      t.equal(targets(`packaging/${name}/${file}`).length, 1, file);
+  t.same(
+    targets('packaging/dropins/master.conf'),
+    ['send', 'send-nodejs'].map(name => `usr/lib/systemd/system/beoboard-${name}.service.d/`),
+    'a drop-in for each sender',
+  );
   const units = packages.flatMap(({ units = {} }) => Object.keys(units));
   t.same(units.sort(), readdirSync(join(ROOT, 'packaging', 'systemd')).sort());
 });
@@ -269,6 +277,43 @@ echo "$*" >>/asked
 [ ! -e /fails ]
 `;
 
+/** Debs with only scripts, configuration and some of the units: nothing has to be compiled. Returns the deb's path. */
+function emptyDeb(t: Test, system: string, name: string, version: number): string {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  const lay = (path: string, text: string, mode = 0o644) => {
+    mkdirSync(dirname(join(own, path)), { recursive: true });
+    writeFileSync(join(own, path), text, { mode });
+  };
+  chmodSync(own, 0o755);
+  const { units: all = {}, ...others } = PACKAGES[name] as Package;
+  const units = Object.fromEntries(
+    Object.entries(all).filter(([unit]) => /-(receive|ganglia|web|mirror|send|send-nodejs)\./.test(unit)),
+  );
+  const pack = { ...others, units };
+  for (const [from, to] of pack.files) {
+    if (from === null) mkdirSync(join(own, to), { recursive: true });
+    const file = from?.split('/').at(-1) ?? '';
+    if (Object.hasOwn(units, file) || /^packaging\/(dropins|sysusers\.d|tmpfiles\.d)\//.test(from ?? ''))
+      lay(join(to, file), readFileSync(join(ROOT, from ?? ''), 'utf8'));
+  }
+  for (const [script, text] of Object.entries(debScripts(pack))) lay(`DEBIAN/${script}`, text, 0o755);
+  const fields = { Package: name, Version: version, Architecture: 'all', Maintainer: 'nobody', Description: 'a test' };
+  lay(
+    'DEBIAN/control',
+    Object.entries(fields)
+      .map(([field, value]) => `${field}: ${value}\n`)
+      .join(''),
+  );
+  if (name === 'beoboard') {
+    lay('etc/beoboard/receive.toml', `# of version ${version}\n`);
+    lay('DEBIAN/conffiles', '/etc/beoboard/receive.toml\n');
+  }
+  const built = spawnSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', own, join(system, `${name}.deb`)]);
+  t.equal(built.status, 0, `${built.stderr}`);
+  return `/${name}.deb`;
+}
+
 t.test(
   'what an administrator decides about units outlives upgrades, removal and failures',
   { skip: missing },
@@ -284,41 +329,7 @@ t.test(
     };
     renameSync(at('usr/bin/systemctl'), at('usr/bin/systemctl.real'));
     put('usr/bin/systemctl', SYSTEMCTL, 0o755);
-    /** Only scripts, configuration, and some of the units: nothing has to be compiled. */
-    const SOME = /-(receive|ganglia|web|mirror|send|send-nodejs)\./;
-    const deb = (name: string, version: number) => {
-      const into = join(own, `${name}-${version}`);
-      const lay = (path: string, text: string, mode = 0o644) => {
-        mkdirSync(dirname(join(into, path)), { recursive: true });
-        writeFileSync(join(into, path), text, { mode });
-      };
-      const { units: all = {}, ...others } = PACKAGES[name] as Package;
-      const units = Object.fromEntries(Object.entries(all).filter(([unit]) => SOME.test(unit)));
-      const pack = { ...others, units };
-      for (const unit of Object.keys(units))
-        lay(`usr/lib/systemd/system/${unit}`, readFileSync(join(ROOT, 'packaging', 'systemd', unit), 'utf8'));
-      for (const [script, text] of Object.entries(debScripts(pack))) lay(`DEBIAN/${script}`, text, 0o755);
-      const fields = {
-        Package: name,
-        Version: version,
-        Architecture: 'all',
-        Maintainer: 'nobody',
-        Description: 'a test',
-      };
-      lay(
-        'DEBIAN/control',
-        Object.entries(fields)
-          .map(([field, value]) => `${field}: ${value}\n`)
-          .join(''),
-      );
-      if (name === 'beoboard') {
-        lay('etc/beoboard/receive.toml', `# of version ${version}\n`);
-        lay('DEBIAN/conffiles', '/etc/beoboard/receive.toml\n');
-      }
-      const built = spawnSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', into, at(`${name}.deb`)]);
-      t.equal(built.status, 0, `${built.stderr}`);
-      return `/${name}.deb`;
-    };
+    const deb = (name: string, version: number) => emptyDeb(t, system, name, version);
     /** Runs dpkg; what it asked of systemd beside looking. */
     const dpkg = (...argv: string[]) => {
       rmSync(at('asked'), { force: true });
@@ -376,6 +387,11 @@ t.test(
 
     // Two packages have a sender that reads the same file.
     dpkg('-i', deb('beoboard-send', 1));
+    t.match(
+      dpkg('-i', '/beoboard.deb'),
+      [...again, 'restart send'],
+      "the other package's sender may have another user now",
+    );
     put('etc/beoboard/send.toml', 'to = ["master"]\n');
     put('etc/beoboard/web.toml', '');
     put('etc/beoboard/cluster.key', 'of the administrator');
@@ -405,3 +421,99 @@ t.test(
     t.equal(enabled('beoboard-receive.socket'), 'disabled');
   },
 );
+
+t.test("a master's sender gets a key file of its own, and it is said", { skip: missing }, async t => {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  const system = join(own, 'system');
+  const within = freshSystem(system);
+  const at = (path: string) => join(system, path);
+  /** What the package's scripts say about it. */
+  const dpkg = (...argv: string[]) => {
+    const { status, stdout, stderr } = within('dpkg', '--force-confold,unsafe-io,downgrade', ...argv);
+    t.equal(status, 0, `${argv.join(' ')}: ${stderr}`);
+    return stdout.split('\n').filter(line => line.startsWith('beoboard:'));
+  };
+  const deb = (name: string, version = 2) => emptyDeb(t, system, name, version);
+  const facts = (path: string) => within('stat', '-c', '%U:%G %a', path).stdout.trim();
+  const OPTIONS = '/etc/beoboard/send.toml';
+  const OWN = '/etc/beoboard/send.key';
+  const options = (file: string) =>
+    `to = ["master"]\n#key-file = "x"\n  key-file = ${file} # ours\ncluster = "alpha"\n`;
+  const key = (path: string, text: string, owner = 'beoboard') => {
+    writeFileSync(at(path), text);
+    t.equal(within('sh', '-c', `chmod 600 ${path} && chown ${owner}: ${path}`).status, 0);
+  };
+  const has = (text: string, owner: string) => {
+    t.equal(facts(OWN), `${owner}:${owner} 600`);
+    t.equal(readFileSync(at(OWN), 'utf8'), text);
+    t.equal(readFileSync(at(OPTIONS), 'utf8'), options(`"${OWN}"`), 'the rest of the options is as it was');
+  };
+
+  // A node becomes a master.
+  dpkg('-i', deb('beoboard-common'), deb('beoboard-send'));
+  key('/etc/beoboard/node.key', 'of node1');
+  writeFileSync(at(OPTIONS), options(`'/etc/beoboard/node.key'`));
+  t.same(dpkg('-i', '/beoboard-send.deb'), [], 'on a node all stays');
+  t.equal(readFileSync(at(OPTIONS), 'utf8'), options(`'/etc/beoboard/node.key'`));
+  const copied = (file: string) => [
+    `beoboard: the sender of a master is the user beoboard-send: copied ${file} to ${OWN}, and changed key-file in ${OPTIONS}`,
+  ];
+  t.same(dpkg('-i', deb('beoboard')), copied('/etc/beoboard/node.key'));
+  has('of node1', 'beoboard-send');
+  t.equal(facts('/etc/beoboard/node.key'), 'beoboard:beoboard 600', 'the one before stays as it was');
+  t.same(dpkg('-i', deb('beoboard', 3), '/beoboard-send.deb'), [], 'an upgrade has nothing left to do');
+  has('of node1', 'beoboard-send');
+
+  // Options that somebody has put back, here with the cluster's key; by each of the packages, and as rpm.
+  key('/etc/beoboard/cluster.key', "the cluster's");
+  const rpm = (name: string) => {
+    const { post = '' } = rpmScripts(PACKAGES[name] as Package);
+    return within('sh', '-c', post, 'sh', '2').stdout.split('\n').slice(0, -1);
+  };
+  for (const again of [
+    () => dpkg('-i', '/beoboard-send.deb'),
+    ...['beoboard', 'beoboard-send'].map(name => () => rpm(name)),
+  ]) {
+    writeFileSync(at(OPTIONS), options('"etc/beoboard/cluster.key"'));
+    t.same(again(), copied('/etc/beoboard/cluster.key'), 'a path is meant from /, as by the unit');
+    has("the cluster's", 'beoboard-send');
+  }
+
+  // What must not be copied: the receiver's user could choose what root reads, or it is not the sender's.
+  mkdirSync(at('/etc/beoboard/his'));
+  within('chown', 'beoboard:', '/etc/beoboard/his');
+  key('/etc/beoboard/his/key', 'k');
+  symlinkSync('/etc/beoboard/node.key', at('/etc/beoboard/link.key'));
+  key('/etc/beoboard/roots.key', 'k', 'root');
+  for (const [file, said] of [
+    ['/etc/beoboard/his/key', true],
+    ['/etc/beoboard/link.key', true],
+    ['/etc/beoboard/roots.key', false],
+    ['/etc/beoboard/none.key', false],
+  ] as const) {
+    writeFileSync(at(OPTIONS), options(`"${file}"`));
+    const lines = rpm('beoboard-send');
+    t.equal(readFileSync(at(OPTIONS), 'utf8'), options(`"${file}"`), file);
+    if (said) t.match(lines, [new RegExp(`cannot read ${file}: copy it to ${OWN} .*, and change key-file`)]);
+    else t.same(lines, [], file);
+    t.equal(readFileSync(at(OWN), 'utf8'), "the cluster's");
+  }
+
+  // Where this package ends, the sender is the user beoboard again.
+  writeFileSync(at(OPTIONS), options(`"${OWN}"`));
+  const back = [`beoboard: this is no master any more, and its sender the user beoboard: ${OWN} belongs to it again`];
+  const taken = [`beoboard: the sender of a master is the user beoboard-send: ${OWN} belongs to it now`];
+  t.same(dpkg('-i', deb('beoboard', 1)), [...back, ...taken], 'the way back to a version that knows it');
+  t.same(dpkg('-r', 'beoboard'), back);
+  has("the cluster's", 'beoboard');
+  t.same(dpkg('-i', '/beoboard.deb'), taken);
+  t.match(within('dpkg', '-P', 'beoboard', 'beoboard-send', 'beoboard-common'), { status: 0 });
+  const { stdout } = within('find', '/etc', '/run', '/var', '-user', 'beoboard-send', '-o', '-user', 'beoboard-slurm');
+  t.equal(stdout, '', 'after a purge nothing belongs to these users');
+  t.equal(readFileSync(at(OWN), 'utf8'), "the cluster's", 'keys stay');
+  const erased = rpmScripts(PACKAGES.beoboard as Package).postun ?? '';
+  within('chown', 'beoboard-send:', OWN);
+  t.equal(within('sh', '-c', erased, 'sh', '0').stdout, `${back[0]}\n`, 'as rpm likewise');
+  t.equal(facts(OWN), 'beoboard:beoboard 600');
+});

@@ -28,7 +28,7 @@ check 'the playbook makes the cluster' play
 check 'the node is live, by its own key' heard "$self"
 is 'what it proved is told' "$(board "board.refused.unsigned || 0") $(beoboard status --json | node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).board.cluster")" '0 alpha'
 check 'Prometheus is served' node -e "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => process.exit(text.includes('beoboard_node_state') ? 0 : 1))"
-is 'keys are for their readers alone' "$(stat -c '%U %a' /etc/beoboard/cluster.key /etc/beoboard/node.key | tr '\n' ' ')" 'beoboard 600 beoboard 600 '
+is 'keys are for their readers alone' "$(stat -c '%U %a' /etc/beoboard/cluster.key /etc/beoboard/send.key | tr '\n' ' ')" 'beoboard 600 beoboard-send 600 '
 check 'a second run changes nothing' unchanged
 check 'nor does a dry run' unchanged --check --diff
 check 'no key is told' sh -c 'keys=$(grep -hoE "[0-9a-f]{32,}" /etc/beoboard/*.key) && for key in $keys; do ! grep -q "$key" /tmp/told || exit 1; done'

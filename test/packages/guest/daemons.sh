@@ -60,8 +60,8 @@ chmod 755 /opt/slurm/scontrol /opt/slurm/squeue
 useradd --system slurm
 echo 'slurm-bin = "/opt/slurm"' | tee $etc/slurm.toml >$etc/bridge.toml
 starts slurm
-is 'what it reads of nodes is for all' "$(stat -c '%U %a' /run/beoboard-slurm)" 'beoboard 755'
-is 'and of jobs for a group' "$(stat -c '%U:%G %a' /run/beoboard-slurm/state)" 'beoboard:beoboard-jobs 640'
+is 'what it reads of nodes is for all' "$(stat -c '%U %a' /run/beoboard-slurm)" 'beoboard-slurm 755'
+is 'and of jobs for a group' "$(stat -c '%U:%G %a' /run/beoboard-slurm/state)" 'beoboard-slurm:beoboard-jobs 640'
 check 'it has read the nodes' asks "JSON.parse(require('fs').readFileSync('/run/beoboard-slurm/state', 'utf8')).nodes.list.length === 8"
 starts bridge
 is 'its journal is its own' "$(stat -c '%U %a' /var/lib/beoboard-bridge)" 'slurm 700'
@@ -99,6 +99,10 @@ is 'either ends the other' "$(of beoboard-send.service ActiveState)" inactive
 until_so heard "$self"
 check 'the node is live by the sender on Node.js' heard "$self"
 starts send
+for unit in slurm send; do
+  is "beoboard-$unit is a user of its own" "$(stat -c %U "/proc/$(of beoboard-$unit.service MainPID)")" "beoboard-$unit"
+  check "beoboard-$unit cannot write the board" sh -c "systemctl show -P ReadOnlyPaths beoboard-$unit.service | grep -x /dev/shm"
+done
 is 'and the other way round' "$(of beoboard-send-nodejs.service ActiveState)" inactive
 
 # ---- the end ----
