@@ -1,6 +1,7 @@
 // The verb `slurm`: asks Slurm about nodes and jobs every few seconds, and leaves the answers in a folder for programs
 // that show them beside the board. Only reads: it gives Slurm no orders, and nobody waits for it.
 
+import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
 import { Failure, usable } from '../common/failure.js';
@@ -18,7 +19,7 @@ import { makeFolder, replaceFile } from './folder.js';
 import { namesText, readExceptions } from './matching.js';
 import { nodeState, savesPower } from './nodestate.js';
 import { Poll, type Round } from './poll.js';
-import { stateText } from './statefile.js';
+import { hiddenFrom, readState, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({
   name: 'slurm',
@@ -67,6 +68,15 @@ class Telling {
   }
 }
 
+/** The user's name; without one, as in a container, its number. */
+function ourName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.geteuid?.());
+  }
+}
+
 /** Whether everybody may ask Slurm about all jobs. */
 function isOpen({ state }: Round): boolean {
   return state.private_data === 'none';
@@ -112,7 +122,10 @@ export async function main(argv: string[]): Promise<number> {
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const telling = new Telling(log, service);
-  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions);
+  const user = ourName();
+  const before = sightBefore(readState(folder), user);
+  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, before);
+  let hidden: string | undefined;
   let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -142,6 +155,9 @@ export async function main(argv: string[]): Promise<number> {
     const { publicJobs, interval } = inForce.options;
     if (publicJobs && !isOpen(round))
       log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${round.state.private_data}`);
+    const hides = hiddenFrom(round.state);
+    if (hides !== undefined && hides !== hidden) log.warn(hides);
+    hidden = hides;
     try {
       leave(folder, round, publicJobs && isOpen(round));
     } catch (error) {

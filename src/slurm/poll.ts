@@ -7,7 +7,7 @@ import { parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.
 import { type Calls, NoAnswer, newNonce } from './calls.js';
 import { Differences, type Seen } from './differences.js';
 import { type Matched, match } from './matching.js';
-import { type Answer, type Job, monotonicMs, SCHEMA, type SlurmNode, type State } from './statefile.js';
+import { type Answer, type Job, monotonicMs, SCHEMA, type Sight, type SlurmNode, type State } from './statefile.js';
 
 /** Questions that are asked rarely: their answers change with a restart of slurmctld. */
 const CONFIG_MS = 300_000;
@@ -65,14 +65,25 @@ export class Poll {
   #calls: Calls;
   /** Names on the board, by NodeName. */
   #exceptions: Readonly<Record<string, string>>;
+  readonly #user: string;
+  /** What another user saw before us. */
+  #before: Sight | undefined;
   readonly #differences = new Differences();
   #nodes: Answer<SlurmNode> = { list: [] };
   #jobs: Answer<Job> = { list: [] };
   #config: SlurmConfig = parseConfig('');
   #configUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(board: BoardReader, calls: Calls, exceptions: Readonly<Record<string, string>>) {
+  constructor(
+    board: BoardReader,
+    calls: Calls,
+    exceptions: Readonly<Record<string, string>>,
+    user: string,
+    before: Sight | undefined,
+  ) {
     this.#board = board;
+    this.#user = user;
+    this.#before = before;
     this.#calls = calls;
     this.#exceptions = exceptions;
   }
@@ -111,12 +122,29 @@ export class Poll {
       next_ms: now + next(answered),
       time_ms: Date.now(),
       ...this.#config,
+      user: this.#user,
+      saw_more: this.#sawMore(),
       nodes: this.#nodes,
       jobs: this.#jobs,
       names: this.#exceptions,
       differences,
     };
     return { state, answered, matched };
+  }
+
+  /** What the user before us saw and we do not, because Slurm hides it. */
+  #sawMore(): Sight | undefined {
+    if (this.#before === undefined) return undefined;
+    // Of what we see once, nothing is hidden.
+    const unseen = (answer: Answer<object>, count: number | undefined) => (answer.list.length > 0 ? undefined : count);
+    const nodes = unseen(this.#nodes, this.#before.nodes);
+    const jobs = unseen(this.#jobs, this.#before.jobs);
+    this.#before = { ...this.#before, nodes, jobs };
+    const hides = this.#config.private_data.split(',');
+    const hidden = (kind: string, answer: Answer<object>, count: number | undefined) =>
+      hides.includes(kind) && answer.mono_ms !== undefined && count ? count : undefined;
+    const sight = { nodes: hidden('nodes', this.#nodes, nodes), jobs: hidden('jobs', this.#jobs, jobs) };
+    return (sight.nodes ?? sight.jobs) ? { user: this.#before.user, ...sight } : undefined;
   }
 
   async #askConfig(): Promise<void> {

@@ -68,6 +68,13 @@ export interface Difference {
   readonly since_ms: number;
 }
 
+/** How many nodes and jobs Slurm showed another user, who was the reader before; only what it hides from this one. */
+export interface Sight {
+  readonly user: string;
+  readonly nodes?: number | undefined;
+  readonly jobs?: number | undefined;
+}
+
 export interface State {
   readonly schema: typeof SCHEMA;
   readonly pid: number;
@@ -78,6 +85,9 @@ export interface State {
   readonly cluster: string;
   readonly version: string;
   readonly private_data: string;
+  /** Who asks; Slurm may hide things from it. Absent: a version that always was `beoboard`. */
+  readonly user?: string | undefined;
+  readonly saw_more?: Sight | undefined;
   readonly nodes: Answer<SlurmNode>;
   readonly jobs: Answer<Job>;
   /** Names on the board of NodeNames that the administrator gave. */
@@ -203,6 +213,26 @@ export class StateFollower {
     this.#found = found;
     this.#changed();
   }
+}
+
+/** What a reader that is the user `user` has to know about the one that left this file. */
+export function sightBefore({ state }: Found & { state?: State }, user: string): Sight | undefined {
+  if (state === undefined) return undefined;
+  const before = { user: state.user ?? 'beoboard', nodes: state.nodes.list.length, jobs: state.jobs.list.length };
+  return [before, state.saw_more].find(sight => sight !== undefined && sight.user !== user);
+}
+
+/** What Slurm hides from the user of the reader, in a sentence; undefined if nothing is known to be hidden. */
+export function hiddenFrom({ private_data, user = 'beoboard', saw_more }: State): string | undefined {
+  const hides = private_data.split(',');
+  if (saw_more !== undefined) {
+    const { user: other, nodes, jobs } = saw_more;
+    const kinds = [nodes && `${nodes} nodes`, jobs && `${jobs} jobs`].filter(text => typeof text === 'string');
+    return `Slurm shows the user ${oneLine(user)} less than ${oneLine(other)}, who was the reader before and saw ${kinds.join(' and ')} (PrivateData=${oneLine(private_data)}): make ${oneLine(user)} an operator in Slurm, as ${oneLine(other)} was`;
+  }
+  return hides.includes('jobs')
+    ? `Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless its user ${oneLine(user)} is an operator in Slurm`
+    : undefined;
 }
 
 /** The age of an answer, ms; undefined: there has been none. */

@@ -13,6 +13,7 @@ import {
   ageOf,
   type Difference,
   type Found,
+  hiddenFrom,
   type Job,
   type Kind,
   monotonicMs,
@@ -98,10 +99,7 @@ export class Beside {
 
   /** A sentence about what Slurm hides. */
   get hidden(): string | undefined {
-    const { private_data = '' } = this.#state ?? {};
-    return private_data.split(',').includes('jobs')
-      ? "Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless it is an operator of Slurm's"
-      : undefined;
+    return this.#state && hiddenFrom(this.#state);
   }
 
   get jobs(): readonly Job[] {

@@ -2,7 +2,8 @@
 // are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
 // the board.
 
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
@@ -232,9 +233,38 @@ t.test('the reader, and those who show what it leaves', async t => {
     await until('it has said why', () =>
       /--public-jobs is ignored: Slurm has PrivateData=jobs,users/.test(other.output().stderr),
     );
-    t.match((await run(['jobs', '--board', board, '--slurm-dir', own])).stdout, /Slurm hides the jobs of others/);
+    const us = userInfo().username;
+    const shown = async () => (await run(['jobs', '--board', board, '--slurm-dir', own])).stdout;
+    t.match(
+      await shown(),
+      `Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless its user ${us} is`,
+    );
     other.child.kill('SIGTERM');
     t.equal(await other.exit, 0);
+
+    // What the version before left, whose user was an operator in Slurm; ours is not.
+    const left = readFileSync(join(own, 'state'), 'utf8');
+    const { length } = JSON.parse(left).jobs.list;
+    writeFileSync(join(own, 'state'), left.replace(`"user":"${us}",`, ''));
+    const less = standIn(t);
+    cpSync(hidden, join(less, 'config'));
+    writeFileSync(join(less, 'jobs'), '');
+    const sentence = `Slurm shows the user ${us} less than beoboard, who was the reader before and saw ${length} jobs (PrivateData=jobs,users): make ${us} an operator in Slurm, as beoboard was`;
+    const argv = ['slurm', '--slurm-dir', own, '--slurm-bin', less, '--board', board, '--interval', '500ms'];
+    for (const when of ['after the upgrade', 'and after a restart']) {
+      const next = start(t, argv);
+      await next.ready;
+      t.match(next.output().stderr, `${sentence}\n`, when);
+      t.match(await shown(), `${sentence}\n`, when);
+      if (when === 'and after a restart') {
+        cpSync(join(slurm, 'jobs'), join(less, 'jobs'));
+        await until('all is seen', () => state(own).saw_more === undefined);
+        t.match(await shown(), /Slurm hides the jobs of others/);
+        t.equal(next.output().stderr.split(sentence).length, 2, 'the log has said it once');
+      }
+      next.child.kill('SIGTERM');
+      t.equal(await next.exit, 0);
+    }
   });
 
   await t.test('Slurm does not answer any more, and answers again', async t => {
