@@ -3,9 +3,11 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <napi.h>
 #include <pwd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/timex.h>
 #include <time.h>
@@ -89,6 +91,14 @@ Napi::Value ReadText(const Napi::CallbackInfo& info) {
   }
   if (length == most && !cut) return Napi::Number::New(info.Env(), -EFBIG);
   return Napi::String::New(info.Env(), text.data(), length);
+}
+
+// unread(fd): how many bytes the kernel keeps of what was written to a TCP socket because the peer has not taken them; 0 if
+// that is not known.
+Napi::Value Unread(const Napi::CallbackInfo& info) {
+  int bytes = 0;
+  if (ioctl(info[0].As<Napi::Number>().Int32Value(), SIOCOUTQ, &bytes) < 0) bytes = 0;
+  return Napi::Number::New(info.Env(), bytes);
 }
 
 // Joins `count` texts by NULs. One begins every `stride` bytes, and ends at its first NUL or after `most` bytes.
@@ -1268,6 +1278,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("clocks", Napi::Function::New(env, Clocks));
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
   exports.Set("readText", Napi::Function::New(env, ReadText));
+  exports.Set("unread", Napi::Function::New(env, Unread));
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));

@@ -22,7 +22,7 @@ _beoboard() {
     return
   fi
   case $verb:$prev in
-    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | web:--allow-host | web:--base | prometheus:--allow-host | metrics:--collect | zoom:--rate | zoom:--for | slurm:--interval | bridge:--drain-after | bridge:--resume-after | bridge:--by | bridge:--interval | pace:--interval | pace:--for | keygen:--key-id | relay:--site | relay:--master | mirror:--site | mirror:--cluster | mirror:--capacity | mirror:--name | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | web:--allow-host | web:--proxy | web:--base | prometheus:--allow-host | prometheus:--proxy | metrics:--collect | zoom:--rate | zoom:--for | slurm:--interval | bridge:--drain-after | bridge:--resume-after | bridge:--by | bridge:--interval | pace:--interval | pace:--for | keygen:--key-id | relay:--site | relay:--master | mirror:--site | mirror:--cluster | mirror:--capacity | mirror:--name | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
     send:--to | load:--to)
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
@@ -78,8 +78,8 @@ _beoboard_words() {
       check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
-      web) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --base --show-jobs --slurm-dir --config --help -h' -- "$cur")) ;;
-      prometheus) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --node-metrics --config --help -h' -- "$cur")) ;;
+      web) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --proxy --base --show-jobs --slurm-dir --config --help -h' -- "$cur")) ;;
+      prometheus) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --proxy --node-metrics --config --help -h' -- "$cur")) ;;
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
       zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;

@@ -9,16 +9,17 @@ import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import { type Address, plainName } from './addresses.js';
+import { type Address, type Network, plainName } from './addresses.js';
+import { Guest, loser, originOf, Places, type Unread } from './crowd.js';
 import { listenAt } from './listening.js';
 import { InputError } from './text.js';
 
-/** The default limit of clients at once. One more, and the client that has been idle for longest is cut off. */
-const MOST_CLIENTS = 64;
-/** How many documents are made at once: each keeps its data until it is read. */
+/** Clients at once. With one more, one has to go (crowd.ts). */
+const MOST_CLIENTS = 256;
+/** How many documents are made at once that keep their data until they are read. */
 const MOST_AT_WORK = 4;
-/** A waiting client replaces one that has read nothing for so long, ms; see `#makePlace`. */
-const SLOW_MS = 1000;
+/** The memory for answers that are kept as a whole until they are read, bytes. */
+const MOST_KEPT = 64 << 20;
 /** Bytes of all headers of a request. */
 const HEADER_MOST = 8192;
 /** How long a client may take for a request, and how long it may read nothing of its answer, ms. */
@@ -49,7 +50,10 @@ export interface Question {
 /** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
 export const PAGE_HEADER = 'x-beoboard-page';
 
-/** Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. */
+/**
+ * Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. An array is in memory
+ * as a whole, and waits for no place.
+ */
 export type Pieces = Iterable<Uint8Array | undefined>;
 
 /** The output of a stream: one client. */
@@ -72,6 +76,8 @@ export interface Answer {
   /** The media type. */
   readonly type: string;
   readonly body: string | Uint8Array | Pieces | Feed;
+  /** It keeps little until it is read: it waits for no place. */
+  readonly isSmall?: boolean;
   /** More headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -87,12 +93,10 @@ export function sentence(status: number, text: string): Answer {
 }
 
 /** What a client is doing. */
-interface Client {
-  /** When it was last active, ms of performance.now(). */
-  lastMoved: number;
+class Client extends Guest {
   response: ServerResponse | undefined;
-  /** Whether it reads a stream. */
-  isFed: boolean;
+  /** The answer that is kept for it as a whole, bytes. */
+  kept = 0;
 }
 
 /** Counters of clients. */
@@ -119,6 +123,10 @@ export interface HttpOptions {
   /** See PATIENCE_MS, and FEED_PATIENCE_MS. */
   readonly patience?: number;
   readonly feedPatience?: number;
+  /** The addresses of proxies: their clients do not share places. */
+  readonly proxies?: readonly Network[];
+  /** What the kernel still keeps for a client; by default only what we keep counts. */
+  readonly unread?: Unread;
 }
 
 /** Whether the client accepts gzip; its answer for all codings counts if it does not name gzip. */
@@ -143,11 +151,12 @@ export class HttpServer {
   readonly #most: number;
   readonly #patience: number;
   readonly #feedPatience: number;
+  readonly #originOf: (socket: Socket) => string;
+  readonly #unread: Unread | undefined;
   readonly #clients = new Map<Socket, Client>();
   readonly #servers: Server[] = [];
-  /** The clients that get a document now, and those that wait. */
-  readonly #atWork = new Map<Client, { socket: Socket; since: number }>();
-  readonly #waiting = new Map<Client, () => void>();
+  /** The clients that get a document now. */
+  readonly #places: Places<Client>;
   readonly #guard: NodeJS.Timeout;
   readonly #token = randomBytes(12).toString('hex');
 
@@ -160,6 +169,9 @@ export class HttpServer {
     this.#strict = strict;
     this.#headers = headers;
     this.#most = most;
+    this.#originOf = originOf(options.proxies ?? []);
+    this.#unread = options.unread;
+    this.#places = new Places(MOST_AT_WORK, patience, client => this.#drop(client));
     this.#patience = patience;
     this.#feedPatience = options.feedPatience ?? FEED_PATIENCE_MS;
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
@@ -189,12 +201,9 @@ export class HttpServer {
   }
 
   #admit(socket: Socket): void {
-    if (this.#clients.size >= this.#most) {
-      const [stalest] = [...this.#clients].reduce((a, b) => (b[1].lastMoved < a[1].lastMoved ? b : a));
-      this.#drop(stalest);
-    }
-    this.#clients.set(socket, { lastMoved: performance.now(), response: undefined, isFed: false });
+    this.#clients.set(socket, new Client(socket, this.#originOf(socket), this.#unread));
     socket.once('close', () => this.#clients.delete(socket));
+    if (this.#clients.size > this.#most) this.#drop(loser(this.#clients.values()));
   }
 
   async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -208,11 +217,11 @@ export class HttpServer {
       return;
     }
     client.response = response;
-    client.lastMoved = performance.now();
+    client.begin();
     response.once('close', () => {
       client.response = undefined;
-      client.isFed = false;
-      client.lastMoved = performance.now();
+      client.kept = 0;
+      client.end();
     });
     try {
       await this.#send(request, response, client, await this.#answer(request));
@@ -290,17 +299,33 @@ export class HttpServer {
       ...answer.headers,
     });
     if (request.method === 'HEAD') response.end();
-    else if (isWhole) response.end(body);
-    else if (isFeed) return await this.#feed(response, client, body);
-    else {
-      await this.#enter(client, request.socket);
+    else if (isWhole) {
+      this.#keep(client, Buffer.byteLength(body));
+      response.end(body);
+    } else if (isFeed) return await this.#feed(response, client, body);
+    else if (answer.isSmall || Array.isArray(body)) {
+      if (Array.isArray(body))
+        this.#keep(
+          client,
+          body.reduce((sum: number, { length }) => sum + length, 0),
+        );
+      await (isPacked ? sendPacked : sendPlain)(response, client, body);
+    } else {
+      await this.#places.enter(client);
       try {
         await (isPacked ? sendPacked : sendPlain)(response, client, body);
       } finally {
-        this.#leave(client);
+        this.#places.leave(client);
       }
     }
     if (!response.writableFinished) await once(response, 'finish');
+  }
+
+  /** An answer is kept for it until it is read: if that is too much, the client that gets on least has to go. */
+  #keep(client: Client, bytes: number): void {
+    client.kept = bytes;
+    const keeping = [...this.#clients.values()].filter(({ kept }) => kept > 0);
+    if (keeping.length > 1 && keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.#drop(loser(keeping));
   }
 
   /** Feeds a client until it is gone. */
@@ -315,9 +340,7 @@ export class HttpServer {
         return response.writableLength === 0;
       },
       write(bytes) {
-        response.write(bytes, () => {
-          client.lastMoved = performance.now();
-        });
+        response.write(bytes);
       },
       end() {
         response.end();
@@ -329,51 +352,17 @@ export class HttpServer {
     await gone;
   }
 
-  /** Waits for its turn to get a document. */
-  async #enter(client: Client, socket: Socket): Promise<void> {
-    while (this.#atWork.size >= MOST_AT_WORK) {
-      this.#makePlace();
-      await new Promise<void>(resolve => this.#waiting.set(client, resolve));
-      if (socket.destroyed) throw new Error('the client is gone');
-    }
-    client.lastMoved = performance.now();
-    this.#atWork.set(client, { socket, since: client.lastMoved });
-  }
-
-  /**
-   * A waiting client replaces one that reads nothing, or so slowly that its answer has taken longer than the time
-   * limit.
-   */
-  #makePlace(): void {
-    const now = performance.now();
-    const slow = [...this.#atWork].find(
-      ([{ lastMoved }, { since }]) => lastMoved < now - SLOW_MS || since < now - this.#patience,
-    );
-    if (slow !== undefined) this.#drop(slow[1].socket);
-  }
-
-  #leave(client: Client): void {
-    this.#atWork.delete(client);
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const resolve of waiting) resolve();
-  }
-
   #dropStuck(): void {
-    const now = performance.now();
-    for (const [socket, client] of this.#clients) {
-      const late = now - (client.isFed ? this.#feedPatience : this.#patience);
-      if (client.response !== undefined && client.lastMoved < late && !this.#waiting.has(client)) this.#drop(socket);
+    for (const client of this.#clients.values()) {
+      if (client.response === undefined || this.#places.isWaiting(client)) continue;
+      client.look();
+      const patience = client.isFed ? this.#feedPatience : this.#patience;
+      if (client.lastMoved < performance.now() - patience) this.#drop(client);
     }
-    this.#wake();
   }
 
-  #drop(socket: Socket): void {
-    const isAnswered = this.#clients.get(socket)?.response === undefined;
+  #drop({ socket, response }: Client): void {
+    const isAnswered = response === undefined;
     this.#clients.delete(socket);
     // The last answer may still be on its way, and will arrive.
     if (isAnswered) socket.destroy();
@@ -387,29 +376,28 @@ export class HttpServer {
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();
-    for (const [socket] of this.#clients) this.#drop(socket);
+    for (const client of this.#clients.values()) this.#drop(client);
   }
 }
 
 /** Writes bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
 function write(response: ServerResponse, client: Client, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
+  const taken = new Promise<void>((resolve, reject) => {
     const gone = () => reject(new Error('the client is gone'));
     response.once('close', gone);
     response.write(bytes, error => {
       response.off('close', gone);
-      client.lastMoved = performance.now();
       if (error) reject(error);
       else resolve();
     });
   });
+  return client.wait(taken);
 }
 
 async function sendPlain(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
   for (const bytes of pieces) {
     if (response.destroyed) throw new Error('the client is gone');
     if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
-    else client.lastMoved = performance.now();
     // Other clients and signals get their turn, even if this client takes everything at once.
     await turn();
   }
@@ -428,20 +416,19 @@ async function sendPacked(response: ServerResponse, client: Client, pieces: Piec
   // The timer must not keep the process alive when there is nothing to wait for.
   gone.catch(() => undefined);
   gzip.on('data', (chunk: Buffer) => {
-    const goesOn = response.write(chunk, () => {
-      client.lastMoved = performance.now();
-    });
-    if (goesOn) return;
+    if (response.write(chunk)) return;
     gzip.pause();
-    response.once('drain', () => gzip.resume());
+    const drained = new Promise<void>(resolve => response.once('drain', resolve));
+    void client.wait(Promise.race([drained, gone])).then(
+      () => gzip.resume(),
+      () => undefined,
+    );
   });
   try {
     for (const bytes of pieces) {
       if (response.destroyed) throw new Error('the client is gone');
-      if (bytes === undefined || bytes.length === 0) {
-        client.lastMoved = performance.now();
-        await turn();
-      } else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
+      if (bytes === undefined || bytes.length === 0) await turn();
+      else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
     }
     gzip.end();
     await Promise.race([gone, once(gzip, 'end')]);

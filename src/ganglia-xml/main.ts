@@ -9,6 +9,7 @@ import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../comm
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
+import { unread } from '../service/unread.js';
 import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
@@ -205,7 +206,7 @@ export async function main(argv: string[]): Promise<number> {
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
-  const ports = new Ports(options.trustedHosts.flat());
+  const ports = new Ports(options.trustedHosts.flat(), undefined, unread);
   const watch = tellCounts(
     ports.counts,
     {

@@ -4,9 +4,10 @@
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Address, Network } from '../common/addresses.js';
+import { Guest, loser, originOf, type Unread } from '../common/crowd.js';
 import { listenAt } from '../common/listening.js';
 
-/** Clients at once. With one more, the client that has been stuck for longest is cut off. */
+/** Clients at once. With one more, one has to go (crowd.ts). */
 const MOST_CLIENTS = 64;
 /** For how long a client may read nothing, ms. gmetad itself gives up after as long a silence. */
 const PATIENCE_MS = 10_000;
@@ -41,9 +42,7 @@ export type Answer = Iterable<Uint8Array>;
 export type Serve = (client: Client) => Promise<Answer | undefined>;
 
 /** A client that is being served. */
-export class Client {
-  /** When bytes were last sent or received, ms of performance.now(). */
-  lastMoved = performance.now();
+export class Client extends Guest {
   /** Whether it was given some. */
   begun = false;
   /** Whether the whole answer is in the kernel, which continues to send it after the socket is closed. */
@@ -51,7 +50,14 @@ export class Client {
   /** Whether it was disconnected, and counted, by us. */
   dropped = false;
 
-  constructor(readonly socket: Socket) {}
+  constructor(socket: Socket, from = '', unread?: Unread) {
+    super(socket, from, unread);
+  }
+
+  /** One that has its answer can go at once. */
+  override standing(now: number): readonly [number, number] {
+    return this.answered ? [0, this.lastMoved] : super.standing(now);
+  }
 
   /** The first line, without its end; undefined if there is no line of at most so many bytes within its time. */
   line(most: number): Promise<string | undefined> {
@@ -84,7 +90,6 @@ export class Client {
     const { socket } = this;
     const sent = new Promise<void>((resolve, reject) => {
       socket.write(bytes, error => {
-        this.lastMoved = performance.now();
         if (error) reject(error);
         else resolve();
       });
@@ -119,6 +124,7 @@ export class Ports {
   readonly counts: Counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
   readonly #clients = new Set<Client>();
   readonly #servers: Server[] = [];
+  readonly #originOf = originOf([]);
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #guard: NodeJS.Timeout;
 
@@ -126,6 +132,7 @@ export class Ports {
   constructor(
     trusted: readonly Network[],
     readonly patience = PATIENCE_MS,
+    readonly unread?: Unread,
   ) {
     this.#isTrusted = trust(trusted);
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
@@ -152,12 +159,13 @@ export class Ports {
       socket.destroy();
       return;
     }
-    if (this.#clients.size >= MOST_CLIENTS) this.#drop(this.#mostStuck());
-    const client = new Client(socket);
+    const client = new Client(socket, this.#originOf(socket), this.unread);
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
+    if (this.#clients.size > MOST_CLIENTS) this.#drop(loser(this.#clients));
     try {
       const answer = await serve(client);
+      client.begin();
       if (answer !== undefined) await this.#send(client, answer);
       this.#end(client);
     } catch {
@@ -177,7 +185,7 @@ export class Ports {
     for (const bytes of answer) {
       if (client.socket.destroyed) throw new Error('the client is gone');
       const sent = bytes.length > 0 ? client.send(bytes) : undefined;
-      if (sent !== undefined) await sent;
+      if (sent !== undefined) await client.wait(sent);
       if (performance.now() - began < TURN_MS) continue;
       // Other clients and signals get their turn, even if this client takes everything at once.
       await turn();
@@ -193,19 +201,18 @@ export class Ports {
   #end(client: Client): void {
     const { socket } = client;
     client.answered = true;
+    client.end();
     socket.resume();
     socket.end();
     socket.setTimeout(MANNERS_MS, () => socket.destroy());
     socket.once('end', () => socket.destroySoon());
   }
 
-  #mostStuck(): Client {
-    return [...this.#clients].reduce((a, b) => (b.lastMoved < a.lastMoved ? b : a));
-  }
-
   #dropStuck(): void {
-    const late = performance.now() - this.patience;
-    for (const client of this.#clients) if (client.lastMoved < late) this.#drop(client);
+    for (const client of this.#clients) {
+      if (client.busySince !== undefined) client.look();
+      if (client.lastMoved < performance.now() - this.patience) this.#drop(client);
+    }
   }
 
   #drop(client: Client): void {

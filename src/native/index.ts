@@ -364,6 +364,7 @@ interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
   readText(fd: number, most: number, cut: boolean): string | number;
+  unread(fd: number): number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   totals(copy: Uint8Array, states: Uint8Array): Totals;
@@ -423,6 +424,9 @@ export const adjtimex = native.adjtimex;
  * ones if it may be `cut`, otherwise -EFBIG. Bytes that are not UTF-8 become U+FFFD.
  */
 export const readText = native.readText;
+
+/** How many bytes the kernel keeps of what was written to that TCP socket because its peer has not taken them. */
+export const unread = native.unread;
 
 /**
  * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes

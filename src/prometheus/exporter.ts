@@ -14,6 +14,8 @@ import { Rooms, type Sample, takeSample } from './sample.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
+/** A smaller document keeps little until it is read, bytes. */
+const SMALL_BYTES = 1 << 20;
 /** How often a board is looked at again if it was replaced meanwhile. */
 const TRIES = 3;
 
@@ -39,9 +41,21 @@ export class Exporter {
 
   /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
   metrics({ collectors, selection }: Scrape, format: Format): Document {
-    const families = () => collectors.flatMap(collector => FAMILIES[collector]);
-    const plan = this.#planOf(collectors.join(), () => new Plan('beoboard_', families()));
-    return this.#document(plan, 'node', selection, format, collectors.includes('receiver') && selection.shard === 1);
+    return this.#document(
+      this.#plan(collectors),
+      'node',
+      selection,
+      format,
+      collectors.includes('receiver') && selection.shard === 1,
+    );
+  }
+
+  /** Whether the document of `/metrics` is small, by the lines that its nodes can have, of some 80 bytes each. */
+  isSmall({ collectors, selection }: Scrape): boolean {
+    const plan = this.#plan(collectors);
+    const lines = plan.blocks.reduce((sum, block) => sum + block.lines.length, 0);
+    const nodes = this.boards.reduce((sum, { names }) => sum + names.node.names.length, 0) / selection.shards;
+    return lines * Math.min(nodes, selection.names?.size ?? nodes) * 80 <= SMALL_BYTES;
   }
 
   /** The document of `/node-metrics`; it has no collectors to choose from. */
@@ -96,6 +110,11 @@ export class Exporter {
       if (!(error instanceof NoBoard)) throw error;
     }
     return undefined;
+  }
+
+  #plan(collectors: Scrape['collectors']): Plan {
+    const families = () => collectors.flatMap(collector => FAMILIES[collector]);
+    return this.#planOf(collectors.join(), () => new Plan('beoboard_', families()));
   }
 
   #planOf(key: string, make: () => Plan): Plan {

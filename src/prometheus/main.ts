@@ -11,6 +11,7 @@ import { onStop, tellParent } from '../common/process.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
+import { unread } from '../service/unread.js';
 import { NoBoard } from '../shm/reader.js';
 import { Board } from './boards.js';
 import { Exporter } from './exporter.js';
@@ -21,7 +22,7 @@ import { formatOf, parseScrape, parseShards } from './request.js';
 export const verb = defineVerb({
   name: 'prometheus',
   summary: VERBS.prometheus,
-  options: ['board', 'owner', 'listen', 'allow-host', 'node-metrics', 'config'],
+  options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'node-metrics', 'config'],
   forms: forms.prometheus,
   examples: [
     'beoboard prometheus',
@@ -64,17 +65,16 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
     switch (path) {
       case '/metrics': {
         const format = formatOf(accept);
-        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(parseScrape(query), format) };
+        const scrape = parseScrape(query);
+        const isSmall = exporter.isSmall(scrape);
+        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(scrape, format), isSmall };
       }
       case '/node-metrics': {
         if (!nodeMetrics)
           return sentence(404, 'node-metrics are switched off; start beoboard prometheus with --node-metrics');
         const format = formatOf(accept);
-        return {
-          status: 200,
-          type: MEDIA_TYPES[format],
-          body: exporter.nodeMetrics(parseScrape(query, false), format),
-        };
+        const body = exporter.nodeMetrics(parseScrape(query, false), format);
+        return { status: 200, type: MEDIA_TYPES[format], body };
       }
       case '/sd':
         return shardsOf(question);
@@ -97,7 +97,11 @@ export async function main(argv: string[]): Promise<number> {
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
-  const server = new HttpServer(responder(exporter, options), { names: options.allowHost });
+  const server = new HttpServer(responder(exporter, options), {
+    names: options.allowHost,
+    proxies: options.proxy.flat(),
+    unread,
+  });
   const watch = tellCounts(
     server.counts,
     {

@@ -10,6 +10,10 @@ import { atom, type Expression } from './expressions.js';
 const PIECE_BYTES = 1 << 16;
 /** How much of other servers' answers is kept for all clients together, bytes: several times what 10,000 nodes need. */
 const MOST_HELD = 256 << 20;
+/** The size of an element, about, and of a small answer, bytes. */
+const ELEMENT_SIZE = 60;
+const SMALL_BYTES = 1 << 20;
+const COUNTED_MS = 1000;
 /** What an element takes besides its bytes: its beginning and end. */
 const ELEMENT_BYTES = 40;
 
@@ -71,6 +75,7 @@ const sizeOf = ({ bytes, elements }: Expression) => bytes.length + ELEMENT_BYTES
 
 export class Concentrator {
   readonly #held = new Held();
+  #counted = { at: Number.NEGATIVE_INFINITY, nodes: 0 };
 
   constructor(
     /** Our name, which no other server has. */
@@ -85,6 +90,24 @@ export class Concentrator {
   /** How much of other servers' answers is kept for clients that have not read it yet, bytes. */
   get held(): number {
     return this.#held.bytes;
+  }
+
+  /** Whether an answer is small: what each node has of a category takes some 60 bytes. */
+  readonly isSmall = (command: Command): boolean => {
+    if (command.kind !== 'sample') return true;
+    const categories = [STATE, ...CATEGORIES].filter(({ mask }) => (mask & command.mask) !== 0).length;
+    const nodes = this.children.reduce((sum, child) => sum + child.nodes, this.#ownNodes());
+    return nodes * categories * ELEMENT_SIZE <= SMALL_BYTES;
+  };
+
+  /** The nodes of our own boards, counted once a second at most. */
+  #ownNodes(): number {
+    const now = performance.now();
+    if (now - this.#counted.at > COUNTED_MS) {
+      const counts = this.boards.map(board => board.count()).filter(count => typeof count === 'number');
+      this.#counted = { at: now, nodes: counts.reduce((sum, count) => sum + count, 0) };
+    }
+    return this.#counted.nodes;
   }
 
   readonly answer = (command: Command): Reply => {

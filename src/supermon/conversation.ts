@@ -4,10 +4,13 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Address } from '../common/addresses.js';
+import { Guest, loser, originOf, Places, type Unread } from '../common/crowd.js';
 import { listenAt } from '../common/listening.js';
 
-/** Clients at once. With one more, the client that has been quiet for longest is disconnected. */
+/** Clients at once. With one more, one has to go (crowd.ts). */
 const MOST_CLIENTS = 256;
+/** How many large answers are made at once: made for all at once, each would take as long as all of them. */
+const MOST_AT_WORK = 4;
 /** For how long a client may read nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
 /** In how many times that time it must have read the whole answer, because the unread rest is kept for it. */
@@ -84,21 +87,16 @@ export interface Counts {
 }
 
 /** A client. */
-class Client {
-  /** When bytes were last sent or received, ms of performance.now(). */
-  lastMoved = performance.now();
-  /** Since when an answer is being sent; undefined: none is. */
-  answeringSince: number | undefined;
-  /** For how long it has been waited for while it read its answer, ms; and since when it is being waited for. */
-  #waited = 0;
-  #waiting: number | undefined;
+class Client extends Guest {
   readonly #words = new Words();
 
   constructor(
-    readonly socket: Socket,
-    readonly counts: Counts,
-    readonly answer: (command: Command) => Reply,
-  ) {}
+    socket: Socket,
+    from: string,
+    readonly server: Pick<Conversations, 'answer' | 'counts' | 'isSmall' | 'places' | 'unread'>,
+  ) {
+    super(socket, from, server.unread);
+  }
 
   /**
    * Answers until the client has no more commands. While it has an answer to read, nothing more is read from it.
@@ -107,7 +105,6 @@ class Client {
   async serve(): Promise<boolean> {
     let idle = 0;
     for await (const chunk of this.socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      this.lastMoved = performance.now();
       const words = this.#words.take(chunk.toString('latin1'));
       idle = words?.length === 0 ? idle + chunk.length : 0;
       if (idle > MOST_IDLE) return false;
@@ -116,7 +113,7 @@ class Client {
         if (HTTP.test(word)) return true;
       }
       if (words !== undefined) continue;
-      this.counts.bad++;
+      this.server.counts.bad++;
       await this.#reply({ kind: 'bad', word: '' });
       return true;
     }
@@ -124,26 +121,27 @@ class Client {
   }
 
   async #reply(command: Command): Promise<void> {
-    this.answeringSince = performance.now();
-    this.#waited = 0;
-    if (command.kind === 'bad') this.counts.bad++;
-    for await (const bytes of this.answer(command)) {
-      await this.#send(bytes);
-      // Other clients get their turn, even if this one takes everything at once.
-      await turn();
+    const { answer, counts, isSmall, places } = this.server;
+    this.begin();
+    if (command.kind === 'bad') counts.bad++;
+    const isLarge = !isSmall(command);
+    if (isLarge) await places.enter(this);
+    try {
+      for await (const bytes of answer(command)) {
+        await this.wait(this.#send(bytes));
+        // Other clients get their turn, even if this one takes everything at once.
+        await turn();
+      }
+    } finally {
+      if (isLarge) places.leave(this);
     }
-    this.answeringSince = undefined;
-    if (command.kind !== 'bad') this.counts.served++;
+    this.end();
+    if (command.kind !== 'bad') counts.served++;
   }
 
   #send(bytes: Uint8Array): Promise<void> {
-    const begun = performance.now();
-    this.#waiting = begun;
     return new Promise((resolve, reject) => {
       this.socket.write(bytes, error => {
-        this.lastMoved = performance.now();
-        this.#waited += this.lastMoved - begun;
-        this.#waiting = undefined;
         if (error) reject(error);
         else resolve();
       });
@@ -152,9 +150,8 @@ class Client {
 
   /** Whether it reads its answer too slowly, or not at all. */
   isStuck(now: number, patience: number): boolean {
-    if (this.#waiting === undefined) return false;
-    const waiting = now - this.#waiting;
-    return waiting > patience || this.#waited + waiting > MOST_PATIENCE * patience;
+    const waiting = this.waiting(now);
+    return waiting.now > patience || waiting.inAll > MOST_PATIENCE * patience;
   }
 }
 
@@ -165,10 +162,17 @@ export class Conversations {
   readonly #servers: Server[] = [];
   readonly #guard: NodeJS.Timeout;
 
+  readonly places: Places<Client>;
+  readonly #originOf = originOf([]);
+
   constructor(
     readonly answer: (command: Command) => Reply,
     readonly patience = PATIENCE_MS,
+    /** Whether the answer keeps and costs little, so that it waits for no other. */
+    readonly isSmall: (command: Command) => boolean = () => true,
+    readonly unread?: Unread,
   ) {
+    this.places = new Places(MOST_AT_WORK, patience, client => this.#drop(client));
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
   }
 
@@ -186,10 +190,10 @@ export class Conversations {
 
   async #meet(socket: Socket): Promise<void> {
     socket.on('error', () => undefined);
-    if (this.#clients.size >= MOST_CLIENTS) this.#drop(this.#quietest());
-    const client = new Client(socket, this.counts, this.answer);
+    const client = new Client(socket, this.#originOf(socket), this);
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
+    if (this.#clients.size > MOST_CLIENTS) this.#drop(loser(this.#clients));
     try {
       if (!(await client.serve())) return this.#drop(client);
       socket.end();
@@ -200,22 +204,15 @@ export class Conversations {
     }
   }
 
-  /** Clients with an unfinished answer come last. */
-  #quietest(): Client {
-    const rank = ({ answeringSince, lastMoved }: Client) => (answeringSince === undefined ? 0 : 1e15) + lastMoved;
-    return [...this.#clients].reduce((a, b) => (rank(b) < rank(a) ? b : a));
-  }
-
   #dropStuck(): void {
     const now = performance.now();
     for (const client of this.#clients) if (client.isStuck(now, this.patience)) this.#drop(client);
   }
 
-  /** Disconnects the client whose answer has taken longest; a client that is alone may use all the room. */
+  /** Disconnects one of those that are being answered; a client that is alone may use all the room. */
   makeRoom(): void {
-    const since = ({ answeringSince }: Client) => answeringSince ?? Number.POSITIVE_INFINITY;
-    const answering = [...this.#clients].filter(({ answeringSince }) => answeringSince !== undefined);
-    if (answering.length > 1) this.#drop(answering.reduce((a, b) => (since(b) < since(a) ? b : a)));
+    const answering = [...this.#clients].filter(({ busySince }) => busySince !== undefined);
+    if (answering.length > 1) this.#drop(loser(answering));
   }
 
   #drop(client: Client): void {
@@ -228,8 +225,8 @@ export class Conversations {
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();
-    for (const { socket, answeringSince } of this.#clients)
-      if (answeringSince === undefined) socket.destroy();
+    for (const { socket, busySince } of this.#clients)
+      if (busySince === undefined) socket.destroy();
       else socket.resetAndDestroy();
   }
 }

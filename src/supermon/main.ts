@@ -11,6 +11,7 @@ import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
+import { unread } from '../service/unread.js';
 import { NoBoard } from '../shm/reader.js';
 import { BoardSamples } from './boardsamples.js';
 import { Child } from './children.js';
@@ -53,7 +54,7 @@ export async function main(argv: string[]): Promise<number> {
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
   const concentrator = new Concentrator(name, boards, children, () => server.makeRoom());
-  const server = new Conversations(concentrator.answer);
+  const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall, unread);
   const watch = tellCounts(
     server.counts,
     {

@@ -8,6 +8,7 @@ import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
+import { unread } from '../service/unread.js';
 import { readPageFiles } from './pagefiles.js';
 import { HEADERS, responder } from './routes.js';
 import { Wall } from './wall.js';
@@ -15,7 +16,7 @@ import { Wall } from './wall.js';
 export const verb = defineVerb({
   name: 'web',
   summary: VERBS.web,
-  options: ['board', 'owner', 'listen', 'allow-host', 'base', 'show-jobs', 'slurm-dir', 'config'],
+  options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'base', 'show-jobs', 'slurm-dir', 'config'],
   forms: forms.web,
   examples: [
     'beoboard web',
@@ -26,9 +27,6 @@ export const verb = defineVerb({
 docs/web.md shows Apache, nginx and Open OnDemand. Programs read api/v1/nodes and others; api/v1/openapi.json describes them. The last 15
 minutes are kept in memory. SIGTERM, SIGINT and SIGHUP stop it.`,
 });
-
-/** Clients at once. */
-const MOST_CLIENTS = 256;
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
@@ -46,9 +44,10 @@ export async function main(argv: string[]): Promise<number> {
   });
   const server = new HttpServer(responder(wall, page, options.base), {
     names: options.allowHost,
+    proxies: options.proxy.flat(),
+    unread,
     strict: true,
     headers: HEADERS,
-    most: MOST_CLIENTS,
   });
   try {
     await wall.begin();

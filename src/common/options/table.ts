@@ -63,6 +63,7 @@ export const options = {
     standard('all'),
   ),
   'allow-host': many('NAME', 'another host name or address by which clients may call this server', values.hostName),
+  proxy: many('LIST', 'addresses of proxies, whose clients do not share places, as in 127.0.0.1', values.networks),
   base: one('PATH', 'the path under which a proxy serves the page, as in /cluster', values.urlPath, standard('/')),
   'show-jobs': flag('serve Slurm jobs, with users and nodes, to everybody who can connect'),
   'node-metrics': flag("serve node_exporter's metric names, too, at /node-metrics; do not scrape both for one node"),

@@ -1,0 +1,147 @@
+// Who has to go when a server has no room for all of its clients: the rules, and servers of HTTP with crowds of silent
+// and slow ones. Nothing is measured in seconds: what comes late is waited for, and what must not happen is counted.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { parseNetwork } from '../../src/common/addresses.js';
+import { Guest, loser, networkOf, originOf } from '../../src/common/crowd.js';
+import { type Answer, type HttpOptions, HttpServer, type Respond, sentence } from '../../src/common/http.js';
+import { unread } from '../../src/service/unread.js';
+import { until } from '../kit/until.js';
+
+const MIB = 1 << 20;
+
+t.test('where clients come from', t => {
+  for (const [address, network] of [
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::9', '2001:db8:1:3::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ] as const)
+    t.equal(networkOf(address), network, address);
+  const from = originOf([parseNetwork('10.1.0.0/16'), parseNetwork('fd00::1')]);
+  const of = (remoteAddress: string) => from({ remoteAddress } as Socket);
+  for (const proxy of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1']) t.not(of(proxy), of(proxy), proxy);
+  for (const client of ['10.2.2.3', 'fd00::2']) t.equal(of(client), of(client), client);
+  t.end();
+});
+
+t.test('who has to go', t => {
+  const now = performance.now();
+  /** A client; `asked`, `moved`: how long ago it asked and has last read, ms; `read`: what it has read since, bytes. */
+  const guest = (from: string, asked: number | undefined, moved: number, kept = 0, read = 0, isFed = false): Guest => {
+    const socket = { bytesWritten: 0, writableLength: 0 };
+    const made = new Guest(socket as Socket, from, () => kept);
+    if (asked !== undefined) made.begin();
+    socket.bytesWritten = read + kept;
+    made.look();
+    if (asked !== undefined) {
+      made.busySince = now - asked;
+      // It has kept us waiting all the time that it has not read.
+      if (kept > 0) void made.wait(new Promise(() => undefined));
+    }
+    return Object.assign(made, { isFed, lastMoved: now - moved });
+  };
+  const silent = guest('a', undefined, 5000);
+  const fresh = guest('a', undefined, 10);
+  const stream = guest('a', 60_000, 500, 0, 100, true);
+  const stuckStream = guest('a', 60_000, 9000, 1000, 100, true);
+  const fast = guest('a', 2000, 0, 0, 1e9);
+  const other = guest('b', undefined, 9000);
+  const rows: [what: string, all: Guest[], goes: Guest][] = [
+    ['the one that is silent for longest', [silent, fresh, stream, stuckStream, fast], silent],
+    ['a stream that reads nothing', [fresh, stream, stuckStream, fast], stuckStream],
+    ['one that has just come, not one that reads', [stream, fresh, fast], fresh],
+    ['one of the address with the most', [other, silent, fresh], silent],
+    ['not where all of that address read', [other, stream, fast], other],
+  ];
+  for (const [what, all, goes] of rows) {
+    t.equal(loser(all), goes, what);
+    t.equal(loser([...all].reverse()), goes, `${what}, in another order`);
+  }
+  t.end();
+});
+
+/** A server in this process that knows what the kernel keeps for its clients. */
+async function serving(
+  t: Test,
+  respond: Respond,
+  options: HttpOptions = {},
+): Promise<{ server: HttpServer; port: number }> {
+  const server = new HttpServer(respond, { unread, ...options });
+  t.teardown(() => server.close());
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  return { server, port };
+}
+
+/** A client that asks, and whose socket is paused. */
+async function client(t: Test, port: number, path?: string, localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).pause();
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  if (path !== undefined) socket.write(`GET ${path} HTTP/1.0\r\nHost: localhost\r\n\r\n`);
+  return socket;
+}
+
+t.test('silent connections take no place of streams that are read', async t => {
+  const feed: Answer = {
+    status: 200,
+    type: 'text/plain',
+    body: sink => {
+      const pulse = setInterval(() => sink.write(Buffer.from('x')), 5);
+      sink.onGone(() => clearInterval(pulse));
+    },
+  };
+  const { server, port } = await serving(t, () => feed, { most: 10 });
+  const streams = await Promise.all(Array.from({ length: 5 }, () => client(t, port, '/')));
+  let cut = 0;
+  for (const stream of streams) stream.resume().on('close', () => cut++);
+  await Promise.all(streams.map(stream => once(stream, 'data')));
+  let gone = 0;
+  for (let i = 0; i < 100; i++) (await client(t, port)).resume().on('close', () => gone++);
+  await until('the others have gone for one another', () => gone === 95);
+  t.equal(cut, 0);
+  // Where all places are those of streams that are read, one more goes itself.
+  for (let i = 0; i < 5; i++) (await client(t, port, '/')).resume();
+  await until('ten streams', () => server.clients === 10);
+  const late = await client(t, port);
+  late.resume();
+  await once(late, 'close');
+  t.equal(cut, 0);
+});
+
+t.test('slow readers', async t => {
+  const large = function* () {
+    for (let i = 0; i < 64; i++) yield Buffer.alloc(MIB, 'x');
+  };
+  let begun = 0;
+  const respond = ({ path }: { path: string }): Answer => {
+    const type = 'text/plain';
+    if (path === '/memory') return { status: 200, type, body: [Buffer.alloc(MIB, 'm'), Buffer.alloc(MIB, 'm')] };
+    if (path === '/small') return { status: 200, type, body: large(), isSmall: true };
+    if (path === '/sentence') return sentence(200, 'x');
+    begun++;
+    return { status: 200, type, body: large() };
+  };
+  // With so much patience nobody is cut off for that alone.
+  const { server, port } = await serving(t, respond, { patience: 3_600_000 });
+  const slow = await Promise.all(Array.from({ length: 60 }, () => client(t, port, '/')));
+  await until('all have asked', () => begun === 60);
+  // They read all the time, but little.
+  const reading = setInterval(() => {
+    for (const socket of slow) socket.read(1 << 16);
+  }, 20);
+  t.teardown(() => clearInterval(reading));
+  for (const path of ['/memory', '/small', '/sentence'])
+    t.match(await text((await client(t, port, path)).resume()), /^HTTP\/1\.1 200 /, `${path} does not wait`);
+  t.equal(server.counts.stuck, 0, 'for nobody');
+  const whole = await text((await client(t, port, '/', '127.0.0.2')).resume());
+  t.ok(whole.length > 64 * MIB, 'who comes from elsewhere has its place');
+  t.equal(server.counts.stuck, 1, 'in place of one of those');
+});
