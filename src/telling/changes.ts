@@ -169,7 +169,8 @@ export class Follower {
     if (this.#isStalled && (!wasStalled || isAnother)) told.push(stalled(roll));
     if (wasStalled && !this.#isStalled && !isAnother)
       told.push({ at: roll.board.realNs, event: 'resumed', ...this.#standing(roll) });
-    told.push(...states);
+    // Not as arguments: of a million, the stack would overflow.
+    for (const state of states) told.push(state);
     this.#isAway = false;
     if (reports !== false && !this.#isStalled) this.#tellAilments(told, reports);
   }
