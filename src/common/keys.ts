@@ -14,7 +14,10 @@ export interface Key {
 }
 
 const MOST_LINES = 2;
-const MOST_BYTES = 4096;
+/** The largest key file of ours, and what a larger one is. */
+const OURS = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one' };
+/** Files for NATS: creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
+const FOR_NATS = { most: 4 << 20, wrong: 'is not a file for NATS: it is no plain file, or larger than 4 MiB' };
 
 /** The lines of a key file, one or two; throws an InputError. The first key signs, all keys verify. */
 export function parseKeys(text: string): Key[] {
@@ -53,7 +56,7 @@ export function nodeKey({ id, secret }: Key, node: string): Key {
  * Opens a key file and returns its contents. Throws an InputError that begins with the path. `secret`: nobody else may
  * be able to read it.
  */
-function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => T): T {
+function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => T, { most, wrong } = OURS): T {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -64,8 +67,7 @@ function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => 
   }
   try {
     const { mode, uid, size } = fstatSync(fd);
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES)
-      throw new InputError('is not a key file; beoboard keygen makes one');
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > most) throw new InputError(wrong);
     if (uid !== 0 && uid !== process.geteuid?.())
       throw new InputError(`belongs to user ${uid}; it must belong to this user or to root: use chown`);
     if (secret && (mode & 0o077) !== 0)
@@ -91,7 +93,22 @@ export function readKeys(path: string): Key[] {
  * likewise.
  */
 export function readSecret(path: string): string {
-  return readKeyFile(path, true, text => text);
+  return readKeyFile(path, true, text => text, FOR_NATS);
+}
+
+/** Certificates, which may belong to anybody; throws an InputError likewise. */
+export function readCertificates(path: string): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const { mode, size } = fstatSync(fd);
+    if ((mode & constants.S_IFMT) === constants.S_IFREG && size <= FOR_NATS.most) return readFileSync(fd, 'latin1');
+  } catch (error) {
+    throw new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}`);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+  throw new InputError(`${oneLine(path)}: ${FOR_NATS.wrong}`);
 }
 
 /** DER of an Ed25519 key before its 32 bytes: RFC 8410. */
@@ -99,14 +116,21 @@ const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_DER = Buffer.from('302a300506032b6570032100', 'hex');
 const RELAY_LINE = /^(relay|relay-public) ([0-9a-fA-F]{64})\n?$/;
 
+/** The Ed25519 key that is made from a seed of 32 bytes. */
+export function keyOfSeed(seed: Buffer): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
+}
+
+/** The 32 bytes of a public Ed25519 key. */
+export function publicBytes(key: KeyObject): Buffer {
+  return key.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_DER.length);
+}
+
 /**
  * The lines of a relay's two key files, made from a seed of 32 random bytes: the secret one, and the one for mirrors.
  */
 export function relayKeyLines(seed: Buffer): { secret: string; shown: string } {
-  const key = createPublicKey(
-    createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' }),
-  );
-  const shown = key.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_DER.length).toString('hex');
+  const shown = publicBytes(createPublicKey(keyOfSeed(seed))).toString('hex');
   return { secret: `relay ${seed.toString('hex')}\n`, shown: `relay-public ${shown}\n` };
 }
 
@@ -127,8 +151,7 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
  * path.
  */
 export function readRelayKey(path: string): KeyObject {
-  const seed = readKeyFile(path, true, text => parseRelayKey(text, 'relay'));
-  return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
+  return keyOfSeed(readKeyFile(path, true, text => parseRelayKey(text, 'relay')));
 }
 
 /** The key by which a relay is verified; likewise, and nobody else may be able to write the file. */

@@ -39,7 +39,7 @@ const LOOK_NS = SECOND_NS;
  * The number of unanswered pings of all masters: at one a second each, a ping stays until its answer would no longer
  * count.
  */
-const MOST_UNDER_WAY = 64;
+const MOST_UNDER_WAY = 128;
 
 export interface MasterKey {
   readonly name: string;
@@ -62,8 +62,10 @@ export interface MirrorSettings {
 interface Master {
   readonly index: number;
   readonly name: string;
-  readonly key: KeyObject;
+  key: KeyObject;
   readonly subject: string;
+  /** Whether its relay answers what is sent to subjects of our own; until then the ones of all are used as well. */
+  ownSubjects: boolean;
   /** Undefined: it was never heard. */
   run: bigint | undefined;
   pings: Pings;
@@ -83,20 +85,29 @@ export interface FollowerCounts {
   boards: number;
 }
 
+/** What differs if nodes are trusted otherwise. */
+const trustSign = (trust: Trust | undefined) =>
+  trust && [
+    trust.keys.map(({ id, secret }) => [id, Buffer.from(secret).toString('hex')]),
+    trust.required,
+    trust.clockWindow,
+  ];
+
 /** The limits of a board on which nothing was written yet: the defaults of receivers. */
 const NO_LIMITS = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 0n };
 
 export class Follower {
   readonly counts: FollowerCounts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
-  readonly #settings: MirrorSettings;
+  #settings: MirrorSettings;
   readonly #bus: Bus;
   readonly #now: () => bigint;
   readonly #masters: Master[];
+  readonly #name: string;
   readonly #inbox: string;
   readonly #mirror: Mirror;
   readonly #ends: (() => void)[] = [];
   /** Nonces that were sent and not answered yet: to which master, and when. */
-  readonly #underWay = new Map<string, { master: Master; askedNs: bigint }>();
+  readonly #underWay = new Map<string, { master: Master; askedNs: bigint; subject: string }>();
   #followed: Master | undefined;
   #endFollowing: () => void = () => undefined;
   /** The master's board that is written now; undefined: none yet. */
@@ -120,19 +131,21 @@ export class Follower {
   #heard = 0;
 
   /**
-   * Makes the board, which says that nothing is known yet. `inbox`: the beginning of the subjects for answers. Throws
-   * an Error whose message is one line for people.
+   * Makes the board, which says that nothing is known yet. `name`: the word for us in subjects. Throws an Error whose
+   * message is one line for people.
    */
-  constructor(settings: MirrorSettings, bus: Bus, inbox: string, now: () => bigint = monotonicNs) {
+  constructor(settings: MirrorSettings, bus: Bus, name: string, now: () => bigint = monotonicNs) {
     this.#settings = settings;
     this.#bus = bus;
     this.#now = now;
-    this.#inbox = `${inbox}.${randomBytes(8).toString('hex')}`;
+    this.#name = name;
+    this.#inbox = `_INBOX_${name}.${randomBytes(8).toString('hex')}`;
     this.#masters = settings.masters.map(({ name, key }, index) => ({
       index,
       name,
       key,
       subject: subjectOf(settings.site, settings.cluster, name),
+      ownSubjects: false,
       run: undefined,
       pings: new Pings(),
       said: { nodes: 0, listenedNs: 0n, stalled: true, board: 0n },
@@ -173,6 +186,20 @@ export class Follower {
     this.#gap(slow ? BigInt(Math.round(1e9 + Math.random() * 4e9)) : 0n);
   }
 
+  /**
+   * Takes other keys of the same masters, and another trust in nodes, by which a new board is made. Returns false if
+   * these are other masters: then the old ones stay.
+   */
+  change(masters: readonly MasterKey[], trust: Trust | undefined): boolean {
+    const isSame = masters.map(({ name }) => name).join() === this.#masters.map(({ name }) => name).join();
+    if (isSame) for (const [i, { key }] of masters.entries()) (this.#masters[i] as Master).key = key;
+    if (JSON.stringify(trustSign(trust)) !== JSON.stringify(trustSign(this.#settings.trust))) {
+      this.#settings = { ...this.#settings, trust };
+      this.#board = undefined;
+    }
+    return isSame;
+  }
+
   /** One step: to be called every `STEP_MS`. */
   step(): void {
     const now = this.#now();
@@ -199,11 +226,24 @@ export class Follower {
     for (const [nonce, { askedNs }] of this.#underWay)
       if (now - askedNs > UNHEARD_NS || this.#underWay.size > MOST_UNDER_WAY) this.#underWay.delete(nonce);
     for (const master of this.#masters) {
-      const nonce = randomBytes(16);
-      const askedNs = this.#now();
-      this.#underWay.set(nonce.toString('hex'), { master, askedNs });
-      this.#bus.publish(`${master.subject}.ping`, writePing(nonce), this.#inbox);
+      if (!this.#isHeard(master, now)) master.ownSubjects = false;
+      for (const subject of this.#subjects(master, 'ping')) {
+        const nonce = randomBytes(16);
+        const askedNs = this.#now();
+        this.#underWay.set(nonce.toString('hex'), { master, askedNs, subject });
+        this.#bus.publish(subject, writePing(nonce), this.#inbox);
+      }
     }
+  }
+
+  /** Where to ask: what goes to a subject of our own has a share of its own. Relays before that know one for all. */
+  #subjects(master: Master, kind: 'ping' | 'ask'): string[] {
+    const own = `${master.subject}.${kind}.${this.#name}`;
+    return master.ownSubjects ? [own] : [own, `${master.subject}.${kind}`];
+  }
+
+  #publishAsk(master: Master, run: bigint, board: bigint, numbers: Uint32Array): void {
+    for (const subject of this.#subjects(master, 'ask')) this.#bus.publish(subject, writeAsk(run, board, numbers));
   }
 
   #onPong({ data }: Message): void {
@@ -215,8 +255,8 @@ export class Follower {
       this.counts.refused++;
       return;
     }
-    const { master, askedNs } = asked;
-    if (!isSigned(data, `${master.subject}.ping`, master.key)) {
+    const { master, askedNs, subject } = asked;
+    if (!isSigned(data, subject, master.key)) {
       this.#refuse('pong', `an answer for ${master.name} is not signed with its key`);
       return;
     }
@@ -227,6 +267,7 @@ export class Follower {
       master.pings = new Pings();
       if (master === this.#followed) this.#gap(0n);
     }
+    if (subject !== `${master.subject}.ping`) master.ownSubjects = true;
     const steady = master.pings.add({ askedNs, relayNs: head.taken_ns, answeredNs });
     if (!steady && master === this.#followed) this.#stoodStill();
     const heartbeatAge = head.taken_ns - pong.heartbeat_ns;
@@ -482,8 +523,7 @@ export class Follower {
 
   #askIndex(master: Master, now: bigint): void {
     master.indexAskedNs = now;
-    if (master.run !== undefined)
-      this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, 0n, new Uint32Array()));
+    if (master.run !== undefined) this.#publishAsk(master, master.run, 0n, new Uint32Array());
   }
 
   #ask(now: bigint): void {
@@ -491,7 +531,7 @@ export class Follower {
     const master = this.#followed;
     if (master?.run === undefined || this.#board === undefined || !this.#bus.connected) return;
     const numbers = this.#mirror.missing(MOST_ASKED);
-    if (numbers.length > 0) this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, this.#board, numbers));
+    if (numbers.length > 0) this.#publishAsk(master, master.run, this.#board, numbers);
     const isDue = this.#indexAt !== undefined && now >= this.#indexAt;
     if (isDue && now - master.indexAskedNs >= SECOND_NS) {
       this.#indexAt = undefined;

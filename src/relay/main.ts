@@ -2,15 +2,16 @@
 
 import { once } from 'node:events';
 import { Failure, usable } from '../common/failure.js';
+import { onHangup, tellLasting } from '../common/hangup.js';
 import { readRelayKey } from '../common/keys.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
 import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
+import { accessOf } from './natsaccess.js';
 import { headerOf, Relay, SWEEP_MS } from './publisher.js';
 import { isRelayName, MOST_BYTES, subjectOf } from './relaywire.js';
 
@@ -24,7 +25,7 @@ export const verb = defineVerb({
     'beoboard relay --nats nats://10.0.0.1:4222 --nats nats://10.0.0.2:4222 --site home --key-file /etc/beoboard/relay.key',
   ],
   notes:
-    'Run it on the master, beside the receiver. It only reads the board. The cluster name is that of the board: a-z 0-9 _ -. Subjects begin with beoboard.v1.SITE.CLUSTER.MASTER. Every message is signed with --key-file; mirrors have the public key. Whoever has the secret key can publish for this master. A second relay of the same name waits until the first has been silent for 3 s. SIGTERM and SIGINT stop it.',
+    'Run it on the master, beside the receiver. It only reads the board. The cluster name is that of the board: a-z 0-9 _ -. Subjects begin with beoboard.v1.SITE.CLUSTER.MASTER. Every message is signed with --key-file; mirrors have the public key. Whoever has the secret key can publish for this master. A second relay of the same name waits until the first has been silent for 3 s. At SIGHUP it reads its options and files again; the board, the site and the name need a restart. SIGTERM and SIGINT stop it.',
 });
 
 const LOOK_MS = 1000;
@@ -57,19 +58,44 @@ function statusLine(relay: Relay, bus: Connection, subject: string): string {
   return `${subject} by ${bus.server}, ${relay.counts.batches} batches, ${relay.counts.pongs} pings answered`;
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseVerb(verb, argv);
+type Options = ValuesOf<typeof verb>;
+
+/** What it is bound to while it runs. */
+const LASTING = ['board', 'owner', 'site', 'master'] as const;
+
+/** Reads the options, and the files that they name. Throws a UsageError. */
+function read(argv: string[]) {
+  const options: Options = parseVerb(verb, argv).values;
   const need = (name: string) => new UsageError(verb.name, `--${name} is needed; see beoboard relay --help`);
-  const { site, keyFile, master } = options;
-  if (options.nats.length === 0) throw need('nats');
+  const { nats, site, keyFile } = options;
+  if (nats.length === 0) throw need('nats');
   if (site === undefined) throw need('site');
   if (keyFile === undefined) throw need('key-file');
-  const key = usable(verb.name, () => readRelayKey(keyFile));
+  usable(verb.name, () => accessOf(options));
+  return { options, site, key: usable(verb.name, () => readRelayKey(keyFile)) };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  let inForce = read(argv);
+  const { options, site } = inForce;
   const log = createLog(verb.name);
   const service = new Service();
   const stop = onStop();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
+  let running: { relay: Relay; bus: Connection; status(): string } | undefined;
+  onHangup(
+    log,
+    service,
+    () => running?.status() ?? 'waits for the board',
+    () => {
+      inForce = read(argv);
+      tellLasting(log, LASTING, options, inForce.options);
+      running?.bus.change(inForce.options);
+      running?.relay.change(inForce.key);
+      log.info('read its options again');
+    },
+  );
   const cluster = await clusterOf(options.board, options.owner, log, stop);
   if (cluster === undefined) return 0;
   if (!isRelayName(cluster))
@@ -77,14 +103,13 @@ export async function main(argv: string[]): Promise<number> {
       `${options.board}: the board's cluster "${cluster}" is not a name for a subject; give beoboard receive a --cluster of a-z 0-9 _ -`,
       1,
     );
-  const subject = subjectOf(site, cluster, master);
-  let bus: Connection;
-  try {
-    bus = await connectBus(`beoboard relay ${subject}`, options, log, why => log.seldom('lost', why));
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
-  }
+  const subject = subjectOf(site, cluster, options.master);
+  const { key } = inForce;
+  const bus = usable(verb.name, () =>
+    connectBus(`beoboard relay ${subject}`, inForce.options, log, why => log.seldom('lost', why)),
+  );
   const relay = new Relay({ path: options.board, owner: options.owner, subject, cluster, key, log }, bus);
+  running = { relay, bus, status: () => statusLine(relay, bus, subject) };
   const sweep = setInterval(() => relay.step(), SWEEP_MS);
   let alive = relay.counts.batches;
   service.watch(() => {
@@ -109,7 +134,7 @@ export async function main(argv: string[]): Promise<number> {
   clearInterval(sweep);
   clearInterval(watch);
   relay.end();
-  await bus.close();
+  bus.close();
   log.info(`clean shutdown; ${relay.counts.batches} batches, ${relay.counts.bytes} bytes`);
   return 0;
 }

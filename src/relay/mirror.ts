@@ -2,16 +2,17 @@
 
 import { once } from 'node:events';
 import { Failure, usable } from '../common/failure.js';
+import { onHangup, tellLasting } from '../common/hangup.js';
 import { readRelayPublicKey } from '../common/keys.js';
 import { createLog } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
 import { Follower, STEP_MS } from './follower.js';
+import { accessOf } from './natsaccess.js';
 
 export const verb = defineVerb({
   name: 'mirror',
@@ -36,7 +37,7 @@ export const verb = defineVerb({
     'beoboard status',
   ],
   notes:
-    'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the master has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
+    'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the master has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. At SIGHUP it reads its options and files again; the board, its size, site, cluster, name and the names of the masters need a restart. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
 });
 
 /** As many as the board's mirror fields can hold. */
@@ -54,11 +55,17 @@ function statusLine(follower: Follower, bus: Connection, cluster: string): strin
   return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${beside}${missing}`;
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseVerb(verb, argv);
+type Options = ValuesOf<typeof verb>;
+
+/** What it is bound to while it runs. */
+const LASTING = ['board', 'site', 'cluster', 'capacity', 'name'] as const;
+
+/** Reads the options, and the files that they name. Throws a UsageError. */
+function read(argv: string[]) {
+  const options: Options = parseVerb(verb, argv).values;
   const wrong = (what: string) => new UsageError(verb.name, what);
-  const { site, cluster, trust, capacity } = options;
-  if (options.nats.length === 0) throw wrong('--nats is needed; see beoboard mirror --help');
+  const { nats, site, cluster, trust } = options;
+  if (nats.length === 0) throw wrong('--nats is needed; see beoboard mirror --help');
   if (site === undefined) throw wrong('--site is needed; see beoboard mirror --help');
   if (cluster === undefined) throw wrong('--cluster is needed; see beoboard mirror --help');
   if (trust.length === 0)
@@ -67,33 +74,53 @@ export async function main(argv: string[]): Promise<number> {
   const twice = trust.find(({ name }, i) => trust.findIndex(other => other.name === name) < i);
   if (twice !== undefined) throw wrong(`--trust names ${twice.name} twice; leave one out`);
   const masters = trust.map(({ name, path }) => ({ name, key: usable(verb.name, () => readRelayPublicKey(path)) }));
-  const nodes = readTrust(verb.name, options);
+  usable(verb.name, () => accessOf(options));
+  return { options, site, cluster, masters, trust: readTrust(verb.name, options) };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  let inForce = read(argv);
+  const { options, site, cluster, masters } = inForce;
   const log = createLog(verb.name);
   const service = new Service();
   const stop = onStop();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   let follower: Follower | undefined;
-  let bus: Connection;
-  try {
-    bus = await connectBus(`beoboard mirror ${cluster}`, options, log, (why, slow) => {
+  const bus = usable(verb.name, () =>
+    connectBus(`beoboard mirror ${cluster}`, options, log, (why, slow) => {
       log.seldom('lost', `${why}: a gap`);
       follower?.lost(slow);
-    });
-  } catch (error) {
-    throw error instanceof InputError ? wrong(error.message) : error;
-  }
-  const inbox = `_INBOX_${options.name.replaceAll('.', '_')}`;
+    }),
+  );
+  // A word of subjects has no dot.
+  const name = options.name.replaceAll('.', '_');
   try {
-    follower = new Follower({ path: options.board, site, cluster, masters, capacity, trust: nodes, log }, bus, inbox);
+    const { board: path, capacity } = options;
+    follower = new Follower({ path, site, cluster, masters, capacity, trust: inForce.trust, log }, bus, name);
   } catch (error) {
-    await bus.close();
+    bus.close();
     throw new Failure((error as Error).message, 1);
   }
   const following = follower;
   service.ready(statusLine(following, bus, cluster));
   service.watch(() => true);
-  tellTrust(nodes, undefined, log);
+  onHangup(
+    log,
+    service,
+    () => statusLine(following, bus, cluster),
+    () => {
+      const { trust: before } = inForce;
+      inForce = read(argv);
+      tellLasting(log, LASTING, options, inForce.options);
+      if (!following.change(inForce.masters, inForce.trust))
+        log.warn('--trust names other masters, which needs a restart: the old ones stay');
+      bus.change(inForce.options);
+      log.info('read its options again');
+      tellTrust(inForce.trust, before, log);
+    },
+  );
+  tellTrust(inForce.trust, undefined, log);
   log.info(`ready: board ${options.board}, a mirror of ${cluster}`);
   tellParent({ board: options.board });
   let full = 0;
@@ -126,7 +153,7 @@ export async function main(argv: string[]): Promise<number> {
   clearInterval(watch);
   const { why, taken } = following.trouble;
   following.end();
-  await bus.close();
+  bus.close();
   if (taken && !stop.aborted)
     throw new Failure(`${why}; it took the board when the lock was gone, so this one ended`, 1);
   log.info(`clean shutdown; the board stays at ${options.board}`);

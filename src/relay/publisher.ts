@@ -18,6 +18,7 @@ import {
   INDEX_PART,
   indexedOf,
   isSigned,
+  MOST_ASKED,
   readAsk,
   readHead,
   readPing,
@@ -26,6 +27,7 @@ import {
   writePing,
   writePong,
 } from './relaywire.js';
+import { Queues, Shares } from './shares.js';
 
 /** The time from one sweep to the next, ms: together with the time of a sweep, no batch waits for more than 50 ms. */
 export const SWEEP_MS = 40;
@@ -34,13 +36,15 @@ const INDEX_EVERY_NS = 5_000_000_000n;
 const INDEX_LEAST_NS = 1_000_000_000n;
 /** The most that is sent again per second, bytes. */
 const ASKED_RATE = 4_000_000;
-/** How many pings are answered per second: more would only cost CPU. */
-const PINGS_A_SECOND = 200;
+/** The fewest bytes that a record takes when it is sent again. */
+const RECORD_BYTES = 1256;
 /** How often the relay checks that the board is still at its path. */
 const LOOK_NS = 1_000_000_000n;
 /** Another run with the same name must have been silent for so long before this one begins. */
 const UNHEARD_NS = 3_000_000_000n;
 const PING_EVERY_NS = 500_000_000n;
+/** The name by which a relay asks whether another of its name is there; no other program may publish to its subjects. */
+const RELAY = 'relay';
 
 const words = new BigUint64Array(3);
 
@@ -102,7 +106,8 @@ export class Relay {
   readonly counts: RelayCounts = { batches: 0, bytes: 0, reports: 0, indexes: 0, pongs: 0, asked: 0, refused: 0 };
   readonly #options: RelayOptions;
   readonly #bus: Bus;
-  readonly #public: KeyObject;
+  #key: KeyObject;
+  #public: KeyObject;
   readonly #now: () => bigint;
   readonly #scratch = scratch();
   #run = randomId();
@@ -116,7 +121,9 @@ export class Relay {
   #indexNs: bigint | undefined;
   #indexWanted = true;
   #sweptNs = 0n;
-  #pings = { left: PINGS_A_SECOND, ns: 0n };
+  readonly #pings = new Shares();
+  readonly #asks = new Shares();
+  readonly #wanted = new Queues(20 * MOST_ASKED);
   /** Since when it waits for another run of our name to fall silent; undefined: this run publishes. */
   #waitingNs: bigint | undefined;
   #rivalNs = 0n;
@@ -128,12 +135,13 @@ export class Relay {
     this.#options = options;
     this.#bus = bus;
     this.#now = now;
+    this.#key = options.key;
     this.#public = createPublicKey(options.key);
     this.#waitingNs = now();
     const { subject } = options;
     this.#ends.push(
-      bus.subscribe(`${subject}.ping`, message => this.#onPing(message)),
-      bus.subscribe(`${subject}.ask`, message => this.#onAsk(message)),
+      ...['ping', 'ping.*'].map(kind => bus.subscribe(`${subject}.${kind}`, message => this.#onPing(message))),
+      ...['ask', 'ask.*'].map(kind => bus.subscribe(`${subject}.${kind}`, message => this.#onAsk(message))),
       bus.subscribe(`${subject}.wait`, message => this.#onRival(message)),
     );
   }
@@ -153,6 +161,12 @@ export class Relay {
     return this.#run;
   }
 
+  /** Signs with another key from now on. */
+  change(key: KeyObject): void {
+    this.#key = key;
+    this.#public = createPublicKey(key);
+  }
+
   /** One step: to be called every `SWEEP_MS`. */
   step(): void {
     const now = this.#now();
@@ -162,8 +176,7 @@ export class Relay {
 
   end(): void {
     for (const end of this.#ends) end();
-    this.#carried?.mapping.unmap();
-    this.#carried = undefined;
+    this.#close();
   }
 
   // ---- another run of this name ----
@@ -177,7 +190,9 @@ export class Relay {
     if (now - this.#pingedNs >= PING_EVERY_NS) {
       this.#pingedNs = now;
       this.#nonce = randomBytes(16);
-      this.#bus.publish(`${this.#options.subject}.ping`, writePing(this.#nonce), `${this.#options.subject}.wait`);
+      const { subject } = this.#options;
+      for (const to of [`${subject}.ping`, `${subject}.ping.${RELAY}`])
+        this.#bus.publish(to, writePing(this.#nonce), `${subject}.wait`);
     }
     if (this.#waitingNs === undefined || now - this.#waitingNs < UNHEARD_NS) return;
     this.#waitingNs = undefined;
@@ -191,8 +206,7 @@ export class Relay {
     this.#sequence = 0;
     this.#indexWanted = true;
     this.#indexNs = undefined;
-    this.#carried?.mapping.unmap();
-    this.#carried = undefined;
+    this.#close();
     this.#lookedNs = 0n;
   }
 
@@ -201,7 +215,8 @@ export class Relay {
     const head = readHead(data, 'pong');
     if (head === undefined || head.run === this.#run) return;
     if (!Buffer.from(this.#nonce).equals(Buffer.from(readPong(data).nonce))) return;
-    if (!isSigned(data, `${this.#options.subject}.ping`, this.#public)) {
+    const { subject } = this.#options;
+    if (![`${subject}.ping.${RELAY}`, `${subject}.ping`].some(to => isSigned(data, to, this.#public))) {
       this.counts.refused++;
       return;
     }
@@ -263,6 +278,7 @@ export class Relay {
   #close(): void {
     this.#carried?.mapping.unmap();
     this.#carried = undefined;
+    this.#wanted.clear();
   }
 
   /** The board to sweep now, if there is one. */
@@ -295,7 +311,9 @@ export class Relay {
     const board = boardOf(this.#scratch);
     // This is read before anything else of the board.
     const taken = this.#now();
-    if (!harvest.begin(thorough, this.#allow(now), board)) {
+    const allowed = this.#allow(now);
+    harvest.ask(this.#wanted.take(Math.floor(allowed / RECORD_BYTES)));
+    if (!harvest.begin(thorough, allowed, board)) {
       this.#close();
       return;
     }
@@ -317,10 +335,7 @@ export class Relay {
       const complete = state === HARVEST.complete;
       const form = { entries, entryBytes: bytes, complete };
       const subject = `${this.#options.subject}.batch`;
-      this.#publish(
-        'batch',
-        finishBatch(this.#scratch, subject, this.#options.key, this.#envelope(carried, taken), form),
-      );
+      this.#publish('batch', finishBatch(this.#scratch, subject, this.#key, this.#envelope(carried, taken), form));
       if (state === HARVEST.more) continue;
       if (complete && thorough) this.#publishIndex(carried, taken, now);
       break;
@@ -352,7 +367,7 @@ export class Relay {
       const says = { number: this.#indexes, part, parts, first, count, records, linksWell: harvest.linksWell() };
       const subject = `${this.#options.subject}.index`;
       const envelope = this.#envelope(carried, takenNs);
-      this.#publish('index', finishIndex(this.#scratch, subject, this.#options.key, envelope, says, board));
+      this.#publish('index', finishIndex(this.#scratch, subject, this.#key, envelope, says, board));
     }
     this.counts.indexes++;
     this.#indexNs = now;
@@ -361,18 +376,26 @@ export class Relay {
 
   // ---- who asks ----
 
+  /** The last word of a subject beyond that of all: who asks, as the server has checked; empty: nobody is named. */
+  #whoOf(subject: string, kind: 'ping' | 'ask'): string {
+    return subject.slice(this.#options.subject.length + kind.length + 2);
+  }
+
+  #mayAsk(shares: Shares, who: string, claim: string, now: bigint): boolean {
+    if (shares.take(now, who, claim)) return true;
+    this.counts.refused++;
+    const name = who === '' ? `those whose name no server checks (${claim})` : who;
+    this.#options.log.seldom('shares', `${name}: more requests than one mirror needs; ignores the rest`);
+    return false;
+  }
+
   #onPing({ subject, data, reply }: Message): void {
+    if (!this.runs) return;
+    const now = this.#now();
+    if (!this.#mayAsk(this.#pings, this.#whoOf(subject, 'ping'), reply.split('.', 1)[0] ?? '', now)) return;
     const nonce = readPing(data);
     if (nonce === undefined || reply === '') {
       this.counts.refused++;
-      return;
-    }
-    if (!this.runs) return;
-    const now = this.#now();
-    if (now - this.#pings.ns >= 1_000_000_000n) this.#pings = { left: PINGS_A_SECOND, ns: now };
-    if (this.#pings.left-- <= 0) {
-      this.counts.refused++;
-      this.#options.log.seldom('pings', `more than ${PINGS_A_SECOND} pings in a second: ignores the rest`);
       return;
     }
     this.counts.pongs++;
@@ -389,7 +412,7 @@ export class Relay {
     return writePong(
       nonce,
       subject,
-      this.#options.key,
+      this.#key,
       {
         run: this.#run,
         board: carried?.id ?? 0n,
@@ -408,7 +431,9 @@ export class Relay {
     );
   }
 
-  #onAsk({ data }: Message): void {
+  #onAsk({ subject, data }: Message): void {
+    const who = this.#whoOf(subject, 'ask');
+    if (!this.#mayAsk(this.#asks, who, '', this.#now())) return;
     const ask = readAsk(data);
     if (ask === undefined) {
       this.counts.refused++;
@@ -422,6 +447,6 @@ export class Relay {
     }
     if (ask.board !== carried.id) return;
     this.counts.asked += ask.numbers.length;
-    carried.harvest.ask(ask.numbers);
+    this.#wanted.add(who, ask.numbers);
   }
 }

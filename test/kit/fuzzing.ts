@@ -16,6 +16,8 @@ import { InputError } from '../../src/common/text.js';
 import { LINE_MAX, parseQuery } from '../../src/ganglia-xml/query.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
+import { parseCreds, parseSeed } from '../../src/relay/natsaccess.js';
+import { type Operation, Parser, ProtocolError } from '../../src/relay/natswire.js';
 import { parseBootId } from '../../src/sender/collect/bootid.js';
 import { parseCpuTimes } from '../../src/sender/collect/cpugroups.js';
 import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
@@ -467,6 +469,9 @@ function checkFailure(error: unknown): asserts error is Failure {
   must(error.message.length < 1000, `a line of ${error.message.length} characters`);
 }
 
+/** A seed that was made for this file alone. */
+const NKEY = 'SUABD5UKJIGHJYR5KKYCVMKCB6E3JMKQLTPEWWHFXKSCE4HEZUYXVSXOYQ';
+
 const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 
 /** Reads a schema and answers to it, and draws the screen. Returns whether there was a sample. */
@@ -751,6 +756,46 @@ export function textTargets(place: string): TextTarget[] {
           must(number === 0 || error.message.startsWith(`FILE:${number}: `), `no line: ${error.message}`);
           return false;
         }
+      },
+    },
+    {
+      name: 'what a NATS server says',
+      seeds: [
+        'INFO {"max_payload":1048576,"nonce":"x","tls_required":true}\r\nPING\r\nPONG\r\n+OK\r\n',
+        "-ERR 'Slow Consumer'\r\nMSG a.b 7 3\r\nx\r\n\r\nMSG c 8 d.e 0\r\n\r\n",
+        'MSG a 1 3000000000\r\n',
+      ],
+      check(text) {
+        const bytes = Buffer.from(text);
+        const parsed = (size: number) => {
+          const operations: Operation[] = [];
+          const parser = new Parser(operation => operations.push(operation));
+          try {
+            for (let at = 0; at < bytes.length; at += size) parser.push(bytes.subarray(at, at + size));
+          } catch (error) {
+            if (!(error instanceof ProtocolError)) throw error;
+            return JSON.stringify([operations, error.message]);
+          }
+          return JSON.stringify(operations);
+        };
+        const whole = parsed(bytes.length);
+        for (const size of [1, 7]) must(parsed(size) === whole, `in pieces of ${size}: not ${whole}`);
+        return whole.includes('"op"');
+      },
+    },
+    {
+      name: "a user's nkey and creds",
+      seeds: [NKEY, `-----BEGIN A-----\nx\n------END A------\n\n-----BEGIN B-----\n${NKEY}\n------END B------\n`],
+      check(text) {
+        let taken = false;
+        for (const parse of [parseSeed, parseCreds])
+          try {
+            parse(text);
+            taken = true;
+          } catch (error) {
+            checkRefusal(error);
+          }
+        return taken;
       },
     },
     {

@@ -11,11 +11,32 @@ import { enums, structs } from '../../src/layout/layout.gen.js';
 import { Mirror, Writer } from '../../src/native/index.js';
 import type { Message } from '../../src/relay/bus.js';
 import { Relay } from '../../src/relay/publisher.js';
-import { BOARD_BYTES, HEAD_BYTES, SIGNATURE_BYTES, signMessage, subjectOf } from '../../src/relay/relaywire.js';
+import {
+  BOARD_BYTES,
+  HEAD_BYTES,
+  SIGNATURE_BYTES,
+  signMessage,
+  subjectOf,
+  writeAsk,
+  writePing,
+} from '../../src/relay/relaywire.js';
+import { Queues } from '../../src/relay/shares.js';
 import { type Trust, trustOptions } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
 import { folder, type Teardown } from '../kit/places.js';
-import { type Carrier, CLUSTER, Clock, type Master, type Node, quiet, S, SITE, SLOW_TICK, World } from './relaying.js';
+import {
+  type Carrier,
+  CLUSTER,
+  Clock,
+  keyPair,
+  type Master,
+  type Node,
+  quiet,
+  S,
+  SITE,
+  SLOW_TICK,
+  World,
+} from './relaying.js';
 
 t.setTimeout(400_000);
 const MS = 1_000_000n;
@@ -441,6 +462,90 @@ t.test('a hostile server', async t => {
   for (const message of recorded.slice(0, 2000)) w.network.inject(message, 'mirror');
   w.run(S);
   t.same(w.counts(), { live: 19, silent: 1 });
+  t.same(w.wrong, []);
+});
+
+t.test('a mirror that only asks, as fast as it can', async t => {
+  // The subjects that its login allows, the inbox that it claims, and how often it is answered in a second at most.
+  const enemies: [what: string, word: string, inbox: (n: number) => string, answers: number][] = [
+    ['by its own subject', '.evil', () => '_INBOX_evil.x', 10],
+    ['by the subject of all', '', n => `_INBOX_evil.${n}`, 10],
+    ['by the subject of all, with many names', '', n => `_INBOX_${n}.x`, 200],
+    ['by the subject of all, with the name of another', '', () => '_INBOX_m.x', 10],
+  ];
+  for (const [what, word, inbox, answers] of enemies) {
+    const w = world(t);
+    const { counts, run } = (w.masters[0] as Master).relay as Relay;
+    const subject = subjectOf(SITE, CLUSTER, 'm1');
+    const evil = w.network.endpoint('evil');
+    const before = counts.pongs;
+    const missed = new Set<bigint>();
+    let n = 0;
+    w.run(5n * S, () => {
+      for (let i = 0; i < 50; i++) evil.publish(`${subject}.ping${word}`, writePing(randomBytes(16)), inbox(n++));
+      for (let i = 0; i < 10; i++) evil.publish(`${subject}.ask${word}`, writeAsk(run, 0n, new Uint32Array()));
+      if (w.follower?.heard.length !== 1) missed.add(w.now);
+    });
+    t.equal(missed.size, 0, `${what}: the relay is heard all the time`);
+    const most = 6 * (answers + 1);
+    t.ok(counts.pongs - before <= most, `and answers ${counts.pongs - before} times, at most ${most}`);
+    t.same(w.counts(), { live: 20 });
+    t.same(w.wrong, []);
+  }
+});
+
+t.test('a server whose permissions know no names of mirrors', async t => {
+  const w = world(t);
+  w.network.carrier = message => (/\.(ping|ask)\./.test(message.subject) ? [] : [{ message, delay: MS }]);
+  w.run(8n * S);
+  t.same(w.counts(), { live: 20 });
+  const evil = w.network.endpoint('evil');
+  const subject = `${subjectOf(SITE, CLUSTER, 'm1')}.ping`;
+  let isHeard = true;
+  w.run(5n * S, () => {
+    for (let i = 0; i < 50; i++) evil.publish(subject, writePing(randomBytes(16)), '_INBOX_evil.x');
+    isHeard &&= w.follower?.heard.length === 1;
+  });
+  t.ok(isHeard, 'also there the inboxes are told apart');
+});
+
+t.test('records that are asked for go to all who ask, in turn', async t => {
+  const queues = new Queues(1000);
+  queues.add(
+    'evil',
+    Array.from({ length: 5000 }, (_, i) => i),
+  );
+  queues.add('m', [70_000, 3, 80_000]);
+  t.same([...queues.take(4)], [0, 70_000, 1, 3]);
+  queues.add(
+    'evil',
+    Array.from({ length: 5000 }, (_, i) => i),
+  );
+  t.same([...queues.take(2)].includes(80_000), true, 'whatever others ask for again');
+  let rest = 0;
+  for (let taken = queues.take(100); taken.length > 0; taken = queues.take(100)) rest += taken.length;
+  t.ok(rest < 1005, `one name waits for a thousand at most, and not for ${rest}`);
+});
+
+t.test('other keys of masters and nodes, without a restart', async t => {
+  const w = world(t);
+  const [master] = w.masters as [Master];
+  const pair = keyPair();
+  master.relay?.change(pair.secret);
+  w.run(5n * S);
+  t.same(w.counts(), { unknown: 20 }, 'the mirror does not know the new key yet');
+  t.notOk(w.follower?.change([{ name: 'm2', key: pair.shown }], undefined), 'another master needs a restart');
+  t.ok(w.follower?.change([{ name: 'm1', key: pair.shown }], undefined));
+  w.run(8n * S);
+  t.same(w.counts(), { live: 20 });
+  // From now on only signed reports count.
+  const keys = [{ id: 1, node: undefined, secret: randomBytes(32) }];
+  t.ok(w.follower?.change([{ name: 'm1', key: pair.shown }], { keys, required: 'cluster', clockWindow: 'off' }));
+  w.run(8n * S);
+  t.notOk(w.counts().live, 'and nobody signs');
+  [w.key] = keys;
+  w.run(8n * S);
+  t.same(w.counts(), { live: 20 });
   t.same(w.wrong, []);
 });
 

@@ -3,12 +3,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, nkeys, usernamePasswordAuthenticator } from '@nats-io/transport-node';
 import t from 'tap';
 import type { Log } from '../../src/common/log.js';
-import { type BusOptions, type Connection, connectBus } from '../../src/relay/bus.js';
+import { type Connection, connectBus } from '../../src/relay/bus.js';
+import type { AccessOptions } from '../../src/relay/natsaccess.js';
 import { filled, isServing, noServers, type Server, serve } from '../kit/natsservers.js';
 import { freePorts } from '../kit/network.js';
 import { folder, type Teardown } from '../kit/places.js';
@@ -28,12 +30,12 @@ async function serverOf(t: Teardown, at: string, config: string): Promise<Server
 }
 
 /** A connection with our options, and its messages. */
-async function entry(t: Teardown, server: Server, options: Omit<BusOptions, 'nats'>, scheme = 'nats') {
+async function entry(t: Teardown, server: Server, options: Omit<AccessOptions, 'nats'>, scheme = 'nats') {
   const lines: string[] = [];
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
   const lost: string[] = [];
-  const bus = await connectBus('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
+  const bus = connectBus('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
     lost.push(why),
   );
   t.teardown(() => bus.close());
@@ -57,7 +59,7 @@ async function carries(from: Connection, to: Connection, subject = SUBJECT): Pro
 
 const isIn = ({ bus, lines }: Joined) =>
   until('it is connected', () => bus.connected).catch(error => {
-    throw new Error(`${error.message}: ${lines.join('; ')}`);
+    throw new Error(`${error.message}: ${lines.at(-1)}`);
   });
 const isOut = async (joined: Joined, why: RegExp) => {
   await until(`it is told that ${why}`, () => joined.lines.some(line => why.test(line)));
@@ -101,7 +103,7 @@ t.test('TLS on both sides, with a user and a password', { skip }, async t => {
   const [one, other] = [await entry(t, server, right, 'tls'), await entry(t, server, right)];
   await Promise.all([isIn(one), isIn(other)]);
   await carries(one.bus, other.bus);
-  const wrong: [what: string, Partial<BusOptions>, why: RegExp][] = [
+  const wrong: [what: string, Partial<AccessOptions>, why: RegExp][] = [
     ['of another authority', { ...right, natsCa: join(at, 'other.pem') }, /cannot connect.*certificate/i],
     ['without a certificate of its own', { natsCa: right.natsCa, natsLogin: right.natsLogin }, /cannot connect|ended/],
     ['with another password', { ...right, natsLogin: secret(at, 'wrong', 'u:q\n') }, /cannot connect.*Authorization/i],
@@ -140,31 +142,37 @@ function claim(issuer: nkeys.KeyPair, subject: string, name: string, nats: objec
   return `${head}.${body}.${Buffer.from(signature).toString('base64url')}`;
 }
 
-t.test('creds', { skip }, async t => {
-  const at = folder(t);
+/** A server's configuration, and creds that it accepts. `name`: of the user. */
+function credentials(name: string) {
   const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
   const most = { subs: -1, data: -1, payload: -1, conn: -1, leaf: -1, imports: -1, exports: -1, wildcards: true };
   const ofOperator = claim(operator, operator.getPublicKey(), 'site', { type: 'operator' });
   const ofAccount = claim(operator, account.getPublicKey(), 'board', { type: 'account', limits: most });
-  const ofUser = claim(account, user.getPublicKey(), 'relay', { type: 'user', subs: -1, data: -1, payload: -1 });
-  const server = await serverOf(
-    t,
-    at,
-    `${BRISK}operator: ${ofOperator}\nresolver: MEMORY\nresolver_preload: { ${account.getPublicKey()}: ${ofAccount} }\n`,
-  );
-  const credsOf = (jwt: string, pair: nkeys.KeyPair) => `-----BEGIN NATS USER JWT-----
+  const ofUser = claim(account, user.getPublicKey(), name, { type: 'user', subs: -1, data: -1, payload: -1 });
+  const credsOf = (jwt: string) => `-----BEGIN NATS USER JWT-----
 ${jwt}
 ------END NATS USER JWT------
 
+************************* IMPORTANT *************************
 -----BEGIN USER NKEY SEED-----
-${new TextDecoder().decode(pair.getSeed())}
+${new TextDecoder().decode(user.getSeed())}
 ------END USER NKEY SEED------`;
-  const natsCreds = secret(at, 'relay.creds', credsOf(ofUser, user));
+  return {
+    config: `operator: ${ofOperator}\nresolver: MEMORY\nresolver_preload: { ${account.getPublicKey()}: ${ofAccount} }\n`,
+    text: credsOf(ofUser),
+    foreign: credsOf(claim(nkeys.createAccount(), user.getPublicKey(), name, { type: 'user' })),
+  };
+}
+
+t.test('creds', { skip }, async t => {
+  const at = folder(t);
+  const { config, text, foreign } = credentials('relay');
+  const server = await serverOf(t, at, `${BRISK}${config}`);
+  const natsCreds = secret(at, 'relay.creds', text);
   const [one, other] = [await entry(t, server, { natsCreds }), await entry(t, server, { natsCreds })];
   await Promise.all([isIn(one), isIn(other)]);
   await carries(one.bus, other.bus);
-  const foreign = claim(nkeys.createAccount(), user.getPublicKey(), 'relay', { type: 'user' });
-  const wrong = secret(at, 'wrong.creds', credsOf(foreign, user));
+  const wrong = secret(at, 'wrong.creds', foreign);
   t.ok(await isOut(await entry(t, server, { natsCreds: wrong }), /cannot connect.*Authorization/i), 'of no account');
 });
 
@@ -230,15 +238,19 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
     t.notOk(await published(relay, subject), `a relay does not publish ${subject}`);
   for (const subject of ['_INBOX.x', '_INBOX_login1.x', 'x'])
     t.notOk(await published(relay, subject), `nor, unasked, ${subject}`);
-  for (const kind of ['ping', 'ask', 'wait']) t.ok(await subscribed(relay, `${home}.m1.${kind}`), `hears ${kind}`);
+  for (const kind of ['ping', 'ask', 'wait', 'ping.*', 'ask.*'])
+    t.ok(await subscribed(relay, `${home}.m1.${kind}`), `hears ${kind}`);
   for (const subject of [`${home}.m2.batch`, `${home}.m1.batch`, '_INBOX_login1.>', '>'])
     t.notOk(await subscribed(relay, subject), `nor hears ${subject}`);
 
-  for (const kind of ['ping', 'ask']) t.ok(await published(mirror, `${home}.m2.${kind}`), `a mirror's ${kind}`);
+  for (const kind of ['ping', 'ask', 'ping.login1', 'ask.login1'])
+    t.ok(await published(mirror, `${home}.m2.${kind}`), `a mirror's ${kind}`);
   for (const subject of [
     `${home}.m1.batch`,
     `${home}.m1.index`,
     `${home}.m1.wait`,
+    `${home}.m1.ping.login2`,
+    `${home}.m1.ask.relay`,
     '_INBOX_login2.x',
     '_INBOX_login1.x',
   ])
@@ -306,6 +318,71 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   );
 });
 
+t.test('files are read for each connection, whatever their size', { skip }, async t => {
+  const at = folder(t);
+  const [port] = await freePorts(1);
+  const path = (name: string) => join(at, name);
+  /** A way to log in, made new by each call. */
+  type Way = () => { options: Omit<AccessOptions, 'nats'>; config: string };
+  const login: Way = () => {
+    const password = randomBytes(8).toString('hex');
+    const natsLogin = secret(at, 'login', `u:${password}\n`);
+    return { options: { natsLogin }, config: `authorization { user: "u", password: "${password}" }` };
+  };
+  const nkey: Way = () => {
+    const pair = nkeys.createUser();
+    const natsNkey = secret(at, 'nkey', new TextDecoder().decode(pair.getSeed()));
+    return { options: { natsNkey }, config: `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }` };
+  };
+  const creds: Way = () => {
+    const { config, text } = credentials('relay');
+    return { options: { natsCreds: secret(at, 'creds', `${'text\n'.repeat(1000)}${text}`) }, config };
+  };
+  const tls: Way = () => {
+    certificates(at);
+    // As in a bundle of many authorities, and a key behind much text.
+    for (const name of ['ca.pem', 'client.key'])
+      writeFileSync(path(name), `${'# text\n'.repeat(2000)}${readFileSync(path(name), 'utf8')}`);
+    return {
+      options: { natsCa: path('ca.pem'), natsCert: path('client.pem'), natsCertKey: path('client.key') },
+      config: `tls { cert_file: "${at}/server.pem", key_file: "${at}/server.key", ca_file: "${at}/ca.pem", verify: true }`,
+    };
+  };
+  for (const [what, way] of Object.entries({ login, nkey, creds, tls })) {
+    const first = way();
+    const config = (text: string) => `listen: "127.0.0.1:${port}"\n${BRISK}${text}\n`;
+    const server = serve(t, at, 'nats', port as number, config(first.config));
+    await isServing(server);
+    const { bus, lines, lost } = await entry(t, server, first.options);
+    await isIn({ bus, lines, lost });
+    const exit = once(server.child, 'close');
+    server.child.kill('SIGKILL');
+    await exit;
+    await until('it has noticed', () => !bus.connected);
+    writeFileSync(path('nats.conf'), config(way().config));
+    server.restart();
+    await until(`${what}: it is connected by the new one`, () => bus.connected).catch(error => {
+      throw new Error(`${error.message}: ${lines.at(-1)}`);
+    });
+    bus.close();
+    const end = once(server.child, 'close');
+    server.child.kill('SIGKILL');
+    await end;
+  }
+  const server = await serverOf(t, at, '');
+  const whole = secret(at, 'whole', `u:${'x'.repeat(5 << 20)}`);
+  await t.rejects(entry(t, server, { natsLogin: whole }), /larger than 4 MiB/);
+  spawnSync('mkfifo', [path('pipe')]);
+  for (const options of [{ natsCa: path('pipe') }, { natsLogin: path('pipe') }, { natsCa: '/dev/zero' }])
+    await t.rejects(entry(t, server, options), /is not a file for NATS/);
+  await t.rejects(
+    entry(t, server, { natsCa: secret(at, 'no.pem', '-----BEGIN CERTIFICATE-----\nx') }),
+    /cannot be used/,
+  );
+  await t.rejects(entry(t, server, { natsNkey: secret(at, 'no.nkey', `SU${'A'.repeat(56)}`) }), /no seed of an nkey/);
+  await t.rejects(entry(t, server, { natsCreds: secret(at, 'no.creds', 'x') }), /is not a creds file/);
+});
+
 t.test('a server without TLS', { skip }, async t => {
   const server = await serverOf(t, folder(t), BRISK);
   // Without TLS somebody on the way could read the password, so tls:// must not fall back.
@@ -322,7 +399,7 @@ t.test('a server that freezes while much is being sent to it', { skip }, async t
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
   const nats = ports.map(port => `nats://127.0.0.1:${port}`);
   const lost: string[] = [];
-  const bus = await connectBus('test', { nats }, log, why => lost.push(why));
+  const bus = connectBus('test', { nats }, log, why => lost.push(why));
   t.teardown(() => bus.close());
   const came: string[] = [];
   bus.subscribe('back', ({ subject }) => came.push(subject));

@@ -150,7 +150,9 @@ export class Network {
   }
 
   #give(to: Endpoint, message: Message): void {
-    for (const { subject, act } of [...to.subscriptions.values()]) if (subject === message.subject) act(message);
+    const all = message.subject.replace(/[^.]*$/, '*');
+    for (const { subject, act } of [...to.subscriptions.values()])
+      if (subject === message.subject || subject === all) act(message);
   }
 
   deliver(): void {
@@ -309,7 +311,7 @@ export class World {
   startMirror(trusted: readonly Master[] = this.masters, capacity = 64, trust?: Trust): Follower {
     const masters = trusted.map(({ name, keys }) => ({ name, key: keys.shown }));
     const settings = { path: this.mirrorPath, site: SITE, cluster: CLUSTER, masters, capacity, trust, log: quiet };
-    this.follower = new Follower(settings, this.network.endpoint('mirror'), '_INBOX_m', () => this.mirrorNow);
+    this.follower = new Follower(settings, this.network.endpoint('mirror'), 'm', () => this.mirrorNow);
     return this.follower;
   }
 
