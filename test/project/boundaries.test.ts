@@ -107,6 +107,8 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
+  // How a program is the only one.
+  ['lock', /^c\/lockfile\.h$/],
   ['reader', /^c\/((board|rates)\.[ch]|(ailments|header\.gen|liveness|newest)\.h)$/],
   ['harvest', /^c\/harvest\.[ch]$/],
   ['library', /^c\/lib\//],
@@ -140,6 +142,7 @@ const C_MAY: Record<string, string[]> = {
   contract: [],
   // The public header, for programmers of schedulers: it includes nothing else of this project.
   api: [],
+  lock: [],
   reader: ['contract', 'api'],
   // Schedulers link this, so it contains nothing of the writer.
   library: ['contract', 'api', 'reader'],
@@ -151,10 +154,11 @@ const C_MAY: Record<string, string[]> = {
   hashes: [],
   rules: ['contract', 'hashes'],
   writer: ['contract', 'rules'],
-  'inside the writer': ['contract', 'reader', 'rules', 'writer'],
+  'inside the writer': ['contract', 'lock', 'reader', 'rules', 'writer'],
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
   addon: [
+    'lock',
     'reader',
     'overview',
     'gathering',
@@ -172,7 +176,7 @@ const C_MAY: Record<string, string[]> = {
   sender: ['contract', 'hashes', 'kernel', 'words'],
   // Answers with the sender's collectors.
   mon: ['contract', 'kernel', 'sender', 'words'],
-  gpu: ['contract'],
+  gpu: ['contract', 'lock'],
   // The start of jobs depends on it, so it uses only the public interface to the board.
   common: ['api', 'words'],
   gate: ['api', 'common'],
