@@ -693,6 +693,7 @@ struct WriterOptions {
     options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
     options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
     options.silent_after_ns = Int64(from, "silentAfterNs");
+    options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
     options.nodes = nodes.pointers.empty() ? nullptr : nodes.pointers.data();
     options.node_count = nodes.pointers.size();
     trust.Into(options);
@@ -1120,6 +1121,7 @@ struct MirrorOptions {
     options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
     options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
     options.silent_after_ns = Int64(from, "silentAfterNs");
+    options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
     options.instance = static_cast<uint64_t>(Int64(from, "instance"));
     options.now_ns = Int64(from, "nowNs");
     options.keep_ages = from.Get("keepAges").ToBoolean();

@@ -69,6 +69,7 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
 static const uint64_t TAKEN_AS_THEY_ARE[] = {
   BB_HASH_BOARD_V2,
   UINT64_C(0x41b546ae8c5eb7d1), /* of 0.1.0, without mirrors */
+  UINT64_C(0xba826339fdaf92da), /* without a longest interval */
 };
 
 static bool is_known_layout(uint64_t hash) {

@@ -97,7 +97,9 @@ struct roster {
   uint64_t nodes, heard_ns, dark_ns, listened_ns, fallen;
 };
 
-static uint64_t limit_of(uint64_t limit_ns, uint64_t word) { return (uint64_t)bb_limit_for(limit_ns, interval_of(word)); }
+static uint64_t limit_of(const struct bb_board_header *h, uint64_t limit_ns, uint64_t word) {
+  return (uint64_t)bb_limit_for(limit_ns, interval_of(word), h->longest_interval_ms);
+}
 
 static void count_nodes(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
   const struct bb_board_header *h = b->header;
@@ -106,7 +108,7 @@ static void count_nodes(const struct bb_mapped *b, struct roster rosters[BB_LINK
     if (word == 0) continue;
     struct roster *r = &rosters[link_of(word)];
     const uint64_t since = h->evidence[link_of(word)].listening_since_ns, stamp = stamp_of(word);
-    const uint64_t limit = limit_of(h->uncertain_after_ns, word), listened = (stamp > since ? stamp : since) + limit;
+    const uint64_t limit = limit_of(h, h->uncertain_after_ns, word), listened = (stamp > since ? stamp : since) + limit;
     if (stamp > r->heard_ns) r->heard_ns = stamp;
     if (BB_COLUMN_GOODBYE(word) != 0) continue;
     r->nodes++;
@@ -128,7 +130,7 @@ static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LIN
     struct roster *r = &rosters[link_of(word)];
     const struct bb_link *l = link_at(b, link_of(word));
     const uint64_t dark_ns = stays_dark(l, r) ? l->dark_since_ns : r->dark_ns;
-    r->fallen += from_to(stamp_of(word), dark_ns) <= (int64_t)limit_of(h->silent_after_ns, word);
+    r->fallen += from_to(stamp_of(word), dark_ns) <= (int64_t)limit_of(h, h->silent_after_ns, word);
   }
 }
 

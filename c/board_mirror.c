@@ -63,6 +63,7 @@ struct bb_mirror {
   struct bb_mapped before; /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
   struct bb_place place;
   int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t longest_ms;
   uint32_t capacity, followed;
   struct bb_keyring *keys; /* NULL: the relay is trusted */
   enum bb_auth_alg required;
@@ -131,6 +132,7 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   bb_fresh_header(&h, &like);
   h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
   h.silent_after_ns = (uint64_t)o->silent_after_ns;
+  h.longest_interval_ms = o->longest_interval_ms;
   h.mirror_masters = o->master_count;
   h.mirror_followed = o->followed;
   memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
@@ -227,13 +229,14 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   m->keys = keys;
   m->required = o->required;
   m->limits = (struct bb_limits){.uncertain_after_ns = o->uncertain_after_ns, .silent_after_ns = o->silent_after_ns,
-                                 .clock_window_ns = o->clock_window_ns};
+                                 .longest_interval_ms = o->longest_interval_ms, .clock_window_ns = o->clock_window_ns};
   memset(m->claiming, 0, sizeof m->claiming);
   m->began_ns = o->now_ns;
   m->capacity = o->capacity;
   m->followed = o->followed;
   m->uncertain_after_ns = o->uncertain_after_ns;
   m->silent_after_ns = o->silent_after_ns;
+  m->longest_ms = o->longest_interval_ms;
   memset(m->links, 0, sizeof m->links);
   memset(&m->header, 0, sizeof m->header);
   memset(&m->counts, 0, sizeof m->counts);
@@ -377,7 +380,7 @@ static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
 /* Whether the master calls it silent, by its own evidence. */
 static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r, uint32_t interval_ms) {
   const struct bb_link_evidence *by = evidence_by(said, r->link);
-  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
   return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
 }
 
@@ -518,7 +521,7 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
   const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
   const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
   const struct mirrored now = {.stamp_ns = e->stamp_ns, .link = (uint8_t)link};
-  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms, m->longest_ms);
   int64_t stamp_ns = lower(batch->clock, e->stamp_ns);
   if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
   if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
@@ -865,7 +868,7 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     const uint64_t word = *column_word(b, r->record);
     if (word == 0) continue;
     /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
-    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word));
+    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
     const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
     if (veto == r->vetoed) continue;
     set_vetoed(m, r, veto);
@@ -884,9 +887,9 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
     const uint32_t interval_ms = interval_of(e.word);
     const struct bb_link_evidence *by = evidence_by(i.index.evidence, link_of(e.word));
     const bool claims = BB_COLUMN_GOODBYE(e.word) == 0 && link_of(e.word) != BB_LINK_UNKNOWN && (i.index.links_well >> link_of(e.word) & 1) != 0 &&
-                        from_to(stamp_of(e.word), i.head.taken_ns) <= bb_limit_for((uint64_t)m->uncertain_after_ns, interval_ms) &&
+                        from_to(stamp_of(e.word), i.head.taken_ns) <= bb_limit_for((uint64_t)m->uncertain_after_ns, interval_ms, m->longest_ms) &&
                         from_to(by->heartbeat_ns, i.head.taken_ns) <= HEARD_NS &&
-                        from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms);
+                        from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
     /* Two names with the same hash are both claimed: uncertain at worst. */
     note_claim(m, master, e.name, claims, now_ns);
   }

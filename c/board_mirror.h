@@ -27,6 +27,7 @@ struct bb_mirror_options {
   uint32_t cluster_id;
   uint32_t capacity;
   int64_t uncertain_after_ns, silent_after_ns; /* The master's limits. */
+  uint64_t longest_interval_ms; /* 0: no limit */
   uint64_t instance;
   int64_t now_ns;  /* Every link listens since then. */
   bool keep_ages;  /* After a clock stood still, for the same board of the same master: no report may be younger than before. */

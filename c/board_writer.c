@@ -178,6 +178,8 @@ static void write_limits(struct bb_writer *w, const struct bb_writer_options *o)
   struct bb_board_header *h = w->board.header;
   bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
   bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
+  bb_store(&h->longest_interval_ms, o->longest_interval_ms);
+  w->limits.longest_interval_ms = o->longest_interval_ms;
   w->limits.uncertain_after_ns = o->uncertain_after_ns;
   w->limits.silent_after_ns = o->silent_after_ns;
   w->limits.clock_window_ns = o->clock_window_ns;

@@ -21,6 +21,7 @@ struct bb_writer_options {
   uint32_t cluster_id;
   uint32_t capacity;
   int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t longest_interval_ms; /* 0: no limit */
   uint64_t clock_window_ns; /* BB_CLOCK_WINDOW_OFF: any wall clock; matters with keys only */
   /* Cluster keys with different ids, or none with count 0: then signatures are not verified. */
   const struct bb_key *keys;

@@ -62,6 +62,7 @@ bool bb_harvest_begin(struct bb_harvest *h, bool thorough, size_t asked_bytes, s
   out->stat_hash = b->header.stat_hash;
   out->uncertain_after_ns = bb_load(&shared->uncertain_after_ns);
   out->silent_after_ns = bb_load(&shared->silent_after_ns);
+  out->longest_interval_ms = bb_load(&shared->longest_interval_ms);
   out->capacity = b->header.capacity;
   out->count = h->count;
   out->cluster_id = b->header.cluster_id;

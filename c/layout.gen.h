@@ -11,8 +11,8 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0xba826339fdaf92da)
-#define BB_HASH_RELAY_V1 UINT64_C(0x1f5d207a25566d5c)
+#define BB_HASH_BOARD_V2 UINT64_C(0x820f3dd7ac20e79e)
+#define BB_HASH_RELAY_V1 UINT64_C(0xea10510f3776f13e)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -823,7 +823,7 @@ struct bb_board_header {
   uint64_t links_used;
   uint64_t event_last;
   uint64_t lock_inode;
-  uint64_t reserved2;
+  uint64_t longest_interval_ms;
   uint64_t received;
   uint64_t accepted;
   uint64_t duplicate;
@@ -896,7 +896,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, receive_buffer) == 344, "board
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, links_used) == 352, "board_header.links_used");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, event_last) == 360, "board_header.event_last");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, lock_inode) == 368, "board_header.lock_inode");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved2) == 376, "board_header.reserved2");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, longest_interval_ms) == 376, "board_header.longest_interval_ms");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, received) == 384, "board_header.received");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, accepted) == 392, "board_header.accepted");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, duplicate) == 400, "board_header.duplicate");
@@ -1138,7 +1138,8 @@ struct bb_relay_board {
   uint64_t heartbeat_ns;
   uint64_t listening_since_ns;
   uint64_t instance;
-  uint64_t reserved0[2];
+  uint64_t longest_interval_ms;
+  uint64_t reserved0;
   char cluster_name[64];
   struct bb_link_evidence evidence[32];
 };
@@ -1157,7 +1158,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_relay_board, state) == 48, "relay_board.stat
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, heartbeat_ns) == 56, "relay_board.heartbeat_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, listening_since_ns) == 64, "relay_board.listening_since_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, instance) == 72, "relay_board.instance");
-BB_STATIC_ASSERT(offsetof(struct bb_relay_board, reserved0) == 80, "relay_board.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, longest_interval_ms) == 80, "relay_board.longest_interval_ms");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, reserved0) == 88, "relay_board.reserved0");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, cluster_name) == 96, "relay_board.cluster_name");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, evidence) == 160, "relay_board.evidence");
 

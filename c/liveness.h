@@ -16,7 +16,7 @@
  * well. */
 struct evidence {
   uint64_t now, heartbeat;
-  uint64_t uncertain_after, silent_after;
+  uint64_t uncertain_after, silent_after, longest_ms;
   uint64_t flags;
 };
 
@@ -47,10 +47,10 @@ static inline int judge(const struct evidence *e, const struct bb_link_evidence 
     *is_ahead = true;
     return BEOBOARD_UNCERTAIN;
   }
-  if (age_of(e, stamp) <= bb_limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
+  if (age_of(e, stamp) <= bb_limit_for(e->uncertain_after, interval_ms, e->longest_ms)) return BEOBOARD_LIVE;
   /* Never measured up to now: silence is proved only up to the link's heartbeat, and only while somebody listened
    * there. */
-  const int64_t patience = bb_limit_for(e->silent_after, interval_ms);
+  const int64_t patience = bb_limit_for(e->silent_after, interval_ms, e->longest_ms);
   const bool unheard = from_to(stamp, by->heartbeat_ns) > patience;
   const bool listened = from_to(by->listening_since_ns, by->heartbeat_ns) > patience;
   return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;

@@ -103,7 +103,7 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
  * of ten minutes must not keep the node's own sender out for an hour. */
 static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
   const uint32_t shorter = j->report->interval_ms < o->interval_ms ? j->report->interval_ms : o->interval_ms;
-  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > bb_limit_for((uint64_t)limit_ns, shorter);
+  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > bb_limit_for((uint64_t)limit_ns, shorter, j->limits->longest_interval_ms);
 }
 
 /* Whether the current run still holds its place, so that another one has to wait. */

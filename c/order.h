@@ -37,6 +37,7 @@ struct bb_order {
 
 struct bb_limits {
   int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t longest_interval_ms;
   /* How far the wall clock of a proved report may be from ours where it decides. */
   uint64_t clock_window_ns;
 };

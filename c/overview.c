@@ -17,6 +17,7 @@ static struct evidence evidence_of(const struct bb_board_header *h, const struct
                            .heartbeat = h->heartbeat_ns,
                            .uncertain_after = h->uncertain_after_ns,
                            .silent_after = h->silent_after_ns,
+                           .longest_ms = h->longest_interval_ms,
                            .flags = h->state};
 }
 

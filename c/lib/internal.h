@@ -69,6 +69,7 @@ static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *
   e->heartbeat = bb_load_acquire(&h->heartbeat_ns);
   e->uncertain_after = bb_load(&h->uncertain_after_ns);
   e->silent_after = bb_load(&h->silent_after_ns);
+  e->longest_ms = bb_load(&h->longest_interval_ms);
   e->flags = bb_load(&h->state);
 }
 

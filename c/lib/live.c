@@ -16,8 +16,8 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   r.instance = bb_load(&h->instance);
   const int64_t listened = from_to(bb_load(&h->listening_since_ns), e.heartbeat);
   r.listened_ns = listened > 0 ? listened : 0;
-  r.uncertain_after_ns = bb_limit_for(e.uncertain_after, 0);
-  r.silent_after_ns = bb_limit_for(e.silent_after, 0);
+  r.uncertain_after_ns = bb_limit_for(e.uncertain_after, 0, 0);
+  r.silent_after_ns = bb_limit_for(e.silent_after, 0, 0);
   r.nodes = nodes_of(b);
   r.flags = (is_stalled(&e) ? BEOBOARD_F_STALLED : 0) | ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
             ((e.flags & BB_BOARD_STATE_FILTERING) != 0 ? BEOBOARD_F_FILTERING : 0) |
@@ -109,7 +109,7 @@ struct window {
 
 static struct window live_window(const struct evidence *e) {
   const uint64_t end_ms = e->now / NS_PER_MS + SLACK_MS;
-  const uint64_t limit_ms = (uint64_t)bb_limit_for(e->uncertain_after, 0) / NS_PER_MS;
+  const uint64_t limit_ms = (uint64_t)bb_limit_for(e->uncertain_after, 0, 0) / NS_PER_MS;
   if (limit_ms < 2 || end_ms > BB_COLUMN_STAMP_MOST) return (struct window){0, UINT64_MAX};
   unsigned k = 63 - (unsigned)__builtin_clzll(limit_ms - 1); /* at least one ms younger than the limit, for rounding */
   while (UINT64_C(1) << k >= end_ms) k--;

@@ -31,8 +31,9 @@ static bool is_stalled(const struct bb_board_header *h, const struct bb_look *lo
   return age > BB_STALLED_NS || age < -BB_AHEAD_NS;
 }
 
-static uint64_t limit_ms(uint64_t limit_ns, uint64_t interval_ms) {
-  const uint64_t limit = limit_ns / 1000000;
+static uint64_t limit_ms(const struct bb_board_header *h, uint64_t limit_ns, uint64_t interval_ms) {
+  const uint64_t limit = limit_ns / 1000000, said = h->longest_interval_ms, longest = said != 0 && said < 60000 ? 60000 : said;
+  if (longest != 0 && interval_ms > longest) interval_ms = longest;
   return interval_ms > 1000 ? limit * interval_ms / 1000 : limit;
 }
 
@@ -42,11 +43,11 @@ static const char *state_of(const struct bb_board_header *h, const struct bb_loo
   if (word == 0) return "never";
   if (word & 1) return "left";
   if (stamp > now + (uint64_t)BB_AHEAD_NS / 1000000) return "uncertain";
-  if (stamp >= now || now - stamp <= limit_ms(h->uncertain_after_ns, interval)) return "live";
+  if (stamp >= now || now - stamp <= limit_ms(h, h->uncertain_after_ns, interval)) return "live";
   if (link == 0) return "uncertain";
   const uint64_t heartbeat = h->evidence[link].heartbeat_ns / 1000000, since = h->evidence[link].listening_since_ns / 1000000;
   const uint64_t from = stamp > since ? stamp : since;
-  return heartbeat > from && heartbeat - from > limit_ms(h->silent_after_ns, interval) ? "silent" : "uncertain";
+  return heartbeat > from && heartbeat - from > limit_ms(h, h->silent_after_ns, interval) ? "silent" : "uncertain";
 }
 
 static struct node node_at(const struct bb_board *b, const uint8_t *copy, const struct bb_look *look, uint64_t i) {

@@ -43,9 +43,9 @@ type board struct {
 // since when it has listened; and only then the column or the slots, so that these have all reports from before the
 // link's heartbeat.
 type look struct {
-	now, heartbeat, uncertainAfter, silentAfter int64
-	links                                       [links]evidence
-	unknown                                     bool
+	now, heartbeat, uncertainAfter, silentAfter, longest int64
+	links                                                [links]evidence
+	unknown                                              bool
 }
 
 // The evidence of a link; zero: there is none, and so no node is silent.
@@ -147,6 +147,12 @@ func (b *board) look() (l look) {
 		}
 	}
 	l.uncertainAfter, l.silentAfter = int64(b.word(288)), int64(b.word(296))
+	l.longest = 1<<20 - 1 // a longer interval counts as this one, which is a minute at least; 0: there is none
+	if ms := b.word(376); ms != 0 && ms < 60000 {
+		l.longest = 60000
+	} else if ms != 0 && ms < 1<<20 {
+		l.longest = int64(ms)
+	}
 	retired := b.word(304)&2 != 0 // another board has taken its place: open the path again
 	l.unknown = retired || l.heartbeat-l.now > aheadNs || l.now-l.heartbeat > stalledNs
 	return l
@@ -154,6 +160,9 @@ func (b *board) look() (l look) {
 
 func (l look) judge(stamp, intervalMs int64, goodbye bool, link uint64) string {
 	longer := intervalMs
+	if longer > l.longest {
+		longer = l.longest
+	}
 	if longer < 1000 {
 		longer = 1000
 	}

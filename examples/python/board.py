@@ -117,6 +117,8 @@ class Board:
                 fence()
                 self.links[link] = heartbeat, self.word(1024 + 16 * link + 8)
         self.uncertain_after, self.silent_after, state = self.word(288), self.word(296), self.word(304)
+        longest = self.word(376)  # a longer interval counts as this one, which is a minute at least; 0: there is none
+        self.longest = max(longest, 60_000) if longest else 0xFFFFF
         self.stalled = not -AHEAD_NS <= self.now - self.heartbeat <= STALLED_NS
         self.retired = bool(state & 2)  # another board has replaced this one: open the path again
 
@@ -129,7 +131,7 @@ class Board:
             return "left"
         if stamp - self.now > AHEAD_NS:
             return "uncertain"
-        longer = max(interval_ms, 1000)
+        longer = max(min(interval_ms, self.longest), 1000)
         if self.now - stamp <= self.uncertain_after * longer // 1000:
             return "live"
         # Silence is judged by the evidence of its own link: up to that link's heartbeat, not to now, and only since it
@@ -154,7 +156,7 @@ class Board:
         column = all_words[self.column // 8:][: self.count() * self.column_stride // 8: self.column_stride // 8].copy()
         age = self.now - (column >> numpy.uint64(26)).astype("i8") * 1_000_000
         interval = (column >> numpy.uint64(1) & numpy.uint64(0xFFFFF)).astype("i8")
-        limit = self.uncertain_after * numpy.maximum(interval, 1000) // 1000
+        limit = self.uncertain_after * numpy.clip(interval, 1000, self.longest) // 1000
         return int(((column != 0) & (column & numpy.uint64(1) == 0) & (age >= -AHEAD_NS) & (age <= limit)).sum())
 
     def name(self, i):

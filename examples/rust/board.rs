@@ -61,6 +61,7 @@ struct Look {
     links: [(i64, i64); LINKS],
     uncertain_after: i64,
     silent_after: i64,
+    longest: i64,
     unknown: bool,
 }
 
@@ -181,7 +182,12 @@ impl Board {
         let retired = self.word(304) & 2 != 0; // another board has replaced this one: open the path again
         let ahead = heartbeat.wrapping_sub(now);
         let unknown = retired || ahead > AHEAD_NS || ahead < -STALLED_NS;
-        Look { now, links, uncertain_after: self.word(288) as i64, silent_after: self.word(296) as i64, unknown }
+        // A longer interval counts as this one, which is a minute at least; 0: there is none.
+        let longest = match self.word(376) {
+            0 => i64::MAX,
+            ms => ms.clamp(60_000, 0xFFFFF) as i64,
+        };
+        Look { now, links, longest, uncertain_after: self.word(288) as i64, silent_after: self.word(296) as i64, unknown }
     }
 
     fn name(&self, i: u64) -> String {
@@ -214,7 +220,7 @@ impl Board {
 
 impl Look {
     fn judge(&self, stamp: i64, interval_ms: i64, goodbye: bool, link: u64) -> &'static str {
-        let longer = interval_ms.max(1000);
+        let longer = interval_ms.min(self.longest).max(1000);
         let (heartbeat, since) = self.links.get(link as usize).copied().unwrap_or((0, 0));
         let limit = |ns: i64| (ns as i128 * longer as i128 / 1000) as i64;
         if self.unknown {

@@ -1,8 +1,8 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0xba826339fdaf92dan;
-export const HASH_RELAY_V1 = 0x1f5d207a25566d5cn;
+export const HASH_BOARD_V2 = 0x820f3dd7ac20e79en;
+export const HASH_RELAY_V1 = 0xea10510f3776f13en;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -256,7 +256,7 @@ export const structs = {
       links_used: { offset: 352, type: 'u64', count: 0, unit: '', kind: '' },
       event_last: { offset: 360, type: 'u64', count: 0, unit: 'count', kind: '' },
       lock_inode: { offset: 368, type: 'u64', count: 0, unit: 'id', kind: '' },
-      reserved2: { offset: 376, type: 'u64', count: 0, unit: '', kind: 'reserved' },
+      longest_interval_ms: { offset: 376, type: 'u64', count: 0, unit: 'ms', kind: '' },
       received: { offset: 384, type: 'u64', count: 0, unit: 'count', kind: '' },
       accepted: { offset: 392, type: 'u64', count: 0, unit: 'count', kind: '' },
       duplicate: { offset: 400, type: 'u64', count: 0, unit: 'count', kind: '' },
@@ -433,7 +433,8 @@ export const structs = {
       heartbeat_ns: { offset: 56, type: 'u64', count: 0, unit: 'ns', kind: '' },
       listening_since_ns: { offset: 64, type: 'u64', count: 0, unit: 'ns', kind: '' },
       instance: { offset: 72, type: 'u64', count: 0, unit: 'count', kind: '' },
-      reserved0: { offset: 80, type: 'u64', count: 2, unit: '', kind: 'reserved' },
+      longest_interval_ms: { offset: 80, type: 'u64', count: 0, unit: 'ms', kind: '' },
+      reserved0: { offset: 88, type: 'u64', count: 0, unit: '', kind: 'reserved' },
       cluster_name: { offset: 96, type: 'char', count: 64, unit: '', kind: '' },
       evidence: { offset: 160, type: 'link_evidence', count: 32, unit: '', kind: '' },
     },

@@ -161,6 +161,8 @@ export interface WriterOptions extends TrustOptions {
   capacity: number;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
+  /** A longer interval of a node counts as this one; 0: none does. */
+  longestIntervalMs: number;
   /** The node list; empty: any node gets a place until the board is full. */
   nodes: readonly string[];
 }
@@ -306,6 +308,8 @@ export interface MirrorOptions extends TrustOptions {
   capacity: number;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
+  /** A longer interval of a node counts as this one; 0: none does. */
+  longestIntervalMs: number;
   instance: bigint;
   nowNs: bigint;
   /** After a clock stood still: the age of no report of the same board may be smaller than before. */

@@ -31,6 +31,7 @@ export const verb = defineVerb({
     'capacity',
     'uncertain-after',
     'silent-after',
+    'longest-interval',
     'drain',
     'key-file',
     'require',
@@ -139,11 +140,18 @@ function readOptions(argv: string[]): Options {
   return options;
 }
 
+/** The longest interval by which a node is judged: where reports without a signature count, and where none does. */
+const [LONGEST_MS, LONGEST_PROVED_MS] = [60_000, 600_000];
+
 /** Reads the key file, too. */
 function boardOptions(options: Options): BoardOptions {
   const { board, cluster, capacity, uncertainAfter, silentAfter, nodes } = options;
   const trust = readTrust(verb.name, options);
-  return { path: board, cluster: cluster ?? '', capacity, uncertainAfter, silentAfter, nodes: nodes ?? [], trust };
+  // Where anybody can send a report that counts, one that says ten minutes must not hold for 45.
+  const isProved = trust !== undefined && trust.required !== 'none';
+  const longestInterval = options.longestInterval ?? (isProved ? LONGEST_PROVED_MS : LONGEST_MS);
+  const limits = { uncertainAfter, silentAfter, longestInterval };
+  return { path: board, cluster: cluster ?? '', capacity, ...limits, nodes: nodes ?? [], trust };
 }
 
 /** What a receiver is bound to while it runs. */

@@ -94,7 +94,12 @@ const trustSign = (trust: Trust | undefined) =>
   ];
 
 /** The limits of a board on which nothing was written yet: the defaults of receivers. */
-const NO_LIMITS = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 0n };
+const NO_LIMITS = {
+  uncertainAfterNs: 4_500_000_000n,
+  silentAfterNs: 10_500_000_000n,
+  longestIntervalMs: 0,
+  instance: 0n,
+};
 
 export class Follower {
   readonly counts: FollowerCounts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
@@ -464,6 +469,7 @@ export class Follower {
       const limits = {
         uncertainAfterNs: board.uncertain_after_ns,
         silentAfterNs: board.silent_after_ns,
+        longestIntervalMs: Number(board.longest_interval_ms),
         instance: BigInt(board.instance ?? 0),
       };
       if (!this.#renew(limits, keepAges)) return;
@@ -495,8 +501,13 @@ export class Follower {
   }
 
   /** Whether the master's limits differ from those that the board was made with. */
-  #haveChanged({ uncertain_after_ns, silent_after_ns }: Board): boolean {
-    return uncertain_after_ns !== this.#limits.uncertainAfterNs || silent_after_ns !== this.#limits.silentAfterNs;
+  #haveChanged({ uncertain_after_ns, silent_after_ns, longest_interval_ms }: Board): boolean {
+    const { uncertainAfterNs, silentAfterNs, longestIntervalMs } = this.#limits;
+    return (
+      uncertain_after_ns !== uncertainAfterNs ||
+      silent_after_ns !== silentAfterNs ||
+      Number(longest_interval_ms) !== longestIntervalMs
+    );
   }
 
   // ---- indexes ----

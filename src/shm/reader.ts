@@ -39,8 +39,13 @@ export interface Evidence {
   listeningSinceNs: bigint;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
+  /** A longer interval of a node counts as this one. */
+  longestIntervalMs: number;
   retired: boolean;
 }
+
+/** No board has a shorter longest interval. */
+const LEAST_LONGEST_MS = 60_000;
 
 /** The exit code of a program that found no board, or a stalled one. */
 export const NO_BOARD = 4;
@@ -188,6 +193,7 @@ export class Snapshot {
       listeningSinceNs: listeningOf(this.view, 0),
       uncertainAfterNs: uncertainAfterOf(this.view, 0),
       silentAfterNs: silentAfterOf(this.view, 0),
+      longestIntervalMs: longestOf(this.view),
       retired: this.retired,
     };
     this.realNs = taken.realNs;
@@ -444,6 +450,12 @@ const heartbeatOf = getter('board_header', 'heartbeat_ns');
 const listeningOf = getter('board_header', 'listening_since_ns');
 const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
 const silentAfterOf = getter('board_header', 'silent_after_ns');
+const longestIntervalOf = getter('board_header', 'longest_interval_ms');
+/** See "Liveness" in proto/board-v2.md. */
+function longestOf(view: DataView): number {
+  const said = Number(longestIntervalOf(view, 0));
+  return said === 0 ? Number.POSITIVE_INFINITY : Math.max(said, LEAST_LONGEST_MS);
+}
 const nameOf = getter('record', 'name');
 const addressOf = getter('record', 'address');
 const addressBeforeOf = getter('record', 'address_before');

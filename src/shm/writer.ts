@@ -15,6 +15,8 @@ export interface BoardOptions {
   uncertainAfter: number;
   /** ms */
   silentAfter: number;
+  /** ms: a longer interval of a node counts as this one. Absent: none does. */
+  longestInterval?: number;
   /** Node names; empty: any node gets a place until the board is full. */
   nodes: readonly string[];
   /** Without it nothing is verified, and a signature has no meaning. */
@@ -45,6 +47,7 @@ export function writerOptions(options: BoardOptions): WriterOptions {
     capacity: options.capacity,
     uncertainAfterNs: nanoseconds(options.uncertainAfter),
     silentAfterNs: nanoseconds(options.silentAfter),
+    longestIntervalMs: options.longestInterval ?? 0,
     nodes: [...new Set(options.nodes)],
     ...trustOptions(options.trust),
   };

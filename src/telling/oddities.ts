@@ -257,6 +257,26 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
+/** Nodes that report more rarely than the receiver allows for: they are uncertain between two reports. */
+function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const { uncertainAfterNs, silentAfterNs, longestIntervalMs: longest } = snapshot.evidence;
+  const those = nodes.filter(
+    ({ state, index }) => state !== 'left' && state !== 'never' && snapshot.intervalOf(index) > longest,
+  );
+  if (those.length === 0) return [];
+  const often = writeDuration(those.reduce((most, { index }) => Math.max(most, snapshot.intervalOf(index)), 0));
+  const [uncertain, silent] = [uncertainAfterNs, silentAfterNs].map(ns => formatDuration((Number(ns) / 1e9) * longest));
+  const [who, report, are] =
+    those.length === 1 ? [shown(those), 'reports', 'is'] : [`${those.length} nodes (${shown(those)})`, 'report', 'are'];
+  return [
+    {
+      kind: 'interval',
+      nodes: those,
+      text: `${who} ${report} every ${often}, and ${are} judged as if every ${writeDuration(longest)}: uncertain ${uncertain} after each report, silent after ${silent}; give the receiver --longest-interval ${often}, or let ${those.length === 1 ? 'it' : 'them'} report more often`,
+    },
+  ];
+}
+
 /** Nodes that report at another interval than most: somebody has set it, temporarily or permanently. */
 function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const groups = new Map<number, Surveyed[]>();
@@ -496,7 +516,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     // Ailments of other nodes do not matter to a user who asks about these.
     ...ailing(nodes),
     ...senders(snapshot, others, all),
-    ...[delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
+    ...[delays, clocks, kernels, rare, intervals].flatMap(look => look(snapshot, all)),
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);

@@ -292,6 +292,7 @@ export function boardJson(snapshot: Snapshot) {
     capacity: header.capacity,
     uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
     silent_after_ms: Number(header.silent_after_ns) / 1e6,
+    longest_interval_ms: Number(header.longest_interval_ms),
     refused: snapshot.refused,
     refused_senders: snapshot.senders.map(sender => senderJson(snapshot, sender)),
     links: snapshot.links.map(link => linkJson(snapshot, link)),

@@ -17,6 +17,8 @@ export interface Evidence {
   listeningSinceNs: bigint;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
+  /** Absent or infinite: none. */
+  longestIntervalMs?: number;
   retired: boolean;
   /** Of the node's link; by default the receiver's. */
   link?: { heartbeatNs: bigint; listeningSinceNs: bigint };
@@ -33,8 +35,9 @@ export function isStalled({ nowNs, heartbeatNs }: Evidence): boolean {
   return nowNs - heartbeatNs > STALLED_AFTER_NS || heartbeatNs - nowNs > AHEAD_NS;
 }
 
-function limit(limitNs: bigint, intervalMs: number): bigint {
-  return intervalMs > 1000 ? (limitNs * BigInt(intervalMs)) / 1000n : limitNs;
+function limit(limitNs: bigint, intervalMs: number, longestMs = Number.POSITIVE_INFINITY): bigint {
+  const judged = Math.min(intervalMs, longestMs);
+  return judged > 1000 ? (limitNs * BigInt(judged)) / 1000n : limitNs;
 }
 
 /** The state of a node; `last` is undefined if the board has no report of it. */
@@ -44,8 +47,8 @@ export function judge(board: Evidence, last: LastReport | undefined): State {
   if (last.goodbye) return 'left';
   const age = board.nowNs - last.stampNs;
   if (age < -AHEAD_NS) return 'uncertain';
-  if (age <= limit(board.uncertainAfterNs, last.intervalMs)) return 'live';
+  if (age <= limit(board.uncertainAfterNs, last.intervalMs, board.longestIntervalMs)) return 'live';
   const { heartbeatNs, listeningSinceNs } = board.link ?? board;
-  const patience = limit(board.silentAfterNs, last.intervalMs);
+  const patience = limit(board.silentAfterNs, last.intervalMs, board.longestIntervalMs);
   return heartbeatNs - last.stampNs > patience && heartbeatNs - listeningSinceNs > patience ? 'silent' : 'uncertain';
 }

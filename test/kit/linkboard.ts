@@ -44,13 +44,17 @@ export function beat(path: string): void {
 
 /**
  * Makes it with the choices of `pick`. No node's state changes with time while the heartbeat continues: a node with an
- * interval of a second is not live, and one with an interval of ten minutes is.
+ * interval of a second is not live, and one with an interval of ten minutes is, unless the board has a longest one.
  */
 export function makeLinkBoard(path: string, pick: (n: number) => number, count = 40): LinkNode[] {
   const used = 1 + pick(6);
   const goodbye = 2 ** bits.flags.goodbye;
   const names = ['first', ...Array.from({ length: count }, (_, i) => `n${i}`)];
-  const limits = { uncertainAfter: 4500, silentAfter: 10_500 };
+  // With a longest interval a node with one of ten minutes is judged by it: by 6 s and 12 s.
+  const limits =
+    pick(3) === 0
+      ? { uncertainAfter: 100, silentAfter: 200, longestInterval: 60_000 }
+      : { uncertainAfter: 4500, silentAfter: 10_500, longestInterval: 0 };
   const writer = openWriter({ path, cluster: '', capacity: count + 1, ...limits, nodes: names });
   const base = (monotonicNs() / MS) * MS;
   // Steps of 100 ms, with stamps between the steps: so no age is exactly at a limit.
@@ -95,8 +99,9 @@ export function makeLinkBoard(path: string, pick: (n: number) => number, count =
         nowNs: base,
         heartbeatNs: base,
         listeningSinceNs: 0n,
-        uncertainAfterNs: 4500n * MS,
-        silentAfterNs: 10_500n * MS,
+        uncertainAfterNs: BigInt(limits.uncertainAfter) * MS,
+        silentAfterNs: BigInt(limits.silentAfter) * MS,
+        longestIntervalMs: limits.longestInterval || Number.POSITIVE_INFINITY,
       },
       ...{ retired: false, link: known ? evidence[link]! : { heartbeatNs: 0n, listeningSinceNs: 0n } },
     };

@@ -292,6 +292,31 @@ t.test('nodes with a long interval', async t => {
   t.same(w.wrong, []);
 });
 
+t.test('a node with an interval that is longer than the longest', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const master = w.addMaster('m1', undefined, 60_000);
+  w.addNodes(1, 600_000);
+  w.addNodes(2);
+  const [seldom] = w.nodes as [Node];
+  seldom.nextNs = w.now + S;
+  master.startRelay();
+  w.startMirror();
+  w.run(20n * S);
+  t.same(w.counts(), { live: 3 });
+  w.run(245n * S, undefined, SLOW_TICK);
+  t.same(w.counts(), { live: 3 });
+  // Not for 45 minutes, and without loss never silent.
+  w.run(15n * S, undefined, SLOW_TICK);
+  t.same(w.counts(), { live: 2, uncertain: 1 });
+  w.run(325n * S, undefined, SLOW_TICK);
+  t.same(w.counts(), { live: 3 }, 'its next report came');
+  seldom.dead = true;
+  const since = w.now;
+  w.run(640n * S, undefined, SLOW_TICK);
+  t.same(w.counts(), { live: 2, silent: 1 }, `${(w.now - since) / S} s later`);
+});
+
 t.test('two masters: it follows the better one, and changes when that has gone', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
@@ -632,6 +657,7 @@ t.test("neither side touches the other one's board", async t => {
       capacity: 4,
       uncertainAfterNs: 1n,
       silentAfterNs: 2n,
+      longestIntervalMs: 0,
       instance: 0n,
       nowNs: 0n,
       ...trustOptions(undefined),

@@ -201,6 +201,7 @@ export class Master {
     readonly name: string,
     clock: Clock,
     directory: string,
+    readonly longestInterval = 0,
   ) {
     this.clock = clock;
     this.path = join(directory, name, 'board');
@@ -216,6 +217,7 @@ export class Master {
         capacity: 64,
         uncertainAfter: Number(UNCERTAIN / MS),
         silentAfter: Number(SILENT / MS),
+        longestInterval: this.longestInterval,
         nodes: [],
       }),
     );
@@ -298,8 +300,8 @@ export class World {
     return added;
   }
 
-  addMaster(name: string, clock = new Clock(2000n * S * BigInt(this.masters.length + 1))): Master {
-    const master = new Master(this, name, clock, this.directory);
+  addMaster(name: string, clock = new Clock(2000n * S * BigInt(this.masters.length + 1)), longestInterval = 0): Master {
+    const master = new Master(this, name, clock, this.directory, longestInterval);
     this.masters.push(master);
     return master;
   }

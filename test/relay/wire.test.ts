@@ -208,6 +208,7 @@ t.test(
       capacity: 4,
       uncertainAfterNs: 4_500_000_000n,
       silentAfterNs: 10_500_000_000n,
+      longestIntervalMs: 0,
       instance: 1n,
       nowNs: 1_000_000_000_000n,
       ...trustOptions(undefined),

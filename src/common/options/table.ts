@@ -113,6 +113,11 @@ export const options = {
   capacity: one('N', 'records on the board, 1 to 1000000', count(1, 1_000_000), standard('10240')),
   'uncertain-after': one('TIME', 'a node is no longer live after', time('100ms', '24h'), standard('4.5s')),
   'silent-after': one('TIME', 'a node is silent after', time('100ms', '24h'), standard('10.5s')),
+  'longest-interval': optional(
+    'TIME',
+    'a node that reports more rarely is judged as if it reported this often, 60s to 600s; default: 60s, or 600s where every report needs a signature',
+    time('60s', '600s'),
+  ),
   drain: one(
     'TIME',
     'drain interval of the sockets above 400 reports a second, 0ms to 100ms',

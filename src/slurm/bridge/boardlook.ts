@@ -91,7 +91,7 @@ function linksOf(snapshot: Snapshot): Map<number, SeenLink> {
 /** Everything about a node that a decision may depend on. */
 function seenNode(node: Node): SeenNode {
   const { snapshot, name, state, link } = node;
-  const { nowNs, silentAfterNs } = snapshot.evidence;
+  const { nowNs, silentAfterNs, longestIntervalMs } = snapshot.evidence;
   const { view, offset, stampNs = 0n } = node;
   const boot = node.field('boot_id');
   const interval = node.field('interval_ms');
@@ -99,7 +99,8 @@ function seenNode(node: Node): SeenNode {
   const since = entry && entry.listeningSinceNs > stampNs ? entry.listeningSinceNs : stampNs;
   // Without an entry there is no evidence: nobody has listened.
   const unheardMs = entry === undefined || entry.heartbeatNs <= since ? 0 : ms(entry.heartbeatNs - since);
-  const limitMs = ms(silentAfterNs) * (typeof interval === 'number' && interval > 1000 ? interval / 1000 : 1);
+  const judged = Math.min(typeof interval === 'number' ? interval : 0, longestIntervalMs);
+  const limitMs = (ms(silentAfterNs) * Math.max(judged, 1000)) / 1000;
   return {
     name,
     state,
