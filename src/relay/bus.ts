@@ -95,7 +95,7 @@ class Staying implements Connection {
     const link = this.#link;
     if (link === undefined) return;
     // The server would end the connection.
-    if (data.length > link.mostBytes)
+    if (link.mostBytes > 0 && data.length > link.mostBytes)
       this.#log.seldom('publish', `cannot publish: ${data.length} bytes are more than max_payload of ${link.server}`);
     else link.publish(subject, data, reply);
   }

@@ -5,7 +5,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import { VERSION } from '../common/version.js';
 import type { Access } from './natsaccess.js';
-import { type Info, type Operation, Parser } from './natswire.js';
+import { type Info, type Operation, Parser, ProtocolError } from './natswire.js';
 
 /** A message as it arrived. */
 export interface Message {
@@ -96,7 +96,7 @@ async function encrypted(socket: Socket, host: string, access: Access): Promise<
 export class NatsLink {
   /** HOST:PORT. */
   readonly server: string;
-  /** The longest message that the server accepts, bytes. */
+  /** The longest message that the server accepts, bytes; 0: it does not say. */
   mostBytes: number;
   readonly #socket: Socket;
   readonly #told: Told;
@@ -121,7 +121,8 @@ export class NatsLink {
         if (this.#owesPong) this.#send('PONG\r\n');
         this.#owesPong = false;
       } catch (error) {
-        this.end((error as Error).message);
+        if (!(error instanceof ProtocolError)) throw error;
+        this.end(error.message);
       }
     });
     socket.on('error', error => this.end(error.message));

@@ -79,6 +79,16 @@ for (const [what, greeting, after, why] of cases)
     t.ok((taken as number) <= MOST, `it took ${taken} bytes`);
   });
 
+t.test('servers that say no more', async t => {
+  for (const greeting of ['INFO {', 'INFO {"tls_required":true}\r\n', INFO]) {
+    const nats = await server(t, greeting, () => undefined);
+    const { bus, lines } = joined(t, nats);
+    await until('it is given up', () => lines.some(line => /the server does not answer/.test(line)));
+    bus.close();
+  }
+  t.pass('each is given up, and the next is tried');
+});
+
 t.test('more pings than anybody can answer', async t => {
   const pings = Buffer.alloc(6 << 16, 'PING\r\n');
   let told = () => '';
