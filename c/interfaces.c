@@ -21,6 +21,8 @@
 /* How many datagrams a dump or an answer may have. */
 #define MOST_PIECES (1 << 20)
 #define MOST_ANSWERS 16
+/* IFF_LOWER_UP of linux/if.h, which cannot be included together with net/if.h. */
+#define LOWER_UP (1u << 16)
 
 struct entry {
   struct bb_interface is;
@@ -147,7 +149,8 @@ static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
   if (info->ifi_family != AF_UNSPEC || info->ifi_index <= 0) return false;
   memset(seen, 0, sizeof *seen);
   seen->is.index = (unsigned)info->ifi_index;
-  seen->is.up = (info->ifi_flags & IFF_UP) != 0 && (info->ifi_flags & IFF_RUNNING) != 0;
+  const unsigned wanted = IFF_UP | IFF_RUNNING | LOWER_UP;
+  seen->is.up = (info->ifi_flags & wanted) == wanted;
   int left = (int)IFLA_PAYLOAD(message);
   for (const struct rtattr *a = IFLA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
     const size_t size = RTA_PAYLOAD(a);
@@ -366,6 +369,8 @@ int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, bb_in
   if (result == 1 && emptied == 1) s->lost = false;
   return result;
 }
+
+int bb_interfaces_fd(const struct bb_interfaces *s) { return s->changes; }
 
 struct bb_interfaces *bb_interfaces_open(void) {
   struct bb_interfaces *s = (struct bb_interfaces *)calloc(1, sizeof *s);

@@ -19,7 +19,10 @@ struct bb_interfaces;
 struct bb_interface {
   unsigned index;
   char name[IF_NAMESIZE]; /* not one of its alternative names, which if_nametoindex() knows too */
-  bool up;                /* IFF_UP and IFF_RUNNING (lo's operstate is "unknown", so operstate is of no use) */
+  /* IFF_UP, IFF_LOWER_UP and IFF_RUNNING: of a lost carrier LOWER_UP says at once, with whatever message comes next, and
+   * RUNNING when the kernel's linkwatch has run; of one that is back RUNNING says that it is in use again. (lo's operstate
+   * is "unknown", so operstate is of no use.) */
+  bool up;
 };
 
 /* A change of an interface. One drain may report several changes of the same interface, in the order in which they
@@ -29,8 +32,8 @@ struct bb_interface_news {
   bool gone;              /* no interface has this index and name any more: it was deleted, moved to another namespace, or renamed */
   /* It is down, or was down since the last change, even if that is over. A new interface and one that is gone were
    * down: nothing could be heard on them. One that was only renamed was not: its new name comes without this flag,
-   * although the old one is gone. The kernel reports a lost carrier up to a second late (linkwatch), and so does
-   * this; for a carrier that was lost for less time, only its counter shows it. */
+   * although the old one is gone. The kernel may report a lost carrier a second late (linkwatch), or later under load,
+   * and so does this; for a carrier that was lost for less time, only its counter shows it. */
   bool was_down;
 };
 
@@ -55,6 +58,9 @@ void bb_interfaces_close(struct bb_interfaces *interfaces);
  * again, and a lost message stays lost until a drain has returned 1. */
 int bb_interfaces_drain(struct bb_interfaces *interfaces, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
                         void *context);
+
+/* The socket that is readable when there is something to drain. */
+int bb_interfaces_fd(const struct bb_interfaces *interfaces);
 
 /* The interface as of the last drain, valid until the next one; NULL if there is none. By number it is a binary
  * search, by name a linear one. */

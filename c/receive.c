@@ -450,14 +450,15 @@ static void have_missed(struct bb_receiver *r, const char *interface) {
 }
 
 /* The present number of the interface of that name, 0: there is none. False if that is unknown: asking the kernel
- * needs a descriptor, and a lack of descriptors must not look like an interface that is gone. */
+ * needs a descriptor, and a lack of descriptors must not look like an interface that is gone. The kernel is asked only
+ * where nothing else is known: for a name that it does not have, it first runs modprobe, and we would wait for that. */
 static bool find_interface(const struct bb_receiver *r, const char *name, unsigned *index) {
-  const struct bb_interface *is = r->interfaces == NULL ? NULL : bb_interfaces_by_name(r->interfaces, name);
-  if (is != NULL) {
-    *index = is->index;
+  if (r->interfaces != NULL) {
+    const struct bb_interface *is = bb_interfaces_by_name(r->interfaces, name);
+    *index = is == NULL ? 0 : is->index;
     return true;
   }
-  *index = if_nametoindex(name); /* It knows its alternative names, too. */
+  *index = if_nametoindex(name);
   return *index != 0 || errno == ENODEV;
 }
 
@@ -557,7 +558,8 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
     struct membership *m = &r->memberships[r->membership_count++];
     *m = (struct membership){.fd = fd, .group = address, .index = index};
     set_port(&m->group, (uint16_t)bound);
-    snprintf(m->interface, sizeof m->interface, "%s", interface == NULL ? "" : interface);
+    /* Its own name, by which it is watched: the one that was given may be an alternative name. */
+    if (interface != NULL && if_indextoname(index, m->interface) == NULL) snprintf(m->interface, sizeof m->interface, "%s", interface);
     return bound;
   }
   snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
@@ -1197,16 +1199,19 @@ static void wait_for_tick(const struct bb_receiver *r) {
 
 static void *run(void *argument) {
   struct bb_receiver *r = (struct bb_receiver *)argument;
-  struct pollfd fds[1 + BB_MOST_SOCKETS] = {{.fd = r->wake, .events = POLLIN}};
-  for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
+  struct pollfd fds[2 + BB_MOST_SOCKETS] = {
+    {.fd = r->wake, .events = POLLIN},
+    {.fd = r->interfaces == NULL ? -1 : bb_interfaces_fd(r->interfaces), .events = POLLIN}, /* -1 is ignored */
+  };
+  for (int i = 0; i < r->count; i++) fds[2 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
   const struct timespec heartbeat = {HEARTBEAT_NS / SECOND, HEARTBEAT_NS % SECOND};
   bool stop = false;
   while (!stop && !r->status.displaced) { /* only this thread sets it */
     if (!r->again) {
-      /* Blocks for the first report, and then until the tick unless reports are few; while they keep coming, until
+      /* Blocks for the first report, or news of an interface, and then until the tick unless reports are few; while they keep coming, until
        * the tick at once. Wake-ups are expensive, not copies; a sleep costs less than waiting for requests, which
        * have time until the tick. */
-      if (!r->busy) ppoll(fds, 1 + (nfds_t)r->count, &heartbeat, NULL);
+      if (!r->busy) ppoll(fds, 2 + (nfds_t)r->count, &heartbeat, NULL);
       if (r->busy || r->spare_ns < SELDOM_NS) wait_for_tick(r);
     }
     if (was_displaced(r)) break;

@@ -212,6 +212,28 @@ function inside(): void {
     await end(t, watcher);
   });
 
+  t.test(
+    'a carrier that is lost is told with the next message, before the kernel says that it does not run',
+    async t => {
+      const watcher = await watch(t);
+      const owner = program(t);
+      t.equal(await owner.get('tap t0'), '0');
+      ip('link set t0 up');
+      // The kernel tells that at most once a second, so that of several in a row it is late.
+      for (let i = 0; i < 3; i++) {
+        await newsUntil(t, watcher, 'it is up', news => last(news, 't0') === 'up');
+        t.equal(await owner.get(`carrier t0 0 ${1400 + i}`), '0');
+        const { lines } = await watcher.ask('drain');
+        t.match(await watcher.get('name t0'), / down$/);
+        t.same([last(parse(t, lines), 't0'), about(parse(t, lines), 't0').length], ['down', 1], 'once');
+        await owner.get(`carrier t0 1 ${1500 + i}`);
+      }
+      await end(t, owner);
+      await newsUntil(t, watcher, 'the tap is gone', news => last(news, 't0') === 'gone');
+      await end(t, watcher);
+    },
+  );
+
   t.test('deleted and made again under the same name', async t => {
     ip('link add d0 type veth peer name d1');
     const watcher = await watch(t);

@@ -5,8 +5,11 @@
 // @seconds 60
 // @waits
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { testProgram } from '../kit/compiling.js';
@@ -717,6 +720,33 @@ t.test(
     master.ip('link set p1 up', 'link set p2 up');
     (world.downs.at(-1) ?? { to: 0 }).to = now();
     await world.are('live', 'x1', 'x2', 'x3');
+
+    // Its only port leaves it. The kernel says within that command that it has no carrier (or does not: then nothing is
+    // promised), and up to a second later that it does not run; of several in a row, that is late.
+    const [command = '', ...words] = [...master.prefix, 'ip', '-o', 'monitor', 'link'];
+    const monitor = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(monitor, 'close');
+    t.teardown(async () => {
+      monitor.kill();
+      await ended;
+    });
+    let told: string[] = [];
+    createInterface(monitor.stdout).on('line', line => {
+      const [, flags] = /^\d+: br0: <(.*?)>/.exec(line) ?? [];
+      if (flags !== undefined) told.push(flags);
+    });
+    master.ip('link set p1 nomaster');
+    for (let i = 0; i < 3; i++) {
+      told = [];
+      const [, left] = master.ip('link set p2 nomaster');
+      const { heartbeat } = await world.isDown('br0');
+      await until('the kernel says that it does not run', () => told.some(flags => flags.includes('NO-CARRIER')));
+      // The first drain that began after it was told does not hear the link any more.
+      if (/LOWER_UP|NO-CARRIER/.test(told[0] ?? '')) t.comment('the kernel did not say so at once');
+      else t.ok(heartbeat <= left, `heard until ${(heartbeat - left) / MS} ms after the kernel told`);
+      master.ip('link set p2 master br0');
+      await world.isUp('br0');
+    }
     await world.judge();
   },
 );
