@@ -261,7 +261,7 @@ export class Sites {
       sites.servers.push(partOf(name, server.child, again));
     };
     // In addition to the example: the relay of m2, and a mirror with the name of the other site.
-    const users = `    { user: relay-m2, password: "relay-password", permissions: { publish: "beoboard.v1.home.alpha.m2.>", subscribe: ["beoboard.v1.home.alpha.m2.ping", "beoboard.v1.home.alpha.m2.ask", "beoboard.v1.home.alpha.m2.wait"], allow_responses: { max: 1, expires: "1s" } } }\n`;
+    const users = `    { user: relay-m2, password: "relay-password", permissions: { publish: "beoboard.v1.home.alpha.m2.>", subscribe: ["beoboard.v1.home.alpha.m2.ping", "beoboard.v1.home.alpha.m2.ping.*", "beoboard.v1.home.alpha.m2.ask", "beoboard.v1.home.alpha.m2.ask.*", "beoboard.v1.home.alpha.m2.wait"], allow_responses: { max: 1, expires: "1s" } } }\n`;
     for (const [i, name] of HUBS.entries()) {
       const routes = HUBS.flatMap((_, k) => (k === i ? [] : [`nats-route://${addressOf(k + 1)}:6222`]));
       const config = filled('server.conf', [
