@@ -220,7 +220,7 @@ t.test('what others wrote controls no terminal', async t => {
       'dump',
       'dump --json',
       'xml',
-      'metrics --collect interfaces',
+      'metrics --collect state',
     ],
     ...['check', 'nodes --state live', 'jobs', 'events --for 1ms --last 5', 'status --where \'os_release~"\x1b"\''],
   ];
@@ -232,7 +232,7 @@ t.test('what others wrote controls no terminal', async t => {
     else t.ok(stdout.includes(evil), 'a format has texts as they are');
   }
   if (NO_TERMINAL !== undefined) return;
-  const argv = ['metrics', '--board', path, '--collect', 'interfaces'];
+  const argv = ['metrics', '--board', path, '--collect', 'state'];
   const terminal = await onTerminal(t, [process.execPath, PROGRAM, ...argv]);
   await terminal.exit;
   t.match(terminal.output(), 'e\\u{202e}\\u{2066}\\u{1b}[2J\\u{9b}\\u{200f}', 'but not on a terminal');
