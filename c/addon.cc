@@ -743,6 +743,14 @@ struct Changing {
   char why[kWhy] = "";
 };
 
+struct Failing {
+  static void Do(struct bb_writer* writer, void* self) {
+    bb_writer_reload_failed(writer, static_cast<Failing*>(self)->part);
+  }
+
+  enum bb_reload_part part;
+};
+
 class Writer : public Napi::ObjectWrap<Writer> {
  public:
   static Napi::Function Class(Napi::Env env) {
@@ -843,6 +851,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     return DefineClass(env, "Receiver",
                        {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt), InstanceMethod("join", &Receiver::Join),
                         InstanceMethod("start", &Receiver::Start), InstanceMethod("change", &Receiver::Change),
+                        InstanceMethod("reloadFailed", &Receiver::ReloadFailed),
                         InstanceMethod("forget", &Receiver::Forget),
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
@@ -939,6 +948,12 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     Changing change(info[0].As<Napi::Object>());
     bb_receiver_run(Running(info.Env()), Changing::Do, &change);
     if (!change.ok) throw Napi::Error::New(info.Env(), change.why);
+  }
+
+  // reloadFailed(part)
+  void ReloadFailed(const Napi::CallbackInfo& info) {
+    Failing failing{static_cast<enum bb_reload_part>(info[0].As<Napi::Number>().Uint32Value())};
+    bb_receiver_run(Running(info.Env()), Failing::Do, &failing);
   }
 
   // forget(names): of each whether it had a record.

@@ -64,12 +64,12 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
 }
 
-/* Layouts whose boards a receiver takes over as they are: fields that were defined since are not written by
- * receivers, and were zero. The hash stays unchanged, so that an old receiver can take such a board back, too. */
+/* Layouts whose boards a receiver takes over as they are: fields that were defined since were reserved and zero, and
+ * old programs ignore them. The hash stays unchanged, so that an old receiver can take such a board back, too. */
 static const uint64_t TAKEN_AS_THEY_ARE[] = {
   BB_HASH_BOARD_V2,
   UINT64_C(0x41b546ae8c5eb7d1), /* of 0.1.0, without mirrors */
-  UINT64_C(0xba826339fdaf92da), /* without a longest interval */
+  UINT64_C(0xba826339fdaf92da), /* without the longest interval, the accepted keys and the failed reload */
 };
 
 static bool is_known_layout(uint64_t hash) {

@@ -174,8 +174,12 @@ static void take_keys(struct bb_writer *w, const struct bb_writer_options *o, st
   w->required = keys == NULL ? BB_AUTH_ALG_NONE : o->required;
 }
 
-static void write_limits(struct bb_writer *w, const struct bb_writer_options *o) {
+/* What is in force from now on. */
+static void write_terms(struct bb_writer *w, const struct bb_writer_options *o) {
   struct bb_board_header *h = w->board.header;
+  for (size_t i = 0; i < sizeof h->accepted_keys / sizeof *h->accepted_keys; i++)
+    bb_store(&h->accepted_keys[i], i < o->key_count ? o->keys[i].id + UINT64_C(1) : 0);
+  bb_store(&h->reload_failed_at, BB_RELOAD_PART_NONE);
   bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
   bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
   bb_store(&h->longest_interval_ms, o->longest_interval_ms);
@@ -218,7 +222,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   bb_file_use_huge_pages(&w->board, INT64_MAX);
   /* Before it is published: no reader may see a board without the names of the list. */
   insert_listed(&w->board, o->nodes, o->node_count);
-  write_limits(w, o);
+  write_terms(w, o);
   bb_begin_instance(&w->board, w->board.header->instance + 1);
   return bb_file_publish(&w->place, &w->board, why, size);
 }
@@ -252,7 +256,7 @@ static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char
 /* Continues a board that was taken over, with everything on it. */
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   if (!select_nodes(w, o, why, size)) return false;
-  write_limits(w, o);
+  write_terms(w, o);
   bb_begin_instance(&w->board, w->board.header->instance + 1);
   bb_add_event(&w->board, BB_EVENT_KIND_TAKEOVER, BB_NO_SUBJECT, w->board.header->instance, NULL);
   return true;
@@ -335,8 +339,14 @@ bool bb_writer_change(struct bb_writer *w, const struct bb_writer_options *o, ch
     return false;
   }
   take_keys(w, o, keys);
-  write_limits(w, o);
+  write_terms(w, o);
   return true;
+}
+
+void bb_writer_reload_failed(struct bb_writer *w, enum bb_reload_part part) {
+  struct bb_board_header *h = w->board.header;
+  if (h->reload_failed_at == BB_RELOAD_PART_NONE) bb_store(&h->reload_failed_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
+  bb_store(&h->reload_failed_at, part);
 }
 
 bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t count, bool *found, char *why, size_t size) {

@@ -61,6 +61,9 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t why_size);
  * line in `why`, if that fails; then nothing has changed. */
 bool bb_writer_change(struct bb_writer *writer, const struct bb_writer_options *options, char *why, size_t why_size);
 
+/* The options could not be read again: says on the board what, and since when, until a change or another start. */
+void bb_writer_reload_failed(struct bb_writer *writer, enum bb_reload_part part);
+
 /* Removes nodes, by a new board as above. `found` says for each name whether it had a record. A node of the node
  * list stays as one that never reported. */
 bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t count, bool *found, char *why,

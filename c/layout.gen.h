@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x820f3dd7ac20e79e)
+#define BB_HASH_BOARD_V2 UINT64_C(0x04ee0e215f6c265d)
 #define BB_HASH_RELAY_V1 UINT64_C(0xea10510f3776f13e)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -149,6 +149,20 @@ static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "takeover",
   "forget",
   "followed",
+};
+
+enum bb_reload_part {
+  BB_RELOAD_PART_NONE = 0,
+  BB_RELOAD_PART_OPTIONS = 1,
+  BB_RELOAD_PART_NODES = 2,
+  BB_RELOAD_PART_KEYS = 3,
+};
+#define BB_RELOAD_PART_COUNT 4
+static const char *const bb_reload_part_names[] __attribute__((unused)) = {
+  "none",
+  "options",
+  "nodes",
+  "keys",
 };
 
 enum bb_reason {
@@ -833,7 +847,9 @@ struct bb_board_header {
   uint64_t softnet_drops;
   uint64_t reserved3;
   uint64_t refused[32];
-  uint64_t reserved4[4];
+  uint64_t accepted_keys[2];
+  uint64_t reload_failed_at;
+  uint64_t reload_failed_ns;
   uint64_t mirror_masters;
   uint64_t mirror_followed;
   uint64_t mirror_heard;
@@ -906,7 +922,9 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, unfit_drops) == 424, "board_he
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, softnet_drops) == 432, "board_header.softnet_drops");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved3) == 440, "board_header.reserved3");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, refused) == 448, "board_header.refused");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved4) == 704, "board_header.reserved4");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, accepted_keys) == 704, "board_header.accepted_keys");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reload_failed_at) == 720, "board_header.reload_failed_at");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reload_failed_ns) == 728, "board_header.reload_failed_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_masters) == 736, "board_header.mirror_masters");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_followed) == 744, "board_header.mirror_followed");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_heard) == 752, "board_header.mirror_heard");

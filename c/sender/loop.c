@@ -234,6 +234,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
     const uint32_t said_ms = course.identity.interval_ms;
+    calls->due();
     steer();
     if (course.identity.interval_ms != said_ms) calls->interval();
     changed = false; /* this is the immediate report */

@@ -15,6 +15,7 @@ struct course {
 /* Callbacks of the loop. */
 struct loop_calls {
   void (*hangup)(void);   /* SIGHUP came */
+  void (*due)(void);      /* a report is due */
   void (*ready)(void);    /* the first report is out */
   void (*interval)(void); /* reports say another interval, because of the pace file */
 };

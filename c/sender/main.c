@@ -105,14 +105,22 @@ static void tell_interval(void) {
   service_status(text_of(&words));
 }
 
-/* Applies new destinations, name and interval; if anything is invalid, nothing changes. */
-static void change(void) {
+/* The key file could not be read at the last SIGHUP, for the reason that was told. */
+static bool lacks_key;
+static char told_lack[sizeof fault_text];
+
+/* Applies new destinations, name, key and interval; if anything is invalid, nothing changes. */
+static void change(bool is_retry) {
   static struct options fresh LARGE;
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
-  if (options_read(arguments, argument, &fresh, &fault) != OPTIONS_GOOD || !set_course(&fresh, &to, &fault)) {
-    say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; nothing has changed", (char *)NULL);
+  const bool good = options_read(arguments, argument, &fresh, &fault) == OPTIONS_GOOD;
+  lacks_key = good && !set_course(&fresh, &to, &fault);
+  if (!good || lacks_key) {
+    if (!is_retry || strcmp(text_of(&fault), told_lack) != 0)
+      say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; nothing has changed", lacks_key ? ", tries again" : "", (char *)NULL);
+    memcpy(told_lack, fault_text, sizeof told_lack);
     return;
   }
   loop_leave(&to);
@@ -126,13 +134,20 @@ static void change(void) {
   say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
 }
 
-static void read_again(void) {
-  service_reloading();
-  change();
+static void read_options(bool is_retry) {
+  if (!is_retry) service_reloading();
+  change(is_retry);
   char text[800];
   struct words words = WORDS(text);
   describe(&words);
   service_ready(text_of(&words));
+}
+
+static void read_again(void) { read_options(false); }
+
+/* A key file that could not be read is tried again with each report. */
+static void try_again(void) {
+  if (lacks_key) read_options(true);
 }
 
 /* Checks whether somebody still reads stdout; a full disk ends the program. */
@@ -147,7 +162,7 @@ static bool has_stdout(void) {
 }
 
 static int run(void) {
-  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready, .interval = tell_interval};
+  static const struct loop_calls calls = {.hangup = read_again, .due = try_again, .ready = tell_ready, .interval = tell_interval};
   uint64_t reports;
   const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
   has_stdout();
@@ -194,7 +209,7 @@ static bool settle(const struct user *user, struct words *fault) {
 
 int main(int argc, char *argv[]) {
   struct words fault = WORDS(fault_text);
-  struct user user = {(uid_t)-1, (gid_t)-1};
+  struct user user = {(uid_t)-1, (gid_t)-1, ""};
   arguments = argc;
   argument = argv;
   signal(SIGPIPE, SIG_IGN);
@@ -216,9 +231,11 @@ int main(int argc, char *argv[]) {
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretence.on ? pretence.version : version_number();
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
-  if (!set_course(&options, &course, &fault)) return refuse_start(&fault, USAGE);
 
-  /* A failure that may be temporary has another code than wrong usage: a service manager tries again. */
+  /* A failure that may be temporary has another code than wrong usage: a service manager tries again. A key file may
+   * be there, and readable, by then. */
+  if (!set_course(&options, &course, &fault))
+    return refuse_start(&fault, service_is_managed() ? NOT_SO : USAGE);
   if (!loop_open(options.once, &fault)) return refuse_start(&fault, NOT_SO);
   if (!outlets_open(SIGNAL_ANSWER)) return lack_memory(&fault);
   outlets_change(&options);

@@ -18,7 +18,8 @@ static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t 
   if (!next_part(&left, ':', &login) || !next_part(&left, ':', &password) || !next_part(&left, ':', &uid)) return false;
   if (!next_part(&left, ':', &gid) || !text_u64(uid, &numbers[0]) || !text_u64(gid, &numbers[1])) return false;
   if (is_id ? numbers[0] != id : !span_is(login, name)) return false;
-  *user = (struct user){(uid_t)numbers[0], (gid_t)numbers[1]};
+  *user = (struct user){(uid_t)numbers[0], (gid_t)numbers[1], ""};
+  if (login.len < sizeof user->name) memcpy(user->name, login.at, login.len);
   return true;
 }
 
@@ -47,13 +48,19 @@ bool find_user(const char *name, struct user *user, struct words *fault) {
   const bool is_id = text_u64(text, &id) && id < UINT32_MAX;
   if (find_line(text, is_id, id, user)) return true;
   if (is_id) { /* as in containers, which may not have their users in it */
-    *user = (struct user){(uid_t)id, (gid_t)id};
+    *user = (struct user){(uid_t)id, (gid_t)id, ""};
     return true;
   }
   add_text(fault, "--user: there is no user ");
   add_quoted(fault, text);
   add_text(fault, " in /etc/passwd; name one that is there, or write an id");
   return false;
+}
+
+void add_user(struct words *words, uid_t uid) {
+  struct user user;
+  if (find_line((struct span){NULL, 0}, true, uid, &user) && user.name[0] != 0) add_text(words, user.name);
+  else add_number(words, uid);
 }
 
 static bool refuse(struct words *fault, const char *what) {

@@ -8,10 +8,13 @@
 struct user {
   uid_t uid;
   gid_t gid;
+  char name[33]; /* empty: without one */
 };
 
 /* The ids of a user, by name or id; false with the reason in `fault`. */
 bool find_user(const char *name, struct user *user, struct words *fault);
+/* The name of a user, or the id. */
+void add_user(struct words *words, uid_t uid);
 /* Becomes that user permanently. */
 bool become(const struct user *user, struct words *fault);
 /* From now on no program that we run can gain privileges. */

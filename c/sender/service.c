@@ -22,6 +22,8 @@ void service_open(void) {
   half_ns = number / 2 * 1000;
 }
 
+bool service_is_managed(void) { return manager != NULL; }
+
 /* What is not taken is lost: a manager that does not read must not delay a report. */
 static void inform(const char *message) {
   if (manager == NULL) return;

@@ -1,10 +1,13 @@
 /* The sender under a service manager: reports to it as in sd_notify(3). Does nothing if there is none. */
 #ifndef BB_SENDER_SERVICE_H
 #define BB_SENDER_SERVICE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Reads the environment; to be called before anything is sent to the manager. */
 void service_open(void);
+/* Whether somebody starts us again when we end, and gives up if that is for wrong usage. */
+bool service_is_managed(void);
 /* The sender is ready: after its start, and after it has read its options again. `status` is a line for people. */
 void service_ready(const char *status);
 /* It reports differently from now on. */

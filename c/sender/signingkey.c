@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "kernelfile.h"
+#include "privileges.h"
 
 #define MOST_KEYS_BYTES 4096
 #define MOST_LINES 2u
@@ -94,16 +95,34 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
   return false;
 }
 
-static bool take(int fd, const char *name, uid_t other, struct key *key, struct words *why) {
+/* Whether a file of that user may be trusted: root's, our own, that of the user to become, and for root, who starts
+ * daemons, theirs. */
+static bool is_trusted(uid_t uid, uid_t other) {
+  struct user daemon;
+  char reason[200];
+  struct words fault = WORDS(reason);
+  return uid == 0 || uid == geteuid() || uid == other || (geteuid() == 0 && find_user("beoboard", &daemon, &fault) && uid == daemon.uid);
+}
+
+/* The command that lets us read the file. */
+static void add_chown(struct words *words, const char *path, uid_t other) {
+  add_text(words, "run chown ");
+  add_user(words, other);
+  add_text(words, ": ");
+  add_one_line(words, span_of(path));
+}
+
+static bool take(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
   static char text[MOST_KEYS_BYTES + 1];
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
     add_text(why, "is not a key file; beoboard keygen makes one");
-  } else if (stats.st_uid != 0 && stats.st_uid != geteuid() && stats.st_uid != other) {
+  } else if (!is_trusted(stats.st_uid, other)) {
     add_text(why, "belongs to user ");
     add_number(why, stats.st_uid);
-    add_text(why, "; it must belong to this user or to root: use chown");
+    add_text(why, "; it must belong to this user or to root: ");
+    add_chown(why, path, other);
   } else if ((stats.st_mode & 077) != 0) {
     add_text(why, "can be read by others; run chmod 600, and replace the key if somebody may have read it");
   } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, MOST_KEYS_BYTES + 1, &length) != 0) {
@@ -125,12 +144,14 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
     const int error = errno;
     add_text(fault, "cannot be read: ");
     add_text(fault, why_unreadable(error));
-    add_text(fault, "; name a key file that this user can read");
+    add_text(fault, "; ");
+    if (error == EACCES || error == EPERM) add_chown(fault, path, other);
+    else add_text(fault, "name a key file that this user can read");
     return false;
   }
-  char reason[300];
+  char reason[900];
   struct words why = WORDS(reason);
-  const bool good = take(fd, name, other, key, &why);
+  const bool good = take(fd, path, name, other, key, &why);
   close(fd);
   add_one_line(fault, (struct span){reason, why.len});
   return good;

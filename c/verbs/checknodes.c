@@ -250,8 +250,9 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
     doubtful += is_ill[i] != 0 || is_gone[i] != 0 || ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
-  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) ? WARNING : OK;
-  struct words text = long_words(), figures = long_words(), parts = long_words();
+  struct words text = long_words(), figures = long_words(), parts = long_words(), reload = long_words();
+  const bool is_old = add_reload(&reload, c);
+  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) || is_old ? WARNING : OK;
   bool is_first = true;
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], &is_first);
   if (!is_first) add_text(&text, "of ");
@@ -263,6 +264,8 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
     add_text(&text, "; ");
     add_text(&text, remarks->texts[i]);
   }
+  if (is_old) add_text(&text, "; ");
+  if (is_old) add_text(&text, text_of(&reload));
   if (is_open) add_text(&text, "; fails open");
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
   add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);

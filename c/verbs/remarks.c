@@ -112,6 +112,35 @@ static void add_moment(struct words *words, const struct bb_look *look, uint64_t
   add_text(words, ")");
 }
 
+/* ---- The receiver ---- */
+
+static void add_accepted_keys(struct words *words, const struct bb_board_header *h) {
+  const uint64_t first = h->accepted_keys[0] != 0 ? h->accepted_keys[0] : h->accepted_keys[1];
+  const bool two = h->accepted_keys[0] != 0 && h->accepted_keys[1] != 0;
+  if (first == 0) {
+    add_text(words, "reports are still not verified");
+    return;
+  }
+  add_text(words, two ? "keys " : "key ");
+  add_number(words, first - 1);
+  if (two) add_text(words, " and ");
+  if (two) add_number(words, h->accepted_keys[1] - 1);
+  add_text(words, two ? " are still accepted" : " is still accepted");
+}
+
+bool add_reload(struct words *words, const struct census *c) {
+  const struct bb_board_header *h = c->header;
+  if (h->reload_failed_at == BB_RELOAD_PART_NONE || h->reload_failed_at >= BB_RELOAD_PART_COUNT) return false;
+  const bool keys = h->reload_failed_at == BB_RELOAD_PART_KEYS, nodes = h->reload_failed_at == BB_RELOAD_PART_NODES;
+  ADD(words, "the receiver could not read its ", keys ? "key file" : nodes ? "node list" : "options", " again since ");
+  add_moment(words, &c->look, since_ns(&c->look, h->reload_failed_ns));
+  add_text(words, ": ");
+  if (keys) add_accepted_keys(words, h);
+  else add_text(words, nodes ? "the list before still holds" : "those before still hold");
+  add_text(words, "; its log says why");
+  return true;
+}
+
 /* ---- Links ---- */
 
 struct links {

@@ -14,6 +14,9 @@ struct remarks {
  * heard. */
 struct remarks remarks_of(const struct census *census, const struct some *kept);
 
+/* Adds that the receiver goes on with old options, because it could not read them again; false: it could. */
+bool add_reload(struct words *words, const struct census *census);
+
 /* 1 node, 2 nodes. */
 void add_plural(struct words *words, size_t count);
 

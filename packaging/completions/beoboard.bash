@@ -42,7 +42,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
     status:--color | show:--color | events:--color | zoom:--color | jobs:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
-    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | dump:--owner | relay:--owner)
+    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | dump:--owner | keygen:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
@@ -91,7 +91,7 @@ _beoboard_words() {
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;
       forget) COMPREPLY=($(compgen -W '--board --json --config --help -h' -- "$cur")) ;;
       pace) COMPREPLY=($(compgen -W '--nodes -w --interval --for --off --via --pace-file --dry-run --help -h' -- "$cur")) ;;
-      keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --relay --help -h' -- "$cur")) ;;
+      keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --relay --owner --help -h' -- "$cur")) ;;
       relay) COMPREPLY=($(compgen -W '--board --owner --nats --site --master --key-file --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
       mirror) COMPREPLY=($(compgen -W '--board --nats --site --cluster --trust --key-file --require --clock-window --capacity --name --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
       load) COMPREPLY=($(compgen -W '--to --size --prefix --nodes --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;

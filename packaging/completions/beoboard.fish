@@ -268,6 +268,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l key-id -x -d 'th
 complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l key-file -rF -d 'the key, in a file that only its owner can read'
 complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l nodes -xa '(__beoboard_nodes)' -d 'nodes to make keys for, as a host list or @FILE'
 complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l relay -d 'make the two keys of a relay, FILE and FILE.pub; mirrors need the second'
+complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l owner -xa '(__fish_complete_users)' -d 'the user to whom the files belong, by name or id; only root can give them away'
 complete -c beoboard -n '__fish_seen_subcommand_from keygen' -l help -s h -d 'show this help'
 complete -c beoboard -n '__fish_seen_subcommand_from relay' -l board -rF -d 'the board file'
 complete -c beoboard -n '__fish_seen_subcommand_from relay' -l owner -xa '(__fish_complete_users)' -d 'trust boards of this user too, by name or id'

@@ -2,7 +2,7 @@
 
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
-import { linkNews } from '../shm/sentences.js';
+import { linkNews, reloadText } from '../shm/sentences.js';
 import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 
 /** A node of the census. */
@@ -28,6 +28,8 @@ export interface Census {
   readonly stalled: boolean;
   readonly closed: boolean;
   readonly heartbeatAgeMs: number;
+  /** That the receiver could not read its options again. */
+  readonly reload?: string | undefined;
 }
 
 /** What to keep, and among which nodes; undefined: all. */
@@ -47,6 +49,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = roll.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
+  const reload = reloadText(roll.board);
   const remarks = linkRemarks(roll, asked);
   if (!stalled && !retired && Object.keys(roll.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
@@ -66,6 +69,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
+    reload,
   };
 }
 

@@ -110,7 +110,7 @@ function told(groups: readonly (readonly [what: string, names: readonly string[]
 
 /** The verdict with --where: nodes count for which the condition holds. */
 export function judgeSelection(
-  { names, asked, strangers, remarks }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks'>,
+  { names, asked, strangers, remarks, reload }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks' | 'reload'>,
   condition: string,
   { warning, critical, fail }: Limits,
 ): Verdict {
@@ -118,7 +118,7 @@ export function judgeSelection(
   const open = excused(strangers, fail);
   const count = names.length + (open ? 0 : strangers.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
-  const code = count > limits[1] ? 2 : count > limits[0] ? 1 : 0;
+  const code = count > limits[1] ? 2 : count > limits[0] || reload !== undefined ? 1 : 0;
   const where = `with ${oneLine(condition)}`;
   const parts = told([
     [where, names],
@@ -127,14 +127,14 @@ export function judgeSelection(
   const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
-    text: [text, ...remarks, ...(open ? ['fails open'] : [])].join('; '),
+    text: [text, ...remarks, ...(reload === undefined ? [] : [reload]), ...(open ? ['fails open'] : [])].join('; '),
     figures: `matching=${count};${limits.join(';')};0;${total}`,
   };
 }
 
 /** The verdict on a board that has something to report. */
 export function judgeCensus(census: Census, options: Limits, ailing: Ailing = new Map()): Verdict {
-  const { counts, kept, strangers, remarks } = census;
+  const { counts, kept, strangers, remarks, reload } = census;
   const open = excused(strangers, options.fail);
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
@@ -152,7 +152,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
   // No node is counted twice: an uncertain one may have an ailment too.
   const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
-  const code = bad > critical ? 2 : doubtful > warning ? 1 : 0;
+  const code = bad > critical ? 2 : doubtful > warning || reload !== undefined ? 1 : 0;
   const parts = told([...groups, ...ailing]);
   const nodes = plural(total);
   const figures = [
@@ -170,6 +170,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
     text: [
       parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
       ...remarks,
+      ...(reload === undefined ? [] : [reload]),
       ...(open ? ['fails open'] : []),
     ].join('; '),
     figures: figures.join(' '),

@@ -7,24 +7,30 @@ import {
   constants,
   existsSync,
   fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
+  lchownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Failure, usable } from '../common/failure.js';
-import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
+import { DAEMON, type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
+import { findUser, type User, userName } from '../common/users.js';
 import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({
   name: 'keygen',
   summary: VERBS.keygen,
-  options: ['key-id', 'key-file', 'nodes', 'relay'],
+  options: ['key-id', 'key-file', 'nodes', 'relay', 'owner'],
   forms: forms.keygen,
   arguments: ['<file>'],
   examples: [
@@ -35,7 +41,7 @@ export const verb = defineVerb({
     'beoboard keygen --relay /etc/beoboard/relay.key',
   ],
   notes:
-    "Files are made with mode 0600; existing files are never overwritten. With --nodes and a directory, each node's key goes to NODE.key in it; several nodes need a directory, which is created if missing. - writes to stdout. Whoever has the cluster key can send reports for every node. With node keys it stays on the master, where receivers derive the node keys from it. Exit codes: 0 made, 1 not made.",
+    "Files are made with mode 0600; existing files are never overwritten. As root, the cluster's and a relay's secret key belong to the user beoboard if there is one, and keys of --nodes to root; --owner names another. Root makes no file in a folder of another user, or that others can write. With --nodes and a directory, each node's key goes to NODE.key in it; several nodes need a directory, which is created if missing. - writes to stdout. Whoever has the cluster key can send reports for every node. With node keys it stays on the master, where receivers derive the node keys from it. Exit codes: 0 made, 1 not made.",
 });
 
 const SECRET_BYTES = 32;
@@ -62,40 +68,122 @@ const WHY: Record<string, string> = {
   EPERM: 'this user may not write there; run as root, or name another path',
   EROFS: 'the file system is read-only; name another path',
   ENOSPC: 'the disk is full; make room',
+  EEXIST: 'it exists by now, and keys are never overwritten; name another file',
 };
 
 function whyNotMade({ code = '' }: NodeJS.ErrnoException): string {
   return `cannot be made: ${WHY[code] ?? code}`;
 }
 
-/** Writes a file that was not there, by default for its owner alone. */
-function make(path: string, text: string, mode = 0o600): void {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, mode);
+/** The mode bits of a file or a folder that others than its owner can write. */
+const OTHERS_WRITE = 0o022;
+
+/**
+ * A folder for keys, open, so that everything is done in this one whatever its path means by then. Root takes no link,
+ * and no folder that belongs to another than root or the owner of the keys, or that others can write: they could put
+ * a file of their own in the key's place.
+ */
+function openFolder(path: string, owner: User | undefined): number {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY;
+  if (owner === undefined) return openSync(path, flags);
+  if (lstatSync(path).isSymbolicLink()) throw new Failure(`${oneLine(path)}: is a link; name the folder itself`, 1);
+  const fd = openSync(path, flags | constants.O_NOFOLLOW);
+  const { uid, mode } = fstatSync(fd);
+  const isTheirs = uid !== 0 && uid !== owner.uid;
+  if (!isTheirs && (mode & OTHERS_WRITE) === 0) return fd;
+  closeSync(fd);
+  const why = isTheirs ? `belongs to ${userName(uid)}` : 'can be written by others';
+  throw new Failure(`${oneLine(path)}: ${why}; name a folder that only root or ${owner.name} can write`, 1);
+}
+
+/**
+ * Writes a file that was not there, by default for its owner alone: under another name until it belongs to that user
+ * and holds everything.
+ */
+function make(path: string, text: string, owner: User | undefined, mode = 0o600): void {
+  const folder = openFolder(dirname(path), owner);
+  const at = (name: string) => `/proc/self/fd/${folder}/${name}`;
+  const made = at(`.${basename(path).slice(0, 200)}.${randomBytes(8).toString('hex')}`);
   try {
-    fchmodSync(fd, mode); // whatever the umask took
-    writeSync(fd, text);
-    fsyncSync(fd);
+    const fd = openSync(made, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+    try {
+      if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
+      writeSync(fd, text);
+      fchmodSync(fd, mode); // whatever the umask took
+      fsyncSync(fd);
+      // Unlike a rename, a link never takes another file's place.
+      linkSync(made, at(basename(path)));
+    } finally {
+      closeSync(fd);
+      rmSync(made, { force: true });
+    }
   } finally {
-    closeSync(fd);
+    closeSync(folder);
+  }
+}
+
+/** Makes a folder for keys, unless it is there. */
+function makeFolder(path: string, owner: User | undefined): void {
+  if (existsSync(path)) return;
+  const whole = resolve(path);
+  try {
+    const parent = openFolder(dirname(whole), owner);
+    try {
+      const made = `/proc/self/fd/${parent}/${basename(whole)}`;
+      mkdirSync(made, { mode: 0o700 });
+      if (owner !== undefined) lchownSync(made, owner.uid, owner.gid);
+    } finally {
+      closeSync(parent);
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure(`${path}: ${whyNotMade(error as NodeJS.ErrnoException)}`, 1);
   }
 }
 
 /** Makes these files, or none when one of them is there. */
-function makeAll(files: readonly (readonly [path: string, text: string, mode?: number])[]): void {
+function makeAll(
+  files: readonly (readonly [path: string, text: string, mode?: number])[],
+  owner: User | undefined,
+): void {
   for (const [path] of files) refuseExisting(path);
   for (const [i, [path, text, mode]] of files.entries())
     try {
-      make(path, text, mode);
+      make(path, text, owner, mode);
     } catch (error) {
       const made = i > 0 ? `; ${i} of ${files.length} files were made` : '';
+      if (error instanceof Failure) throw new Failure(`${error.message}${made}`, 1);
       throw new Failure(`${path}: ${whyNotMade(error as NodeJS.ErrnoException)}${made}`, 1);
     }
 }
 
+const isRoot = () => process.geteuid?.() === 0;
+
+/**
+ * To whom the files belong; undefined: to us, who are not root. By default the keys of a master belong to the user of
+ * its daemons, if there is one, and those of nodes, which are only copied from here, to root.
+ */
+function ownerOf(given: number | string | undefined, ofNodes: boolean): User | undefined {
+  if (given === undefined) return isRoot() ? ((ofNodes ? undefined : findUser(DAEMON)) ?? ROOT) : undefined;
+  const id = Number(given);
+  const user = Number.isInteger(id)
+    ? (findUser(userName(id)) ?? { name: String(id), uid: id, gid: id })
+    : findUser(String(given));
+  if (user === undefined)
+    throw new UsageError(
+      verb.name,
+      `--owner: there is no user ${oneLine(String(given))} in /etc/passwd; name one that is there, or write an id`,
+    );
+  if (isRoot()) return user;
+  if (user.uid === process.geteuid?.()) return undefined;
+  throw new UsageError(verb.name, '--owner: only root can give files to another user; leave it out');
+}
+
+const ROOT: User = { name: 'root', uid: 0, gid: 0 };
+
 /** What is asked for: the keys, each with the lines of its file. */
 function read(argv: string[]) {
   const { values, args } = parseVerb(verb, argv);
-  const { keyFile, keyId } = values;
+  const { keyFile, keyId, owner } = values;
   const file = args[0] ?? '';
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
   if (values.relay) {
@@ -104,11 +192,11 @@ function read(argv: string[]) {
         '--relay makes the two keys of a relay, which depend on no other key; leave out --nodes, --key-file and --key-id',
       );
     if (file === '-') throw usage('--relay makes two files; name the first of them');
-    return { file, relay: relayKeyLines(randomBytes(SECRET_BYTES)) };
+    return { file, owner, relay: relayKeyLines(randomBytes(SECRET_BYTES)) };
   }
   if (values.nodes === undefined) {
     if (keyFile !== undefined) throw usage('--key-file is the key from which node keys are derived; give --nodes, too');
-    return { file, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
+    return { file, owner, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
   }
   if (keyFile === undefined) throw usage('--nodes needs the cluster key; give --key-file');
   if (keyId !== undefined)
@@ -116,21 +204,29 @@ function read(argv: string[]) {
   const nodes = [...new Set(values.nodes)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
-  return { file, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile)) };
+  return { file, owner, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile, ownerOf(owner, true)?.uid)) };
 }
 
 export async function main(argv: string[]): Promise<number> {
   const asked = read(argv);
   const { file } = asked;
   if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
+  const owner = file === '-' ? undefined : ownerOf(asked.owner, asked.nodes !== undefined);
+  const whose = owner === undefined ? '' : `; owner: ${owner.name}`;
+  const done = async (what: string) => {
+    await print([`made ${what}${whose}\n`]);
+    return 0;
+  };
   if (asked.relay !== undefined) {
     const { secret, shown } = asked.relay;
-    makeAll([
-      [file, secret],
-      [`${file}.pub`, shown, 0o644],
-    ]);
-    await print([`made ${oneLine(file)}, which stays with the relay, and ${oneLine(file)}.pub, for mirrors\n`]);
-    return 0;
+    makeAll(
+      [
+        [file, secret],
+        [`${file}.pub`, shown, 0o644],
+      ],
+      owner,
+    );
+    return done(`${oneLine(file)}, which stays with the relay, and ${oneLine(file)}.pub, for mirrors`);
   }
   const linesOf = (node: string) => (asked.keys ?? []).map(key => keyLine(nodeKey(key, node))).join('');
   if (file === '-') {
@@ -138,23 +234,18 @@ export async function main(argv: string[]): Promise<number> {
     return 0;
   }
   if (asked.key !== undefined) {
-    makeAll([[file, keyLine(asked.key)]]);
-    await print([`made ${oneLine(file)}, a cluster key with number ${asked.key.id}\n`]);
-    return 0;
+    makeAll([[file, keyLine(asked.key)]], owner);
+    return done(`${oneLine(file)}, a cluster key with number ${asked.key.id}`);
   }
   const { nodes } = asked;
   if (!isDirectory(file)) {
-    makeAll([[file, linesOf(nodes[0] ?? '')]]);
-    await print([`made ${oneLine(file)}, the key of ${nodes[0]}\n`]);
-    return 0;
+    makeAll([[file, linesOf(nodes[0] ?? '')]], owner);
+    return done(`${oneLine(file)}, the key of ${nodes[0]}`);
   }
-  try {
-    mkdirSync(file, { mode: 0o700 });
-  } catch (error) {
-    const failed = error as NodeJS.ErrnoException;
-    if (failed.code !== 'EEXIST') throw new Failure(`${file}: ${whyNotMade(failed)}`, 1);
-  }
-  makeAll(nodes.map(node => [join(file, `${node}.key`), linesOf(node)] as const));
-  await print([`made the keys of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} in ${oneLine(file)}\n`]);
-  return 0;
+  makeFolder(file, owner);
+  makeAll(
+    nodes.map(node => [join(file, `${node}.key`), linesOf(node)] as const),
+    owner,
+  );
+  return done(`the keys of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} in ${oneLine(file)}`);
 }

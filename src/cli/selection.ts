@@ -3,11 +3,12 @@
 
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
-import { linkNews } from '../shm/sentences.js';
+import { linkNews, reloadText } from '../shm/sentences.js';
 import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
 
-export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs'> {
+export interface Selection
+  extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'reload'> {
   /** The nodes for which it is true, in the order of the board. */
   readonly names: string[];
   /** How many nodes on the board were checked. */
@@ -63,5 +64,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
+    reload: reloadText(snapshot),
   };
 }

@@ -19,7 +19,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode = 2;
 
-  constructor(verb: string, wrong: string) {
+  /** `cause`: what was wrong in a file that the command line names. */
+  constructor(
+    verb: string,
+    wrong: string,
+    override readonly cause?: InputError,
+  ) {
     super(`beoboard ${verb}: ${wrong}`);
   }
 }
@@ -29,7 +34,7 @@ export function usable<T>(verb: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb, error.message) : error;
+    throw error instanceof InputError ? new UsageError(verb, error.message, error) : error;
   }
 }
 

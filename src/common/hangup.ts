@@ -9,21 +9,44 @@ interface Told {
   ready(status: string): void;
 }
 
+/** The time between two tries to read a key file that could not be read, ms. */
+const AGAIN_MS = 2000;
+
 /**
- * Calls `act` at each SIGHUP. If it throws a UsageError, one line is logged and everything goes on as before. `status`
- * is a line about what is in force then.
+ * Calls `act` at each SIGHUP. If it throws a UsageError, one line is logged, `failed` is told, and everything goes on
+ * as before. A key file that could not be read is tried again until it can be. `status` is a line about what is in force
+ * then.
  */
-export function onHangup(log: Log, service: Told, status: () => string, act: () => void): void {
-  process.on('SIGHUP', () => {
-    service.reloading();
+export function onHangup(
+  log: Log,
+  service: Told,
+  status: () => string,
+  act: () => void,
+  failed: (error: UsageError) => void = () => {},
+): void {
+  let again: NodeJS.Timeout | undefined;
+  let told: string | undefined;
+  const read = (isRetry: boolean) => {
+    if (!isRetry) service.reloading();
     try {
       act();
+      told = undefined;
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      log.error(`SIGHUP: ${error.message.replace(/^beoboard \w+: /, '')}; nothing has changed`);
+      failed(error);
+      const message = error.message.replace(/^beoboard \w+: /, '');
+      const retries = error.cause?.about === 'keys';
+      if (!isRetry || message !== told)
+        log.error(`SIGHUP: ${message}; nothing has changed${retries ? ', tries again' : ''}`);
+      told = message;
+      if (retries) again = setTimeout(read, AGAIN_MS, true).unref();
     } finally {
       service.ready(status());
     }
+  };
+  process.on('SIGHUP', () => {
+    clearTimeout(again);
+    read(false);
   });
 }
 

@@ -2,7 +2,7 @@
 // that any of them would expand to unintended names is refused, with the column. Has no set operations and no groups;
 // steps in ranges only if asked for.
 
-import { InputError, oneLine, quote, readText } from './text.js';
+import { InputError, inNamedFile, oneLine, quote, readText } from './text.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
 export class NodesetError extends InputError {
@@ -229,9 +229,11 @@ export function readNodes(value: string, spelling: Spelling = 'node'): string[] 
   if (!value.startsWith('@')) return expand(value, LIMIT, spelling);
   const file = value.slice(1);
   if (file === '') throw new InputError(`'@' names no file; write @FILE or a list`);
-  const names = expandLines(readText(file), oneLine(file), { spelling });
-  if (names.length === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
-  return names;
+  return inNamedFile('nodes', () => {
+    const names = expandLines(readText(file), oneLine(file), { spelling });
+    if (names.length === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
+    return names;
+  });
 }
 
 const ZERO = 48;

@@ -2,7 +2,8 @@
 
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { InputError, oneLine, whyUnreadable } from './text.js';
+import { InputError, inNamedFile, oneLine, whyUnreadable } from './text.js';
+import { findUser, userName } from './users.js';
 
 /** The contents of a line of a key file. */
 export interface Key {
@@ -52,40 +53,68 @@ export function nodeKey({ id, secret }: Key, node: string): Key {
   return { id, node, secret: createHmac('sha256', secret).update(node).digest() };
 }
 
+/** The user whose daemons read keys, and to whom the cluster's key belongs. */
+export const DAEMON = 'beoboard';
+
+/** Whether a file of that user may be trusted: root's, our own, and for root, who starts daemons, theirs. */
+function isTrusted(uid: number, also: number | undefined): boolean {
+  const own = process.geteuid?.() ?? 0;
+  return uid === 0 || uid === own || (own === 0 && (uid === also || uid === findUser(DAEMON)?.uid));
+}
+
+/** The command that lets us read the file. */
+const chown = (path: string) => `run chown ${userName(process.geteuid?.() ?? 0)}: ${oneLine(path)}`;
+
+const DENIED: readonly (string | undefined)[] = ['EACCES', 'EPERM'];
+
 /**
  * Opens a key file and returns its contents. Throws an InputError that begins with the path. `secret`: nobody else may
  * be able to read it.
  */
-function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => T, { most, wrong } = OURS): T {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch (error) {
-    throw new InputError(
-      `${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; name a key file that this user can read`,
-    );
-  }
-  try {
-    const { mode, uid, size } = fstatSync(fd);
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > most) throw new InputError(wrong);
-    if (uid !== 0 && uid !== process.geteuid?.())
-      throw new InputError(`belongs to user ${uid}; it must belong to this user or to root: use chown`);
-    if (secret && (mode & 0o077) !== 0)
-      throw new InputError('can be read by others; run chmod 600, and replace the key if somebody may have read it');
-    if ((mode & 0o022) !== 0) throw new InputError('can be written by others; run chmod 644, and check what is in it');
-    return parse(readFileSync(fd, 'latin1'));
-  } catch (error) {
-    throw new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`);
-  } finally {
-    closeSync(fd);
-  }
+function readKeyFile<T>(
+  path: string,
+  secret: boolean,
+  parse: (text: string) => T,
+  { most, wrong } = OURS,
+  also?: number,
+): T {
+  return inNamedFile('keys', () => {
+    let fd: number;
+    try {
+      fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    } catch (error) {
+      const isDenied = DENIED.includes((error as NodeJS.ErrnoException).code);
+      const advice = isDenied ? chown(path) : 'name a key file that this user can read';
+      const wrong = new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; ${advice}`);
+      throw Object.assign(wrong, { isDenied });
+    }
+    try {
+      const { mode, uid, size } = fstatSync(fd);
+      if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > most) throw new InputError(wrong);
+      if (!isTrusted(uid, also)) {
+        const error = new InputError(`belongs to user ${uid}; it must belong to this user or to root: ${chown(path)}`);
+        throw Object.assign(error, { isDenied: true });
+      }
+      if (secret && (mode & 0o077) !== 0)
+        throw new InputError('can be read by others; run chmod 600, and replace the key if somebody may have read it');
+      if ((mode & 0o022) !== 0)
+        throw new InputError('can be written by others; run chmod 644, and check what is in it');
+      return parse(readFileSync(fd, 'latin1'));
+    } catch (error) {
+      const isDenied = error instanceof InputError && error.isDenied;
+      throw Object.assign(new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`), { isDenied });
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
 /**
- * The keys in a file that only its owner (root or ourselves) can read. Throws an InputError that begins with the path.
+ * The keys in a file that only its owner can read: root, ourselves, or as root the user of the daemons or `also`. Throws
+ * an InputError that begins with the path.
  */
-export function readKeys(path: string): Key[] {
-  return readKeyFile(path, true, parseKeys);
+export function readKeys(path: string, also?: number): Key[] {
+  return readKeyFile(path, true, parseKeys, OURS, also);
 }
 
 /**
@@ -161,11 +190,13 @@ export function readRelayPublicKey(path: string): KeyObject {
 }
 
 /** The cluster keys in a file; throws an InputError that begins with the path, also if the file holds a node's key. */
-export function readClusterKeys(path: string): Key[] {
-  const keys = readKeys(path);
-  const node = keys.findIndex(key => key.node !== undefined);
-  if (node === -1) return keys;
-  throw new InputError(
-    `${oneLine(path)}: line ${node + 1} is the key of ${keys[node]?.node}; give the cluster key, from which the nodes' own are derived`,
-  );
+export function readClusterKeys(path: string, also?: number): Key[] {
+  return inNamedFile('keys', () => {
+    const keys = readKeys(path, also);
+    const node = keys.findIndex(key => key.node !== undefined);
+    if (node === -1) return keys;
+    throw new InputError(
+      `${oneLine(path)}: line ${node + 1} is the key of ${keys[node]?.node}; give the cluster key, from which the nodes' own are derived`,
+    );
+  });
 }

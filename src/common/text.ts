@@ -11,6 +11,24 @@ export { oneLine, UNSEEN } from './unseen.js';
  */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
+
+  /** The file that it is about, if that is a key or a node list. */
+  about: NamedFile | undefined;
+  /** Whether the file is there, and this user may not read or trust it: a chown mends that, and no other command line. */
+  isDenied = false;
+}
+
+/** Files that may change while a daemon runs, and are no part of its options. */
+export type NamedFile = 'keys' | 'nodes';
+
+/** Runs a function that reads such a file: its InputErrors are about that file. */
+export function inNamedFile<T>(about: NamedFile, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InputError) error.about = about;
+    throw error;
+  }
 }
 
 /** The first characters of a text, in one line. */

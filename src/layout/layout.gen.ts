@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x820f3dd7ac20e79en;
+export const HASH_BOARD_V2 = 0x04ee0e215f6c265dn;
 export const HASH_RELAY_V1 = 0xea10510f3776f13en;
 
 /** Numbers that the documents name. */
@@ -266,7 +266,9 @@ export const structs = {
       softnet_drops: { offset: 432, type: 'u64', count: 0, unit: 'count', kind: '' },
       reserved3: { offset: 440, type: 'u64', count: 0, unit: '', kind: 'reserved' },
       refused: { offset: 448, type: 'u64', count: 32, unit: 'count', kind: '' },
-      reserved4: { offset: 704, type: 'u64', count: 4, unit: '', kind: 'reserved' },
+      accepted_keys: { offset: 704, type: 'u64', count: 2, unit: '', kind: '' },
+      reload_failed_at: { offset: 720, type: 'u64', count: 0, unit: 'enum reload_part', kind: '' },
+      reload_failed_ns: { offset: 728, type: 'u64', count: 0, unit: 'ns', kind: '' },
       mirror_masters: { offset: 736, type: 'u64', count: 0, unit: '', kind: '' },
       mirror_followed: { offset: 744, type: 'u64', count: 0, unit: '', kind: '' },
       mirror_heard: { offset: 752, type: 'u64', count: 0, unit: 'id', kind: '' },
@@ -696,6 +698,7 @@ export const enums = {
   power_src: ['none', 'hwmon', 'bmc'],
   gpu_vendor: ['none', 'nvidia', 'amd', 'intel'],
   event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
+  reload_part: ['none', 'options', 'nodes', 'keys'],
   reason: ['none', 'size', 'magic', 'version', 'length', 'cluster', 'reserved', 'name', 'interval', 'range', 'auth_missing', 'key_id', 'tag', 'stranger', 'clock', 'rival', 'replay', 'late', 'full'],
   relay_kind: ['none', 'batch', 'index', 'pong', 'ping', 'ask'],
   relay_entry: ['none', 'report', 'record', 'link'],

@@ -243,6 +243,8 @@ export interface ReceiverStatus {
 
 /** Sockets, and the thread that drains them. Changes are made in that thread, between two drains. */
 export interface Receiver extends Changes {
+  /** Says on the board that options could not be read again, until a change: what, the number of a reload_part. */
+  reloadFailed(part: number): void;
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
   /**

@@ -4,6 +4,7 @@
 import { bits, enums } from '../layout/layout.gen.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { BoardReader, linkName, NoBoard, type Roll } from '../shm/reader.js';
+import { reloadFailed } from '../shm/sentences.js';
 import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
 
@@ -123,6 +124,12 @@ const FAMILIES = [
   ),
   small('receiver_start_time_seconds', 'gauge', 'When the receiver started, in seconds since 1970.', ({ board }) =>
     toMs(seconds(board.header.started_real_ns)),
+  ),
+  small(
+    'receiver_reload_failed',
+    'gauge',
+    '1 while the receiver goes on with old options, because it could not read them again.',
+    ({ board }) => ['options', 'nodes', 'keys'].map(what => [{ what }, flag(what === reloadFailed(board))] as const),
   ),
   small(
     'receiver_starts_total',

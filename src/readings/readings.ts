@@ -4,6 +4,7 @@
 
 import { formatDuration } from '../common/durations.js';
 import { meanings } from '../common/terms.gen.js';
+import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
@@ -157,6 +158,21 @@ function why(node: Node): string | undefined {
   return `rejected${until}, ${reasonText(refusal)}`;
 }
 
+const orderProvedOf = getter('record', 'order_proved');
+const authProvedOf = getter('record', 'auth_proved');
+
+/** Which key its newest report has proved: `node:2`, `cluster:1`; `none`: without a valid signature, or no report. */
+function key(node: Node): string {
+  const { view, offset, snapshot } = node;
+  // A mirror does not have what the newest report proved on the master, where no weaker proof was accepted than once.
+  const isMirror = Number(snapshot.header.mirror_masters) > 0;
+  const proved = isMirror
+    ? Math.min(authProvedOf(view, offset) ?? 0, Number(node.field('auth_alg') ?? 0))
+    : (orderProvedOf(view, offset) ?? 0);
+  const what = enums.auth_alg[proved] ?? 'none';
+  return what === 'none' || node.reportAt === undefined ? 'none' : `${what}:${node.field('key_id')}`;
+}
+
 const OWN: Reading[] = [
   text('name', 'its name', node => node.name),
   text('state', 'silent, uncertain, live …: beoboard status --help explains them', node => node.state),
@@ -222,6 +238,7 @@ const OWN: Reading[] = [
   reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
     title: 'GPU Temperature',
   }),
+  text('key', 'which key its newest report has proved: node:2, cluster:1, or none', key),
   text('why', 'why reports in its name are rejected', why),
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
   reading(

@@ -2,6 +2,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { formatAddress } from '../common/addresses.js';
 import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
@@ -10,6 +11,7 @@ import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
+import { enums } from '../layout/layout.gen.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { passedSockets, Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
@@ -154,6 +156,26 @@ function boardOptions(options: Options): BoardOptions {
   return { path: board, cluster: cluster ?? '', capacity, ...limits, nodes: nodes ?? [], trust };
 }
 
+/** The time between two tries to read the key file at the start, ms. */
+const AGAIN_MS = 1000;
+
+/**
+ * The same at the start; a UsageError: the key file has to be tried again. A receiver without its keys must not run,
+ * and a service manager would not start one again that ended for wrong usage.
+ */
+function firstOptions(options: Options, service: Service): BoardOptions | UsageError {
+  try {
+    return boardOptions(options);
+  } catch (error) {
+    const cause = error instanceof UsageError ? error.cause : undefined;
+    if (cause?.about === 'keys' && (cause.isDenied || service.isManaged)) return error as UsageError;
+    throw error;
+  }
+}
+
+/** The number of what could not be read again. */
+const partOf = ({ cause }: UsageError) => enums.reload_part.indexOf(cause?.about ?? 'options');
+
 /** What a receiver is bound to while it runs. */
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
@@ -176,12 +198,21 @@ function change(receiver: Receiver, options: Options, changed: Options, before: 
 
 export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
-  let board = boardOptions(options);
   const log = createLog(verb.name);
   const service = new Service();
+  let first = firstOptions(options, service);
   const stop = onStop();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
+  while (first instanceof UsageError) {
+    const why = `${first.message.replace(/^beoboard \w+: /, '')}; no report is taken until it can be read`;
+    log.seldom('keys', why);
+    service.status(why);
+    await delay(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) return 0;
+    first = firstOptions(options, service);
+  }
+  let board = first;
   const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
   const bound: string[] = [];
   let displace = () => {};
@@ -202,9 +233,15 @@ export async function main(argv: string[]): Promise<number> {
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
   const status = () => statusLine(bound, receiver.status());
-  onHangup(log, service, status, () => {
-    board = change(receiver, options, readOptions(argv), board, log);
-  });
+  onHangup(
+    log,
+    service,
+    status,
+    () => {
+      board = change(receiver, options, readOptions(argv), board, log);
+    },
+    error => receiver.reloadFailed(partOf(error)),
+  );
   if (board.trust === undefined) log.warn('without --key-file: reports are not verified, and any sender is trusted');
   tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });

@@ -65,6 +65,11 @@ export class Service {
     this.#tell('READY=1', `STATUS=${status}`);
   }
 
+  /** Whether somebody starts us again when we end, and gives up if that is for wrong usage. */
+  get isManaged(): boolean {
+    return this.#path !== undefined;
+  }
+
   /** One line for people. */
   status(line: string): void {
     if (line === this.#status) return;

@@ -3,7 +3,7 @@
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
-import { bits } from '../layout/layout.gen.js';
+import { bits, enums } from '../layout/layout.gen.js';
 import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 
@@ -111,6 +111,37 @@ export function wallTime(ms: number): string {
 function moment({ realNs }: Snapshot, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
+}
+
+/** What a receiver could not read again, by the number of its reload_part, and what holds in its place. */
+const RELOADED: Readonly<Record<string, readonly [what: string, holds: string]>> = {
+  keys: ['its key file', ''],
+  nodes: ['its node list', 'the list before still holds'],
+};
+
+/** The numbers of the keys that the receiver accepts. */
+export const keysOf = ({ header }: Pick<Snapshot, 'header'>): number[] =>
+  (header.accepted_keys ?? []).flatMap(key => (key ? [key - 1] : []));
+
+/** What the receiver could not read again: options, nodes or keys. */
+export function reloadFailed({ header }: Pick<Snapshot, 'header'>): string | undefined {
+  const part = enums.reload_part[header.reload_failed_at ?? 0];
+  return part === 'none' ? undefined : part;
+}
+
+/** That the receiver goes on with old options, because it could not read them again; undefined: it could. */
+export function reloadText(board: Snapshot): string | undefined {
+  const part = reloadFailed(board);
+  if (part === undefined) return undefined;
+  const [what, list] = RELOADED[part] ?? ['its options', 'those before still hold'];
+  const keys = keysOf(board);
+  const holds =
+    list !== ''
+      ? list
+      : keys.length === 0
+        ? 'reports are still not verified'
+        : `${keys.length > 1 ? 'keys' : 'key'} ${keys.join(' and ')} ${keys.length > 1 ? 'are' : 'is'} still accepted`;
+  return `the receiver could not read ${what} again since ${moment(board, sinceMs(board, board.header.reload_failed_ns ?? 0n))}: ${holds}; its log says why`;
 }
 
 /** The name of the link for reports that arrived while the receiver knew of no interfaces. */

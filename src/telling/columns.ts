@@ -66,6 +66,12 @@ function pressure(node: Node): string | undefined {
   return most === undefined ? undefined : most[1] < 0.5 ? '0%' : `${percent(most[1])}${most[0]}`;
 }
 
+/** Where nobody proves a key, the column is left out. */
+function provedKey(node: Node): string | undefined {
+  const key = readingOf('key')?.value(node);
+  return key === 'none' ? undefined : (key as string);
+}
+
 /** In the order in which they are shown. */
 export const COLUMNS: readonly Column[] = [
   column('name', 'NODE', 'node', String, { left: true }),
@@ -88,11 +94,12 @@ export const COLUMNS: readonly Column[] = [
   column('link', 'LINK', 'by', String, { left: true }),
   column('ails', 'AILS', 'ailing', String, { left: true }),
   column('why', 'WHY', 'its reports are', String, { left: true }),
+  { ...column('key', 'KEY', 'key', String, { left: true }), text: provedKey },
 ];
 
 /** The columns that are left out first when there is no room for all. */
 const PRIORITY =
-  'name state age ails why load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
+  'name state age ails why key load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
 
 /** A column for any field, with its value as it is. */
 function ofField(field: Reading): Column {

@@ -18,6 +18,7 @@ import {
   linkState,
   listenedMs,
   mirrorOf,
+  reloadText,
   sinceMs,
 } from '../shm/sentences.js';
 import {
@@ -473,10 +474,13 @@ function receiver(snapshot: Snapshot): Oddity[] {
   const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: the state of nodes is unknown`)];
+  const reload = reloadText(snapshot);
+  const told = reload === undefined ? [] : [say(reload)];
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
-  if (listened >= silentAfter) return [];
+  if (listened >= silentAfter) return told;
   return [
+    ...told,
     say(
       `the receiver has listened for ${formatDuration(listened)} only: no node counts as silent before ${formatDuration(silentAfter)}`,
     ),

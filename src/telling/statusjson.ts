@@ -7,7 +7,7 @@ import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js'
 import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
-import { linkState, listenedMs, mirrorOf, refusalText, sinceMs } from '../shm/sentences.js';
+import { keysOf, linkState, listenedMs, mirrorOf, refusalText, reloadFailed, sinceMs } from '../shm/sentences.js';
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
 import type { Beside } from './slurmbeside.js';
@@ -268,6 +268,13 @@ function oddityJson({ kind, nodes, text }: Oddity) {
   return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
 }
 
+/** What the receiver could not read again; undefined: it could. */
+function reloadJson(snapshot: Snapshot): object | undefined {
+  const what = reloadFailed(snapshot);
+  if (what === undefined) return undefined;
+  return { what, age_ms: sinceMs(snapshot, snapshot.header.reload_failed_ns ?? 0n) };
+}
+
 /** What is written about the board and its receiver. */
 export function boardJson(snapshot: Snapshot) {
   const { header } = snapshot;
@@ -297,6 +304,8 @@ export function boardJson(snapshot: Snapshot) {
     refused_senders: snapshot.senders.map(sender => senderJson(snapshot, sender)),
     links: snapshot.links.map(link => linkJson(snapshot, link)),
     event_last: header.event_last,
+    keys: keysOf(snapshot),
+    reload_failed: reloadJson(snapshot),
     mirror: mirrorJson(snapshot),
   };
 }

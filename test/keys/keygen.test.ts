@@ -5,12 +5,17 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { keyLine, parseKeys, readClusterKeys, readKeys } from '../../src/common/keys.js';
+import { DAEMON, keyLine, parseKeys, readClusterKeys, readKeys } from '../../src/common/keys.js';
+import { findUser } from '../../src/common/users.js';
 import { folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { verbChild } from '../kit/verbchild.js';
 
 const runHere = verbChild(t);
+
+/** What is said of the owner, as root. */
+const OWNER = process.geteuid?.() === 0 ? `; owner: ${findUser(DAEMON)?.name ?? 'root'}` : '';
+const OF_NODES = process.geteuid?.() === 0 ? '; owner: root' : '';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
@@ -19,7 +24,7 @@ t.test('a cluster key', async t => {
   const file = join(at, 'cluster.key');
   t.strictSame(await run(['keygen', file]), {
     code: 0,
-    stdout: `made ${file}, a cluster key with number 1\n`,
+    stdout: `made ${file}, a cluster key with number 1${OWNER}\n`,
     stderr: '',
   });
   t.equal(modeOf(file), '600');
@@ -50,13 +55,20 @@ t.test("nodes' own keys, one by one or many at once", async t => {
       .join('');
   const derive = (nodes: string, to: string) => runHere(['keygen', '--key-file', cluster, '--nodes', nodes, to]);
   const single = join(at, 'n1.key');
-  t.strictSame(await derive('n1', single), { code: 0, stdout: `made ${single}, the key of n1\n`, stderr: '' });
+  t.strictSame(await derive('n1', single), {
+    code: 0,
+    stdout: `made ${single}, the key of n1${OF_NODES}\n`,
+    stderr: '',
+  });
   t.equal(readFileSync(single, 'utf8'), lines('n1'));
   t.equal(modeOf(single), '600');
   t.equal((await derive('n1', '-')).stdout, lines('n1'));
 
   const many = join(at, 'keys');
-  t.match(await derive('n[01-03],login', `${many}/`), { code: 0, stdout: `made the keys of 4 nodes in ${many}/\n` });
+  t.match(await derive('n[01-03],login', `${many}/`), {
+    code: 0,
+    stdout: `made the keys of 4 nodes in ${many}/${OF_NODES}\n`,
+  });
   t.equal(modeOf(many), '700');
   t.strictSame(readdirSync(many).sort(), ['login.key', 'n01.key', 'n02.key', 'n03.key']);
   for (const name of ['login', 'n01', 'n02', 'n03']) {
@@ -65,7 +77,10 @@ t.test("nodes' own keys, one by one or many at once", async t => {
     t.equal(readKeys(join(many, `${name}.key`))[0]?.node, name);
   }
   writeFileSync(join(at, 'list'), 'n04\nn05\n');
-  t.match(await derive(`@${join(at, 'list')}`, many), { code: 0, stdout: `made the keys of 2 nodes in ${many}\n` });
+  t.match(await derive(`@${join(at, 'list')}`, many), {
+    code: 0,
+    stdout: `made the keys of 2 nodes in ${many}${OF_NODES}\n`,
+  });
 });
 
 t.test('nothing is overwritten, and what is wrong is one line', async t => {

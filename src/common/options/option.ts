@@ -39,7 +39,9 @@ function at<T>({ where }: Setting, { parse }: Value<T>, text: string): T {
   try {
     return parse(text);
   } catch (error) {
-    throw error instanceof InputError ? new InputError(`${where}: ${error.message}`) : error;
+    if (!(error instanceof InputError)) throw error;
+    const { about, isDenied } = error;
+    throw Object.assign(new InputError(`${where}: ${error.message}`), { about, isDenied });
   }
 }
 

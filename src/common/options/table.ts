@@ -376,6 +376,11 @@ export const forms = {
   },
   keygen: {
     nodes: optional('LIST', 'nodes to make keys for, as a host list or @FILE', values.nodes),
+    owner: optional(
+      'USER',
+      'the user to whom the files belong, by name or id; only root can give them away',
+      values.user,
+    ),
   },
 } satisfies Record<string, Forms>;
 

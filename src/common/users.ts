@@ -1,0 +1,33 @@
+// Users of this machine, by /etc/passwd alone: a daemon's user is a local one. Asks no directory service.
+
+import { readFileSync } from 'node:fs';
+
+export interface User {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The users, in their order; none if the file cannot be read. */
+function users(): User[] {
+  let text: string;
+  try {
+    text = readFileSync('/etc/passwd', 'latin1');
+  } catch {
+    return [];
+  }
+  return text.split('\n').flatMap(line => {
+    const [name = '', , uid = '', gid = ''] = line.split(':');
+    return /^\d+$/.test(uid) && /^\d+$/.test(gid) ? [{ name, uid: Number(uid), gid: Number(gid) }] : [];
+  });
+}
+
+/** A user by name. */
+export function findUser(name: string): User | undefined {
+  return users().find(user => user.name === name);
+}
+
+/** The name of a user; without one the id. */
+export function userName(uid: number): string {
+  return users().find(user => user.uid === uid)?.name ?? String(uid);
+}
