@@ -181,7 +181,7 @@ static bool settle(const struct user *user, struct words *fault) {
 int main(int argc, char *argv[]) {
   static struct service service = {.answer = answer, .watch = service_watch};
   struct words fault = WORDS(fault_text);
-  struct user user = {(uid_t)-1, (gid_t)-1};
+  struct user user = {.uid = (uid_t)-1, .gid = (gid_t)-1};
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   hold_standard_places();
