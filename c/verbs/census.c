@@ -174,6 +174,10 @@ void add_stalled(struct words *words, const struct census *c) {
 
 void add_heartbeat(struct words *words, const struct census *c) {
   const uint64_t now = (uint64_t)c->look.now_ns, heartbeat = c->header->heartbeat_ns;
+  if (heartbeat == 0) {
+    add_text(words, "it has no heartbeat yet");
+    return;
+  }
   add_text(words, "its heartbeat is ");
   if (heartbeat > now) {
     add_text(words, "of another clock");

@@ -43,9 +43,12 @@ static const char help_text[] =
 
 /* A node that left a short time ago was shut down on purpose; from this age on somebody may have forgotten it. */
 #define LEFT_TOO_LONG_MS 600000u
-/* How many parts of a host list are shown, each of so many characters at most, because monitors cut long lines. */
+/* Monitors cut what is longer: old NRPE passes on so many bytes of a line and its figures. */
+#define MOST_BYTES 1023u
+/* How many parts of each host list are shown, each of so many characters at most; fewer if there is no room for so many. */
 #define MOST_PARTS 5
 #define LONGEST_PART 100
+#define ELLIPSIS "\xe2\x80\xa6"
 
 enum { OK, WARNING, CRITICAL, UNKNOWN };
 
@@ -112,22 +115,54 @@ static enum fail fail_alone(int argc, char *argv[]) {
   return FAIL_NOT_SAID;
 }
 
-static noreturn void tell(int code, const struct words *text, const struct words *figures) {
-  static const char *const words[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+/* What stands around the text: before it, and behind it. */
+struct frame {
+  const char *before;
+  struct words after;
+};
+
+/* `fail`: how --fail decided. `figures`: NULL for none. */
+static struct frame frame_of(int code, enum fail fail, const struct words *figures) {
+  static const char *const befores[] = {"BEOBOARD OK: ", "BEOBOARD WARNING: ", "BEOBOARD CRITICAL: ", "BEOBOARD UNKNOWN: "};
+  static const char *const ways[] = {"", "; fails open", "; fails closed"};
+  struct frame frame = {befores[code], long_words()};
+  add_text(&frame.after, ways[fail]);
+  if (figures != NULL) add_text(&frame.after, " | ");
+  if (figures != NULL) add_span(&frame.after, (struct span){figures->text, figures->len});
+  add_text(&frame.after, "\n");
+  return frame;
+}
+
+/* The text in one line, without the character that begins the figures. */
+static struct words whole_line(const struct words *text) {
   struct words line = long_words();
-  add_text(&line, "BEOBOARD ");
-  add_text(&line, words[code]);
-  add_text(&line, ": ");
-  const size_t begun = line.len;
   add_one_line(&line, (struct span){text->text, text->len});
-  for (size_t i = begun; i < line.len; i++)
-    if (line.text[i] == '|') line.text[i] = '/'; /* the character before the figures */
-  if (figures != NULL) {
-    add_text(&line, " | ");
-    add_span(&line, (struct span){figures->text, figures->len});
-  }
-  add_text(&line, "\n");
-  print(line.text, line.len);
+  for (size_t i = 0; i < line.len; i++)
+    if (line.text[i] == '|') line.text[i] = '/';
+  return line;
+}
+
+static size_t room_in(const struct frame *frame) {
+  const size_t around = strlen(frame->before) + frame->after.len;
+  return around < MOST_BYTES ? MOST_BYTES - around : 0;
+}
+
+/* Cuts it to at most so many bytes, not within a character. */
+static void cut(struct words *line, size_t most) {
+  if (line->len <= most) return;
+  size_t end = most > sizeof ELLIPSIS - 1 ? most - (sizeof ELLIPSIS - 1) : 0;
+  while (end > 0 && ((unsigned char)line->text[end] & 0xc0) == 0x80) end--;
+  line->len = end;
+  add_text(line, ELLIPSIS);
+}
+
+static noreturn void tell(int code, const struct words *text, const struct frame *frame) {
+  struct words line = whole_line(text), answer = long_words();
+  cut(&line, room_in(frame));
+  add_text(&answer, frame->before);
+  add_span(&answer, (struct span){line.text, line.len});
+  add_span(&answer, (struct span){frame->after.text, frame->after.len});
+  print(answer.text, answer.len);
   exit(code);
 }
 
@@ -135,11 +170,10 @@ static const int codes[] = {UNKNOWN, OK, CRITICAL}; /* by --fail */
 
 /* Nothing is known: the options say what to answer then. */
 static noreturn void tell_ignorance(const char *why) {
-  static const char *const ways[] = {"", "; fails open", "; fails closed"};
   struct words text = long_words();
   add_text(&text, why);
-  add_text(&text, ways[options.fail]);
-  tell(codes[options.fail], &text, NULL);
+  const struct frame frame = frame_of(codes[options.fail], options.fail, NULL);
+  tell(codes[options.fail], &text, &frame);
 }
 
 noreturn void give_up(const char *why, int code) {
@@ -161,15 +195,16 @@ struct group {
   size_t count;
 };
 
-static void add_group(struct words *text, const struct group *g, bool *is_first) {
+static void add_group(struct words *text, const struct group *g, size_t most, bool *is_first) {
   if (g->count == 0) return;
   if (!*is_first) add_text(text, ", ");
   *is_first = false;
   add_number(text, g->count);
   add_text(text, " ");
   add_text(text, g->what);
+  if (most == 0) return;
   add_text(text, " (");
-  if (add_names(text, g->names, g->count, MOST_PARTS, LONGEST_PART)) add_text(text, " and more");
+  if (add_names(text, g->names, g->count, most, LONGEST_PART)) add_text(text, " and more");
   add_text(text, ")");
 }
 
@@ -253,20 +288,6 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   struct words text = long_words(), figures = long_words(), parts = long_words(), reload = long_words();
   const bool is_old = add_reload(&reload, c);
   const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) || is_old ? WARNING : OK;
-  bool is_first = true;
-  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], &is_first);
-  if (!is_first) add_text(&text, "of ");
-  add_plural(&text, total);
-  add_text(&text, is_first ? ", " : " ");
-  if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
-  add_text(&text, is_first ? " live" : text_of(&parts));
-  for (size_t i = 0; i < remarks->count; i++) {
-    add_text(&text, "; ");
-    add_text(&text, remarks->texts[i]);
-  }
-  if (is_old) add_text(&text, "; ");
-  if (is_old) add_text(&text, text_of(&reload));
-  if (is_open) add_text(&text, "; fails open");
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
   add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
@@ -275,7 +296,24 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   add_figure(&figures, "ailing", sick.count, NULL, NULL, total);
   add_figure(&figures, "missing", doubtful, &options.warning, NULL, total);
   add_figure(&figures, "down", bad, NULL, &options.critical, total);
-  tell(code, &text, &figures);
+  const struct frame frame = frame_of(code, is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
+  for (size_t most = MOST_PARTS;; most--) {
+    bool is_first = true;
+    text.len = parts.len = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], most, &is_first);
+    if (!is_first) add_text(&text, "of ");
+    add_plural(&text, total);
+    add_text(&text, is_first ? ", " : " ");
+    if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
+    add_text(&text, is_first ? " live" : text_of(&parts));
+    for (size_t i = 0; i < remarks->count; i++) {
+      add_text(&text, "; ");
+      add_text(&text, remarks->texts[i]);
+    }
+    if (is_old) add_text(&text, "; ");
+    if (is_old) add_text(&text, text_of(&reload));
+    if (most == 0 || whole_line(&text).len <= room_in(&frame)) tell(code, &text, &frame);
+  }
 }
 
 static void answer(void) {

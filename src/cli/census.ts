@@ -27,9 +27,10 @@ export interface Census {
   /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
-  readonly heartbeatAgeMs: number;
   /** That the receiver could not read its options again. */
   readonly reload?: string | undefined;
+  /** Undefined: there was no heartbeat yet. */
+  readonly heartbeatAgeMs: number | undefined;
 }
 
 /** What to keep, and among which nodes; undefined: all. */

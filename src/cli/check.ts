@@ -13,7 +13,7 @@ import {
   type ValuesOf,
 } from '../common/options.js';
 import { print } from '../common/output.js';
-import { oneLine } from '../common/text.js';
+import { brief, oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
@@ -35,7 +35,7 @@ export const verb = defineVerb({
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
   ],
-  notes: `Prints one line, with performance data after the bar |. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
+  notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill. beoboard status --help lists
 ailments; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is no fault. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. With
@@ -57,14 +57,23 @@ interface Verdict {
   readonly code: Code;
   readonly text: string;
   readonly figures?: string;
+  /** How --fail decided. */
+  readonly fails?: Fail;
 }
 
-/** A few parts of a host list, because monitors cut long lines. */
-function shown(names: readonly string[]): string {
+/** Monitors cut what is longer: old NRPE passes on so many bytes of a line and its figures. */
+const MOST_BYTES = 1023;
+
+/** How many parts of each host list are shown; fewer if there is no room for so many. */
+const MOST_PARTS = 5;
+
+/** A number of nodes, and the first parts of their host list. */
+function shown(what: string, names: readonly string[], most: number): string {
+  const group = `${names.length} ${what}`;
+  if (most === 0) return group;
   const parts = foldParts(names);
-  const most = 5;
   const cut = parts.slice(0, most).map(part => (part.length > 100 ? `${part.slice(0, 99)}…` : part));
-  return parts.length > most ? `${cut.join(',')} and more` : cut.join(',');
+  return `${group} (${cut.join(',')}${parts.length > most ? ' and more' : ''})`;
 }
 
 function limitOf({ number, percent }: Portion, total: number): number {
@@ -102,10 +111,8 @@ function excused(strangers: readonly string[], fail: Fail): boolean {
 }
 
 /** The groups that are not empty, with their numbers and names. */
-function told(groups: readonly (readonly [what: string, names: readonly string[]])[]): string[] {
-  return groups
-    .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => `${names.length} ${what} (${shown(names)})`);
+function told(groups: readonly (readonly [what: string, names: readonly string[]])[], most: number): string[] {
+  return groups.filter(([, names]) => names.length > 0).map(([what, names]) => shown(what, names, most));
 }
 
 /** The verdict with --where: nodes count for which the condition holds. */
@@ -113,27 +120,37 @@ export function judgeSelection(
   { names, asked, strangers, remarks, reload }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks' | 'reload'>,
   condition: string,
   { warning, critical, fail }: Limits,
+  most: number = MOST_PARTS,
 ): Verdict {
   const total = asked + strangers.length;
   const open = excused(strangers, fail);
   const count = names.length + (open ? 0 : strangers.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
   const code = count > limits[1] ? 2 : count > limits[0] || reload !== undefined ? 1 : 0;
-  const where = `with ${oneLine(condition)}`;
-  const parts = told([
-    [where, names],
-    ['not on the board', strangers],
-  ]);
+  const where = `with ${brief(condition, 200)}`;
+  const parts = told(
+    [
+      [where, names],
+      ['not on the board', strangers],
+    ],
+    most,
+  );
   const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
-    text: [text, ...remarks, ...(reload === undefined ? [] : [reload]), ...(open ? ['fails open'] : [])].join('; '),
+    text: [text, ...remarks, ...(reload === undefined ? [] : [reload])].join('; '),
+    ...(open && { fails: 'open' }),
     figures: `matching=${count};${limits.join(';')};0;${total}`,
   };
 }
 
 /** The verdict on a board that has something to report. */
-export function judgeCensus(census: Census, options: Limits, ailing: Ailing = new Map()): Verdict {
+export function judgeCensus(
+  census: Census,
+  options: Limits,
+  ailing: Ailing = new Map(),
+  most: number = MOST_PARTS,
+): Verdict {
   const { counts, kept, strangers, remarks, reload } = census;
   const open = excused(strangers, options.fail);
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
@@ -153,7 +170,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
   const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning || reload !== undefined ? 1 : 0;
-  const parts = told([...groups, ...ailing]);
+  const parts = told([...groups, ...ailing], most);
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
@@ -171,8 +188,8 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
       parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
       ...remarks,
       ...(reload === undefined ? [] : [reload]),
-      ...(open ? ['fails open'] : []),
     ].join('; '),
+    ...(open && { fails: 'open' }),
     figures: figures.join(' '),
   };
 }
@@ -180,42 +197,66 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
 /** The answer when nothing is known, as the options say. */
 function ignorance(why: string, fail: Fail): Verdict {
   const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
-  return { code, text: `${why}${fail === undefined ? '' : `; fails ${fail}`}` };
+  return { code, text: why, ...(fail !== undefined && { fails: fail }) };
 }
 
-async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<Verdict> {
+/** The verdict, with so many parts of each host list. */
+async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number) => Verdict> {
   const { where, nodes: among, fail } = values;
   if (where !== undefined && values.ignore !== undefined)
     throw new UsageError(verb.name, '--ignore and --where do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
-  const unknown = ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
-    ignorance(unknownText(closed, heartbeatAgeMs), fail);
+  const unknown =
+    ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
+    () =>
+      ignorance(unknownText(closed, heartbeatAgeMs), fail);
   try {
     if (where !== undefined) {
       const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among });
-      return selection.stalled ? unknown(selection) : judgeSelection(selection, where, values);
+      return selection.stalled ? unknown(selection) : most => judgeSelection(selection, where, values, most);
     }
     const census = takeCensus(reader, { keep: state => state !== 'live', among });
     if (census.stalled) return unknown(census);
     const ailing = values.health === 'on' ? lookForAilments(reader, among, values.ignore ?? []) : undefined;
-    return judgeCensus(census, values, ailing);
+    return most => judgeCensus(census, values, ailing, most);
   } finally {
     reader.close();
   }
 }
 
+/** The text in at most so many bytes; what is cut ends with …. */
+function cut(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= most) return text;
+  let end = Math.max(0, most - Buffer.byteLength('…'));
+  // Not within a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return `${bytes.toString('utf8', 0, end)}…`;
+}
+
+/** The line of a verdict, in which as many names stand as there is room for; if there is too little without, it is cut. */
+function lineOf(verdict: (most: number) => Verdict): { code: Code; line: string } {
+  for (let most = MOST_PARTS; ; most--) {
+    const { code, text, figures, fails } = verdict(most);
+    const before = `BEOBOARD ${WORDS[code]}: `;
+    const after = `${fails === undefined ? '' : `; fails ${fails}`}${figures === undefined ? '' : ` | ${figures}`}\n`;
+    const told = oneLine(text).replaceAll('|', '/');
+    const room = MOST_BYTES - Buffer.byteLength(before + after);
+    if (most === 0 || Buffer.byteLength(told) <= room) return { code, line: `${before}${cut(told, room)}${after}` };
+  }
+}
+
 export async function main(argv: string[]): Promise<number> {
-  let verdict: Verdict;
+  let verdict: (most: number) => Verdict;
   try {
     verdict = await lookAtBoard(parseVerb(verb, argv).values);
   } catch (error) {
     // A monitor takes 2 as critical and reads stdout only.
     if (!(error instanceof UsageError || error instanceof Failure)) throw error;
-    verdict = ignorance(error.message, readAlone(verb, argv, 'fail'));
+    const { message } = error;
+    verdict = () => ignorance(message, readAlone(verb, argv, 'fail'));
   }
-  const { code, text, figures } = verdict;
-  await print([
-    `BEOBOARD ${WORDS[code]}: ${oneLine(text).replaceAll('|', '/')}${figures === undefined ? '' : ` | ${figures}`}\n`,
-  ]);
+  const { code, line } = lineOf(verdict);
+  await print([line]);
   return code;
 }

@@ -64,7 +64,8 @@ class BoardSource implements Source {
 
   /** No document is better than old readings that are recorded as new ones forever. */
   #check({ stalled, heartbeatAgeMs, path }: Snapshot): void {
-    if (!stalled || (heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS)) return;
+    const isYoung = heartbeatAgeMs !== undefined && heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS;
+    if (!stalled || isYoung) return;
     throw new NoBoard('starting', path, `stalled, ${heartbeatText(heartbeatAgeMs)}; start beoboard receive`);
   }
 }

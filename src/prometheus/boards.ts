@@ -79,12 +79,15 @@ const perLink = (
   name: string,
   type: Small['type'],
   help: string,
-  tell: (link: Roll['board']['links'][number], roll: Roll) => number,
+  tell: (link: Roll['board']['links'][number], roll: Roll) => number | undefined,
 ) =>
   small(`link_${name}`, type, help, roll =>
     type === 'gauge' && roll.board.stalled
       ? []
-      : roll.board.links.map(link => [{ link: linkName(link) }, tell(link, roll)] as const),
+      : roll.board.links.flatMap(link => {
+          const value = tell(link, roll);
+          return value === undefined ? [] : [[{ link: linkName(link) }, value] as const];
+        }),
   );
 
 const isLink = (state: number, bit: keyof typeof bits.link_state) => ((state >>> bits.link_state[bit]) & 1) === 1;
@@ -117,7 +120,7 @@ const FAMILIES = [
     'receiver_heartbeat_age_seconds',
     'gauge',
     'Time since the receiver had last heard all that there was.',
-    ({ board }) => toMs(Math.max(0, board.heartbeatAgeMs) / 1000),
+    ({ board: { heartbeatAgeMs } }) => (heartbeatAgeMs === undefined ? [] : toMs(Math.max(0, heartbeatAgeMs) / 1000)),
   ),
   small('receiver_listened_seconds', 'gauge', 'For how long the receiver has missed nothing.', ({ board }) =>
     board.stalled ? [] : toMs(board.listenedMs / 1000),
@@ -203,7 +206,8 @@ const FAMILIES = [
     'heartbeat_age_seconds',
     'gauge',
     'Time since all that came by the link had been heard.',
-    ({ heartbeatNs }, { board }) => toMs(Math.max(0, seconds(board.evidence.nowNs - heartbeatNs))),
+    ({ heartbeatNs }, { board }) =>
+      heartbeatNs === 0n ? undefined : toMs(Math.max(0, seconds(board.evidence.nowNs - heartbeatNs))),
   ),
 ];
 

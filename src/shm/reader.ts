@@ -66,13 +66,14 @@ export function stalledText(closed: boolean): string {
   return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;
 }
 
-/** The age of a receiver's heartbeat, in words for people; negative: its clock is not ours. */
-export function heartbeatText(ageMs: number): string {
+/** The age of a receiver's heartbeat, in words for people; undefined: there was none yet, negative: its clock is not ours. */
+export function heartbeatText(ageMs: number | undefined): string {
+  if (ageMs === undefined) return 'it has no heartbeat yet';
   return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
 }
 
 /** The same with the age of its heartbeat, and the consequence. */
-export function unknownText(closed: boolean, heartbeatAgeMs: number): string {
+export function unknownText(closed: boolean, heartbeatAgeMs: number | undefined): string {
   return `${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`;
 }
 
@@ -220,8 +221,12 @@ export class Snapshot {
     return this.#header;
   }
 
-  /** The time since the receiver's last complete drain, ms; negative if its clock is not ours. */
-  get heartbeatAgeMs(): number {
+  /**
+   * The time since the receiver's last complete drain, ms; negative if its clock is not ours, undefined if there was
+   * none: a mirror that follows nobody has no heartbeat.
+   */
+  get heartbeatAgeMs(): number | undefined {
+    if (this.evidence.heartbeatNs === 0n) return undefined;
     return milliseconds(this.evidence.nowNs - this.evidence.heartbeatNs);
   }
 

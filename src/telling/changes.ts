@@ -20,7 +20,7 @@ export type Happening = {
 } & (
   | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
   | { readonly event: 'no_board'; readonly why: string }
-  | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number }
+  | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number | undefined }
   /** Without `from` the node is new on the board; without `to` it was removed from the board. */
   | {
       readonly event: 'state';

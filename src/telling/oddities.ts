@@ -9,7 +9,7 @@ import { oneLine } from '../common/text.js';
 import { enums } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
+import { type LinkEntry, linkName, SENDERS_EACH, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import {
   ahead,
   LATELY_MS,
@@ -399,12 +399,14 @@ function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: read
     return { kind: 'sender', nodes: names.size === 0 ? [] : nodes.filter(({ name }) => names.has(name)), text };
   });
   const more = sources.length - found.length;
-  if (more > 0)
-    found.push({
-      kind: 'sender',
-      nodes: [],
-      text: `rejected at least ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
-    });
+  if (more === 0) return found;
+  // Where there is no room for more entries of a reason, nobody knows how many senders there are.
+  const full = enums.reason.filter((_, i) => lately.filter(({ reason }) => reason === i).length >= SENDERS_EACH);
+  const text =
+    full.length === 0
+      ? `${more} more ${more === 1 ? 'sender was' : 'senders were'} rejected within the last minute: see refused_senders in status --json`
+      : `${SENDERS_EACH} senders or more were rejected within the last minute as ${full.join(', and as many as ')}, and the board has room for no more of them: see refused_senders in status --json`;
+  found.push({ kind: 'sender', nodes: [], text });
   return found;
 }
 

@@ -229,7 +229,7 @@ function linkJson(snapshot: Snapshot, link: LinkEntry) {
     ...linkState(link),
     since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
     nodes,
-    heartbeat_age_ms: sinceMs(snapshot, heartbeatNs),
+    heartbeat_age_ms: heartbeatNs === 0n ? undefined : sinceMs(snapshot, heartbeatNs),
     listened_ms: listenedMs(link),
     dark: darkSinceNs === 0n ? undefined : { since_ms: sinceMs(snapshot, darkSinceNs), nodes: darkNodes },
     address: address === '' ? undefined : address,

@@ -20,7 +20,7 @@ import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
-import { makeBoard, numbered, stall } from '../kit/stateboard.js';
+import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
 
 t.setTimeout(500_000);
@@ -312,6 +312,15 @@ t.test('refusals', async t => {
 
 t.test('a stalled board, and one that was ended', async t => {
   const board = makeBoard(t, { live: ['n001', 'h1'], silent: ['s1'] });
+  unborn(board);
+  await compare(t, 'no heartbeat yet, as of a mirror that follows nobody', board.path);
+  t.match(
+    (await askHere({ verb: 'check', argv: ['--board', board.path] })).stdout,
+    /^BEOBOARD UNKNOWN: the receiver is stalled, it has no heartbeat yet: nothing is known about nodes\n$/,
+  );
+  const { stdout } = await runHere(['status', '--json', '--board', board.path]);
+  const { board: told } = JSON.parse(stdout);
+  t.notOk('heartbeat_age_ms' in told, 'nor an age of one');
   stall(board, 70);
   await compare(t, 'stalled', board.path);
   board.writer.close();
@@ -601,6 +610,50 @@ t.test('ten thousand nodes', async t => {
   }
   const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
   t.strictSame(c, ts);
+});
+
+t.test('a line with its figures has at most 1,023 bytes, as old NRPE passes on', async t => {
+  const answers: string[] = [];
+  const check = async (path: string, what: string, ...argv: string[]) => {
+    const { c, ts, raw } = await askBoth({ verb: 'check', argv: ['--board', path, ...argv] }, () => beat(path));
+    // Where the line is cut depends on how long the ages in it are.
+    const begin = (answer: object) => {
+      const { stdout } = answer as Answer;
+      return stdout.slice(0, /…(; fails open)? \|/.test(stdout) ? 500 : undefined);
+    };
+    t.equal(begin(c), begin(ts), what);
+    t.ok(Buffer.byteLength(raw.stdout) <= 1023, `${what}: ${Buffer.byteLength(raw.stdout)} bytes`);
+    t.match(raw.stdout, / \| live=\d+;;;0;\d+ .* down=\d+;;[\d.]+;0;\d+\n$/, 'the figures are whole');
+    answers.push(raw.stdout);
+    return raw.stdout;
+  };
+  // Names of this length that cannot be folded, in five groups.
+  for (const length of [2, 24, 30, 38, 62]) {
+    const some = (group: string) => ['a', 'b', 'c', 'd', 'e', 'f'].map(one => group + one.repeat(length));
+    const [silent, uncertain, never, held, ill] = ['s', 'u', 'n', 'h', 'i'].map(some) as [string[], ...string[][]];
+    const board = makeBoard(t, { silent, uncertain, never, held, ill } as Parameters<typeof makeBoard>[1]);
+    await check(board.path, `names of ${length + 1}`);
+  }
+  const parts = answers.map(line => (/silent \((.*?)\)/.exec(line)?.[1] ?? '').split(',').length);
+  t.same(parts, [5, 5, 4, 3, 2], 'as many names as there is room for');
+
+  // The causes alone are too long.
+  const links = Array.from({ length: 14 }, (_, i) => `eth${i + 1}`);
+  const behind = makeBoard(
+    t,
+    { uncertain: links.map((link, i) => `n${i}@${link}`), live: ['ok'] },
+    { down: links, dark: true },
+  );
+  const told = await check(behind.path, 'fourteen links are down');
+  t.match(told, /^BEOBOARD WARNING: of 15 nodes 14 uncertain; eth1 is down since .*… \| live=1;/);
+  t.equal(Buffer.byteLength(told), 1023);
+  const open = await check(behind.path, 'and it fails open', '--fail', 'open', '--nodes', 'n[0-13],x');
+  t.match(open, /^BEOBOARD WARNING: of 15 nodes 1 not on the board, 14 uncertain; .*…; fails open \| live=0;/);
+  const long = join(folder(t), 'x'.repeat(200), 'y'.repeat(200), 'z'.repeat(200), 'é'.repeat(250));
+  const { c, ts, raw } = await askBoth({ verb: 'check', argv: ['--board', long, '--fail', 'closed'] });
+  t.strictSame(c, ts, 'a path that is too long');
+  t.match(raw.stdout, /^BEOBOARD CRITICAL: .*[é…]; fails closed\n$/);
+  t.ok(Buffer.byteLength(raw.stdout) <= 1023);
 });
 
 // ---- how they are built ----

@@ -227,6 +227,22 @@ const scenes: [
     },
   ],
   [
+    'more senders were refused than the board has room for',
+    dozen.slice(0, 2),
+    {
+      senders: [
+        ...Array.from({ length: 8 }, (_, i) => ({
+          reason: 'stranger' as const,
+          address: `10.0.0.${8 + i}`,
+          name: `nobody${i}`,
+          last: 5 + i,
+          count: 7,
+        })),
+        { reason: 'size', address: '10.0.0.10', last: 50, count: 1 },
+      ],
+    },
+  ],
+  [
     'who was refused, of some nodes',
     dozen.slice(0, 3),
     {

@@ -70,3 +70,6 @@ export function makeBoard(t: Teardown, nodes: Nodes, { dark = false, down = [] a
 /** Makes the receiver stalled for so long. */
 export const stall = ({ path }: Made, seconds: number) =>
   poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs() - BigInt(seconds) * S]]);
+
+/** Makes it one whose receiver or mirror has no heartbeat yet. */
+export const unborn = ({ path }: Made) => poke(path, [[structs.board_header.fields.heartbeat_ns.offset, 0n]]);

@@ -362,8 +362,8 @@ t.test('a receiver and a simulated cluster', async t => {
     await receiver.exit;
     await until('the board is stalled', () => reader.snapshot().stalled);
     // libbeoboard reads a coarse clock, which is up to one tick of the kernel behind, so it sees the stall later.
-    const seenMs = reader.snapshot().heartbeatAgeMs;
-    await until('a tick has passed', () => reader.snapshot().heartbeatAgeMs > seenMs + 50);
+    const seenMs = reader.snapshot().heartbeatAgeMs ?? 0;
+    await until('a tick has passed', () => (reader.snapshot().heartbeatAgeMs ?? 0) > seenMs + 50);
     t.strictSame(
       [example('may-start', '-b', path, ...names).status, example('least-loaded', '-b', path).status],
       [4, 4],

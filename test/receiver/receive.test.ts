@@ -208,7 +208,7 @@ t.test('kill -9: the board stays readable, is stalled after 3 s, and goes on wit
   const contradictions: unknown[] = [];
   const stalled = await until('the heartbeat is older than 3 s', () => {
     const snapshot = reader.snapshot();
-    const looks = [snapshot.stalled, snapshot.heartbeatAgeMs > 3000, snapshot.node(0).state === 'unknown'];
+    const looks = [snapshot.stalled, (snapshot.heartbeatAgeMs ?? 0) > 3000, snapshot.node(0).state === 'unknown'];
     if (looks.some(look => look !== looks[0])) contradictions.push(looks);
     return snapshot.stalled && snapshot;
   });

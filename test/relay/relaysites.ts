@@ -165,7 +165,7 @@ export class Watched {
   look(): Look | undefined {
     const snapshot = this.reader.snapshot();
     const { nowNs, heartbeatNs } = snapshot.evidence;
-    this.longestMs = Math.max(this.longestMs, snapshot.heartbeatAgeMs);
+    this.longestMs = Math.max(this.longestMs, snapshot.heartbeatAgeMs ?? 0);
     if (snapshot.stalled || snapshot.retired) {
       this.looks.unknown++;
       return undefined;

@@ -58,7 +58,7 @@ t.test('servers and a leaf, which are killed and frozen', { skip }, async t => {
   let longestMs = 0;
   const look = () => {
     const snapshot = reader.snapshot();
-    longestMs = Math.max(longestMs, snapshot.heartbeatAgeMs);
+    longestMs = Math.max(longestMs, snapshot.heartbeatAgeMs ?? 0);
     if (snapshot.stalled) return { text: mirrorText(snapshot), live: 0, heartbeatNs: snapshot.evidence.heartbeatNs };
     const states = Array.from(snapshot.nodes(), ({ state }) => state);
     for (const state of states) seen.add(state);

@@ -27,7 +27,7 @@ import { beat, monotonicNs } from '../kit/linkboard.js';
 import { Manager } from '../kit/manager.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
-import { type Made, makeBoard, numbered, stall } from '../kit/stateboard.js';
+import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
 
 const S = 1_000_000_000n;
@@ -274,8 +274,10 @@ t.test('no board, or an unusable one', async t => {
 
 t.test('a stalled board is no evidence', async t => {
   const board = makeBoard(t, { live: ['n001'], silent: ['s001'] });
-  stall(board, 35);
   const args = ['--nodes', 'n001,s001', '--wait', '0s'];
+  unborn(board);
+  t.strictSame(await ask(board.path, args, {}, true), [0, 'yes, fails open: the receiver has no heartbeat yet']);
+  stall(board, 35);
   t.match(await ask(board.path, args, {}, true), [
     0,
     /^yes, fails open: the receiver is stalled: its last heartbeat was 3\d s ago$/,

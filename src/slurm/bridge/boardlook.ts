@@ -50,7 +50,8 @@ export interface SeenLink {
 export interface BoardLook {
   /** Why the board proves nothing. */
   readonly trouble?: string | undefined;
-  readonly heartbeatAgeMs: number;
+  /** Undefined: there was no heartbeat yet. */
+  readonly heartbeatAgeMs: number | undefined;
   /** Another number means another file, in which a node's reports may be counted from 0. */
   readonly opened: number;
   readonly nodes: ReadonlyMap<string, SeenNode>;

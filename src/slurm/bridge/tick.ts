@@ -111,7 +111,7 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   return {
     ...{ state, unheard_ms: unheardMs, silent_for_ms: silentForMs, reports, boot_id: bootId, lost },
     ...{ last_report_ms: lastRealMs, proved: isProved, ailments, link: links.get(seen.link)?.name },
-    heartbeat_age_ms: Math.round(heartbeatAgeMs),
+    heartbeat_age_ms: heartbeatAgeMs === undefined ? undefined : Math.round(heartbeatAgeMs),
   };
 }
 
