@@ -132,7 +132,7 @@ const FAMILIES = [
     'receiver_reload_failed',
     'gauge',
     '1 while the receiver goes on with old options, because it could not read them again.',
-    ({ board }) => ['options', 'nodes', 'keys'].map(what => [{ what }, flag(what === reloadFailed(board))] as const),
+    ({ board }) => ['options', 'nodes', 'keys'].map(kind => [{ kind }, flag(kind === reloadFailed(board))] as const),
   ),
   small(
     'receiver_starts_total',

@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
-import { bits, enums } from '../../src/layout/layout.gen.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
 import { builds, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { REFUSED } from '../kit/hostlistcases.js';
 import { lacks } from '../kit/lacking.js';
-import { beat } from '../kit/linkboard.js';
+import { beat, monotonicNs, poke } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
@@ -189,6 +189,31 @@ t.test('links', async t => {
     const { c, ts } = await asked(list);
     t.strictSame(c, ts, list);
     t.match((c as Answer).stderr, says);
+  }
+});
+
+t.test('a receiver that could not read its options again', async t => {
+  const board = makeBoard(t, { live: ['n1'] });
+  const { accepted_keys, reload_failed_at, reload_failed_ns } = structs.board_header.fields;
+  for (const [part, first, second, says] of [
+    [3n, 2n, 0n, 'key file again since TIME (AGE): key 1 is still accepted'],
+    [3n, 2n, 65_536n, 'key file again since TIME (AGE): keys 1 and 65535 are still accepted'],
+    [3n, 0n, 0n, 'key file again since TIME (AGE): reports are still not verified'],
+    [2n, 2n, 0n, 'node list again since TIME (AGE): the list before still holds'],
+    [1n, 2n, 0n, 'options again since TIME (AGE): those before still hold'],
+  ] as const) {
+    poke(board.path, [
+      [accepted_keys.offset, first],
+      [accepted_keys.offset + 8, second],
+      [reload_failed_ns.offset, monotonicNs() - 780_000_000_000n],
+      [reload_failed_at.offset, part],
+    ]);
+    const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
+    t.strictSame(c, ts);
+    t.match(c, {
+      code: 1,
+      stdout: `BEOBOARD WARNING: 1 node, 1 live; the receiver could not read its ${says}; its log says why | `,
+    });
   }
 });
 

@@ -173,7 +173,7 @@ if (!INSIDE) {
     t.match(perform('beoboard status').replaceAll('\n  ', ' '), WHAT);
     const { board } = JSON.parse(perform('beoboard status --json'));
     t.match(board, { keys: [2], reload_failed: { what: 'keys' } });
-    t.match(perform('beoboard metrics'), /^beoboard_receiver_reload_failed\{.*what="keys"\} 1$/m);
+    t.match(perform('beoboard metrics'), /^beoboard_receiver_reload_failed\{.*kind="keys"\} 1$/m);
     t.strictSame(proved(), ['node001,node:2', 'node002,node:2']);
     /** What the log says that mends it. */
     const mend = async () =>

@@ -124,7 +124,10 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 
 /** What the document tells its reader to do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
-  ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
+  [
+    'beoboard send --to MASTER --key-file /etc/beoboard/node.key',
+    'cp /etc/beoboard/keys/node001.key /etc/beoboard/node.key',
+  ],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard keygen --relay /etc/beoboard/relay.key', 'install -d -m 755 /etc/beoboard'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
@@ -206,7 +209,7 @@ for name in ${CHECKERS.join(' ')}; do mount --bind ${OVER}/checker "$ROOT/node_m
 
 /** Before each document: removes what the last one made. */
 const CLEAN = `
-rm -rf /etc/beoboard /dev/shm/beoboard /run/beoboard *.key keys next A B p.toml DIR
+rm -rf /etc/beoboard /dev/shm/beoboard /run/beoboard *.key A B p.toml DIR
 ip link set eth0 up
 ip route replace 224.0.0.0/4 dev eth0
 `;
