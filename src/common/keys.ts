@@ -145,21 +145,14 @@ const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_DER = Buffer.from('302a300506032b6570032100', 'hex');
 const RELAY_LINE = /^(relay|relay-public) ([0-9a-fA-F]{64})\n?$/;
 
-/** The Ed25519 key that is made from a seed of 32 bytes. */
-export function keyOfSeed(seed: Buffer): KeyObject {
-  return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
-}
-
-/** The 32 bytes of a public Ed25519 key. */
-export function publicBytes(key: KeyObject): Buffer {
-  return key.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_DER.length);
-}
-
 /**
  * The lines of a relay's two key files, made from a seed of 32 random bytes: the secret one, and the one for mirrors.
  */
 export function relayKeyLines(seed: Buffer): { secret: string; shown: string } {
-  const shown = publicBytes(createPublicKey(keyOfSeed(seed))).toString('hex');
+  const key = createPublicKey(
+    createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' }),
+  );
+  const shown = key.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_DER.length).toString('hex');
   return { secret: `relay ${seed.toString('hex')}\n`, shown: `relay-public ${shown}\n` };
 }
 
@@ -180,7 +173,8 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
  * path.
  */
 export function readRelayKey(path: string): KeyObject {
-  return keyOfSeed(readKeyFile(path, true, text => parseRelayKey(text, 'relay')));
+  const seed = readKeyFile(path, true, text => parseRelayKey(text, 'relay'));
+  return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 
 /** The key by which a relay is verified; likewise, and nobody else may be able to write the file. */

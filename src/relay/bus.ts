@@ -1,13 +1,20 @@
 // The connection to the NATS servers: connects and stays connected, with the necessary credentials. Knows none of our
 // messages.
 
+import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Log } from '../common/log.js';
 import { oneLine } from '../common/text.js';
 import { type AccessOptions, accessOf } from './natsaccess.js';
-import { type Message, NatsLink, type Told } from './natslink.js';
-import { MOST_MESSAGE } from './natswire.js';
+import { MOST_MESSAGE } from './natsmeter.js';
+import { connectTo } from './natstransport.js';
 
-export type { Message } from './natslink.js';
+/** A message as it arrived. */
+export interface Message {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** The subject for the answer; empty: none is wanted. */
+  readonly reply: string;
+}
 
 /** What relays and mirrors need of NATS, and no more. */
 export interface Bus {
@@ -49,22 +56,25 @@ const shuffled = (servers: readonly string[]) => {
 const signOf = ({ nats, natsCreds, natsNkey, natsLogin, natsCa, natsCert, natsCertKey }: AccessOptions) =>
   JSON.stringify([nats, natsCreds, natsNkey, natsLogin, natsCa, natsCert, natsCertKey]);
 
-interface Subscription {
+/** What somebody wants to hear, whichever server says it. */
+interface Wanted {
   readonly subject: string;
   readonly act: (message: Message) => void;
+  /** By the connection of now. */
+  subscription?: Subscription;
 }
 
 class Staying implements Connection {
   readonly #name: string;
   readonly #log: Log;
   readonly #lost: (why: string, slow: boolean) => void;
-  readonly #subscriptions = new Map<number, Subscription>();
+  readonly #wanted = new Set<Wanted>();
   #options: AccessOptions;
   #servers: string[];
-  #link: NatsLink | undefined;
-  #lastSid = 0;
-  /** Which connection is wanted: what an earlier one says does not count any more. */
+  #nats: NatsConnection | undefined;
+  /** Which connection is wanted: one that comes later for an earlier wish is given up. */
   #turn = 0;
+  #sinceMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -79,33 +89,32 @@ class Staying implements Connection {
   }
 
   get connected(): boolean {
-    return this.#link !== undefined;
+    return this.#nats !== undefined;
   }
 
   get server(): string {
-    return this.#link?.server ?? '';
+    return this.#nats?.getServer() ?? '';
   }
 
   get mostBytes(): number {
-    return this.#link?.mostBytes ?? 0;
+    return Number(this.#nats?.info?.max_payload ?? 0);
   }
 
   publish(subject: string, data: Uint8Array, reply = ''): void {
     // Nothing is kept for a server that is away: it would be outdated by then.
-    const link = this.#link;
-    if (link === undefined) return;
-    // The server would end the connection.
-    if (link.mostBytes > 0 && data.length > link.mostBytes)
-      this.#log.seldom('publish', `cannot publish: ${data.length} bytes are more than max_payload of ${link.server}`);
-    else link.publish(subject, data, reply);
+    try {
+      this.#nats?.publish(subject, data, { reply });
+    } catch (error) {
+      this.#log.seldom('publish', `cannot publish ${data.length} bytes: ${oneLine((error as Error).message)}`);
+    }
   }
 
   subscribe(subject: string, act: (message: Message) => void): () => void {
-    const sid = ++this.#lastSid;
-    this.#subscriptions.set(sid, { subject, act });
-    this.#link?.subscribe(subject, sid);
+    const wanted: Wanted = { subject, act };
+    this.#wanted.add(wanted);
+    if (this.#nats !== undefined) this.#hear(this.#nats, wanted);
     return () => {
-      if (this.#subscriptions.delete(sid)) this.#link?.unsubscribe(sid);
+      if (this.#wanted.delete(wanted)) wanted.subscription?.unsubscribe();
     };
   }
 
@@ -115,16 +124,16 @@ class Staying implements Connection {
     this.#options = options;
     if (isSame) return;
     this.#servers = shuffled(options.nats);
-    if (this.#link === undefined) this.#again(0);
-    else this.#link.end('the options about NATS have changed');
+    if (this.#nats === undefined) this.#again(0);
+    else this.#leave(this.#nats, 'the options about NATS have changed');
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    const link = this.#link;
-    this.#link = undefined;
-    link?.end('closed');
+    const nats = this.#nats;
+    this.#nats = undefined;
+    void nats?.close();
   }
 
   #again(ms: number): void {
@@ -139,10 +148,11 @@ class Staying implements Connection {
     const turn = ++this.#turn;
     let why = '';
     for (const server of [...this.#servers]) {
+      this.#sinceMs = performance.now();
       try {
-        const link = await NatsLink.connect(server, this.#name, accessOf(this.#options), this.#told(turn));
-        if (turn !== this.#turn || this.#isClosed) link.end('');
-        else this.#begin(link);
+        const nats = await connectTo(server, this.#name, accessOf(this.#options));
+        if (turn !== this.#turn || this.#isClosed) void nats.close();
+        else this.#begin(nats);
         return;
       } catch (error) {
         why = (error as Error).message;
@@ -154,38 +164,48 @@ class Staying implements Connection {
     this.#again(WAIT_MS + Math.random() * JITTER_MS);
   }
 
-  #begin(link: NatsLink): void {
-    this.#link = link;
-    this.#log.info(`connected to ${link.server}`);
-    if (link.mostBytes > MOST_MESSAGE)
+  #begin(nats: NatsConnection): void {
+    this.#nats = nats;
+    this.#log.info(`connected to ${this.server}`);
+    if (this.mostBytes > MOST_MESSAGE)
       this.#log.seldom(
         'payload',
-        `max_payload of ${link.server} is ${link.mostBytes}: with more than ${MOST_MESSAGE} any login there can end this connection; set 1MB`,
+        `max_payload of ${this.server} is ${this.mostBytes}: with more than ${MOST_MESSAGE} any login there can end this connection; set 1MB`,
       );
-    for (const [sid, { subject }] of this.#subscriptions) link.subscribe(subject, sid);
+    void this.#watch(nats);
+    void nats.closed().then(error => this.#leave(nats, error?.message ?? 'closed'));
+    for (const wanted of this.#wanted) this.#hear(nats, wanted);
   }
 
-  #told(turn: number): Told {
-    return {
-      message: (sid, message) => {
-        if (turn === this.#turn) this.#subscriptions.get(sid)?.act(message);
+  #hear(nats: NatsConnection, wanted: Wanted): void {
+    // The library says by an error that it has no permission, which #watch tells.
+    wanted.subscription = nats.subscribe(wanted.subject, {
+      callback: (error, { subject, data, reply = '' }) => {
+        // By a message without bytes the server says that nobody hears what was published.
+        if (error === null && nats === this.#nats && data.length > 0) wanted.act({ subject, data, reply });
       },
-      error: why => {
-        if (turn !== this.#turn) return;
-        this.#log.seldom('server', `the server says: ${oneLine(why)}`);
-        // The server ends the connection of a slow consumer, and says why.
-        if (/slow consumer/i.test(why)) this.#lost('the server closed the connection: too slow', true);
-      },
-      ended: why => {
-        if (turn !== this.#turn || this.#link === undefined) return;
-        const { server } = this.#link;
-        this.#link = undefined;
-        // Another one is tried first.
-        this.#servers.push(this.#servers.shift() as string);
-        this.#lost(`lost the server ${server}: ${oneLine(why)}`, false);
-        this.#again(0);
-      },
-    };
+    });
+  }
+
+  async #watch(nats: NatsConnection): Promise<void> {
+    for await (const status of nats.status()) {
+      if (status.type !== 'error' || nats !== this.#nats) continue;
+      const why = oneLine(status.error.message);
+      this.#log.seldom('server', `the server says: ${why}`);
+      // The server ends the connection of a slow consumer, and says why.
+      if (/slow consumer/i.test(why)) this.#lost('the server closed the connection: too slow', true);
+    }
+  }
+
+  #leave(nats: NatsConnection, why: string): void {
+    if (nats !== this.#nats) return;
+    const { server } = this;
+    this.#nats = undefined;
+    void nats.close();
+    // Another one is tried first.
+    this.#servers.push(this.#servers.shift() as string);
+    this.#lost(`lost the server ${server}: ${oneLine(why)}`, false);
+    this.#again(Math.max(0, this.#sinceMs + WAIT_MS - performance.now()));
   }
 }
 

@@ -1,9 +1,16 @@
 // With which certificates and credentials a server is reached: from files, which are read for each connection, so that
 // what is renewed counts from the next one on.
 
-import { createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { keyOfSeed, publicBytes, readCertificates, readSecret } from '../common/keys.js';
+import {
+  type Authenticator,
+  jwtAuthenticator,
+  nkeyAuthenticator,
+  nkeys,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import { readCertificates, readSecret } from '../common/keys.js';
 import { InputError, oneLine } from '../common/text.js';
 
 /** The options about servers and credentials. */
@@ -17,84 +24,51 @@ export interface AccessOptions {
   readonly natsCertKey?: string | undefined;
 }
 
-/** What the files say now. */
+/** What the files say now, as options of the library. */
 export interface Access {
-  /** The fields about who we are in what we tell the server, which may have sent a nonce to sign. */
-  readonly fields: (nonce: string | undefined) => Readonly<Record<string, string>>;
-  readonly tls: SecureContextOptions;
-  /** A user who asks for TLS never gets a connection without it: an impostor would get the password in plain text. */
-  readonly wantsTls: boolean;
+  readonly authenticator?: Authenticator;
+  /**
+   * With it there is no connection without TLS: a user who asks for TLS never gets one, because an impostor would get
+   * the password in plain text.
+   */
+  readonly tls?: object;
 }
 
-// ---- nkeys: Ed25519 keys, written in base 32 with two bytes before and a checksum behind them ----
+const encoder = new TextEncoder();
 
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-/** The first byte of a seed, and of a user: its letter in base 32 is S, and U. */
-const [SEED, USER] = [18 << 3, 20 << 3];
-
-function fromBase32(text: string): Buffer {
-  const bytes: number[] = [];
-  let [bits, held] = [0, 0];
-  for (const letter of text) {
-    const value = BASE32.indexOf(letter);
-    if (value === -1) return Buffer.alloc(0);
-    held = ((held << 5) | value) & 0xfff;
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((held >> bits) & 0xff);
-  }
-  return Buffer.from(bytes);
+/** A user's seed. Throws an InputError. */
+function seedOf(text: string): Uint8Array {
+  const seed = encoder.encode(text);
+  try {
+    if (/^SU[A-Z2-7]{56}$/.test(text) && nkeys.fromSeed(seed)) return seed;
+  } catch {}
+  throw new InputError('holds no seed of an nkey for a user (SU…); nk -gen user makes one');
 }
 
-function toBase32(bytes: Buffer): string {
-  let [text, bits, held] = ['', 0, 0];
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[(held >> (bits - 5)) & 31];
-  }
-  return bits === 0 ? text : text + BASE32[(held << (5 - bits)) & 31];
+/** The text of an nkey's file. Throws an InputError. */
+export function parseNkey(text: string): Authenticator {
+  return nkeyAuthenticator(seedOf(text.trim()));
 }
 
-/** CRC-16/XMODEM. */
-function checksum(bytes: Buffer): Buffer {
-  let crc = 0;
-  for (const byte of bytes) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? (crc << 1) & 0xffff : ((crc << 1) & 0xffff) ^ 0x1021;
-  }
-  return Buffer.from([crc & 0xff, crc >> 8]);
-}
-
-/** The key of a user's seed, `SU…`. Throws an InputError. */
-export function parseSeed(text: string): KeyObject {
-  const whole = fromBase32(text);
-  const [payload, sum] = [whole.subarray(0, -2), whole.subarray(-2)];
-  const [first = 0, second = 0] = payload;
-  const kind = ((first & 7) << 5) | (second >> 3);
-  if (payload.length !== 34 || (first & 0xf8) !== SEED || kind !== USER || !checksum(payload).equals(sum))
-    throw new InputError('holds no seed of an nkey for a user (SU…); nk -gen user makes one');
-  return keyOfSeed(payload.subarray(2));
-}
-
-/** The public half of such a key, `U…`. */
-export function publicNkey(key: KeyObject): string {
-  const payload = Buffer.concat([Buffer.from([USER]), publicBytes(createPublicKey(key))]);
-  return toBase32(Buffer.concat([payload, checksum(payload)]));
-}
-
-const signature = (key: KeyObject, nonce = '') => sign(null, Buffer.from(nonce), key).toString('base64url');
-
-/** The two blocks of a creds file: a JWT, and a seed. Throws an InputError. */
-export function parseCreds(text: string): { jwt: string; key: KeyObject } {
-  const [jwt, seed] = [...text.matchAll(/^-{3,}[^\n]*-{3,}\s*\n([^\s-]\S*)\s*\n-{3,}/gm)].map(([, block]) => block);
+/**
+ * The two blocks of a creds file: a JWT, and a seed. Throws an InputError. The library's own function takes forever for
+ * a long line of dashes.
+ */
+export function parseCreds(text: string): Authenticator {
+  const [jwt, seed] = [...text.matchAll(/^---.*\n(\S+)\s*\n---/gm)].map(([, block]) => block);
   if (jwt === undefined || seed === undefined)
     throw new InputError('is not a creds file; nsc generate creds makes one');
-  return { jwt, key: parseSeed(seed) };
+  return jwtAuthenticator(jwt, seedOf(seed));
+}
+
+function parseLogin(text: string): Authenticator {
+  const [, user, password] = /^([^:\n]*):(.*)$/.exec(text.trim()) ?? [];
+  if (user === undefined || password === undefined) throw new InputError('is not one line USER:PASSWORD; write it so');
+  return usernamePasswordAuthenticator(user, password);
 }
 
 /** What `parse` makes of a secret file; an InputError of it begins with the path. */
-function ofSecret<T>(path: string, parse: (text: string) => T): T {
+function ofSecret(path: string, parse: (text: string) => Authenticator): Authenticator {
   const text = readSecret(path);
   try {
     return parse(text);
@@ -103,33 +77,10 @@ function ofSecret<T>(path: string, parse: (text: string) => T): T {
   }
 }
 
-function parseLogin(text: string): { user: string; pass: string } {
-  const [, user, pass] = /^([^:\n]*):(.*)$/.exec(text.trim()) ?? [];
-  if (user === undefined || pass === undefined) throw new InputError('is not one line USER:PASSWORD; write it so');
-  return { user, pass };
-}
-
-function fieldsOf({ natsCreds, natsNkey, natsLogin }: AccessOptions): Access['fields'] {
-  if ([natsCreds, natsNkey, natsLogin].filter(path => path !== undefined).length > 1)
-    throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
-  if (natsCreds !== undefined) {
-    const { jwt, key } = ofSecret(natsCreds, parseCreds);
-    return nonce => ({ jwt, sig: signature(key, nonce) });
-  }
-  if (natsNkey !== undefined) {
-    const key = ofSecret(natsNkey, text => parseSeed(text.trim()));
-    return nonce => ({ nkey: publicNkey(key), sig: signature(key, nonce) });
-  }
-  const login = natsLogin === undefined ? {} : ofSecret(natsLogin, parseLogin);
-  return () => login;
-}
-
-/** Reads the files. Throws an InputError. */
-export function accessOf(options: AccessOptions): Access {
-  const { nats, natsCa, natsCert, natsCertKey } = options;
-  const fields = fieldsOf(options);
+function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): SecureContextOptions | undefined {
   if ((natsCert === undefined) !== (natsCertKey === undefined))
     throw new InputError('--nats-cert and --nats-cert-key belong together; give both');
+  if (natsCa === undefined && natsCert === undefined && !nats.some(url => url.startsWith('tls:'))) return undefined;
   const tls = {
     ...(natsCa !== undefined && { ca: readCertificates(natsCa) }),
     ...(natsCert !== undefined && { cert: readCertificates(natsCert) }),
@@ -143,9 +94,22 @@ export function accessOf(options: AccessOptions): Access {
     const names = [natsCa, natsCert, natsCertKey].filter(path => path !== undefined);
     throw new InputError(`${oneLine(names.join(', '))}: cannot be used: ${oneLine((error as Error).message)}`);
   }
+  return tls;
+}
+
+/** Reads the files. Throws an InputError. */
+export function accessOf(options: AccessOptions): Access {
+  const { natsCreds, natsNkey, natsLogin } = options;
+  const kinds = [
+    { path: natsCreds, parse: parseCreds },
+    { path: natsNkey, parse: parseNkey },
+    { path: natsLogin, parse: parseLogin },
+  ].filter(({ path }) => path !== undefined);
+  if (kinds.length > 1) throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
+  const tls = tlsOf(options);
+  const [kind] = kinds;
   return {
-    fields,
-    tls,
-    wantsTls: natsCa !== undefined || natsCert !== undefined || nats.some(url => url.startsWith('tls:')),
+    ...(kind?.path !== undefined && { authenticator: ofSecret(kind.path, kind.parse) }),
+    ...(tls !== undefined && { tls }),
   };
 }

@@ -1,8 +1,8 @@
 // Servers that do what no NATS server does: they announce gigabytes, never end a line, ask without reading, or speak
-// before TLS begins. None gets more memory than the limits; and what a parser makes of bytes never depends on how they
-// are cut.
+// before TLS begins. None gets more memory than the limits; and what the library's parser hears behind our meter never
+// depends on how bytes are cut.
 //
-// @seconds 4
+// @seconds 5
 // @waits
 
 import { once } from 'node:events';
@@ -10,12 +10,14 @@ import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import type { Log } from '../../src/common/log.js';
 import { connectBus } from '../../src/relay/bus.js';
-import { MOST_LINE, MOST_MESSAGE, type Operation, Parser } from '../../src/relay/natswire.js';
+import { MOST_LINE, MOST_MESSAGE } from '../../src/relay/natsmeter.js';
+import { heardOf } from '../kit/natsservers.js';
 import type { Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(120_000);
-const INFO = 'INFO {"server_id":"x","max_payload":1048576}\r\n';
+const INFO = 'INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576}\r\n';
+const NO_NATS = 'this is not a server of NATS';
 const MIB = Buffer.alloc(1 << 20, 'A');
 
 /** A server that says `greeting`, and then does `act`, as soon as the login has come. Both may come together. */
@@ -65,6 +67,7 @@ const cases: [what: string, greeting: string, after: string, why: RegExp][] = [
   ['a line without an end', INFO, 'PONG\r\n-ERR ', /a line of more than/],
   ['a greeting without an end', 'INFO {"x":"', '', /a line of more than/],
   ['no NATS', 'HTTP/1.1 400\r\n', '', /not a server of NATS/],
+  ['a server that is full', `${INFO}-ERR 'maximum connections exceeded'\r\n`, '', /: maximum connections exceeded;/],
   ['more than a greeting', `${INFO}MSG a 1 1\r\nx\r\n`, '', /not a server of NATS/],
 ];
 for (const [what, greeting, after, why] of cases)
@@ -89,6 +92,22 @@ t.test('servers that say no more', async t => {
   t.pass('each is given up, and the next is tried');
 });
 
+t.test('a server that is silent, and one that ends', async t => {
+  const ends: Promise<unknown>[] = [];
+  const silent = createServer(socket => ends.push(once(socket.resume(), 'close').catch(() => undefined)));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => void silent.close());
+  const { lines } = joined(t, `nats://127.0.0.1:${(silent.address() as { port: number }).port}`);
+  await until('it is told', () => lines.some(line => /: the server does not answer;/.test(line)));
+  await ends[0];
+  t.pass('and the connection is given up');
+  const ending = joined(t, await server(t, INFO, socket => void socket.end()));
+  await until('that is told', () => ending.lines.some(line => /: the server closed the connection;/.test(line)));
+  const none = joined(t, 'nats://localhost:1');
+  await until('that, too', () => none.lines.some(line => /: connection refused;/.test(line)));
+});
+
 t.test('more pings than anybody can answer', async t => {
   const pings = Buffer.alloc(6 << 16, 'PING\r\n');
   let told = () => '';
@@ -104,23 +123,12 @@ t.test('more pings than anybody can answer', async t => {
 });
 
 t.test('bytes, however they are cut', async t => {
-  const parsed = (text: string, cut: (left: number) => number) => {
-    const operations: Operation[] = [];
-    const parser = new Parser(operation => operations.push(operation));
-    const bytes = Buffer.from(text, 'latin1');
-    try {
-      for (let at = 0; at < bytes.length; ) {
-        const end = at + Math.max(1, cut(bytes.length - at));
-        parser.push(Buffer.from(bytes.subarray(at, end)));
-        at = end;
-      }
-    } catch (error) {
-      return { operations, why: (error as Error).message };
-    }
-    return { operations, why: '' };
-  };
   const said = [
-    [`${INFO}PING\r\nPONG\r\n+OK\r\n-ERR 'Slow Consumer'\r\nMSG a.b 7 3\r\nx\r\n\r\nmsg c 8 d.e 0\r\n\r\n`, 7, ''],
+    [
+      `${INFO}PING\r\nPONG\r\n+OK\r\n-ERR 'Slow Consumer'\r\nMSG a.b 7 3\r\nx\r\n\r\nmsg c 8 d.e 0\r\n\r\nHMSG c 8 à.x 2 3\r\nhix\r\n`,
+      8,
+      '',
+    ],
     [`MSG a 1 ${MOST_MESSAGE}\r\n${'y'.repeat(MOST_MESSAGE)}\r\nPING\r\n`, 2, ''],
     [
       `MSG a 1 ${MOST_MESSAGE + 1}\r\n`,
@@ -130,25 +138,34 @@ t.test('bytes, however they are cut', async t => {
     ['MSG a 1 3\r\nabcde\r\n', 0, 'a message without an end'],
     [`-ERR ${'z'.repeat(MOST_LINE - 6)}\r\n`, 1, ''],
     [`-ERR ${'z'.repeat(MOST_LINE)}`, 0, `a line of more than ${MOST_LINE} bytes`],
-    ['MSG a b c d e\r\n', 0, 'this is not a server of NATS'],
+    ['MSG a b c d e\r\n', 0, NO_NATS],
     ['INFO [\r\n', 0, 'INFO is not an object in JSON'],
     ['INFO null\r\n', 0, 'INFO is not an object in JSON'],
+    // The library would hear another beginning or end, or none.
+    ['-ERR \nMSG a 1 3000000000\r\n', 0, NO_NATS],
+    ['MSG a\rb 1 3\r\n', 0, NO_NATS],
+    ['MSG a 1 3\r4\r\n', 0, NO_NATS],
+    ['MSG a 1 1\r\nx\nMSG a 1 3000000000\r\n', 0, 'a message without an end'],
+    [`HMSG a 1 0 ${MOST_MESSAGE + 1}\r\n`, 0, 'was announced'],
+    ['HMSG a 1 4 3\r\n', 0, NO_NATS],
+    ['\r\n', 0, NO_NATS],
   ] as const;
-  for (const [text, operations, why] of said) {
-    const whole = parsed(text, left => left);
-    t.equal(whole.operations.length, operations, text.slice(0, 40));
+  for (const [text, events, why] of said) {
+    const whole = heardOf(Buffer.from(text), left => left);
+    t.equal(whole.events.length, events, text.slice(0, 40));
     t.match(whole.why, why);
     for (const cut of text.length < 1000 ? [() => 1, () => 2, () => 5] : [() => 60_000, (left: number) => left >> 1])
-      t.strictSame(parsed(text, cut), whole);
+      t.strictSame(heardOf(Buffer.from(text), cut), whole);
   }
   const [text] = said[0];
-  t.match(parsed(text, left => left).operations, [
-    { op: 'INFO', info: { maxPayload: 1048576, offersTls: false } },
-    { op: 'PING' },
-    { op: 'PONG' },
-    { op: '+OK' },
-    { op: '-ERR', why: 'Slow Consumer' },
-    { op: 'MSG', sid: 7, subject: 'a.b', reply: '', data: Buffer.from('x\r\n') },
-    { op: 'MSG', sid: 8, subject: 'c', reply: 'd.e', data: Buffer.alloc(0) },
+  t.strictSame(heardOf(Buffer.from(text), left => left).events, [
+    `INFO ${INFO.slice(5, -2)}`,
+    'PING ',
+    'PONG ',
+    'OK ',
+    "ERR 'Slow Consumer'",
+    'MSG a.b 7 -1  x\r\n',
+    'MSG c 8 -1 d.e ',
+    'MSG c 8 2 à.x hix',
   ]);
 });
