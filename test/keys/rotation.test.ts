@@ -34,8 +34,9 @@ const PROGRAMS = {
 const SETUP = `
 mount -t tmpfs none /run && mount -t tmpfs none /dev/shm && mkdir /run/bin /run/nodes /run/etc /run/etc.work
 mount -t overlay -o lowerdir=/etc,upperdir=/run/etc,workdir=/run/etc.work none /etc
-sed -i /^beoboard:/d /etc/passwd /etc/group
+sed -i -E '/^beoboard(-send)?:/d' /etc/passwd /etc/group
 echo beoboard:x:${BEOBOARD}:${BEOBOARD}::/:/bin/sh >>/etc/passwd && echo beoboard:x:${BEOBOARD}: >>/etc/group
+echo beoboard-send:x:${BEOBOARD + 1}:${BEOBOARD + 1}::/:/bin/sh >>/etc/passwd && echo beoboard-send:x:${BEOBOARD + 1}: >>/etc/group
 rm -rf /etc/beoboard && install -d -o beoboard /dev/shm/beoboard
 for node in ${NODES.join(' ')}; do mkdir /run/nodes/$node; done
 ip link set lo up

@@ -191,7 +191,7 @@ const partOf = (path: string) => PARTS.find(([, files]) => files.test(path))?.[0
 
 /** What stands before what is imported, in code as Biome lays it out (style is a check of every run). */
 const IMPORTS =
-  /(?:^(?:import|export)\b[^'";]*?\bfrom\s+|^import\s+(?=['"])|\bimport\(|\brequire\(|\bcreateRequire\([^)]*\)\()\s*(?:'([^']*)'|"([^"]*)")?(?!\s*\+)/gm;
+  /(?:^(?:import|export)\b[\w\s{},*]*?\bfrom\s+|^import\s+(?=['"])|\bimport\(|\brequire\(|\bcreateRequire\([^)]*\)\()\s*(?:'([^']*)'|"([^"]*)")?(?!\s*\+)/gm;
 
 /** Every import of a file, also of types: its line and the imported path; undefined if the path is computed. */
 function importsOf(text: string): { line: number; from: string | undefined }[] {

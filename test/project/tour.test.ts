@@ -58,15 +58,19 @@ function stepsOf(text: string): Step[] {
 
 /** A screen without its numbers, and without the widths that depend on them. */
 function shape(text: string): string {
-  return text
-    .replace(/(\d+(\.\d+)?(ms|us|s|m|h|d))+\b/g, 'T')
-    .replace(/[-+]?\d[\d.,:]*/g, '#')
-    .replace(/\b[kMGT]?(i?B|W|bit)(\/s)?\b/g, 'B')
-    .replace(/#[kMGT]\b/g, '#')
-    .replace(/\(r[^)]*\)/g, '(nodes)')
-    .replace(/(once|# times in T), (the last )?T ago/g, 'times')
-    .replace(/\s+/g, ' ')
-    .trim();
+  return (
+    text
+      .replace(/(\d+(\.\d+)?(ms|us|s|m|h|d))+\b/g, 'T')
+      .replace(/[-+]?\d[\d.,:]*/g, '#')
+      .replace(/\b[kMGT]?(i?B|W|bit)(\/s)?\b/g, 'B')
+      .replace(/#[kMGT]\b/g, '#')
+      .replace(/\(r[^)]*\)/g, '(nodes)')
+      .replace(/(once|# times in T), (the last )?T ago/g, 'times')
+      // Only root is told.
+      .replace(/; owner: \S+/g, '')
+      .replace(/\s+/g, ' ')
+      .trim()
+  );
 }
 
 /** A terminal in which a program runs until a key ends it. */
