@@ -38,6 +38,19 @@ export function usable<T>(verb: string, read: () => T): T {
   }
 }
 
+/**
+ * Reads key files at the start of a daemon. A service manager gives up after wrong usage; so what is wrong with them is
+ * another failure under one, which it tries again.
+ */
+export function keysAtStart<T>(isManaged: boolean, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isManaged || !(error instanceof UsageError) || error.cause?.about !== 'keys') throw error;
+    throw new Failure(error.message.replace(/^beoboard \w+: /, ''), 1);
+  }
+}
+
 /** `--help` was asked for: `text` belongs on stdout, and the exit code is 0. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown';

@@ -1,7 +1,7 @@
 // The verb `relay`: publishes a master's board through NATS.
 
 import { once } from 'node:events';
-import { Failure, usable } from '../common/failure.js';
+import { Failure, keysAtStart, usable } from '../common/failure.js';
 import { onHangup, tellLasting } from '../common/hangup.js';
 import { readRelayKey } from '../common/keys.js';
 import { createLog, type Log } from '../common/log.js';
@@ -76,10 +76,10 @@ function read(argv: string[]) {
 }
 
 export async function main(argv: string[]): Promise<number> {
-  let inForce = read(argv);
-  const { options, site } = inForce;
   const log = createLog(verb.name);
   const service = new Service();
+  let inForce = keysAtStart(service.isManaged, () => read(argv));
+  const { options, site } = inForce;
   const stop = onStop();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');

@@ -1,7 +1,7 @@
 // The verb `mirror`: a local board that mirrors a master's board, wherever NATS reaches.
 
 import { once } from 'node:events';
-import { Failure, usable } from '../common/failure.js';
+import { Failure, keysAtStart, usable } from '../common/failure.js';
 import { onHangup, tellLasting } from '../common/hangup.js';
 import { readRelayPublicKey } from '../common/keys.js';
 import { createLog } from '../common/log.js';
@@ -79,10 +79,10 @@ function read(argv: string[]) {
 }
 
 export async function main(argv: string[]): Promise<number> {
-  let inForce = read(argv);
-  const { options, site, cluster, masters } = inForce;
   const log = createLog(verb.name);
   const service = new Service();
+  let inForce = keysAtStart(service.isManaged, () => read(argv));
+  const { options, site, cluster, masters } = inForce;
   const stop = onStop();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');

@@ -4,7 +4,7 @@
 import './v8flags.js';
 
 import { formatDuration } from '../common/durations.js';
-import { Failure, usable } from '../common/failure.js';
+import { keysAtStart, usable } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
@@ -66,16 +66,6 @@ function courseOf(options: Options, rest: Omit<Identity, 'name' | 'cluster' | 'i
   const { name, cluster, interval, aligned, keyFile } = options;
   const key = keyFile === undefined ? undefined : usable(verb.name, () => readSigningKey(keyFile, name));
   return { identity: { ...rest, name, cluster, intervalMs: interval, key }, aligned };
-}
-
-/** The same at the start: a service manager tries again until the key file can be read. */
-function firstCourse(options: Options, rest: Parameters<typeof courseOf>[1], service: Service): Course {
-  try {
-    return courseOf(options, rest);
-  } catch (error) {
-    if (!(error instanceof UsageError) || !service.isManaged) throw error;
-    throw new Failure(error.message.replace(/^beoboard \w+: /, ''), 1);
-  }
 }
 
 /** The trees to read: first that of the tick before, if there are two. An option that is given once counts for both. */
@@ -154,7 +144,7 @@ export async function main(argv: string[]): Promise<number> {
     bootId: id ?? 0n,
     startBootNs: pretence?.startBootNs ?? here.clocks().bootNs,
   };
-  const course = firstCourse(options, identity, service);
+  const course = keysAtStart(service.isManaged, () => courseOf(options, identity));
   const outlets = new Outlets(options, log);
   const collector = openCollector(options, message => log.warn(message), pretence);
   const slow = pretence === undefined ? openSlow(options, message => log.warn(message)) : undefined;

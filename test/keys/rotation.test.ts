@@ -216,6 +216,15 @@ if (!INSIDE) {
     for (const name of ['relay.key', 'relay.login', 'mirror.login'])
       t.match(statSync(`/etc/beoboard/${name}`), { uid: BEOBOARD, mode: 0o100600 });
 
+    perform('chown root: /etc/beoboard/relay.key');
+    const relay = start(
+      t,
+      'relay',
+      'env NOTIFY_SOCKET=/run/none daemon relay beoboard relay --nats nats://127.0.0.1 --site home --key-file /etc/beoboard/relay.key',
+    );
+    t.same(await once(relay.child, 'exit'), [1, null]);
+    t.match(relay.said(), /permission denied; run chown beoboard: /);
+
     // What root does not write into.
     perform('mkdir -m 777 /run/open && install -d -o nobody /run/theirs && ln -s /etc/beoboard /run/link');
     for (const [path, why] of [

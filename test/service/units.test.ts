@@ -240,7 +240,7 @@ t.test('relay and mirror do their work within their units', { skip: noConfinemen
   const to = (await receiver.ready).listening?.[0] as string;
   const keys = folderOf(t, NOBODY, tmpdir());
   const key = join(keys, 'relay.key');
-  t.equal((await run(['keygen', '--relay', '--owner', String(NOBODY), key])).code, 0);
+  t.match(await run(['keygen', '--relay', '--owner', String(NOBODY), key]), { code: 0 });
   const nats = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
   startIn(t, confined('beoboard-relay.service'), [
     ...['relay', '--board', source, ...nats, '--master', 'm1', '--key-file', key],
