@@ -212,7 +212,9 @@ export async function main(argv: string[]): Promise<number> {
   const { file } = asked;
   if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
   const owner = file === '-' ? undefined : ownerOf(asked.owner, asked.nodes !== undefined);
-  const whose = owner === undefined ? '' : `; owner: ${owner.name}`;
+  // Where there is nothing to choose from, it is as with any file.
+  const isChosen = asked.owner !== undefined || findUser(DAEMON) !== undefined;
+  const whose = owner !== undefined && isChosen ? `; owner: ${owner.name}` : '';
   const done = async (what: string) => {
     await print([`made ${what}${whose}\n`]);
     return 0;

@@ -13,9 +13,9 @@ import { verbChild } from '../kit/verbchild.js';
 
 const runHere = verbChild(t);
 
-/** What is said of the owner, as root. */
-const OWNER = process.geteuid?.() === 0 ? `; owner: ${findUser(DAEMON)?.name ?? 'root'}` : '';
-const OF_NODES = process.geteuid?.() === 0 ? '; owner: root' : '';
+/** What root is told where there is another user to whom keys may belong. */
+const hasChoice = process.geteuid?.() === 0 && findUser(DAEMON) !== undefined;
+const [OWNER, OF_NODES] = hasChoice ? [`; owner: ${DAEMON}`, '; owner: root'] : ['', ''];
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

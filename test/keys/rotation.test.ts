@@ -122,7 +122,8 @@ if (!INSIDE) {
 
     // Setting it up.
     const [receive = '', ...made] = fence('security.md', 'beoboard receive').reverse();
-    for (const command of made.reverse()) perform(command);
+    const said = made.reverse().map(perform).join('');
+    t.match(said, /cluster\.key, a cluster key with number 1; owner: beoboard\n.*128 nodes in \S+; owner: root\n/);
     t.match(receive, /^beoboard receive /);
     t.equal(ownerOf('/etc/beoboard/cluster.key'), BEOBOARD);
     t.equal(ownerOf('/etc/beoboard/keys/node001.key'), 0);
