@@ -69,7 +69,10 @@ export async function startReceiver(
   board: string,
   more: string[] = [],
 ): Promise<Running & { port: number }> {
-  const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '2048', ...more]);
+  // A node that says so stays live for the whole of a test, also without keys.
+  const longest = more.includes('--longest-interval') ? [] : ['--longest-interval', '10m'];
+  const fixed = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '2048'];
+  const running = start(t, [...fixed, ...longest, ...more]);
   const { listening } = await running.ready;
   return { ...running, port: Number(listening?.[0]?.split(':').at(-1)) };
 }
