@@ -14,7 +14,7 @@ import { oddities } from '../../src/telling/oddities.js';
 import { survey } from '../../src/telling/survey.js';
 import { now } from '../kit/brokenboards.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
@@ -61,10 +61,13 @@ t.test('what a receiver takes', async t => {
   const key = join(at, 'key');
   t.match(await run(['keygen', key]), { code: 0 });
   const longest = async (name: string, ...more: string[]) => {
-    const receiver = await startReceiver(t, join(at, name), more);
+    // With what it has by default, unlike the receivers of other tests.
+    const receiver = start(t, ['receive', '--board', join(at, name), '--listen', '127.0.0.1:0', ...more]);
+    const { listening } = await receiver.ready;
+    const port = Number(listening?.[0]?.split(':').at(-1));
     const reader = new BoardReader(join(at, name));
     t.teardown(() => reader.close());
-    return { receiver, of: () => Number(reader.snapshot().header.longest_interval_ms), reader };
+    return { receiver: { ...receiver, port }, of: () => Number(reader.snapshot().header.longest_interval_ms), reader };
   };
   const config = join(at, 'toml');
   writeFileSync(config, '');
