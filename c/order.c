@@ -43,7 +43,6 @@ static void remember(struct bb_order *o, const struct judged *j) {
   o->t_boot_ns = r->t_boot_ns;
   o->t_real_ns = r->t_real_ns;
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
-  o->interrupted = false;
 }
 
 /* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
@@ -71,11 +70,12 @@ static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
     o->history_lost = 0;
   } else {
     const uint32_t missing = ahead - 1;
-    if (o->interrupted) judgement.unheard = missing;
+    const bool unheard = o->stamp_ns < j->limits->resumed_ns;
+    if (unheard) judgement.unheard = missing;
     else judgement.lost = missing;
     o->history = ahead < HISTORY ? o->history << ahead | 1 : 1;
     o->history_lost = ahead < HISTORY ? o->history_lost << ahead : 0;
-    if (!o->interrupted && missing > 0) {
+    if (!unheard && missing > 0) {
       const uint64_t gap = missing < HISTORY - 1 ? (UINT64_C(1) << missing) - 1 : ~UINT64_C(0) >> 1;
       o->history_lost |= gap << 1;
     }

@@ -27,9 +27,6 @@ struct bb_order {
   uint32_t seq, interval_ms;
   uint64_t t_boot_ns, t_real_ns;
   bool goodbye;
-  /* Since then the receiver was stopped or paused, or the link of that report was down: a gap that began there was not
-   * heard, and does not count as lost. */
-  bool interrupted;
 };
 
 /* The value for a wall clock that may have any time. */
@@ -40,6 +37,9 @@ struct bb_limits {
   uint64_t longest_interval_ms;
   /* How far the wall clock of a proved report may be from ours where it decides. */
   uint64_t clock_window_ns;
+  /* The end of the last stop or pause of the receiver: a gap that began earlier was not heard, and does not count as
+   * lost. */
+  int64_t resumed_ns;
 };
 
 enum bb_verdict {

@@ -235,59 +235,6 @@ t.test('a new receiver takes over with everything on the board', async t => {
   t.equal(reader.snapshot().node(0).previous?.seq, 2);
 });
 
-t.test('what is missing while a link is down was not heard, and on the others it is lost', t => {
-  const path = boardPath(t);
-  const writer = open(path);
-  t.teardown(() => writer.close());
-  writer.resumed(0n);
-  const deliver = (hostname: string, seq: number, second: number, link: string) =>
-    writer.deliver(makeReport({ hostname, seq, t_boot_ns: BigInt(seq) * S }), BigInt(second) * S, 0n, link);
-  const missing = () =>
-    look(path, snapshot => [...snapshot.nodes()].map(({ record }) => [record.lost, record.unheard]));
-  for (const [name, link] of [
-    ['a', 'eth0'],
-    ['b', 'eth1'],
-    ['moves', 'eth0'],
-    ['comes', 'eth1'],
-  ] as const) {
-    t.equal(deliver(name, 1, 10, link), 0);
-  }
-  writer.linkState(1, 0, true, 11n * S);
-  for (const [name, link] of [
-    ['b', 'eth1'],
-    ['moves', 'eth1'],
-  ] as const)
-    t.equal(deliver(name, 4, 13, link), 0);
-  writer.linkState(1, 1, true, 14n * S);
-  for (const [name, link] of [
-    ['a', 'eth0'],
-    ['comes', 'eth0'],
-  ] as const)
-    t.equal(deliver(name, 4, 15, link), 0);
-  t.same(
-    missing(),
-    [
-      [0, 2],
-      [2, 0],
-      [0, 2],
-      [2, 0],
-    ],
-    'by the link of the report before',
-  );
-  for (const name of ['a', 'b', 'moves', 'comes']) t.equal(deliver(name, 6, 17, name === 'b' ? 'eth1' : 'eth0'), 0);
-  t.same(
-    missing(),
-    [
-      [1, 2],
-      [3, 0],
-      [1, 2],
-      [3, 0],
-    ],
-    'and then counts as lost again',
-  );
-  t.end();
-});
-
 t.test('a receiver killed at any point leaves a board that the next one repairs', t => {
   const prepared = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
