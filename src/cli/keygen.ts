@@ -20,11 +20,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure, usable } from '../common/failure.js';
-import { DAEMON, type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
+import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
-import { findUser, type User, userName } from '../common/users.js';
+import { DAEMON, findUser, type User, userName } from '../common/users.js';
 import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({

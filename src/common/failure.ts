@@ -19,10 +19,10 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode = 2;
 
-  /** `cause`: what was wrong in a file that the command line names. */
+  /** `wrong`: the message without the verb; `cause`: what was wrong in a file that the command line names. */
   constructor(
     verb: string,
-    wrong: string,
+    readonly wrong: string,
     override readonly cause?: InputError,
   ) {
     super(`beoboard ${verb}: ${wrong}`);
@@ -47,7 +47,7 @@ export function keysAtStart<T>(isManaged: boolean, read: () => T): T {
     return read();
   } catch (error) {
     if (!isManaged || !(error instanceof UsageError) || error.cause?.about !== 'keys') throw error;
-    throw new Failure(error.message.replace(/^beoboard \w+: /, ''), 1);
+    throw new Failure(error.wrong, 1);
   }
 }
 

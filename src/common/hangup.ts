@@ -34,11 +34,10 @@ export function onHangup(
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       failed(error);
-      const message = error.message.replace(/^beoboard \w+: /, '');
       const retries = error.cause?.about === 'keys';
-      if (!isRetry || message !== told)
-        log.error(`SIGHUP: ${message}; nothing has changed${retries ? ', tries again' : ''}`);
-      told = message;
+      if (!isRetry || error.wrong !== told)
+        log.error(`SIGHUP: ${error.wrong}; nothing has changed${retries ? ', tries again' : ''}`);
+      told = error.wrong;
       if (retries) again = setTimeout(read, AGAIN_MS, true).unref();
     } finally {
       service.ready(status());

@@ -3,7 +3,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { InputError, inNamedFile, oneLine, whyUnreadable } from './text.js';
-import { findUser, userName } from './users.js';
+import { DAEMON, findUser, userName } from './users.js';
 
 /** The contents of a line of a key file. */
 export interface Key {
@@ -52,9 +52,6 @@ export function keyLine({ id, node, secret }: Key): string {
 export function nodeKey({ id, secret }: Key, node: string): Key {
   return { id, node, secret: createHmac('sha256', secret).update(node).digest() };
 }
-
-/** The user whose daemons read keys, and to whom the cluster's key belongs. */
-export const DAEMON = 'beoboard';
 
 /** Whether a file of that user may be trusted: root's, our own, and for root, who starts daemons, theirs. */
 function isTrusted(uid: number, also: number | undefined): boolean {

@@ -2,6 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 
+/** The user whose daemons read keys, and to whom the board and the cluster's key belong. */
+export const DAEMON = 'beoboard';
+
 export interface User {
   readonly name: string;
   readonly uid: number;

@@ -205,7 +205,7 @@ export async function main(argv: string[]): Promise<number> {
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   while (first instanceof UsageError) {
-    const why = `${first.message.replace(/^beoboard \w+: /, '')}; no report is taken until it can be read`;
+    const why = `${first.wrong}; no report is taken until it can be read`;
     log.seldom('keys', why);
     service.status(why);
     await delay(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);

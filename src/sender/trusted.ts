@@ -1,17 +1,6 @@
-// Whose files a sender trusts. Looks only into /etc/passwd, as the sender in C does: a daemon's user is a local one, and
-// nobody waits for a directory service.
+// Whose files a sender trusts; the same as the sender in C.
 
-import { readFileSync } from 'node:fs';
-
-/** The user beoboard; undefined if there is none. */
-function beoboard(): number | undefined {
-  try {
-    const [, uid] = /^beoboard:[^:]*:(\d+):/m.exec(readFileSync('/etc/passwd', 'latin1')) ?? [];
-    return uid === undefined ? undefined : Number(uid);
-  } catch {
-    return undefined;
-  }
-}
+import { DAEMON, findUser } from '../common/users.js';
 
 let found: { uid: number | undefined } | undefined;
 
@@ -21,6 +10,6 @@ let found: { uid: number | undefined } | undefined;
  */
 export function isTrustedWriter(uid: number): boolean {
   if (uid === 0 || uid === process.geteuid?.()) return true;
-  found ??= { uid: beoboard() };
+  found ??= { uid: findUser(DAEMON)?.uid };
   return uid === found.uid;
 }
