@@ -90,7 +90,7 @@ void beoboard_close(beoboard *b);
 #define BEOBOARD_F_RETIRED   0x8u      /* another board has taken its place: call beoboard_refresh() */
 
 struct beoboard_receiver {
-    int64_t  heartbeat_age_ns;         /* since it had heard everything; -1: not yet; below: its clock is not ours */
+    int64_t  heartbeat_age_ns;         /* since it had heard everything; INT64_MAX: it never had; below 0: its clock is not ours */
     int64_t  started_age_ns;
     uint64_t instance;                 /* changes at each start of a receiver */
     int64_t  listened_ns;              /* for how long it has listened without a gap */

@@ -127,7 +127,7 @@ static const char *unknown(const struct looking *l) {
   if (l->fault != -ESTALE || beoboard_receiver(l->b, &receiver, sizeof receiver) < 0) return beoboard_strerror(l->fault);
   const long long s = receiver.heartbeat_age_ns / 1000000000;
   if ((receiver.flags & BEOBOARD_F_RETIRED) != 0) return "the board is retired, and there is no other";
-  if (receiver.heartbeat_age_ns == -1) return "the receiver has no heartbeat yet";
+  if (receiver.heartbeat_age_ns == INT64_MAX) return "the receiver has no heartbeat yet";
   if ((receiver.flags & BEOBOARD_F_CLOSED) != 0) return fault("the receiver was stopped %lld s ago", s);
   if (s < 0) return "the receiver's clock is not ours";
   return fault("the receiver is stalled: its last heartbeat was %lld s ago", s);

@@ -11,7 +11,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   memset(&r, 0, sizeof r);
   const int64_t age = from_to(e.heartbeat, e.now);
   /* A little ahead is the coarseness of the clock; a time far ahead is returned as it is. */
-  r.heartbeat_age_ns = e.heartbeat == 0 ? -1 : age < 0 && age >= -BB_AHEAD_NS ? 0 : age;
+  r.heartbeat_age_ns = e.heartbeat == 0 ? INT64_MAX : age < 0 && age >= -BB_AHEAD_NS ? 0 : age;
   r.started_age_ns = age_of(&e, bb_load(&h->started_ns));
   r.instance = bb_load(&h->instance);
   const int64_t listened = from_to(bb_load(&h->listening_since_ns), e.heartbeat);
