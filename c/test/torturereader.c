@@ -51,7 +51,7 @@ static void tell(const beoboard *b) {
     printf("retired %" PRId64 "\n", before);
     return;
   }
-  const int64_t heartbeat = receiver.heartbeat_age_ns == -1 ? 0 : before - receiver.heartbeat_age_ns;
+  const int64_t heartbeat = before - receiver.heartbeat_age_ns;
   printf("ready %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d", before, clock_ns(CLOCK_MONOTONIC) - before, heartbeat,
          heartbeat - receiver.listened_ns, (receiver.flags & BEOBOARD_F_STALLED) != 0);
   for (int i = 0; i < count; i++) {
