@@ -70,7 +70,7 @@ static const char *read_interval(const char *text) {
   static const struct {
     const char *name;
     double ms;
-  } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}};
+  } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}};
   const size_t whole = strspn(text, "0123456789"), part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
   const char *unit = text + whole + (text[whole] == '.' ? 1 + part : 0);
   double ms = 0;
@@ -78,7 +78,7 @@ static const char *read_interval(const char *text) {
     if (strcmp(unit, units[i].name) == 0) ms = units[i].ms;
   const bool number = whole > 0 && (text[whole] != '.' || part > 0);
   if (number && *unit == 0) return fault("'%.60s' has no unit; write %.60ss or %.60sms", text, text, text);
-  if (!number || ms == 0) return fault("'%.60s' is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s", text);
+  if (!number || ms == 0) return fault("'%.60s' is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s", text);
   ms *= strtod(text, NULL); /* stops at the unit */
   if (!(ms >= 100 && ms <= 9000)) return fault("'%.60s' is out of bounds; write 100ms to 9s", text);
   options.interval_ms = (int64_t)(ms + 0.5);

@@ -120,15 +120,15 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   static const struct {
     struct span name;
     uint32_t ms;
-  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}};
+  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}, {SPAN_TEXT("d"), 86400000}};
   struct span left = text, whole, part = {"", 0};
   if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
-    return refuse_text(why, text, " is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s");
   uint32_t scale = 0;
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
     if (span_is(left, units[i].name)) scale = units[i].ms;
   if (scale == 0 && left.len > 0)
-    return refuse_text(why, text, " is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s");
   if (scale == 0) {
     refuse_text(why, text, " has no unit; write ");
     for (unsigned i = 0; i < 2; i++) {

@@ -2,16 +2,16 @@
 
 import { InputError, quote } from './text.js';
 
-const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
- * The whole milliseconds of `250ms`, `1.5s`, `2m` or `1h`. Throws an InputError for anything else, including a number
+ * The whole milliseconds of `250ms`, `1.5s`, `2m`, `1h` or `30d`. Throws an InputError for anything else, including a number
  * without a unit.
  */
 export function parseDuration(text: string): number {
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
   if (number === '')
-    throw new InputError(`${quote(text)} is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s`);
+    throw new InputError(`${quote(text)} is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s`);
   const scale = UNITS[unit];
   if (scale === undefined) throw new InputError(`${quote(text)} has no unit; write ${number}s or ${number}ms`);
   const exact = Number(number) * scale;

@@ -47,7 +47,7 @@ t.test('durations are read', async t => {
     ['007s', 7_000],
   ];
   for (const [text, ms] of good) t.equal(parseDuration(text), ms, text);
-  const form = 'is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s';
+  const form = 'is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s';
   const bad: [text: string, says: string][] = [
     ['5', "'5' has no unit; write 5s or 5ms"],
     ['1.5', "'1.5' has no unit; write 1.5s or 1.5ms"],
@@ -56,7 +56,7 @@ t.test('durations are read', async t => {
     ['1 s', `'1 s' ${form}`],
     ['1S', `'1S' ${form}`],
     ['.5s', `'.5s' ${form}`],
-    ['1d', `'1d' ${form}`],
+    ['1w', `'1w' ${form}`],
     ['1e3ms', `'1e3ms' ${form}`],
     ['1s\n', `'1s\\u{a}' ${form}`],
     ['0.4ms', "'0.4ms' is not a whole number of ms; write 1ms"],

@@ -354,7 +354,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       '10.1m',
       '0.1m',
       '1h',
-      '1d',
+      '1w',
       '1.5',
       '.5s',
       '1.s',

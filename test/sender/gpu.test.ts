@@ -665,7 +665,7 @@ t.test('options', async t => {
     ['--interval 5', "--interval: '5' has no unit; write 5s or 5ms"],
     ...['x', 's', '.5s', '1.s', '5d', '-5s', '+5s', '1e1s', '0x5s', '5 s', 'inf'].map(time => [
       `--interval=${time}`,
-      `--interval: '${time}' is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s`,
+      `--interval: '${time}' is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s`,
     ]),
     ...['99ms', '9001ms', '10s', '1m', '1h', '0s', '99999999999999999999s'].map(time => [
       `--interval=${time}`,
