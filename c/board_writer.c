@@ -65,6 +65,19 @@ uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
 
 /* ---- another board in its place ---- */
 
+/* Copies the ring: its numbers stay, and a record gets the number that it has on the new board, by `numbers`. */
+static void copy_events(struct bb_mapped *to, const struct bb_mapped *from, const uint32_t *numbers) {
+  const uint64_t last = from->header->event_last, room = from->header->events;
+  for (uint64_t number = last > room ? last - room + 1 : 1; number <= last; number++) {
+    const struct bb_event *e = event_at(from, number);
+    if (e->head != 2 * number) continue; /* On a corrupt board that was taken over. */
+    struct bb_event copy = *e;
+    const bool of_record = e->kind >= BB_EVENT_KIND_RESTART && e->kind <= BB_EVENT_KIND_REFUSAL && e->subject != BB_NO_SUBJECT;
+    if (of_record) copy.subject = e->subject < from->header->count ? numbers[e->subject] : BB_NO_SUBJECT;
+    *event_at(to, number) = copy;
+  }
+}
+
 /* Makes sure that these names have a record. There must be room for all. */
 static void insert_listed(struct bb_mapped *b, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -88,16 +101,29 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   bb_file_plan(&header, capacity);
   header.count = 0;
   header.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
-  if (!bb_file_create(&w->place, &new, &header, why, size)) return false;
+  const uint32_t count = (uint32_t)w->board.header->count;
+  uint32_t *numbers = (uint32_t *)malloc((count > 0 ? count : 1) * sizeof *numbers);
+  if (numbers == NULL) return bb_fail(why, size, "out of memory");
+  if (!bb_file_create(&w->place, &new, &header, why, size)) {
+    free(numbers);
+    return false;
+  }
   bb_file_use_huge_pages(&new, BB_BRIEFLY_NS);
-  /* Links keep their numbers, which are in the copied slots and words, and rejections keep their times. Events are
-   * not kept: their records have other numbers now. */
+  /* Links keep their numbers, which are in the copied slots and words, and rejections keep their times. */
   memcpy(link_at(&new, 0), link_at(&w->board, 0), (size_t)header.links * header.links_stride);
   memcpy(sender_at(&new, 0), sender_at(&w->board, 0), (size_t)header.senders * header.senders_stride);
   uint64_t forgotten = 0;
-  for (uint32_t i = 0; i < w->board.header->count; i++)
-    if (keep == NULL || keep[i]) bb_copy_record(&new, bb_new_record(&new, record_at(&w->board, i)->name), &w->board, i);
-    else forgotten++;
+  for (uint32_t i = 0; i < count; i++) {
+    numbers[i] = BB_NO_SUBJECT;
+    if (keep != NULL && !keep[i]) {
+      forgotten++;
+      continue;
+    }
+    numbers[i] = bb_new_record(&new, record_at(&w->board, i)->name);
+    bb_copy_record(&new, numbers[i], &w->board, i);
+  }
+  copy_events(&new, &w->board, numbers);
+  free(numbers);
   insert_listed(&new, listed, listed_count);
   if (!bb_file_publish(&w->place, &new, why, size)) return false;
   bb_file_retire(&w->board);

@@ -285,9 +285,9 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
     doubtful += is_ill[i] != 0 || is_gone[i] != 0 || ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
-  struct words text = long_words(), figures = long_words(), parts = long_words(), reload = long_words();
-  const bool is_old = add_reload(&reload, c);
-  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) || is_old ? WARNING : OK;
+  struct words text = long_words(), figures = long_words(), parts = long_words(), warnings = long_words();
+  const bool is_warned = add_warnings(&warnings, c);
+  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) || is_warned ? WARNING : OK;
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
   add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
@@ -310,8 +310,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
       add_text(&text, "; ");
       add_text(&text, remarks->texts[i]);
     }
-    if (is_old) add_text(&text, "; ");
-    if (is_old) add_text(&text, text_of(&reload));
+    add_text(&text, text_of(&warnings));
     if (most == 0 || whole_line(&text).len <= room_in(&frame)) tell(code, &text, &frame);
   }
 }

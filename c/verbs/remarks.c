@@ -128,11 +128,12 @@ static void add_accepted_keys(struct words *words, const struct bb_board_header 
   add_text(words, two ? " are still accepted" : " is still accepted");
 }
 
-bool add_reload(struct words *words, const struct census *c) {
+/* That the receiver goes on with old options, because it could not read them again; false: it could. */
+static bool add_reload(struct words *words, const struct census *c) {
   const struct bb_board_header *h = c->header;
   if (h->reload_failed_at == BB_RELOAD_PART_NONE || h->reload_failed_at >= BB_RELOAD_PART_COUNT) return false;
   const bool keys = h->reload_failed_at == BB_RELOAD_PART_KEYS, nodes = h->reload_failed_at == BB_RELOAD_PART_NODES;
-  ADD(words, "the receiver could not read its ", keys ? "key file" : nodes ? "node list" : "options", " again since ");
+  ADD(words, "; the receiver could not read its ", keys ? "key file" : nodes ? "node list" : "options", " again since ");
   add_moment(words, &c->look, since_ns(&c->look, h->reload_failed_ns));
   add_text(words, ": ");
   if (keys) add_accepted_keys(words, h);
@@ -499,12 +500,17 @@ static bool is_among(const char *const *names, size_t count, const char *name) {
   return false;
 }
 
-static void tell_claims(const struct census *c, const char *const *unheard, size_t count, struct writing *w) {
+static const struct senders *senders_of(const struct census *c) {
   struct senders *senders = (struct senders *)keep(1, sizeof *senders);
-  struct source *sources = (struct source *)keep(BB_SENDERS, sizeof *sources);
-  size_t source_count = 0;
   if (bb_board_senders(&c->board, senders->all) != 0) give_up("the board was cut short", EXIT_NO_BOARD);
   order_senders(senders);
+  return senders;
+}
+
+static void tell_claims(const struct census *c, const char *const *unheard, size_t count, struct writing *w) {
+  const struct senders *senders = senders_of(c);
+  struct source *sources = (struct source *)keep(BB_SENDERS, sizeof *sources);
+  size_t source_count = 0;
   for (size_t i = 0; i < senders->count; i++) {
     const struct bb_sender *s = &senders->all[senders->order[i]];
     const uint32_t reason = senders->order[i] / BB_SENDERS_EACH;
@@ -518,6 +524,36 @@ static void tell_claims(const struct census *c, const char *const *unheard, size
     add_source(&w->words, c, senders, &sources[i]);
     end_sentence(w, begun);
   }
+}
+
+/* That more nodes report than the board has room for; false: it has room, or none of them reported lately. */
+static bool add_full(struct words *words, const struct census *c) {
+  if (c->header->count < c->header->capacity) return false;
+  const struct senders *senders = senders_of(c);
+  const char *names[BB_SENDERS_EACH];
+  size_t entries = 0, count = 0;
+  for (size_t i = 0; i < senders->count; i++) {
+    const struct bb_sender *s = &senders->all[senders->order[i]];
+    if (senders->order[i] / BB_SENDERS_EACH != BB_REASON_FULL || !is_late(since_ns(&c->look, s->last_ns))) continue;
+    entries++;
+    if (!is_among(names, count, s->name)) names[count++] = s->name;
+  }
+  if (count == 0) return false;
+  add_text(words, "; the board is full: it has room for ");
+  add_plural(words, c->header->capacity);
+  add_text(words, ", and ");
+  add_number(words, count);
+  /* The board has no room for more entries of one reason. */
+  if (entries >= BB_SENDERS_EACH) add_text(words, " or more");
+  add_text(words, count == 1 ? " other reports (" : " others report (");
+  add_shown_names(words, names, count);
+  add_text(words, "); give the receiver a higher --capacity, or forget nodes that are gone");
+  return true;
+}
+
+bool add_warnings(struct words *words, const struct census *c) {
+  const bool is_old = add_reload(words, c);
+  return add_full(words, c) || is_old;
 }
 
 static bool has_refusals(const struct census *c) {

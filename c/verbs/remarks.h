@@ -14,8 +14,9 @@ struct remarks {
  * heard. */
 struct remarks remarks_of(const struct census *census, const struct some *kept);
 
-/* Adds that the receiver goes on with old options, because it could not read them again; false: it could. */
-bool add_reload(struct words *words, const struct census *census);
+/* Adds what an administrator has to mend in the monitor itself, not in a node, each behind a semicolon: that the receiver
+ * could not read its options again, that the board is full. False: there is nothing. */
+bool add_warnings(struct words *words, const struct census *census);
 
 /* 1 node, 2 nodes. */
 void add_plural(struct words *words, size_t count);

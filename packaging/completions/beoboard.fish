@@ -74,6 +74,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from receive' -l capacity -x -d 
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l uncertain-after -x -d 'a node is no longer live after'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l silent-after -x -d 'a node is silent after'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l longest-interval -x -d 'a node that reports more rarely is judged as if it reported this often, 60s to 600s; default: 60s, or 600s where every report needs a signature'
+complete -c beoboard -n '__fish_seen_subcommand_from receive' -l forget-after -x -d 'remove nodes that were silent, or had left, for this long while the receiver listened, 24h to 1000d; default: never'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l drain -x -d 'drain interval of the sockets above 400 reports a second, 0ms to 100ms'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l key-file -rF -d 'the key, in a file that only its owner can read'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l require -xa 'none cluster node' -d 'minimum authentication of a report: none, cluster, or node'

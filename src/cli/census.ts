@@ -2,8 +2,8 @@
 
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
-import { linkNews, reloadText } from '../shm/sentences.js';
-import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
+import { linkNews } from '../shm/sentences.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -27,8 +27,8 @@ export interface Census {
   /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
-  /** That the receiver could not read its options again. */
-  readonly reload?: string | undefined;
+  /** What is wrong with the monitor itself. */
+  readonly warnings: readonly string[];
   /** Undefined: there was no heartbeat yet. */
   readonly heartbeatAgeMs: number | undefined;
 }
@@ -50,7 +50,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = roll.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
-  const reload = reloadText(roll.board);
+  const warnings = monitorWarnings(roll.board);
   const remarks = linkRemarks(roll, asked);
   if (!stalled && !retired && Object.keys(roll.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
@@ -70,7 +70,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    reload,
+    warnings,
   };
 }
 

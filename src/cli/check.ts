@@ -117,7 +117,13 @@ function told(groups: readonly (readonly [what: string, names: readonly string[]
 
 /** The verdict with --where: nodes count for which the condition holds. */
 export function judgeSelection(
-  { names, asked, strangers, remarks, reload }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks' | 'reload'>,
+  {
+    names,
+    asked,
+    strangers,
+    remarks,
+    warnings,
+  }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks' | 'warnings'>,
   condition: string,
   { warning, critical, fail }: Limits,
   most: number = MOST_PARTS,
@@ -126,7 +132,7 @@ export function judgeSelection(
   const open = excused(strangers, fail);
   const count = names.length + (open ? 0 : strangers.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
-  const code = count > limits[1] ? 2 : count > limits[0] || reload !== undefined ? 1 : 0;
+  const code = count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
   const where = `with ${brief(condition, 200)}`;
   const parts = told(
     [
@@ -138,7 +144,7 @@ export function judgeSelection(
   const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
-    text: [text, ...remarks, ...(reload === undefined ? [] : [reload])].join('; '),
+    text: [text, ...remarks, ...warnings].join('; '),
     ...(open && { fails: 'open' }),
     figures: `matching=${count};${limits.join(';')};0;${total}`,
   };
@@ -151,7 +157,7 @@ export function judgeCensus(
   ailing: Ailing = new Map(),
   most: number = MOST_PARTS,
 ): Verdict {
-  const { counts, kept, strangers, remarks, reload } = census;
+  const { counts, kept, strangers, remarks, warnings } = census;
   const open = excused(strangers, options.fail);
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
@@ -169,7 +175,7 @@ export function judgeCensus(
   // No node is counted twice: an uncertain one may have an ailment too.
   const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
-  const code = bad > critical ? 2 : doubtful > warning || reload !== undefined ? 1 : 0;
+  const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
   const parts = told([...groups, ...ailing], most);
   const nodes = plural(total);
   const figures = [
@@ -187,7 +193,7 @@ export function judgeCensus(
     text: [
       parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
       ...remarks,
-      ...(reload === undefined ? [] : [reload]),
+      ...warnings,
     ].join('; '),
     ...(open && { fails: 'open' }),
     figures: figures.join(' '),

@@ -3,12 +3,12 @@
 
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
-import { linkNews, reloadText } from '../shm/sentences.js';
-import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
+import { linkNews } from '../shm/sentences.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
 
 export interface Selection
-  extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'reload'> {
+  extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
   /** The nodes for which it is true, in the order of the board. */
   readonly names: string[];
   /** How many nodes on the board were checked. */
@@ -64,6 +64,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    reload: reloadText(snapshot),
+    warnings: monitorWarnings(snapshot),
   };
 }

@@ -6,6 +6,7 @@ import type { Log } from '../common/log.js';
 import { bySource, type Source } from '../common/sources.js';
 import { constants, enums } from '../layout/layout.gen.js';
 import type { ReceiverStatus, SenderEntry } from '../native/index.js';
+import type { BoardOptions } from '../shm/writer.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
 
@@ -16,6 +17,18 @@ export function tellBuffer(granted: number, log: Log): void {
   // The kernel doubles the requested size for its own overhead.
   if (granted >= 2 * WANTED_BUFFER) log.info(told);
   else log.warn(`${told}; for more set net.core.rmem_max=${WANTED_BUFFER}`);
+}
+
+/** Of the room on a board, what is left when it has to be said. */
+const LAST_PART = 10;
+
+/** Logs when the last tenth of the board begins to fill, unless its nodes are those of a list. */
+export function tellRoom(before: number, after: number, { capacity, nodes }: BoardOptions, log: Log): void {
+  const isLast = (count: number) => (capacity - count) * LAST_PART < capacity;
+  if (nodes.length > 0 || isLast(before) || !isLast(after)) return;
+  log.warn(
+    `the board has room for ${capacity} nodes and has ${after}: give a higher --capacity, or remove nodes that are gone with beoboard forget or --forget-after`,
+  );
 }
 
 /** A sender is named at most once in this time. */

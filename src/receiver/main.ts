@@ -16,9 +16,10 @@ import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { passedSockets, Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
+import { Absence } from './absence.js';
 import { hasNeighbour } from './beside.js';
 import { Control, controlPath } from './control.js';
-import { type Named, tellBuffer, tellChanges } from './housekeeping.js';
+import { type Named, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
 
 export const verb = defineVerb({
   name: 'receive',
@@ -34,6 +35,7 @@ export const verb = defineVerb({
     'uncertain-after',
     'silent-after',
     'longest-interval',
+    'forget-after',
     'drain',
     'key-file',
     'require',
@@ -48,7 +50,7 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys and limits can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
+    'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. With --forget-after, nodes that were silent or had left for so long are removed, once a day at most; with --nodes, none is. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys and limits can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -139,6 +141,11 @@ function readOptions(argv: string[]): Options {
     throw new UsageError(verb.name, `${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
   if (options.interface !== undefined && options.group.length === 0)
     throw new UsageError(verb.name, '--interface is only for multicast groups; add --group, or leave it out');
+  if (options.forgetAfter !== undefined && options.require === 'none')
+    throw new UsageError(
+      verb.name,
+      '--forget-after and --require none do not go together: whoever is forgotten could be forged without a signature; leave one out',
+    );
   return options;
 }
 
@@ -212,7 +219,7 @@ export async function main(argv: string[]): Promise<number> {
     if (stop.aborted) return 0;
     first = firstOptions(options, service);
   }
-  let board = first;
+  let [inForce, board] = [options, first];
   const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
   const bound: string[] = [];
   let displace = () => {};
@@ -230,6 +237,8 @@ export async function main(argv: string[]): Promise<number> {
   let last = receiver.status();
   const named: Named = new Map();
   tellBuffer(last.receiveBuffer, log);
+  tellRoom(0, last.nodes, board, log);
+  const absence = new Absence(options.board, names => receiver.forget(names), log);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
   const status = () => statusLine(bound, receiver.status());
@@ -238,7 +247,9 @@ export async function main(argv: string[]): Promise<number> {
     service,
     status,
     () => {
-      board = change(receiver, options, readOptions(argv), board, log);
+      const changed = readOptions(argv);
+      board = change(receiver, options, changed, board, log);
+      inForce = changed;
     },
     error => receiver.reloadFailed(partOf(error)),
   );
@@ -251,12 +262,16 @@ export async function main(argv: string[]): Promise<number> {
   const watch = setInterval(() => {
     const now = receiver.status();
     tellChanges(last, now, log, named);
+    tellRoom(last.nodes, now.nodes, board, log);
+    // With a list, all nodes of the board are in it.
+    absence.look(inForce.nodes === undefined ? inForce.forgetAfter : undefined);
     service.status(statusLine(bound, now));
     control.keep();
     last = now;
   }, LOOK_MS);
   await Promise.race([stopped, displaced]);
   clearInterval(watch);
+  absence.close();
   control.close();
   const { displaced: isDisplaced, trouble } = receiver.status();
   receiver.stop();

@@ -18,12 +18,13 @@ import {
   linkState,
   listenedMs,
   mirrorOf,
-  reloadText,
   sinceMs,
 } from '../shm/sentences.js';
 import {
+  FULL,
   isUnproved,
   lateSenders,
+  monitorWarnings,
   oftenText,
   type RefusedNode,
   refusedTexts,
@@ -476,8 +477,7 @@ function receiver(snapshot: Snapshot): Oddity[] {
   const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: the state of nodes is unknown`)];
-  const reload = reloadText(snapshot);
-  const told = reload === undefined ? [] : [say(reload)];
+  const told = monitorWarnings(snapshot).map(say);
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   if (listened >= silentAfter) return told;
@@ -507,7 +507,8 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   const twice = rivals(snapshot, lately, all);
   const withRival = new Set(twice.flatMap(({ nodes }) => nodes));
   const namedTwice = new Set(Array.from(withRival, ({ name }) => name));
-  const others = lately.filter(({ reason, name }) => reason !== RIVAL || !namedTwice.has(name));
+  // One sentence says of all that the board is full.
+  const others = lately.filter(({ reason, name }) => reason !== FULL && (reason !== RIVAL || !namedTwice.has(name)));
   const unexplained = all.filter(
     node =>
       (node.state === 'silent' || node.state === 'uncertain') &&

@@ -8,7 +8,16 @@ import { oneLine } from '../common/text.js';
 import { enums } from '../layout/layout.gen.js';
 import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
-import { distanceText, LATELY_MS, NO_SIGN_OF_LIFE, reasonText, refusalText, sinceMs } from '../shm/sentences.js';
+import {
+  distanceText,
+  LATELY_MS,
+  NO_SIGN_OF_LIFE,
+  plural,
+  reasonText,
+  refusalText,
+  reloadText,
+  sinceMs,
+} from '../shm/sentences.js';
 
 /** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {
@@ -60,6 +69,29 @@ export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text
 export function lateSenders(snapshot: Snapshot): SenderEntry[] {
   const late = enums.reason.indexOf('late');
   return snapshot.senders.filter(({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS);
+}
+
+export const FULL = enums.reason.indexOf('full');
+
+/** That more nodes report than the board has room for; undefined: it has room, or none of them reported lately. */
+function fullText(board: Snapshot): string | undefined {
+  const { count = 0, capacity = 0 } = board.header;
+  const entries = count < capacity ? [] : lateSenders(board).filter(({ reason }) => reason === FULL);
+  const names = [...new Set(entries.map(({ name }) => name))];
+  if (names.length === 0) return undefined;
+  // The board has no room for more entries of one reason.
+  const isMore = entries.length >= SENDERS_EACH;
+  const others = `${names.length}${isMore ? ' or more' : ''} ${names.length === 1 ? 'other reports' : 'others report'}`;
+  return (
+    `the board is full: it has room for ${plural(capacity)}, and ${others} (${shownNames(names)}); ` +
+    'give the receiver a higher --capacity, or forget nodes that are gone'
+  );
+}
+
+/** What an administrator has to mend in the monitor itself, not in a node: each a warning. */
+export function monitorWarnings(board: Snapshot): string[] {
+  if (board.stalled || board.retired) return [];
+  return [reloadText(board), fullText(board)].filter(text => text !== undefined);
 }
 
 /** How often, and since when, something was rejected. */

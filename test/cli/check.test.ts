@@ -33,6 +33,7 @@ function census(live: number, others: readonly (readonly [name: string, state: S
     kept,
     strangers: [],
     remarks: [],
+    warnings: [],
     stalled: false,
     closed: false,
     heartbeatAgeMs: 5,

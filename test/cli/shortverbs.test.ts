@@ -335,6 +335,30 @@ t.test('refusals', async t => {
   t.match((c as Answer).stderr, /under the name stranger/);
 });
 
+t.test('a full board', async t => {
+  const FULL = enums.reason.indexOf('full');
+  for (const [names, ago, says] of [
+    [['n1'], 2, 'and 1 other reports (n1); give the receiver a higher --capacity, or forget nodes that are gone'],
+    [['n1', 'n3', 'n1'], 59, 'and 2 others report (n[1,3])'],
+    [['n1', 'n2', 'n3', 'a', 'b', 'c', 'd', 'e'], 1, 'and 8 or more others report ('],
+    [['n1'], 61, undefined],
+  ] as const) {
+    const { path, live } = sheet(t, b => {
+      b.header({ capacity: 8, count: 8 });
+      for (const [i, name] of names.entries())
+        b.sender(8 * FULL + i, {
+          ...{ head: 2n, tail: 2n, name, count: 1, address: new Array(16).fill(0) },
+          ...{ first_ns: b.ago(ago + 3), last_ns: b.ago(ago), last_real_ns: 0n },
+        });
+    });
+    const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', path] }, live);
+    t.strictSame(c, ts);
+    const text = (c as Answer).stdout;
+    if (says === undefined) t.notMatch(text, 'full');
+    else t.match(text, `; the board is full: it has room for 8 nodes, ${says}`);
+  }
+});
+
 t.test('a stalled board, and one that was ended', async t => {
   const board = makeBoard(t, { live: ['n001', 'h1'], silent: ['s1'] });
   unborn(board);

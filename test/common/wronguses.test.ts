@@ -216,6 +216,8 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'receive --clock-window 1ms',
     'events --for 0 --board DIR/board',
     'events --for 501h --board DIR/board',
+    'receive --forget-after 23h',
+    'receive --forget-after 30d --require none --key-file DIR/key',
     'events --for 1w --board DIR/board',
     'demo --for 1w',
     'demo --for 0',

@@ -17,6 +17,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['service', /^src\/service\//],
   ['sender', /^src\/sender\//],
   ['load', /^src\/load\//],
+  // Looks at the receiver's own board, as any reader does.
+  ['receiver/absence', /^src\/receiver\/absence\.ts$/],
   ['receiver', /^src\/receiver\//],
   // Decides which reports are trusted, for receivers and mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
@@ -60,7 +62,8 @@ const MAY: Record<string, string[]> = {
   service: ['native'],
   sender: ['layout', 'native', 'common', 'service'],
   load: ['layout', 'native', 'common'],
-  receiver: ['layout', 'native', 'common', 'shm/trust', 'shm/writer', 'service'],
+  receiver: ['layout', 'native', 'common', 'shm/trust', 'shm/writer', 'service', 'receiver/absence'],
+  'receiver/absence': ['common', 'shm/reader'],
   'shm/trust': ['layout', 'native', 'common'],
   'shm/writer': ['layout', 'native', 'common', 'shm/trust'],
   'shm/reader': ['layout', 'native', 'common'],
@@ -308,7 +311,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/receiver/main.ts',
       "\nexport { Snapshot } from '../shm/reader.js';",
-      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/trust, shm/writer, service',
+      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/trust, shm/writer, service, receiver/absence',
     ],
     [
       'src/shm/reader.ts',

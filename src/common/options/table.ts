@@ -118,6 +118,11 @@ export const options = {
     'a node that reports more rarely is judged as if it reported this often, 60s to 600s; default: 60s, or 600s where every report needs a signature',
     time('60s', '600s'),
   ),
+  'forget-after': optional(
+    'TIME',
+    'remove nodes that were silent, or had left, for this long while the receiver listened, 24h to 1000d; default: never',
+    time('24h', '1000d'),
+  ),
   drain: one(
     'TIME',
     'drain interval of the sockets above 400 reports a second, 0ms to 100ms',

@@ -1,0 +1,94 @@
+// Forgets by itself, for --forget-after, nodes that were away for so long while this receiver listened. Only looks at the
+// board; the receiver's thread changes it.
+
+import { formatDuration } from '../common/durations.js';
+import { foldParts } from '../common/hostlists.js';
+import type { Log } from '../common/log.js';
+import { NUMBERED, type State } from '../shm/liveness.js';
+import { BoardReader, NoBoard } from '../shm/reader.js';
+
+/** The time between two looks, ms: what passes between them counts at most twice, however long it took. */
+const EVERY_MS = 60_000;
+/** At least so long after the nodes before others are forgotten, ms, because each time the board is built anew. */
+const REST_MS = 86_400_000;
+/** How many parts of a host list are logged. */
+const SAID = 20;
+
+/** In these states a node is away. */
+const AWAY: readonly State[] = ['silent', 'left'];
+
+export class Absence {
+  readonly #reader: BoardReader;
+  readonly #forget: (names: string[]) => unknown;
+  readonly #log: Log;
+  /** For how long each node was seen to be away since its last report, ms. It begins anew with each receiver. */
+  #away = new Map<string, { readonly stampMs: number; readonly ms: number }>();
+  #lookedAt: number | undefined;
+  #forgotAt = Number.NEGATIVE_INFINITY;
+
+  /** @param forget removes nodes from the board; throws one line for people */
+  constructor(board: string, forget: (names: string[]) => unknown, log: Log) {
+    this.#reader = new BoardReader(board);
+    this.#forget = forget;
+    this.#log = log;
+  }
+
+  /**
+   * Counts, once a minute, who is away, and forgets once a day who was away for `after` ms; undefined: nobody. `now`:
+   * milliseconds of a clock that never goes back.
+   */
+  look(after: number | undefined, now = performance.now()): void {
+    if (after === undefined) {
+      this.#away.clear();
+      this.#lookedAt = undefined;
+      return;
+    }
+    this.#lookedAt ??= now;
+    if (now - this.#lookedAt < EVERY_MS) return;
+    const passed = Math.min(now - this.#lookedAt, 2 * EVERY_MS);
+    this.#lookedAt = now;
+    try {
+      this.#count(passed);
+    } catch (error) {
+      if (error instanceof NoBoard) return;
+      throw error;
+    }
+    const gone = [...this.#away].filter(([, { ms }]) => ms >= after).map(([name]) => name);
+    if (gone.length === 0 || now - this.#forgotAt < REST_MS) return;
+    this.#forgotAt = now;
+    const parts = foldParts(gone);
+    const names = parts.slice(0, SAID).join(',') + (parts.length > SAID ? ' and more' : '');
+    try {
+      this.#forget(gone);
+      this.#log.info(`forgot ${gone.length}, which were silent or had left for ${formatDuration(after)}: ${names}`);
+    } catch (error) {
+      this.#log.warn(`could not forget ${names}: ${(error as Error).message}`);
+    }
+  }
+
+  #count(passed: number): void {
+    const roll = this.#reader.roll();
+    // Nothing is known about any node.
+    if (roll.board.stalled || roll.board.retired) return;
+    const unheard = [...roll.states.keys()].filter(index => {
+      const state = NUMBERED[roll.states[index]!]!;
+      return state === 'uncertain' || AWAY.includes(state);
+    });
+    const before = this.#away;
+    this.#away = new Map();
+    const nowMs = Number(roll.board.evidence.nowNs / 1_000_000n);
+    for (const [i, name] of roll.names(unheard).entries()) {
+      const index = unheard[i]!;
+      const stampMs = nowMs - roll.ageMs(index);
+      const known = before.get(name);
+      const ms = known?.stampMs === stampMs ? known.ms : 0;
+      // Of an uncertain node nothing was learnt meanwhile.
+      const more = known !== undefined && AWAY.includes(NUMBERED[roll.states[index]!]!) ? passed : 0;
+      this.#away.set(name, { stampMs, ms: ms + more });
+    }
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}

@@ -1,0 +1,167 @@
+// A board on which no record is free: who says so, and that --forget-after makes room, without the clock that a day takes.
+//
+// @seconds 6
+// @waits
+
+import { createSocket } from 'node:dgram';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createLog } from '../../src/common/log.js';
+import { Absence } from '../../src/receiver/absence.js';
+import { askToForget } from '../../src/receiver/control.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { Follower } from '../../src/telling/changes.js';
+import { folder } from '../kit/places.js';
+import { type Running, run, start, startReceiver } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+import { until } from '../kit/until.js';
+
+t.setTimeout(120_000);
+
+const portOf = async ({ ready }: Running) => Number((await ready).listening?.[0]?.split(':').at(-1));
+
+t.test('more nodes report than there is room for', async t => {
+  const at = folder(t);
+  const [board, config] = [join(at, 'board'), join(at, 'toml')];
+  writeFileSync(config, 'capacity = 10\n');
+  const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--config', config]);
+  const port = await portOf(receiver);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  let seq = 0;
+  const report = (count: number) => {
+    seq++;
+    for (let i = 1; i <= count; i++)
+      socket.send(
+        makeReport({ hostname: `n${i}`, seq, t_boot_ns: BigInt(100 + seq) * 1_000_000_000n }),
+        port,
+        '127.0.0.1',
+      );
+  };
+  const refused = () => reader.snapshot().header.refused[18] ?? 0;
+  report(9);
+  await until('they are on the board', () => [...reader.snapshot().nodes()].length === 9);
+  t.match(await run(['check', '--board', board]), { code: 0 });
+  report(13);
+  await until('the others are rejected', () => refused() === 3);
+  const full =
+    'the board is full: it has room for 10 nodes, and 3 others report (n[11-13]); give the receiver a higher --capacity, or forget nodes that are gone';
+  t.match(await run(['check', '--board', board]), {
+    code: 1,
+    stdout: `BEOBOARD WARNING: 10 nodes, 10 live; ${full} | `,
+  });
+  t.match(await run(['check', '--board', board, '--where', 'state == silent']), { code: 1, stdout: full });
+  const { stdout } = await run(['status', '--board', board]);
+  t.ok(stdout.replace(/\s+/g, ' ').includes(full));
+  t.notMatch(stdout, /no room for another node/, 'once');
+  await until('the receiver says so', () => receiver.output().stderr.includes('rejected 3 datagrams: full'));
+  t.match(receiver.output().stderr, /the board has room for 10 nodes and has 10: give a higher --capacity/);
+  report(19);
+  await until('more are rejected', () => refused() === 3 + 9);
+  t.match(await run(['check', '--board', board]), { code: 1, stdout: /and 8 or more others report \(n\[/ });
+  writeFileSync(config, 'capacity = 30\n');
+  receiver.child.kill('SIGHUP');
+  await until('there is room', () => reader.snapshot().header.capacity === 30);
+  report(13);
+  await until('all have a place', () => [...reader.snapshot().nodes()].length === 13);
+  t.match(await run(['check', '--board', board]), { code: 0 }, 'what was rejected before does not matter any more');
+});
+
+t.test('forgotten, because they were away for long enough', async t => {
+  const board = join(folder(t), 'board');
+  const limits = ['--uncertain-after', '100ms', '--silent-after', '200ms'];
+  const { port } = await startReceiver(t, board, limits);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const follow = (last: number) => {
+    const own = new BoardReader(board);
+    t.teardown(() => own.close());
+    return new Follower(own, { last });
+  };
+  const events = follow(0);
+  events.look(false);
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  const bootNs = process.hrtime.bigint();
+  const report = (hostname: string, more: Parameters<typeof makeReport>[0] = {}) => {
+    const t_boot_ns = process.hrtime.bigint() - bootNs + 1_000_000_000n;
+    socket.send(makeReport({ hostname, t_boot_ns, interval_ms: 1000, ...more }), port, '127.0.0.1');
+  };
+  const states = () => Object.fromEntries([...reader.snapshot().nodes()].map(({ name, state }) => [name, state]));
+  report('alive', { interval_ms: 600_000 });
+  report('gone');
+  report('left', { flags: 2 });
+  report('returns');
+  await until('two are silent', () => states().gone === 'silent' && states().returns === 'silent');
+  t.same(states(), { alive: 'live', gone: 'silent', left: 'left', returns: 'silent' });
+  const lines: string[] = [];
+  const forgetting: Promise<unknown>[] = [];
+  const absence = new Absence(
+    board,
+    names => forgetting.push(askToForget(board, names)),
+    createLog('receive', { write: line => void lines.push(line), env: {} }),
+  );
+  t.teardown(() => absence.close());
+  const [MINUTE, DAY] = [60_000, 86_400_000];
+  let now = 0;
+  /** A look at each minute of so many days, by a clock of its own. */
+  const pass = (days: number, forgetAfter: number | undefined) => {
+    for (const end = now + days * DAY; now < end; now += MINUTE) absence.look(forgetAfter, now);
+    return Promise.all(forgetting);
+  };
+  await pass(1.9, 2 * DAY);
+  t.same(lines, []);
+  // A pause of this process is no time in which it looked, and who reports was not away.
+  now += 100 * DAY;
+  report('returns');
+  await until('it is silent again', () => reader.snapshot().header.accepted === 5 && states().returns === 'silent');
+  await pass(0.09, 2 * DAY);
+  t.same(lines, []);
+  events.look(false);
+  await pass(0.02, 2 * DAY);
+  t.same(lines, ['beoboard receive: forgot 2, which were silent or had left for 2d0h: gone,left\n']);
+  t.same(states(), { alive: 'live', returns: 'silent' });
+  const told = [...events.look(false), ...events.look(false)];
+  t.match(
+    told.filter(({ event }) => event === 'forget'),
+    [{ count: 2 }],
+  );
+  const removed = told.filter(happening => happening.event === 'state' && happening.to === undefined);
+  t.same(
+    removed.map(happening => 'node' in happening && happening.node),
+    ['gone', 'left'],
+    'events name them',
+  );
+  t.match(
+    follow(100)
+      .look(false)
+      .filter(({ event }) => event === 'goodbye'),
+    [{ node: undefined }],
+    'and the ring was carried over',
+  );
+  await pass(0.9, DAY);
+  t.equal(lines.length, 1, 'once a day at most');
+  await pass(0.2, DAY);
+  t.match(lines[1], /forgot 1, .*: returns$/m);
+  t.same(states(), { alive: 'live' });
+  report('gone', { seq: 7 });
+  await until('who reports comes back', () => states().gone === 'silent');
+  await pass(3, undefined);
+  await pass(0.9, DAY);
+  t.equal(lines.length, 2, 'without the option nothing is counted');
+});
+
+t.test('what a receiver takes', async t => {
+  const board = join(folder(t), 'board');
+  t.match(await run(['receive', '--board', board, '--forget-after', '23h']), { code: 2, stderr: /24h to 1000d/ });
+  const key = join(folder(t), 'key');
+  t.match(await run(['keygen', key]), { code: 0 });
+  t.match(await run(['receive', '--board', board, '--forget-after', '24h', '--key-file', key, '--require', 'none']), {
+    code: 2,
+    stderr: /--forget-after and --require none do not go together/,
+  });
+  await startReceiver(t, board, ['--forget-after', '24h']);
+});
