@@ -3,8 +3,9 @@
 // @seconds 6
 // @waits
 
+import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createLog } from '../../src/common/log.js';
@@ -12,6 +13,7 @@ import { Absence } from '../../src/receiver/absence.js';
 import { askToForget } from '../../src/receiver/control.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { Follower } from '../../src/telling/changes.js';
+import { startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -152,6 +154,30 @@ t.test('forgotten, because they were away for long enough', async t => {
   await pass(3, undefined);
   await pass(0.9, DAY);
   t.equal(lines.length, 2, 'without the option nothing is counted');
+});
+
+const noMounts =
+  spawnSync('unshare', ['-m', 'true']).status !== 0 && process.env.CI !== 'true' && 'mounting a tmpfs needs root';
+
+t.test('deleted on a full tmpfs, it is published again when there is room', { skip: noMounts }, async t => {
+  const at = folder(t);
+  const board = join(at, 'board');
+  const prefix = ['unshare', '-m', 'sh', '-c', `mount -t tmpfs -o size=4m,mode=755 none ${at} && exec "$@"`, 'sh'];
+  const { pid, lines } = startIn(t, { prefix }, [
+    ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '200'],
+  ]);
+  const said = (what: string) => until(`it says ${what}`, () => lines().some(line => line.includes(what)));
+  await said('ready');
+  // That file system, seen from here.
+  const inside = (path: string) => `/proc/${pid}/root${path}`;
+  const filler = inside(join(at, 'filler'));
+  t.throws(() => writeFileSync(filler, Buffer.alloc(4 << 20)), { code: 'ENOSPC' });
+  rmSync(inside(board));
+  await said('no room for');
+  t.notOk(existsSync(inside(board)));
+  rmSync(filler);
+  await said('published again');
+  t.match(await run(['check', '--board', inside(board)]), { code: 0 });
 });
 
 t.test('what a receiver takes', async t => {
