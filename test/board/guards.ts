@@ -37,8 +37,7 @@ const LINK_NAME = '  snprintf(l->name, sizeof l->name, "%s", name);\n';
 const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
 const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
 const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
-const COPIES =
-  '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) bb_copy_record(';
+const COPIES = '  for (uint32_t i = 0; i < count; i++) {\n    numbers[i] = BB_NO_SUBJECT;';
 
 /** Makes an acquire load or a release store relaxed. */
 const relaxed = (file: string, what: string): Edit[] => [[file, what, what.replace(/_(acquire|release)\(/, '(')]];
