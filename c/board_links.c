@@ -44,6 +44,12 @@ void bb_writer_link_since(struct bb_writer *w, uint32_t link, int64_t since_ns) 
   if (is_entry(w, link)) bb_store(&w->board.header->evidence[link].listening_since_ns, (uint64_t)since_ns);
 }
 
+void bb_writer_link_resumed(struct bb_writer *w, uint32_t link, int64_t resumed_ns) {
+  if (!is_entry(w, link)) return;
+  bb_writer_link_since(w, link, resumed_ns);
+  w->resumed_ns[link] = resumed_ns;
+}
+
 void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns) {
   if (!is_entry(w, link)) return;
   struct bb_link *l = link_at(&w->board, link);
@@ -56,6 +62,8 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */
   bb_writer_link_since(w, link, now_ns);
   if (before) {
+    /* Not when it comes up again, which may be learned of by a report: what is missing after that one is lost. */
+    w->resumed_ns[link] = now_ns;
     bb_add(&l->downs, 1);
     bb_add_event(&w->board, BB_EVENT_KIND_LINK_DOWN, link, 0, NULL);
   }

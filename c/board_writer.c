@@ -325,7 +325,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   struct bb_writer *w = hold(o->path, why, size);
   if (w == NULL) return NULL;
   w->listed_only = o->node_count > 0;
-  w->limits.resumed_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  bb_writer_resumed(w, bb_clock_ns(CLOCK_MONOTONIC));
   struct bb_mapped old = {0};
   struct bb_keyring *keys;
   const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, o, &old, why, size) : BB_FOUND_FAULT;
@@ -408,7 +408,8 @@ void bb_writer_close(struct bb_writer *w) {
 /* ---- reports ---- */
 
 /* What the record knows about its node's runs; `newest`: its newest slot. */
-static void load_order(struct bb_order *o, const struct bb_mapped *b, uint32_t record, int newest) {
+static void load_order(struct bb_order *o, const struct bb_writer *w, uint32_t record, int newest) {
+  const struct bb_mapped *b = &w->board;
   memset(o, 0, sizeof *o);
   if (newest < 0) return;
   const struct bb_record *r = record_at(b, record);
@@ -427,6 +428,7 @@ static void load_order(struct bb_order *o, const struct bb_mapped *b, uint32_t r
   o->t_boot_ns = slot->report.t_boot_ns;
   o->t_real_ns = slot->report.t_real_ns;
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
+  o->interrupted = o->stamp_ns < w->resumed_ns[link_of(*column_word(b, record))];
 }
 
 /* Keeps the address from which reports came until now, if this one comes from another: of two machines with one name
@@ -535,6 +537,11 @@ static enum bb_event_kind news_of(enum bb_verdict verdict, bool goodbye) {
   return goodbye ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
 }
 
+/* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
+static void take_back(uint64_t *counter) {
+  if (*counter > 0) bb_store(counter, *counter - 1);
+}
+
 int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, struct bb_arrival *arrival) {
   struct bb_mapped *b = &w->board;
   bb_add(&b->header->received, 1);
@@ -549,7 +556,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   if (invalid == BB_REASON_NONE) invalid = prove(w, record, datagram, &proved);
   const int newest = record == NONE ? -1 : newest_slot(b, record);
   struct bb_order order;
-  load_order(&order, b, record, newest);
+  load_order(&order, w, record, newest);
   if (invalid != BB_REASON_NONE)
     return record == NONE ? bb_count_refusal(w, invalid, datagram, length, arrival) : bb_refuse(w, record, &order, report, invalid, arrival);
   if (record == NONE) {
@@ -563,8 +570,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
   const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
   if (judgement.verdict == BB_REFUSED) {
-    /* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
-    if (judgement.found && r->lost > 0) bb_store(&r->lost, r->lost - 1);
+    if (judgement.found_lost) take_back(&r->lost);
+    if (judgement.found_unheard) take_back(&r->unheard);
     return bb_refuse(w, record, &order, report, judgement.reason, arrival);
   }
   if (judgement.verdict == BB_DUPLICATE) {
@@ -609,7 +616,9 @@ void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
   for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);
 }
 
-void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) { w->limits.resumed_ns = resumed_ns; }
+void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) {
+  for (uint32_t i = 0; i < BB_LINKS; i++) w->resumed_ns[i] = resumed_ns;
+}
 
 void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   struct bb_board_header *h = w->board.header;

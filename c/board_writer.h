@@ -98,8 +98,13 @@ uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_
  * whatever happened. */
 void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
 
-/* Sets the time since which a link listens. Stored before any heartbeat that follows. */
+/* Sets the time since which a link listens: some of what was sent to it before may have been dropped. Stored before
+ * any heartbeat that follows. */
 void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
+
+/* The same for a link that could not be heard until this moment: gaps of its nodes that began before it count as
+ * unheard. */
+void bb_writer_link_resumed(struct bb_writer *writer, uint32_t link, int64_t resumed_ns);
 
 /* The destination of a link's reports. */
 struct bb_destination {
@@ -123,7 +128,7 @@ void bb_writer_survey(struct bb_writer *writer);
 /* The receiver has had no gap since `since_ns`, on every link. Stored before any heartbeat that follows. */
 void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
 
-/* The receiver was stopped or paused until this moment: gaps that began before it count as unheard. */
+/* The receiver was stopped or paused until this moment: gaps that began before it count as unheard, on every link. */
 void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 
 /* Everything that arrived before `heard_ns` has been delivered or counted as dropped, for every link that is up.

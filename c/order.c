@@ -43,6 +43,7 @@ static void remember(struct bb_order *o, const struct judged *j) {
   o->t_boot_ns = r->t_boot_ns;
   o->t_real_ns = r->t_real_ns;
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
+  o->interrupted = false;
 }
 
 /* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
@@ -70,15 +71,11 @@ static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
     o->history_lost = 0;
   } else {
     const uint32_t missing = ahead - 1;
-    const bool unheard = o->stamp_ns < j->limits->resumed_ns;
-    if (unheard) judgement.unheard = missing;
+    const uint64_t gap = (missing < HISTORY - 1 ? (UINT64_C(1) << missing) - 1 : ~UINT64_C(0) >> 1) << 1;
+    if (o->interrupted) judgement.unheard = missing;
     else judgement.lost = missing;
-    o->history = ahead < HISTORY ? o->history << ahead | 1 : 1;
-    o->history_lost = ahead < HISTORY ? o->history_lost << ahead : 0;
-    if (!unheard && missing > 0) {
-      const uint64_t gap = missing < HISTORY - 1 ? (UINT64_C(1) << missing) - 1 : ~UINT64_C(0) >> 1;
-      o->history_lost |= gap << 1;
-    }
+    o->history = (ahead < HISTORY ? o->history << ahead : 0) | (o->interrupted ? gap : 0) | 1;
+    o->history_lost = (ahead < HISTORY ? o->history_lost << ahead : 0) | gap;
   }
   o->history_seq = r->seq;
   if (r->t_boot_ns > o->known[0].highest_boot_ns) o->known[0].highest_boot_ns = r->t_boot_ns;
@@ -91,9 +88,11 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
   const uint32_t back = (uint32_t)o->history_seq - r->seq;
   if (back >= HISTORY) return refuse(BB_REASON_REPLAY);
   const uint64_t bit = UINT64_C(1) << back;
-  if (o->history & bit) return (struct bb_judgement){.verdict = BB_DUPLICATE};
+  const bool first = (o->history & bit) != 0, second = (o->history_lost & bit) != 0;
+  if (first && !second) return (struct bb_judgement){.verdict = BB_DUPLICATE};
   struct bb_judgement judgement = refuse(BB_REASON_LATE);
-  judgement.found = (o->history_lost & bit) != 0;
+  judgement.found_lost = !first && second;
+  judgement.found_unheard = first && second;
   o->history |= bit;
   o->history_lost &= ~bit;
   return judgement;
@@ -207,15 +206,14 @@ static void check(const struct bb_order *before, const struct bb_order *o, const
   (void)before, (void)o, (void)j, (void)accepted;
   BB_INVARIANT((verdict == BB_REFUSED) == (judgement->reason != BB_REASON_NONE));
   BB_INVARIANT(judgement->lost == 0 || judgement->unheard == 0);
-  BB_INVARIANT(judgement->found == 0 || judgement->reason == BB_REASON_LATE);
-  /* A report that arrived is not among the lost ones. */
-  BB_INVARIANT((o->history & o->history_lost) == 0);
+  BB_INVARIANT(!(judgement->found_lost || judgement->found_unheard) || judgement->reason == BB_REASON_LATE);
+  BB_INVARIANT(!(judgement->found_lost && judgement->found_unheard));
   if (accepted) {
     BB_INVARIANT(o->heard && o->stamp_ns == j->stamp.ns && o->seq == j->report->seq);
     BB_INVARIANT(o->known[0].boot_id == j->report->boot_id && o->start_boot_ns == j->report->start_boot_ns);
     /* A later report must have a later time than this one. */
     BB_INVARIANT(o->known[0].highest_boot_ns >= j->report->t_boot_ns);
-    BB_INVARIANT((o->history & 1) != 0 && o->history_seq == j->report->seq);
+    BB_INVARIANT((o->history & 1) != 0 && (o->history_lost & 1) == 0 && o->history_seq == j->report->seq);
   } else {
     /* A rejected report changes only the history; nothing else that the next report is judged by. */
     BB_INVARIANT(o->heard == before->heard && o->stamp_ns == before->stamp_ns && o->start_boot_ns == before->start_boot_ns);

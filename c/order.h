@@ -19,6 +19,7 @@
 struct bb_order {
   bool heard; /* a report was accepted */
   uint64_t start_boot_ns;
+  /* By number, two bits: came (1 0), was counted as lost (0 1) or as unheard (1 1), or is of neither (0 0). */
   uint64_t history_seq, history, history_lost;
   struct bb_known_boot known[BB_KNOWN_BOOTS]; /* the current boot first */
   /* the last accepted report */
@@ -27,6 +28,9 @@ struct bb_order {
   uint32_t seq, interval_ms;
   uint64_t t_boot_ns, t_real_ns;
   bool goodbye;
+  /* Since then the receiver was stopped or paused, or the link of that report was down: a gap that began there was not
+   * heard, and does not count as lost. */
+  bool interrupted;
 };
 
 /* The value for a wall clock that may have any time. */
@@ -37,9 +41,6 @@ struct bb_limits {
   uint64_t longest_interval_ms;
   /* How far the wall clock of a proved report may be from ours where it decides. */
   uint64_t clock_window_ns;
-  /* The end of the last stop or pause of the receiver: a gap that began earlier was not heard, and does not count as
-   * lost. */
-  int64_t resumed_ns;
 };
 
 enum bb_verdict {
@@ -55,7 +56,7 @@ struct bb_judgement {
   enum bb_verdict verdict;
   enum bb_reason reason; /* of BB_REFUSED */
   uint32_t lost, unheard; /* reports missing before this one */
-  uint32_t found;         /* 1: a late report that had been counted as lost */
+  bool found_lost, found_unheard; /* a late report that had been counted so */
 };
 
 /* Adds a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest one is dropped. */

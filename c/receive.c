@@ -440,16 +440,13 @@ static int set_membership(int fd, const struct sockaddr_storage *group, unsigned
   return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
 }
 
-/* The link of that interface listens anew; if it has no number, all interfaces without one do. */
-static void begin_link(struct bb_receiver *r, const char *interface) {
-  const uint32_t link = bb_writer_find_link(r->writer, interface);
-  bb_writer_link_since(r->writer, link == BB_LINK_UNKNOWN ? BB_LINK_OTHERS : link, bb_clock_ns(CLOCK_MONOTONIC));
-}
-
-/* What was sent to that interface since it was last checked was not heard, as if we had been stopped. */
+/* What was sent to that interface since it was last checked was not heard. If it has no number it may be any of those
+ * without one: these listen anew, but their losses still count, because others of them are heard. */
 static void have_missed(struct bb_receiver *r, const char *interface) {
-  begin_link(r, interface);
-  bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+  const uint32_t link = bb_writer_find_link(r->writer, interface);
+  const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  if (link == BB_LINK_UNKNOWN) bb_writer_link_since(r->writer, BB_LINK_OTHERS, now_ns);
+  else bb_writer_link_resumed(r->writer, link, now_ns);
 }
 
 /* The present number of the interface of that name, 0: there is none. False if that is unknown: asking the kernel

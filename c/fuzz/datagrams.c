@@ -387,8 +387,10 @@ static bool allow_refusal(struct bb_record *was, const struct bb_record *is, enu
   ALLOW(refusal_real_ns);
   ALLOW(refusal_offset_us);
   if (reason != BB_REASON_LATE) return is_news && reason > BB_REASON_TAG;
-  MUST(is->lost == was->lost || is->lost + 1 == was->lost, "one late report took back more than one");
+  MUST(is->lost <= was->lost && is->unheard <= was->unheard && was->lost - is->lost + (was->unheard - is->unheard) <= 1,
+       "one late report took back more than one");
   ALLOW(lost);
+  ALLOW(unheard);
   ALLOW(history);
   ALLOW(history_lost);
   return is_news;
@@ -435,7 +437,7 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   ALLOW(reboots);
   ALLOW(resets);
   ALLOW(offset_us);
-  MUST(is->history_seq == r->seq && (is->history & 1) == 1 && (is->history & is->history_lost) == 0, "the history is wrong");
+  MUST(is->history_seq == r->seq && (is->history & 1) == 1 && (is->history_lost & 1) == 0, "the history is wrong");
   MUST(is->start_boot_ns == r->start_boot_ns && is->known[0].boot_id == r->boot_id && is->known[0].highest_boot_ns >= r->t_boot_ns,
        "another run is remembered than was accepted");
   MUST(is->port == 4711 && is->order_head == is->order_tail && is->order_head == was->order_head + 2, "the order block is wrong");

@@ -68,7 +68,7 @@ static void lay_half(unsigned node, long at) {
 
 /* The takeover by another receiver, as far as it writes on records; killed before the numbered store, or not (0). */
 static void follow(long at) {
-  w->limits.resumed_ns = now + 1;
+  bb_writer_resumed(w, now + 1);
   stores = 0;
   last_store = at;
   if (setjmp(killed) == 0) {

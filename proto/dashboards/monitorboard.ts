@@ -129,7 +129,7 @@ export const monitorDashboard: Dashboard = dashboard(
         lines({
           title: 'Reports that did not come',
           description:
-            'lost: sent, and not heard though the receiver listened; late: came after a newer one; unheard: sent while the receiver did not listen. A silent node loses nothing: nobody knows whether it sends.',
+            'lost: sent, and not heard though the receiver listened; late: came after a newer one; unheard: sent while the receiver or the link was down. A silent node loses nothing: nobody knows whether it sends.',
           unit: 'cps',
           width: 8,
           queries: [
@@ -138,7 +138,10 @@ export const monitorDashboard: Dashboard = dashboard(
               legend: 'lost',
             },
             { expr: `sum(${rate(every('node_reports_late_total'))})`, legend: 'late' },
-            { expr: `sum(${rate(every('node_reports_unheard_total'))})`, legend: 'unheard' },
+            {
+              expr: `clamp_min(sum(${rate(every('node_reports_gaps_total'))}) - sum(${rate(every('node_reports_missed_total'))}), 0)`,
+              legend: 'unheard',
+            },
           ],
         }),
         lines({

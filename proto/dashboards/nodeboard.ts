@@ -386,7 +386,7 @@ export const nodeDashboard: Dashboard = dashboard(
         lines({
           title: 'Its reports',
           description:
-            'Reports that came, those lost on the way (missed, and not come later), and those missed while the receiver did not listen.',
+            'Reports that came, those lost on the way (missed, and not come later), and those missed while the receiver or the link was down.',
           unit: 'cps',
           width: 10,
           queries: [
@@ -395,7 +395,10 @@ export const nodeDashboard: Dashboard = dashboard(
               expr: `clamp_min(${rate(its('reports_missed_total'))} - ${rate(its('reports_late_total'))}, 0)`,
               legend: 'lost',
             },
-            per(its('reports_unheard_total'), 'unheard'),
+            {
+              expr: `clamp_min(${rate(its('reports_gaps_total'))} - ${rate(its('reports_missed_total'))}, 0)`,
+              legend: 'unheard',
+            },
             per(its('reports_refused_total'), 'rejected'),
           ],
         }),

@@ -125,7 +125,7 @@ const gpu: Measure = {
 /** The counters of the record besides the accepted reports, in the order in which they are shown. */
 const COUNTED = {
   lost: 'Reports of the node that never reached the master',
-  unheard: 'reports that were missing while the receiver did not listen',
+  unheard: 'reports that were missing while the receiver or the link was down',
   duplicate: 'reports that had already come by another path',
   late: 'reports that came after a newer one',
   refused: 'reports of its name that were rejected',

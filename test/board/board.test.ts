@@ -235,6 +235,59 @@ t.test('a new receiver takes over with everything on the board', async t => {
   t.equal(reader.snapshot().node(0).previous?.seq, 2);
 });
 
+t.test('what is missing while a link is down was not heard, and on the others it is lost', t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  t.teardown(() => writer.close());
+  writer.resumed(0n);
+  const deliver = (hostname: string, seq: number, second: number, link: string) =>
+    writer.deliver(makeReport({ hostname, seq, t_boot_ns: BigInt(seq) * S }), BigInt(second) * S, 0n, link);
+  const missing = () =>
+    look(path, snapshot => [...snapshot.nodes()].map(({ record }) => [record.lost, record.unheard]));
+  for (const [name, link] of [
+    ['a', 'eth0'],
+    ['b', 'eth1'],
+    ['moves', 'eth0'],
+    ['comes', 'eth1'],
+  ] as const) {
+    t.equal(deliver(name, 1, 10, link), 0);
+  }
+  writer.linkState(1, 0, true, 11n * S);
+  for (const [name, link] of [
+    ['b', 'eth1'],
+    ['moves', 'eth1'],
+  ] as const)
+    t.equal(deliver(name, 4, 13, link), 0);
+  writer.linkState(1, 1, true, 14n * S);
+  for (const [name, link] of [
+    ['a', 'eth0'],
+    ['comes', 'eth0'],
+  ] as const)
+    t.equal(deliver(name, 4, 15, link), 0);
+  t.same(
+    missing(),
+    [
+      [0, 2],
+      [2, 0],
+      [0, 2],
+      [2, 0],
+    ],
+    'by the link of the report before',
+  );
+  for (const name of ['a', 'b', 'moves', 'comes']) t.equal(deliver(name, 6, 17, name === 'b' ? 'eth1' : 'eth0'), 0);
+  t.same(
+    missing(),
+    [
+      [1, 2],
+      [3, 0],
+      [1, 2],
+      [3, 0],
+    ],
+    'and then counts as lost again',
+  );
+  t.end();
+});
+
 t.test('a receiver killed at any point leaves a board that the next one repairs', t => {
   const prepared = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
@@ -316,20 +369,24 @@ t.test('a receiver killed at any point leaves a board that the next one repairs'
     t.equal((word >> 1n) & 0xfffffn, 1000n, 'the interval in ms');
   });
 
-  t.test('a loss that was not yet counted is not taken back below zero', async t => {
-    const path = prepared(t);
-    const at = place(path, 0, 0);
-    poke(path, at.record + record.history.offset, 0b1011n);
-    poke(path, at.record + record.history_lost.offset, 0b0100n);
-    const writer = open(path);
-    t.teardown(() => writer.close());
-    const { mono, real } = now();
-    t.equal(deliver(writer, makeReport({ seq: 1, t_boot_ns: 101n * S }), mono, real), 'late');
-    t.equal(
-      look(path, snapshot => snapshot.node(0).record.lost),
-      0,
-    );
-  });
+  for (const [counter, history] of [
+    ['lost', 0b1011n],
+    ['unheard', 0b1111n],
+  ] as const)
+    t.test(`what is not yet counted as ${counter} is not taken back below zero`, async t => {
+      const path = prepared(t);
+      const at = place(path, 0, 0);
+      poke(path, at.record + record.history.offset, history);
+      poke(path, at.record + record.history_lost.offset, 0b0100n);
+      const writer = open(path);
+      t.teardown(() => writer.close());
+      const { mono, real } = now();
+      t.equal(deliver(writer, makeReport({ seq: 1, t_boot_ns: 101n * S }), mono, real), 'late');
+      t.equal(
+        look(path, snapshot => snapshot.node(0).record[counter]),
+        0,
+      );
+    });
 
   t.test('in the middle of an insertion: entry without count', async t => {
     const path = prepared(t);

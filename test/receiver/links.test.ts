@@ -792,7 +792,7 @@ for (const [kind, group] of [
   ['IPv6, of link scope', 'ff12::8677'],
 ] as const)
   t.test(
-    `a group (${kind}) on an interface that is made again: only this link restarts listening`,
+    `a group (${kind}) on an interface that is made again: only this link restarts listening, and loss elsewhere counts`,
     { skip, buffered: true },
     async t => {
       const v6 = group.includes(':');
@@ -805,20 +805,34 @@ for (const [kind, group] of [
       way();
       const to = v6 ? `${group}%v1 ${PORT + 1}` : `${group} ${PORT}`;
       for (const name of ['a1', 'dying']) await nodes.order(`road ${name} far ${to}`);
-      for (const name of ['b1', 'b2']) await nodes.order(`road ${name} far ${v6 ? masterAt6(2) : masterAt(2)} ${PORT}`);
-      await world.are('live', 'a1', 'dying', 'b1', 'b2');
+      const other = v6 ? masterAt6(2) : masterAt(2);
+      for (const name of ['b1', 'b2', 'lossy']) await nodes.order(`road ${name} far ${other} ${PORT}`);
+      await world.are('live', 'a1', 'dying', 'b1', 'b2', 'lossy');
       const before = await world.isUp('v2');
+      const counts = (name: string) => {
+        const { lost = 0, unheard = 0 } = [...world.reader.snapshot().nodes()].find(node => node.name === name)!.record;
+        return { lost, unheard };
+      };
+      const had = counts('lossy');
       const [, gone] = world.unplug(1);
       await world.isDown('v1', 'gone');
       await nodes.stop('dying', 'b2');
       await world.is('b2', 'silent');
-      await world.limits(2.2, gone);
+      // Every second the receiver finds that there is still no such interface.
+      nodes.mute('lossy', now());
+      const [, away] = await nodes.order(`move lossy far ${other.replace(/1$/, '99')} ${PORT}`);
+      await world.limits(2.2, Math.max(gone, away));
+      await nodes.order(`move lossy far ${other} ${PORT}`);
+      await nodes.go('lossy');
+      await until('its reports come again', () => counts('lossy').lost + counts('lossy').unheard > had.lost + 10);
+      t.equal(counts('lossy').unheard, had.unheard, 'what is missing of a node of the other link is lost');
       world.plug(1);
       way();
       // The nodes send by an interface number, which has changed, so each needs a new path.
       for (const name of ['a1', 'dying']) await nodes.order(`move ${name} far ${to}`);
       const { since } = await world.isUp('v1');
       await world.is('a1', 'live');
+      t.ok(counts('a1').unheard > 10, 'of a node of this link it was not heard');
       const silent = await world.is('dying', 'silent');
       t.ok(silent.heartbeat[1] - world.silentAfter >= since);
       await world.judge();

@@ -108,14 +108,15 @@ const rows: Row[] = [
     refusal: 'late',
   },
   {
-    rule: 'a late report from an unheard gap takes back nothing',
+    rule: 'a late report from an unheard gap takes back one unheard',
     steps: [
       [0, { t: 100, seq: 0 }, 'accepted'],
       [1, 'resumed'],
       [3, { t: 103, seq: 3 }, 'accepted'],
       [3.1, { t: 102, seq: 2 }, 'late'],
+      [3.2, { t: 102, seq: 2 }, 'duplicate'],
     ],
-    counts: { accepted: 2, unheard: 2, lost: 0, late: 1, refused: 1 },
+    counts: { accepted: 2, unheard: 1, lost: 0, late: 1, refused: 1, duplicate: 1 },
     refusal: 'late',
   },
   {
@@ -398,6 +399,24 @@ const rows: Row[] = [
       refusal: 'rival',
     }),
   ),
+  {
+    rule: 'each takes back what it was counted as, also after further gaps and beyond a gap longer than the history',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [1, 'resumed'],
+      [3, { t: 103, seq: 3 }, 'accepted'],
+      [6, { t: 106, seq: 6 }, 'accepted'],
+      [6.1, { t: 101, seq: 1 }, 'late'],
+      [6.2, { t: 104, seq: 4 }, 'late'],
+      [7, 'resumed'],
+      [106, { t: 206, seq: 106 }, 'accepted'],
+      [106.1, { t: 143, seq: 43 }, 'late'],
+      [107, { t: 207, seq: 107 }, 'accepted'],
+      [107.1, { t: 205, seq: 105 }, 'late'],
+    ],
+    counts: { accepted: 5, unheard: 98, lost: 1, late: 4, refused: 4 },
+    refusal: 'late',
+  },
 ];
 
 const zero = {

@@ -353,9 +353,9 @@ const overStops: Row[] = [
   },
   {
     number: 8,
-    rule: 'a late report from an unheard gap takes back nothing',
+    rule: 'a late report from an unheard gap takes back one unheard',
     steps: [[{ t: 100, seq: 0 }, 'accepted'], 'stop', [{ t: 103, seq: 3 }, 'accepted'], [{ t: 102, seq: 2 }, 'late']],
-    counts: { accepted: 2, unheard: 2, late: 1, refused: 1 },
+    counts: { accepted: 2, unheard: 1, late: 1, refused: 1 },
     refusal: 'late',
   },
   {

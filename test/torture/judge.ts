@@ -194,7 +194,7 @@ export interface NodeCounts {
   late: number;
   refused: number;
   historySeq: number;
-  /** Bit k: number historySeq - k has arrived, or was counted as lost. */
+  /** Two bits for each number historySeq - k: 1 0 has arrived, x 1 was counted as missing. */
   history: bigint;
   historyLost: bigint;
 }
@@ -206,7 +206,6 @@ export interface Counts {
   accepted: number;
   duplicate: number;
   refused: number;
-  since: number;
   nodes: ReadonlyMap<string, NodeCounts>;
 }
 
@@ -234,7 +233,7 @@ export class Model {
   /** Begins with what the board knows. */
   constructor({ historySeq, history, historyLost }: Pick<NodeCounts, 'historySeq' | 'history' | 'historyLost'>) {
     this.#seq = historySeq;
-    this.#history = history;
+    this.#history = history & ~historyLost;
     this.#lost = historyLost;
   }
 
@@ -313,9 +312,7 @@ export function* faultsOfCounts(before: Counts, after: Counts, account: Account)
     const refused = model.late + model.replay + model.rival;
     if (more('refused') !== refused) yield `${name}: ${more('refused')} refused, but truly ${refused}`;
     const missing = more('lost') + more('unheard');
-    // A late report does not reduce what is unheard because the receiver itself was stopped.
-    const most = model.missing - (after.since === before.since ? model.found : 0);
-    if (missing < model.missing - model.found || missing > most)
+    if (missing !== model.missing - model.found)
       yield `${name}: ${missing} lost or unheard, but truly ${model.missing - model.found}`;
   }
 }

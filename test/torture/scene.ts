@@ -667,7 +667,6 @@ export class Scene {
       accepted: header.accepted ?? 0,
       duplicate: header.duplicate ?? 0,
       refused: Object.values(refused).reduce((sum, count) => sum + count, 0),
-      since: Number(snapshot.evidence.listeningSinceNs),
       nodes,
     };
   }
@@ -679,7 +678,7 @@ export class Scene {
     try {
       const { fresh, kills, lossy } = this.#since;
       const after = await this.#count();
-      const nothing = { received: 0, drops: 0, accepted: 0, duplicate: 0, refused: 0, since: 0, nodes: new Map() };
+      const nothing = { received: 0, drops: 0, accepted: 0, duplicate: 0, refused: 0, nodes: new Map() };
       const before = fresh ? nothing : this.#before;
       const account = { ...this.path.account, kills, lossy };
       for (const fault of faultsOfCounts(before, after, account)) this.#fail(`counters: ${fault}`);

@@ -171,7 +171,7 @@ const NODE: NodeCounts = {
   ...{ historySeq: 9, history: 0x3ffn, historyLost: 0n },
 };
 const COUNTS: Counts = {
-  ...{ received: 10, drops: 0, accepted: 10, duplicate: 0, refused: 0, since: 0 },
+  ...{ received: 10, drops: 0, accepted: 10, duplicate: 0, refused: 0 },
   nodes: new Map([['n', NODE]]),
 };
 /** The reports after that: 10, 12, 11, 12 again, and 14; and the counters of a correct receiver. */
