@@ -47,6 +47,7 @@ struct bb_writer {
   struct bb_keyring *keys; /* NULL: signatures are not verified. */
   enum bb_auth_alg required;
   uint32_t up; /* Bit n: link n is up, and its heartbeat moves. */
+  struct bb_return *returns; /* By record; NULL: no report has come after a goodbye that was not beyond it. */
   int64_t resumed_ns[BB_LINKS]; /* By link: the end of the last time in which it could not be heard. */
   struct {
     int64_t since_ns; /* In the present second. */

@@ -129,6 +129,8 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   bb_file_retire(&w->board);
   bb_file_unmap(&w->board);
   w->board = new;
+  free(w->returns); /* records have other numbers now */
+  w->returns = NULL;
   if (forgotten > 0) bb_add_event(&w->board, BB_EVENT_KIND_FORGET, BB_NO_SUBJECT, forgotten, NULL);
   if (w->keys != NULL) bb_keyring_renumber(w->keys, capacity);
   return true;
@@ -291,6 +293,7 @@ static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, ch
 static void dispose(struct bb_writer *w) {
   bb_file_unmap(&w->board);
   bb_keyring_free(w->keys);
+  free(w->returns);
   bb_place_release(&w->place);
   free(w);
 }
@@ -429,6 +432,15 @@ static void load_order(struct bb_order *o, const struct bb_writer *w, uint32_t r
   o->t_real_ns = slot->report.t_real_ns;
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
   o->interrupted = o->stamp_ns < w->resumed_ns[link_of(*column_word(b, record))];
+  if (w->returns != NULL) o->back = w->returns[record];
+}
+
+/* Keeps what came back after a goodbye, in memory of our own: nearly no board ever needs it, and after a restart or on
+ * another board one more report is asked for. Pages that are not written cost nothing. */
+static void keep_return(struct bb_writer *w, uint32_t record, const struct bb_return *back) {
+  if (w->returns == NULL && back->stamp_ns == 0) return;
+  if (w->returns == NULL) w->returns = (struct bb_return *)calloc(w->board.header->capacity, sizeof *w->returns);
+  if (w->returns != NULL && w->returns[record].stamp_ns != back->stamp_ns) w->returns[record] = *back;
 }
 
 /* Keeps the address from which reports came until now, if this one comes from another: of two machines with one name
@@ -569,6 +581,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_record *r = record_at(b, record);
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
   const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
+  keep_return(w, record, &order.back);
   if (judgement.verdict == BB_REFUSED) {
     if (judgement.found_lost) take_back(&r->lost);
     if (judgement.found_unheard) take_back(&r->unheard);

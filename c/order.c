@@ -44,6 +44,7 @@ static void remember(struct bb_order *o, const struct judged *j) {
   o->t_real_ns = r->t_real_ns;
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
   o->interrupted = false;
+  memset(&o->back, 0, sizeof o->back);
 }
 
 /* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
@@ -121,25 +122,52 @@ static struct bb_judgement beyond(struct bb_order *o, const struct judged *j) {
 
 /* ---- without a proof ---- */
 
+static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* Whether a report that is not beyond a goodbye continues the one before it: it has a later number of the same run, or
+ * is of a later run, and it came as much later as its own clock says. A machine that was restored from before its
+ * goodbye reports like that. What was only delayed or repeated on its way does not; a node that has left must not become
+ * live by it, since it would be silent next. */
+static bool continues(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  const struct bb_return before = o->back;
+  o->back = (struct bb_return){r->boot_id, r->start_boot_ns, r->t_boot_ns, j->stamp.ns, r->seq};
+  if (before.stamp_ns == 0 || before.boot_id != r->boot_id || before.start_boot_ns > r->start_boot_ns) return false;
+  const uint32_t ahead = r->seq - before.seq;
+  if (before.start_boot_ns == r->start_boot_ns && (ahead == 0 || ahead >= UINT32_C(1) << 31)) return false;
+  const uint64_t half_ns = (uint64_t)r->interval_ms * 500000;
+  return r->t_boot_ns > before.t_boot_ns && r->t_boot_ns - before.t_boot_ns >= half_ns &&
+         distance(r->t_boot_ns - before.t_boot_ns, (uint64_t)j->stamp.ns - (uint64_t)before.stamp_ns) <= half_ns;
+}
+
+/* Whether it is of another boot that is remembered, and not beyond what that had reached. */
+static bool is_of_the_past(const struct bb_order *o, const struct bb_report *r) {
+  for (int i = 1; i < BB_KNOWN_BOOTS; i++)
+    if (r->boot_id != 0 && o->known[i].boot_id == r->boot_id) return r->t_boot_ns <= o->known[i].highest_boot_ns;
+  return false;
+}
+
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
   /* An earlier report of a boot does not bind a run that is accepted without proof: a higher t_boot_ns of a run that
    * has ended would make the reports of the present run be rejected. */
-  if (r->boot_id != o->known[0].boot_id)
-    return keeps_place(o, j) ? refuse(BB_REASON_RIVAL) : begin(o, j, BB_REBOOT, r->t_boot_ns);
+  if (r->boot_id != o->known[0].boot_id) {
+    if (keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+    if (o->goodbye && is_of_the_past(o, r) && !continues(o, j)) return refuse(BB_REASON_REPLAY);
+    return begin(o, j, BB_REBOOT, r->t_boot_ns);
+  }
   if (r->start_boot_ns > o->start_boot_ns) return begin(o, j, BB_RESTART, r->t_boot_ns);
   if (r->t_boot_ns > o->known[0].highest_boot_ns) return beyond(o, j);
   const bool same_run = r->start_boot_ns == o->start_boot_ns;
   /* A copy of the report that we hold is never new, however late it is. */
   const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
-  if (!held && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
+  const bool returns = !held && (!o->goodbye || continues(o, j));
+  if (returns && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
   return same_run ? earlier(o, r) : refuse(BB_REASON_LATE);
 }
 
 /* ---- with a proof ---- */
-
-static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static bool in_window(uint64_t t_real_ns, int64_t stamp_real_ns, const struct bb_limits *limits) {
   return distance(t_real_ns, (uint64_t)stamp_real_ns) <= limits->clock_window_ns;

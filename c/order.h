@@ -15,6 +15,13 @@
 
 #define BB_KNOWN_BOOTS 5
 
+/* A report that is not beyond a goodbye; stamp 0: none has come. */
+struct bb_return {
+  uint64_t boot_id, start_boot_ns, t_boot_ns;
+  int64_t stamp_ns;
+  uint32_t seq;
+};
+
 /* What the rules keep about a node and its last accepted report. */
 struct bb_order {
   bool heard; /* a report was accepted */
@@ -31,6 +38,7 @@ struct bb_order {
   /* Since then the receiver was stopped or paused, or the link of that report was down: a gap that began there was not
    * heard, and does not count as lost. */
   bool interrupted;
+  struct bb_return back; /* the last of those that came since a goodbye */
 };
 
 /* The value for a wall clock that may have any time. */
@@ -69,7 +77,7 @@ struct bb_stamp {
 };
 
 /* Judges a valid report with this proof (`proved`), and changes `order`: completely if the report is accepted,
- * otherwise only its history. */
+ * otherwise only its history and `back`. */
 struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, enum bb_auth_alg proved,
                                    struct bb_stamp stamp, const struct bb_limits *limits);
 

@@ -187,6 +187,7 @@ struct play {
   /* What became of all of them. */
   struct came {
     struct bb_report report;
+    int64_t stamp_ns;
     bool accepted;
   } *came;
   /* The last two accepted of each record. */
@@ -504,11 +505,30 @@ static bool is_later(const struct play *p, const struct bb_report *r, uint32_t r
 
 static uint64_t between(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
+/* Whether an unproved report comes back from before the goodbye that is held. */
+static bool is_back(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
+  const struct bb_report *held = &p->newest[record];
+  return proof == BB_AUTH_ALG_NONE && p->accepted[record] > 0 && (held->flags & BB_FLAGS_GOODBYE) != 0 && r->boot_id == held->boot_id &&
+         r->start_boot_ns <= held->start_boot_ns && r->t_boot_ns <= held->t_boot_ns;
+}
+
+/* Whether one of its boot came before that, and as much earlier as the node says, give or take half an interval. */
+static bool has_begun_back(const struct play *p, const struct bb_report *r) {
+  const uint64_t half_ns = r->interval_ms * UINT64_C(500000);
+  for (unsigned i = 0; i < p->delivered; i++) {
+    const struct bb_report *other = &p->came[i].report;
+    const uint64_t apart = r->t_boot_ns - other->t_boot_ns;
+    if (strncmp(other->hostname, r->hostname, 64) != 0 || p->came[i].accepted || other->boot_id != r->boot_id) continue;
+    if (r->t_boot_ns > other->t_boot_ns && apart >= half_ns && between(apart, (uint64_t)(p->now_ns - p->came[i].stamp_ns)) <= half_ns) return true;
+  }
+  return false;
+}
+
 /* Whether a report of the boot that is held has to be taken because nothing else was for the reset limit, by "Order, and trust": in seconds of
  * the shorter interval. Half of 4.5 and 10.5 is 7.5. A proved one has to be fresh, too; `as_proved`: the last one was as well. */
 static bool is_due(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
   const struct bb_report *held = &p->newest[record];
-  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0) return false;
+  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0 || is_back(p, r, record, proof)) return false;
   const uint64_t shorter = r->interval_ms < held->interval_ms ? r->interval_ms : held->interval_ms;
   const uint64_t limit = 7500 * UINT64_C(1000) * (shorter > 1000 ? shorter : 1000);
   if ((uint64_t)(p->now_ns - p->stamp[record].ns) <= limit) return false;
@@ -541,6 +561,7 @@ static void check_order(const struct play *p, const struct bb_report *r, int out
   if ((outcome <= 0 || outcome > BB_REASON_TAG) && is_due(p, r, record, proof))
     MUST(outcome == BB_OUTCOME_ACCEPTED, "%d, though nothing was accepted for longer than the reset limit", outcome);
   if (outcome != BB_OUTCOME_ACCEPTED) return;
+  if (is_back(p, r, record, proof)) MUST(has_begun_back(p, r), "a single report came back from before a goodbye");
   /* Of a boot that so many others have followed that it was forgotten, the window is all there is; after a reset, and of a boot without an
    * id, that it is later by the node's own clock. */
   const bool is_forgotten = boot_count > BB_KNOWN_BOOTS;
@@ -643,6 +664,7 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
   /* A board that was rebuilt may have let go of it. */
   p->came[p->delivered].report = report;
   if (!is_named) memset(&p->came[p->delivered].report, 0, sizeof report);
+  p->came[p->delivered].stamp_ns = p->now_ns;
   p->came[p->delivered++].accepted = outcome == 0;
 }
 

@@ -330,6 +330,73 @@ const rows: Row[] = [
     refusal: 'replay',
   },
   {
+    rule: 'stray older reports after a goodbye, however many and however late, do not bring the node back',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [3, { t: 103, seq: 3 }, 'accepted'],
+      [4, { t: 104, seq: 4, goodbye: true }, 'accepted'],
+      [4.5, { t: 101, seq: 1 }, 'late'],
+      [21, { t: 101, seq: 1 }, 'duplicate'],
+      [40, { t: 102, seq: 2 }, 'late'], // delayed for longer than they are apart
+      [40.3, { t: 103, seq: 3 }, 'duplicate'],
+      [41.3, { t: 103, seq: 3 }, 'duplicate'], // repeated
+      [41.4, { t: 103.1, seq: 5 }, 'replay'], // made at once
+      [42.3, { start: 49, t: 104, seq: 4 }, 'late'], // of another run
+      [43.3, { t: 102, seq: 2 }, 'duplicate'],
+      [44.3, { t: 104, seq: 4, goodbye: true }, 'duplicate'],
+    ],
+    counts: { accepted: 3, lost: 0, late: 3, refused: 4, duplicate: 5 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a machine that was restored from before its goodbye is accepted with the second report that continues the first',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1, { t: 1001, seq: 901, goodbye: true }, 'accepted'],
+      [6, { t: 200, seq: 100 }, 'replay'],
+      [7.2, { t: 201, seq: 101 }, 'replay'], // not before the reset limit
+      [9.1, { t: 203, seq: 103 }, 'accepted'],
+      [10, { t: 204, seq: 104 }, 'accepted'],
+    ],
+    counts: { accepted: 4, refused: 2, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'also long after it, and with an interval of 10 s',
+    steps: [
+      [0, { t: 1000, seq: 900, goodbye: true }, 'accepted'],
+      [900, { t: 200, seq: 100, interval: 10_000 }, 'replay'],
+      [914.9, { t: 210, seq: 101, interval: 10_000 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'also where each report is a run of its own, as with --once',
+    steps: [
+      [0, { start: 1000, t: 1000, seq: 0, goodbye: true }, 'accepted'],
+      [600, { start: 200, t: 200, seq: 0, goodbye: true }, 'late'],
+      [1200, { start: 800, t: 800, seq: 0, goodbye: true }, 'accepted'],
+      [1800, { start: 1400, t: 1400, seq: 0, goodbye: true }, 'accepted'],
+    ],
+    counts: { accepted: 3, refused: 1, late: 1, resets: 1, restarts: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a stray report of a boot that is over does not bring a node back that said goodbye, and its second one does',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [10, { boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+      [11, { boot: 2, start: 5, t: 11, seq: 1, goodbye: true }, 'accepted'],
+      [12, { t: 999, seq: 899 }, 'replay'],
+      [30, { t: 999, seq: 899 }, 'replay'],
+      [40, { t: 900, seq: 800 }, 'replay'],
+      [41, { t: 901, seq: 801 }, 'accepted'],
+    ],
+    counts: { accepted: 4, refused: 3, reboots: 2 },
+    refusal: 'replay',
+  },
+  {
     rule: 'of two intervals the shorter decides when a reset is taken',
     steps: [
       [0, { t: 1000, seq: 900, interval: 10_000 }, 'accepted'],
