@@ -5,8 +5,8 @@ import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
-import type { Snapshot } from '../shm/reader.js';
-import { plural } from '../shm/sentences.js';
+import { linkName, type Snapshot } from '../shm/reader.js';
+import { mirrorOf, plural } from '../shm/sentences.js';
 import { type Oddity, oddities } from '../telling/oddities.js';
 import type { Beside } from '../telling/slurmbeside.js';
 import { ordered } from '../telling/sorting.js';
@@ -199,6 +199,38 @@ function allOddities(found: Survey, { beside }: Look): Oddity[] {
   return [...oddities(found), ...(beside?.oddities(found) ?? [])];
 }
 
+/** Anomalies that are a reason for a silence. */
+const EXPLAINING: ReadonlySet<Oddity['kind']> = new Set(['link', 'together', 'refused', 'rival']);
+
+/** What may stand in a command line as it is. */
+const PLAIN = /^[\w.:-]+$/;
+
+/**
+ * About a silent node that no anomaly explains, behind a link by which others are heard: a sentence, and the commands that
+ * tell whether it is gone, or its reports arrive and a filter of this master drops them, of which the receiver cannot
+ * know. Nothing on a mirror.
+ */
+function closerLook({ snapshot, nodes }: Survey, odd: readonly Oddity[]): string[] {
+  if (snapshot.stalled || snapshot.retired || mirrorOf(snapshot) !== undefined) return [];
+  const explained = new Set(odd.flatMap(({ kind, nodes }) => (EXPLAINING.has(kind) ? nodes : [])));
+  for (const node of nodes) {
+    const { index, name, state } = node;
+    if (state !== 'silent' || explained.has(node)) continue;
+    const link = snapshot.links.find(({ number }) => number === snapshot.linkOf(index));
+    const { address } = snapshot.node(index);
+    if (link === undefined || address === '' || !snapshot.isHeard(link.number)) continue;
+    const on = PLAIN.test(link.name) ? link.name : 'any';
+    const port = link.port > 0 ? ` dst port ${link.port}` : '';
+    return [
+      `${oneLine(name)} is silent, and others behind ${oneLine(linkName(link))} are heard. On this master, the first command ` +
+        'tells whether it answers, the second whether its reports arrive: then a packet filter or rp_filter here drops them',
+      `ping ${address.startsWith('fe80:') ? `${address}%${on}` : address}`,
+      `tcpdump -ni ${on} 'udp${port} and src host ${address}'`,
+    ];
+  }
+  return [];
+}
+
 /** The whole answer for people. */
 export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const { snapshot } = found;
@@ -222,7 +254,9 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
     }
   }
   if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
-  return out;
+  const [sentence, ...commands] = closerLook(found, odd);
+  if (sentence !== undefined) out.push('\n', `${wrappedText(sentence, width)}\n`);
+  return [...out, ...commands.map(command => `  ${command}\n`)];
 }
 
 /** States in the order and words of a verb. */
@@ -266,5 +300,6 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
     for (const [state, names] of namesByState(nodes))
       out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
   }
-  return [...out, ...allOddities(found, look).map(({ text }) => `Odd: ${text}.\n`)];
+  const odd = allOddities(found, look);
+  return [...out, ...odd.map(({ text }) => `Odd: ${text}.\n`), ...closerLook(found, odd).map(text => `${text}\n`)];
 }

@@ -284,6 +284,11 @@ const scenes: [
     },
   ],
   [
+    'a silent node behind a link by which others are heard',
+    dozen.slice(0, 3).map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
+    { links: { 1: { port: 8677 } } },
+  ],
+  [
     'drops of every kind',
     dozen.slice(0, 1),
     {
