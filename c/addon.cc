@@ -543,13 +543,15 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
       const struct bb_link& l = links[i].link;
       auto out = Napi::Object::New(env);
       out.Set("number", Napi::Number::New(env, numbers[i]));
-      out.Set("name", std::string(l.name, strnlen(l.name, sizeof l.name)));
+      const bool in_pieces = (l.state & BB_LINK_STATE_IN_PIECES) != 0;
+      out.Set("name", std::string(l.name, strnlen(l.name, sizeof l.name)) + (in_pieces ? ", in pieces" : ""));
       out.Set("state", Count(env, l.state));
       out.Set("changedNs", Nanoseconds(env, l.changed_ns));
       out.Set("downs", Count(env, l.downs));
       out.Set("nodes", Count(env, l.nodes));
       out.Set("darkSinceNs", Nanoseconds(env, l.dark_since_ns));
       out.Set("darkNodes", Count(env, l.dark_nodes));
+      out.Set("unjoinedSinceNs", Nanoseconds(env, l.unjoined_since_ns));
       out.Set("accepted", Count(env, l.accepted));
       out.Set("missed", Count(env, l.missed));
       static const uint8_t none[sizeof l.address] = {0};

@@ -123,6 +123,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
 #define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, fell together: see dark_nodes */
 #define BEOBOARD_LINK_F_OTHERS     0x10u /* number 31: not one interface, but all others */
 #define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: so it was when that was last known */
+#define BEOBOARD_LINK_F_IN_PIECES  0x40u /* what comes by it in IP fragments; another link has what comes whole */
 
 /* An interface of the master by which nodes report. */
 struct beoboard_link {

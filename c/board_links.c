@@ -11,15 +11,17 @@ static bool is_entry(const struct bb_writer *w, uint32_t link) {
   return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= w->board.header->links_used);
 }
 
-uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name) {
+static bool is_in_pieces(const struct bb_link *l) { return (l->state & BB_LINK_STATE_IN_PIECES) != 0; }
+
+uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name, bool in_pieces) {
   for (uint32_t i = 1; i <= w->board.header->links_used; i++)
-    if (strcmp(link_at(&w->board, i)->name, name) == 0) return i;
+    if (strcmp(link_at(&w->board, i)->name, name) == 0 && is_in_pieces(link_at(&w->board, i)) == in_pieces) return i;
   return BB_LINK_UNKNOWN;
 }
 
-uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t arrived_ns) {
+uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, bool in_pieces, uint32_t index, int64_t arrived_ns) {
   struct bb_mapped *b = &w->board;
-  uint32_t link = bb_writer_find_link(w, name);
+  uint32_t link = bb_writer_find_link(w, name, in_pieces);
   if (link != BB_LINK_UNKNOWN) return link;
   link = (uint32_t)b->header->links_used + 1;
   if (link >= BB_LINK_OTHERS) return BB_LINK_OTHERS;
@@ -27,7 +29,7 @@ uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t ind
   memset(l, 0, sizeof *l);
   snprintf(l->name, sizeof l->name, "%s", name);
   l->index = index;
-  l->state = BB_LINK_STATE_UP;
+  l->state = BB_LINK_STATE_UP | (in_pieces ? BB_LINK_STATE_IN_PIECES : 0);
   /* Until now it was one of the others: it may have missed what they have missed since that report came. */
   const uint64_t arrived = (uint64_t)arrived_ns, others = b->header->evidence[BB_LINK_OTHERS].listening_since_ns;
   const uint64_t since_ns = arrived > others ? arrived : others;
@@ -55,7 +57,7 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   struct bb_link *l = link_at(&w->board, link);
   const bool up = (state & BB_LINK_STATE_UP) != 0, before = (l->state & BB_LINK_STATE_UP) != 0;
   bb_store(&l->index, index);
-  bb_store(&l->state, state);
+  bb_store(&l->state, state | (l->state & BB_LINK_STATE_IN_PIECES));
   if (up) w->up |= UINT32_C(1) << link;
   else w->up &= ~(UINT32_C(1) << link);
   if (up == before && !(up && was_down)) return;
@@ -69,6 +71,10 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   }
   if (up) bb_add_event(&w->board, BB_EVENT_KIND_LINK_UP, link, 0, NULL);
   bb_store(&l->changed_ns, (uint64_t)now_ns);
+}
+
+void bb_writer_link_unjoined(struct bb_writer *w, uint32_t link, int64_t since_ns) {
+  if (is_entry(w, link)) bb_store(&link_at(&w->board, link)->unjoined_since_ns, (uint64_t)since_ns);
 }
 
 void bb_writer_link_destination(struct bb_writer *w, uint32_t link, const struct bb_destination *to) {
@@ -135,9 +141,9 @@ static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LIN
 }
 
 /* Whether every node of a link with two or more nodes is past its first limit, and the receiver has listened there
- * for long enough. */
-static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) {
-  return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns && e->heartbeat_ns > r->listened_ns;
+ * for long enough. What comes in pieces may be missing for a reason that is none of the link's. */
+static bool has_fallen(const struct bb_link *l, const struct bb_link_evidence *e, const struct roster *r) {
+  return !is_in_pieces(l) && r->nodes >= 2 && e->heartbeat_ns > r->dark_ns && e->heartbeat_ns > r->listened_ns;
 }
 
 void bb_writer_survey(struct bb_writer *w) {
@@ -147,7 +153,7 @@ void bb_writer_survey(struct bb_writer *w) {
   count_nodes(b, rosters);
   bool any = false;
   for (uint32_t i = 1; i < BB_LINKS; i++)
-    any = any || (is_entry(w, i) && (link_at(b, i)->dark_since_ns != 0 || has_fallen(&evidence[i], &rosters[i])));
+    any = any || (is_entry(w, i) && (link_at(b, i)->dark_since_ns != 0 || has_fallen(link_at(b, i), &evidence[i], &rosters[i])));
   if (any) count_fallen(b, rosters);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     if (!is_entry(w, i)) continue;
@@ -155,7 +161,7 @@ void bb_writer_survey(struct bb_writer *w) {
     struct bb_link *l = link_at(b, i);
     bb_store(&l->nodes, r->nodes);
     const uint64_t was_dark_ns = l->dark_since_ns;
-    const bool stays = stays_dark(l, r) && r->fallen > 0, falls = was_dark_ns == 0 && has_fallen(&evidence[i], r) && r->fallen >= 2;
+    const bool stays = stays_dark(l, r) && r->fallen > 0, falls = was_dark_ns == 0 && has_fallen(l, &evidence[i], r) && r->fallen >= 2;
     bb_store(&l->dark_nodes, stays || falls ? r->fallen : 0);
     bb_store(&l->dark_since_ns, stays ? was_dark_ns : falls ? r->dark_ns : 0);
     if (falls) bb_add_event(b, BB_EVENT_KIND_DARK, i, r->fallen, NULL);

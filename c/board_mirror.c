@@ -638,6 +638,7 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
   }
   link.changed_ns = shown(batch->clock, link.changed_ns);
   link.dark_since_ns = shown(batch->clock, link.dark_since_ns);
+  link.unjoined_since_ns = shown(batch->clock, link.unjoined_since_ns);
   const bool was_up = (to->state & BB_LINK_STATE_UP) != 0, is_up = (link.state & BB_LINK_STATE_UP) != 0;
   const bool was_dark = to->dark_since_ns != 0, is_dark = link.dark_since_ns != 0;
   bb_copy_in(to, &link, sizeof link);

@@ -594,7 +594,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   }
   /* Only an accepted report takes a link, so that a stray datagram or a message of the kernel costs no entry. */
   if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
-    arrival->link = bb_writer_take_link(w, arrival->interface, arrival->interface_index, arrival->stamp_ns);
+    arrival->link = bb_writer_take_link(w, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
   /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
    * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);

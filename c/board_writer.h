@@ -41,6 +41,7 @@ struct bb_arrival {
   uint64_t expected;     /* The result of bb_writer_expect() for the datagram; 0: it was not called. */
   uint32_t link;         /* The number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network. */
   const char *interface; /* In that case: the master's interface, which gets a number if the report is accepted; NULL: none. */
+  bool in_pieces;        /* it was joined from IP fragments */
   uint32_t interface_index;
 };
 
@@ -86,12 +87,12 @@ int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t 
 
 /* ---- Links: see "Links" in proto/board-v2.md. Numbers without an entry are ignored. ---- */
 
-/* The number of that interface's link; BB_LINK_UNKNOWN: it has none. */
-uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name);
+/* The number of that interface's link, or of the one for what comes by it in pieces; BB_LINK_UNKNOWN: it has none. */
+uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name, bool in_pieces);
 
 /* The same; an interface without a number gets one. The link listens since its first report arrived, or since
  * BB_LINK_OTHERS does if that is later, because it was one of those. BB_LINK_OTHERS if there is no number left. */
-uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_t index, int64_t arrived_ns);
+uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, bool in_pieces, uint32_t index, int64_t arrived_ns);
 
 /* Sets the state of a link: `index` of its interface (0: gone), bits of link_state. A link that is not up has no
  * heartbeat. A change, and a down that is over (`was_down`), restart its listening at `now_ns`, which is later than
@@ -113,6 +114,9 @@ struct bb_destination {
   uint8_t source[4];   /* IPv4 address of a node that sends there; zero: of none */
 };
 void bb_writer_link_destination(struct bb_writer *writer, uint32_t link, const struct bb_destination *to);
+
+/* Since when the kernel fails to join what comes by that link in pieces; 0: it does not. */
+void bb_writer_link_unjoined(struct bb_writer *writer, uint32_t link, int64_t since_ns);
 
 /* Packets that its interface dropped since the last call. */
 void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);

@@ -102,7 +102,7 @@ static bool has_entry(const struct bb_harvest *h, uint32_t link) { return link =
 /* What is sent at once when it changes. Counters, and the address to which reports are sent, are not. */
 static bool is_news(const struct bb_link *a, const struct bb_link *b) {
   return memcmp(a->name, b->name, sizeof a->name) != 0 || a->index != b->index || a->state != b->state || a->downs != b->downs ||
-         a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns || a->dark_nodes != b->dark_nodes;
+         a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns || a->dark_nodes != b->dark_nodes || a->unjoined_since_ns != b->unjoined_since_ns;
 }
 
 static bool take_link(struct bb_harvest *h, uint32_t number, struct room *room) {

@@ -130,13 +130,19 @@ struct udp {
   bool counts_errors;
 };
 
+/* Finds two lines that begin with the prefix; false: there are none. */
+static bool find_lines(const char **text, const char **numbers, const char *prefix) {
+  const size_t length = strlen(prefix);
+  while (**text != 0 && strncmp(*text, prefix, length) != 0) *text = next_line(*text);
+  *numbers = next_line(*text);
+  return strncmp(*numbers, prefix, length) == 0;
+}
+
 /* Adds what the two lines "Udp:" say. */
 static bool add_udp4(const char *text, struct udp *all) {
-  const char prefix[] = "Udp: ";
-  while (*text != 0 && strncmp(text, prefix, sizeof prefix - 1) != 0) text = next_line(text);
-  const char *numbers = next_line(text);
+  const char *numbers;
   uint64_t buffers, memory, errors = 0;
-  if (strncmp(numbers, prefix, sizeof prefix - 1) != 0) return false;
+  if (!find_lines(&text, &numbers, "Udp: ")) return false;
   if (!read_column(text, numbers, "RcvbufErrors", &buffers) || !read_column(text, numbers, "MemErrors", &memory)) return false;
   all->counts_errors = all->counts_errors && read_column(text, numbers, "InErrors", &errors);
   all->sum += buffers + memory;
@@ -171,6 +177,13 @@ bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, uint64_t *sum, uint64_t 
   *sum = all.sum;
   *errors = all.counts_errors ? all.errors : 0;
   return true;
+}
+
+void bb_kernel_drops_unjoined(struct bb_kernel_drops *d, uint64_t failed[2]) {
+  const char *text, *numbers;
+  failed[0] = failed[1] = UINT64_MAX;
+  if (read_whole(d, d->snmp) && (text = d->text, find_lines(&text, &numbers, "Ip: "))) read_column(text, numbers, "ReasmFails", &failed[0]);
+  if (read_whole(d, d->snmp6)) read_line(d->text, "Ip6ReasmFails", &failed[1]);
 }
 
 /* ---- the machine ---- */

@@ -31,6 +31,10 @@ void bb_kernel_drops_close(struct bb_kernel_drops *drops);
  * not count them. */
 bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum, uint64_t *errors);
 
+/* How often the kernel failed to join datagrams of IPv4 and of IPv6 that came in pieces (ReasmFails), also for want of
+ * memory, of the namespace; UINT64_MAX: it does not say. */
+void bb_kernel_drops_unjoined(struct bb_kernel_drops *drops, uint64_t failed[2]);
+
 /* Packets that the whole machine (every namespace) dropped because a CPU's backlog was full, before any socket, and those that it
  * processed. Each CPU counts to 2^32 and begins again, and one that is taken offline takes its count along: where a sum is less than
  * before, that is a new beginning. */

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x04ee0e215f6c265d)
+#define BB_HASH_BOARD_V2 UINT64_C(0xc2633808c94fe37f)
 #define BB_HASH_RELAY_V1 UINT64_C(0xea10510f3776f13e)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -390,7 +390,8 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
 #define BB_LINK_STATE_UP (UINT64_C(1) << 0)
 #define BB_LINK_STATE_GONE (UINT64_C(1) << 1)
 #define BB_LINK_STATE_NO_ADDRESS (UINT64_C(1) << 2)
-#define BB_LINK_STATE_KNOWN UINT64_C(0x7)
+#define BB_LINK_STATE_IN_PIECES (UINT64_C(1) << 3)
+#define BB_LINK_STATE_KNOWN UINT64_C(0xf)
 
 #define BB_RELAY_FLAGS_COMPLETE (UINT64_C(1) << 0)
 #define BB_RELAY_FLAGS_KNOWN UINT64_C(0x1)
@@ -949,7 +950,8 @@ struct bb_link {
   uint8_t address[16];
   uint32_t port;
   uint8_t source[4];
-  uint64_t reserved0[2];
+  uint64_t unjoined_since_ns;
+  uint64_t reserved0;
 };
 #define BB_LINK_BYTES 128
 BB_STATIC_ASSERT(sizeof(struct bb_link) == 128, "size of link");
@@ -966,7 +968,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_link, missed) == 80, "link.missed");
 BB_STATIC_ASSERT(offsetof(struct bb_link, address) == 88, "link.address");
 BB_STATIC_ASSERT(offsetof(struct bb_link, port) == 104, "link.port");
 BB_STATIC_ASSERT(offsetof(struct bb_link, source) == 108, "link.source");
-BB_STATIC_ASSERT(offsetof(struct bb_link, reserved0) == 112, "link.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_link, unjoined_since_ns) == 112, "link.unjoined_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_link, reserved0) == 120, "link.reserved0");
 
 struct bb_sender {
   uint64_t head;

@@ -88,9 +88,16 @@ struct membership {
   bool lost;      /* that interface disappeared; another one may have its number now */
 };
 
-/* What the kernel reports about a datagram: two cache lines. */
+#ifndef IP_RECVFRAGSIZE
+#define IP_RECVFRAGSIZE 25 /* Linux 4.10 */
+#endif
+#ifndef IPV6_RECVFRAGSIZE
+#define IPV6_RECVFRAGSIZE 77 /* Linux 4.11 */
+#endif
+
+/* What the kernel reports about a datagram: two cache lines. The size of its fragments comes only with one that was joined from some. */
 struct about {
-  _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
+  _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(int))];
   union {
     sa_family_t family;
     struct sockaddr_in v4;
@@ -104,6 +111,9 @@ struct road {
   struct bb_destination to; /* the last destination of its reports */
   bool own;             /* that is an address of ours: not a broadcast or a group */
   bool lacks;           /* what is sent there does not reach us now */
+  bool in_pieces;       /* its reports are joined from IP fragments */
+  bool joins[2];        /* such reports came by IPv4, by IPv6, since we began; neither: not known */
+  int64_t unjoined_ns, unjoined_since_ns; /* when the kernel last failed to join some, and since when it does; 0: it does not */
   bool stirred, went;   /* in the present drain something happened to it; it went down, even if it is up again */
   int64_t learned_ns;   /* when a report was last checked for that */
   int64_t lacked_ns;    /* when it was last found to lack the address */
@@ -133,6 +143,7 @@ struct bb_receiver {
   struct counted counted;      /* the part that has explained drops, or had none to explain */
   int64_t counted_ns;          /* when that was last updated */
   struct unexplained unexplained;
+  uint64_t unjoined[2]; /* until the present second, by family; UINT64_MAX: not known */
   uint64_t softnet_dropped, softnet_processed, accepted; /* until the present second */
   int64_t drain_ns;
   struct listener listeners[BB_MOST_SOCKETS];
@@ -175,6 +186,11 @@ static struct counted read_counted(const struct bb_receiver *r) {
   return c;
 }
 
+static void read_unjoined(const struct bb_receiver *r, uint64_t failed[2]) {
+  failed[0] = failed[1] = UINT64_MAX;
+  if (r->kernel_drops != NULL) bb_kernel_drops_unjoined(r->kernel_drops, failed);
+}
+
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   struct bb_receiver *r = (struct bb_receiver *)aligned_alloc(_Alignof(struct bb_receiver), sizeof *r);
   if (r == NULL) return NULL;
@@ -191,6 +207,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   /* Before there is a socket: every drop of one of ours is explained by what is counted from now on. */
   r->counted = read_counted(r);
+  read_unjoined(r, r->unjoined);
   r->drain_ns = drain_ns;
   r->flood = flood;
   r->buffer = UINT64_MAX;
@@ -255,6 +272,7 @@ static int get(int fd, int option) {
 static void set_up(int fd, int family, uint64_t *buffer) {
   set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   set(fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP, family == AF_INET6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
+  set(fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP, family == AF_INET6 ? IPV6_RECVFRAGSIZE : IP_RECVFRAGSIZE, 1);
   if (family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
   else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
   set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, if CAP_NET_ADMIN allows it */
@@ -440,13 +458,20 @@ static int set_membership(int fd, const struct sockaddr_storage *group, unsigned
   return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
 }
 
+/* The links of that interface, of what comes whole and in pieces; returns whether one has a number. */
+static bool find_both(const struct bb_receiver *r, const char *interface, uint32_t links[2]) {
+  for (int i = 0; i < 2; i++) links[i] = bb_writer_find_link(r->writer, interface, i == 1);
+  return links[0] != BB_LINK_UNKNOWN || links[1] != BB_LINK_UNKNOWN;
+}
+
 /* What was sent to that interface since it was last checked was not heard. If it has no number it may be any of those
  * without one: these listen anew, but their losses still count, because others of them are heard. */
 static void have_missed(struct bb_receiver *r, const char *interface) {
-  const uint32_t link = bb_writer_find_link(r->writer, interface);
+  uint32_t links[2];
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
-  if (link == BB_LINK_UNKNOWN) bb_writer_link_since(r->writer, BB_LINK_OTHERS, now_ns);
-  else bb_writer_link_resumed(r->writer, link, now_ns);
+  if (!find_both(r, interface, links)) bb_writer_link_since(r->writer, BB_LINK_OTHERS, now_ns);
+  for (int i = 0; i < 2; i++)
+    if (links[i] != BB_LINK_UNKNOWN) bb_writer_link_resumed(r->writer, links[i], now_ns);
 }
 
 /* The present number of the interface of that name, 0: there is none. False if that is unknown: asking the kernel
@@ -641,7 +666,7 @@ static void count_missed(struct bb_receiver *r) {
     if (!bb_kernel_drops_interface(r->kernel_drops, link->name, road->index, &dropped, &packets)) continue;
     const uint64_t more = advance(&road->missed, dropped), came = advance(&road->packets, packets);
     if (first || more == 0) continue;
-    bb_writer_link_missed(r->writer, i, more);
+    if (!road->in_pieces || bb_writer_find_link(r->writer, link->name, false) == BB_LINK_UNKNOWN) bb_writer_link_missed(r->writer, i, more);
     if (is_lossy(more, here, came)) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
   }
 }
@@ -682,9 +707,9 @@ static void renew_link(struct bb_receiver *r, uint32_t link, bool was_down) {
 }
 
 /* The link of the interface of that number; BB_LINK_UNKNOWN: it has none. */
-static uint32_t link_by_index(const struct bb_receiver *r, unsigned index) {
+static uint32_t link_by_index(const struct bb_receiver *r, unsigned index, bool in_pieces) {
   for (uint32_t i = 1; i <= r->road_count; i++)
-    if (r->roads[i].index == index) return i;
+    if (r->roads[i].index == index && r->roads[i].in_pieces == in_pieces) return i;
   return BB_LINK_UNKNOWN;
 }
 
@@ -759,13 +784,13 @@ static void hear_interface(const struct bb_interface_news *news, void *context) 
   /* An interface that has another name now is still found by its number. */
   if (news->gone && bb_interfaces_by_index(h->receiver->interfaces, news->is.index) == NULL)
     lose_memberships(h->receiver, news->is.index);
-  const uint32_t link = bb_writer_find_link(h->receiver->writer, news->is.name);
-  if (link == BB_LINK_UNKNOWN) {
-    h->others = true;
-    return;
+  uint32_t links[2];
+  if (!find_both(h->receiver, news->is.name, links)) h->others = true;
+  for (int i = 0; i < 2; i++) {
+    if (links[i] == BB_LINK_UNKNOWN) continue;
+    h->receiver->roads[links[i]].stirred = true;
+    renew_link(h->receiver, links[i], news->was_down);
   }
-  h->receiver->roads[link].stirred = true;
-  renew_link(h->receiver, link, news->was_down);
 }
 
 static bool is_link_local(const uint8_t address[16]) { return address[0] == 0xfe && (address[1] & 0xc0) == 0x80; }
@@ -827,6 +852,7 @@ static void find_links(struct bb_receiver *r) {
     r->road_count = i;
     struct road *road = &r->roads[i];
     road->index = is == NULL ? 0 : is->index;
+    road->in_pieces = (entry->state & BB_LINK_STATE_IN_PIECES) != 0;
     road->to.port = (uint16_t)entry->port;
     memcpy(road->to.address, entry->address, sizeof road->to.address);
     memcpy(road->to.source, entry->source, sizeof road->to.source);
@@ -849,7 +875,7 @@ static void set_link(const struct bb_receiver *r, const struct listener *l, unsi
     arrival->interface_index = 0;
     return;
   }
-  if (index != 0) arrival->link = link_by_index(r, index);
+  if (index != 0) arrival->link = link_by_index(r, index, arrival->in_pieces);
   if (arrival->link != BB_LINK_UNKNOWN) return;
   const struct bb_interface *is = index == 0 ? NULL : bb_interfaces_by_index(r->interfaces, index);
   if (is != NULL) arrival->interface = is->name;
@@ -865,7 +891,12 @@ static void note_link(struct bb_receiver *r, const struct listener *l, const str
   if (link > r->road_count && link < BB_LINK_OTHERS) {
     r->road_count = link;
     road->index = arrival->interface_index;
+    road->in_pieces = arrival->in_pieces;
     renew_link(r, link, false);
+  }
+  if (arrival->in_pieces) {
+    road->in_pieces = true; /* Of all others one may be, and then each of them is judged so. */
+    road->joins[is_v4(arrival->address) ? 0 : 1] = true;
   }
   if (link >= BB_LINK_OTHERS || road->index == 0) return;
   if (!road->lacks && arrival->stamp_ns - road->learned_ns < SECOND) return;
@@ -889,6 +920,39 @@ static void note_link(struct bb_receiver *r, const struct listener *l, const str
   if (!road->lacks) return;
   road->lacks = false;
   renew_link(r, link, false);
+}
+
+/* For how long after its last failure the kernel may be without room to join pieces: it keeps incomplete ones for so long
+ * (net.ipv4.ipfrag_time). */
+#define UNJOINED_NS (30 * SECOND)
+
+/* Once a second: the links by which reports come in pieces listen anew while the kernel fails to join some, whosever they are. */
+static void count_unjoined(struct bb_receiver *r) {
+  uint64_t failed[2];
+  const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  bool fails[2], any = false;
+  for (uint32_t i = 1; i <= r->road_count; i++) any = any || r->roads[i].in_pieces;
+  if (!any && !r->roads[BB_LINK_OTHERS].in_pieces) return;
+  read_unjoined(r, failed);
+  for (int f = 0; f < 2; f++) {
+    fails[f] = failed[f] == UINT64_MAX || failed[f] != r->unjoined[f];
+    r->unjoined[f] = failed[f];
+  }
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    struct road *road = &r->roads[i];
+    if (!road->in_pieces) continue;
+    const bool known = road->joins[0] || road->joins[1];
+    const bool is_foreign = i != BB_LINK_OTHERS && is_elsewhere(bb_writer_link(r->writer, i));
+    if (is_foreign || (fails[0] && (road->joins[0] || !known)) || (fails[1] && (road->joins[1] || !known))) {
+      /* After the kernel was asked: what it failed to join until then was not heard. */
+      bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
+      if (road->unjoined_since_ns == 0) road->unjoined_since_ns = now_ns;
+      road->unjoined_ns = now_ns;
+    } else if (now_ns - road->unjoined_ns > UNJOINED_NS) {
+      road->unjoined_since_ns = 0;
+    }
+    bb_writer_link_unjoined(r->writer, i, road->unjoined_since_ns);
+  }
 }
 
 /* ---- floods ---- */
@@ -934,6 +998,7 @@ struct told {
   int64_t ns;        /* its receive time; 0: none */
   unsigned index;    /* the interface; 0: it came before that was enabled */
   uint8_t to[16];    /* its destination: an IPv6 address, IPv4 as ::ffff:a.b.c.d */
+  bool in_pieces;    /* it was joined from IP fragments */
 };
 
 static struct told read_control(struct msghdr *message) {
@@ -953,6 +1018,9 @@ static struct told read_control(struct msghdr *message) {
       memcpy(&info, CMSG_DATA(c), sizeof info);
       told.index = info.ipi6_ifindex;
       memcpy(told.to, &info.ipi6_addr, sizeof told.to);
+    } else {
+      told.in_pieces = told.in_pieces || (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVFRAGSIZE) ||
+                       (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVFRAGSIZE);
     }
   }
   return told;
@@ -1030,6 +1098,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
     set_address(&arrival, &r->about[i]);
+    arrival.in_pieces = told.in_pieces;
     set_link(r, l, told.index, &arrival);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
     if (outcome == BB_OUTCOME_ACCEPTED) note_link(r, l, &arrival, told.to);
@@ -1131,6 +1200,7 @@ static void keep_house(struct bb_receiver *r) {
   keep_memberships(r, trouble, sizeof trouble);
   doubt_addresses(r);
   count_missed(r);
+  count_unjoined(r);
   bb_writer_survey(r->writer);
   const struct bb_board_header *h = bb_writer_header(r->writer);
   pthread_mutex_lock(&r->mutex);

@@ -617,7 +617,7 @@ static uint64_t events_before, numbered;
 /* What else a receiver does: links come and go, strangers knock, it looks after links and says that it has heard everything. */
 static void receive_on(struct bb_writer *w, int64_t ns) {
   const struct bb_board_header *h = bb_writer_header(w);
-  const uint32_t link = bb_writer_take_link(w, "eth9", 9, ns);
+  const uint32_t link = bb_writer_take_link(w, "eth9", false, 9, ns);
   numbered = h->links_used;
   MUST(link == BB_LINK_OTHERS || (link > 0 && link <= numbered && strcmp(bb_writer_link(w, link)->name, "eth9") == 0), "link %u", link);
   events_before = h->event_last;

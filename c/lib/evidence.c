@@ -27,7 +27,7 @@ static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t numb
   else memcpy(out->name, link.name, sizeof out->name - 1);
   out->number = number;
   out->flags = (uint32_t)(link.state & LINK_STATES) | (link.dark_since_ns != 0 ? BEOBOARD_LINK_F_DARK : 0) |
-               (number == BB_LINK_OTHERS ? BEOBOARD_LINK_F_OTHERS : 0) | (is_unknown(e) ? BEOBOARD_LINK_F_STALE : 0);
+               ((link.state & BB_LINK_STATE_IN_PIECES) != 0 ? BEOBOARD_LINK_F_IN_PIECES : 0) | (number == BB_LINK_OTHERS ? BEOBOARD_LINK_F_OTHERS : 0) | (is_unknown(e) ? BEOBOARD_LINK_F_STALE : 0);
   out->changed_age_ns = age_or_none(e, link.changed_ns);
   const bool is_ahead = is_ahead_of(e, by.heartbeat_ns);
   /* A time far ahead is returned as it is, like the receiver's own. */

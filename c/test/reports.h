@@ -84,7 +84,7 @@ static inline struct bb_writer *open_writer(const char *path, uint32_t capacity)
   /* As the receiver does when it begins: the links that it knows are up. */
   for (uint32_t i = 1; w != NULL && i < LINKS; i++) {
     const int64_t now_ns = rounded(bb_clock_ns(CLOCK_MONOTONIC)) | (int64_t)bb_writer_header(w)->instance;
-    if (bb_writer_take_link(w, link_names[i], i, now_ns) != i) abort();
+    if (bb_writer_take_link(w, link_names[i], false, i, now_ns) != i) abort();
     bb_writer_link_state(w, i, i, BB_LINK_STATE_UP, false, now_ns);
   }
   return w;

@@ -15,6 +15,9 @@
 /* A rejection younger than this describes the present. */
 #define LATELY_MS UINT64_C(60000)
 
+/* Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
+#define UNJOINED_NS (UINT64_C(60000) * NS_PER_MS)
+
 #define BIT(state) (1u << BEOBOARD_##state)
 /* Nodes that may report nevertheless, and be rejected. */
 #define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
@@ -154,6 +157,7 @@ static void add_link_name(struct words *words, const struct links *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   if (l->numbers[i] == BB_LINK_OTHERS) add_text(words, "other interfaces");
   else add_one_line(words, (struct span){link->name, strnlen(link->name, sizeof link->name)});
+  if (l->numbers[i] != BB_LINK_OTHERS && (link->state & BB_LINK_STATE_IN_PIECES) != 0) add_text(words, ", in pieces");
 }
 
 /* The name of the link for reports that arrived while the receiver knew of no interfaces. */
@@ -483,10 +487,15 @@ static void end_sentence(struct writing *w, size_t begun) {
   w->out->texts[w->out->count++] = w->words.text + begun;
 }
 
-static void tell_links(const struct census *c, struct writing *w) {
+static const struct links *links_of(const struct census *c) {
   struct links *l = (struct links *)keep(1, sizeof *l);
   l->count = bb_board_links(&c->board, l->all, l->numbers);
   if (l->count < 0) give_up("the board was cut short", EXIT_NO_BOARD);
+  return l;
+}
+
+static void tell_links(const struct census *c, struct writing *w) {
+  const struct links *l = links_of(c);
   for (int i = 0; i < l->count; i++) {
     const size_t begun = w->words.len;
     if (is_behind(c, l->numbers[i]) && add_news(&w->words, c, l, i)) end_sentence(w, begun);
@@ -551,9 +560,28 @@ static bool add_full(struct words *words, const struct census *c) {
   return true;
 }
 
+/* That the kernel has failed for a minute to join what comes in pieces by a link with nodes; false: it has not. */
+static bool add_unjoined(struct words *words, const struct census *c, const struct links *l, int i) {
+  const struct bb_link *link = &l->all[i].link;
+  const uint64_t ago = since_ns(&c->look, link->unjoined_since_ns);
+  if ((link->state & BB_LINK_STATE_IN_PIECES) == 0 || link->nodes == 0 || link->unjoined_since_ns == 0 || ago < UNJOINED_NS) return false;
+  add_text(words, "; the kernel of this master has failed to join IP fragments since ");
+  add_moment(words, &c->look, ago);
+  add_text(words, ": reports of ");
+  add_plural(words, link->nodes);
+  add_text(words, " arrive as such (link ");
+  add_link_name(words, l, i);
+  ADD(words, "), and ", link->nodes == 1 ? "it" : "they", " cannot be called silent; raise the MTU on the way to 1,244, ");
+  add_text(words, "and find out who sends incomplete datagrams (nstat IpReasmFails)");
+  return true;
+}
+
 bool add_warnings(struct words *words, const struct census *c) {
-  const bool is_old = add_reload(words, c);
-  return add_full(words, c) || is_old;
+  bool any = add_reload(words, c);
+  any = add_full(words, c) || any;
+  const struct links *l = links_of(c);
+  for (int i = 0; i < l->count; i++) any = add_unjoined(words, c, l, i) || any;
+  return any;
 }
 
 static bool has_refusals(const struct census *c) {

@@ -15,7 +15,7 @@ struct remarks {
 struct remarks remarks_of(const struct census *census, const struct some *kept);
 
 /* Adds what an administrator has to mend in the monitor itself, not in a node, each behind a semicolon: that the receiver
- * could not read its options again, that the board is full. False: there is nothing. */
+ * could not read its options again, that the board is full, that IP fragments are not joined. False: there is nothing. */
 bool add_warnings(struct words *words, const struct census *census);
 
 /* 1 node, 2 nodes. */

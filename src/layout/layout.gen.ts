@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x04ee0e215f6c265dn;
+export const HASH_BOARD_V2 = 0xc2633808c94fe37fn;
 export const HASH_RELAY_V1 = 0xea10510f3776f13en;
 
 /** Numbers that the documents name. */
@@ -309,7 +309,8 @@ export const structs = {
       address: { offset: 88, type: 'u8', count: 16, unit: '', kind: '' },
       port: { offset: 104, type: 'u32', count: 0, unit: '', kind: '' },
       source: { offset: 108, type: 'u8', count: 4, unit: '', kind: '' },
-      reserved0: { offset: 112, type: 'u64', count: 2, unit: '', kind: 'reserved' },
+      unjoined_since_ns: { offset: 112, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      reserved0: { offset: 120, type: 'u64', count: 0, unit: '', kind: 'reserved' },
     },
   },
   sender: {
@@ -636,6 +637,7 @@ export const bits = {
     up: 0,
     gone: 1,
     no_address: 2,
+    in_pieces: 3,
   },
   relay_flags: {
     complete: 0,

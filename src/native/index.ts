@@ -55,6 +55,7 @@ export interface Totals {
 /** One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of CLOCK_MONOTONIC. */
 export interface LinkEntry {
   number: number;
+  /** The interface's, and `, in pieces` for what comes by it in IP fragments. */
   name: string;
   /** Bits of link_state. */
   state: number;
@@ -64,6 +65,8 @@ export interface LinkEntry {
   /** 0n: it is not dark. */
   darkSinceNs: bigint;
   darkNodes: number;
+  /** Since when the kernel fails to join what comes in pieces; 0n: it does not. */
+  unjoinedSinceNs: bigint;
   accepted: number;
   missed: number;
   /**

@@ -3,6 +3,7 @@
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
+import { REPORT_BYTES } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
 import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
@@ -183,6 +184,33 @@ function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number):
   // The other nodes were removed from the board, or report by other links.
   if (darkNodes === 1) return `${none}, and its last one fell at once with others: ${fault} than that node`;
   return `${none}, ${darkNodes >= nodes ? 'all ' : ''}${darkNodes} at once: ${fault} than ${plural(darkNodes)}`;
+}
+
+/** The least MTU with which a report is one packet of IPv4, bytes: the report, and the headers of UDP and IP. */
+const WHOLE_MTU = (REPORT_BYTES + 8 + 20).toLocaleString('en');
+
+/** The links by which reports come in pieces. */
+export const piecesLinks = ({ links }: Pick<Snapshot, 'links'>): LinkEntry[] =>
+  links.filter(link => has(link, 'in_pieces'));
+
+/** That reports of these nodes come in pieces, by that link. */
+export function piecesText(link: LinkEntry, names: string): string {
+  return (
+    `reports of ${names} arrive as IP fragments (link ${oneLine(linkName(link))}), because the way to this master has an MTU ` +
+    `below ${WHOLE_MTU}: raise it, because a flood of fragments from anybody keeps such reports out`
+  );
+}
+
+/** That the kernel fails to join such reports; undefined: it does not. */
+export function unjoinedText(board: Snapshot, link: LinkEntry): string | undefined {
+  const { nodes, unjoinedSinceNs } = link;
+  if (unjoinedSinceNs === 0n) return undefined;
+  const [whose, they] = nodes === 1 ? ['1 node', 'it'] : [plural(nodes), 'they'];
+  return (
+    `the kernel of this master has failed to join IP fragments since ${moment(board, sinceMs(board, unjoinedSinceNs))}: reports of ` +
+    `${whose} arrive as such (link ${oneLine(linkName(link))}), and ${they} cannot be called silent; raise the MTU on the way to ${WHOLE_MTU}, ` +
+    'and find out who sends incomplete datagrams (nstat IpReasmFails)'
+  );
 }
 
 /** Somebody who has looked at all nodes. */

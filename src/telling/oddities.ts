@@ -18,7 +18,10 @@ import {
   linkState,
   listenedMs,
   mirrorOf,
+  piecesLinks,
+  piecesText,
   sinceMs,
+  unjoinedText,
 } from '../shm/sentences.js';
 import {
   FULL,
@@ -433,6 +436,16 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
   }));
 }
 
+/** Nodes whose reports come in pieces, and whether the kernel fails to join these. */
+function pieces(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  return piecesLinks(snapshot).flatMap(link => {
+    const those = nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === link.number);
+    if (those.length === 0) return [];
+    const texts = [piecesText(link, shown(those)), unjoinedText(snapshot, link)].filter(text => text !== undefined);
+    return texts.map((text): Oddity => ({ kind: 'link', nodes: those, text }));
+  });
+}
+
 /** A smaller share of drops appears in the headline only, because a drop is counted for as long as the board lives. */
 const DROPS_SHARE = 10_000;
 
@@ -516,6 +529,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   );
   const odd = [
     ...links(snapshot, news, all),
+    ...pieces(snapshot, all),
     ...unvouched(snapshot, all),
     ...together(snapshot, unexplained),
     ...refused(snapshot, all, withRival),

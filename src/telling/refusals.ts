@@ -12,11 +12,13 @@ import {
   distanceText,
   LATELY_MS,
   NO_SIGN_OF_LIFE,
+  piecesLinks,
   plural,
   reasonText,
   refusalText,
   reloadText,
   sinceMs,
+  unjoinedText,
 } from '../shm/sentences.js';
 
 /** A node in whose name a report was rejected after its newest one. */
@@ -88,10 +90,16 @@ function fullText(board: Snapshot): string | undefined {
   );
 }
 
+/** Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
+const UNJOINED_MS = 60_000;
+
 /** What an administrator has to mend in the monitor itself, not in a node: each a warning. */
 export function monitorWarnings(board: Snapshot): string[] {
   if (board.stalled || board.retired) return [];
-  return [reloadText(board), fullText(board)].filter(text => text !== undefined);
+  const unjoined = piecesLinks(board)
+    .filter(({ nodes, unjoinedSinceNs }) => nodes > 0 && sinceMs(board, unjoinedSinceNs) >= UNJOINED_MS)
+    .map(link => unjoinedText(board, link));
+  return [reloadText(board), fullText(board), ...unjoined].filter(text => text !== undefined);
 }
 
 /** How often, and since when, something was rejected. */

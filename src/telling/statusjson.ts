@@ -7,7 +7,16 @@ import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js'
 import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
-import { keysOf, linkState, listenedMs, mirrorOf, refusalText, reloadFailed, sinceMs } from '../shm/sentences.js';
+import {
+  keysOf,
+  linkState,
+  listenedMs,
+  mirrorOf,
+  piecesLinks,
+  refusalText,
+  reloadFailed,
+  sinceMs,
+} from '../shm/sentences.js';
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
 import type { Beside } from './slurmbeside.js';
@@ -227,6 +236,8 @@ function linkJson(snapshot: Snapshot, link: LinkEntry) {
     number,
     name: linkName(link),
     ...linkState(link),
+    in_pieces: piecesLinks({ links: [link] }).length > 0 || undefined,
+    unjoined_ms: link.unjoinedSinceNs === 0n ? undefined : sinceMs(snapshot, link.unjoinedSinceNs),
     since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
     nodes,
     heartbeat_age_ms: heartbeatNs === 0n ? undefined : sinceMs(snapshot, heartbeatNs),

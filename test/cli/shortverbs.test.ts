@@ -335,6 +335,35 @@ t.test('refusals', async t => {
   t.match((c as Answer).stderr, /under the name stranger/);
 });
 
+t.test('reports that come in pieces, and are not joined', async t => {
+  const rows: [values: Parameters<Sheet['link']>[1], seconds: number, says: string | undefined][] = [
+    [
+      { state: 9n, nodes: 2 },
+      61,
+      'reports of 2 nodes arrive as such (link eth7, in pieces), and they cannot be called silent',
+    ],
+    [
+      { state: 9n, nodes: 1 },
+      7200,
+      'reports of 1 node arrive as such (link eth7, in pieces), and it cannot be called silent',
+    ],
+    [{ state: 9n, nodes: 2 }, 59, undefined],
+    [{ state: 9n, nodes: 0 }, 90, undefined],
+    [{ state: 1n, nodes: 2 }, 90, undefined],
+  ];
+  for (const [values, seconds, says] of rows) {
+    const { path, live } = sheet(t, b => b.link(1, { name: 'eth7', ...values, unjoined_since_ns: b.ago(seconds) }));
+    const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', path] }, live);
+    t.strictSame(c, ts);
+    if (says === undefined) t.notMatch((c as Answer).stdout, 'failed to join');
+    else t.match(c, { code: 1, stdout: says });
+  }
+  const { path, live } = sheet(t, b => b.link(1, { name: 'eth7', state: 8n, nodes: 3, changed_ns: b.ago(9) }));
+  const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', path] }, live);
+  t.strictSame(c, ts);
+  t.match((c as Answer).stderr, /eth7, in pieces is down since/);
+});
+
 t.test('a full board', async t => {
   const FULL = enums.reason.indexOf('full');
   for (const [names, ago, says] of [

@@ -109,6 +109,7 @@ function linksOf(nodes: readonly MadeNode[], made: MadeBoard): LinkEntry[] {
       nodes: link.nodes ?? by.filter(({ goodbye }) => !goodbye).length,
       darkSinceNs: dark === undefined ? 0n : NOW - ns(dark.since),
       darkNodes: dark?.nodes ?? 0,
+      unjoinedSinceNs: 0n,
       accepted: 1000 * by.length,
       missed: link.missed ?? 0,
       address: link.address ?? '',
