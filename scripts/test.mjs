@@ -18,7 +18,7 @@ const began = performance.now();
 
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
- * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so two that compute run beside it.
+ * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that compute.
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
@@ -152,8 +152,11 @@ else {
   if (wanted[0] === checks[0]) await work(wanted.splice(0, 1));
   const waiting = wanted.filter(({ waits }) => waits);
   const busy = wanted.filter(({ waits }) => !waits);
-  // For two cores: two that compute, and two that wait; whatever is left when there are no more of a kind.
-  await Promise.all([work(busy, waiting), work(busy, waiting), work(waiting, busy), work(waiting, busy)]);
+  // For two cores: three that compute and three that wait, because the former wait now and then; whatever is left when
+  // there are no more of a kind.
+  await Promise.all(
+    [busy, busy, busy, waiting, waiting, waiting].map(first => work(first, first === busy ? waiting : busy)),
+  );
 }
 clearInterval(showing);
 clear();
