@@ -15,18 +15,18 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-/* A longer interval is announced by so many reports at the old rate, and for so long: receivers measure silence in
- * the last interval that they know, and a sender does not know their limits. If every fifth report is lost, all of
- * these are lost once in 10^8 times; and losses come in bursts that last seconds, whatever the interval is. */
-#define ANNOUNCEMENTS 12u
-#define ANNOUNCED_MS 12000u
+/* The longest interval at which a node begins to report. It says that it goes on at twice that, goes on so once every
+ * destination was told, and so on, until it has the interval that is wanted. So the first report is soon followed by
+ * others if it is lost; a node that dies on the way is not waited for much longer than one with the interval that it
+ * has; and a receiver that was deaf knows how much later than announced a report may come. */
+#define FIRST_MS 1000u
 
-static struct course course;        /* with the interval in reports */
-static uint32_t own_ms;             /* the node's own interval, even if another one is in force for a time */
-static uint32_t rate_ms;            /* the time between reports: shorter than the interval in them while a longer one is announced */
-static unsigned announcements_left; /* reports before the new interval is in force */
-static bool changed;                /* the grid has changed, or the name */
-static uint64_t point_ns;           /* the last point of the grid with a report; 0 if the grid begins */
+static struct course course; /* with the interval in reports */
+static uint32_t own_ms;      /* the node's own interval, even if another one is in force for a time */
+static uint32_t goal_ms;     /* the interval that is wanted now */
+static uint32_t rate_ms;     /* the time between reports: shorter than the interval in them while that is announced */
+static bool changed;         /* the grid has changed, or the name */
+static uint64_t point_ns;    /* the last point of the grid with a report; 0 if the grid begins */
 static uint64_t seq;
 static uint32_t missed;
 static sigset_t waited_for;
@@ -53,28 +53,19 @@ bool loop_open(bool once, struct words *fault) {
   return false;
 }
 
-/* From now on the interval in reports is in force. */
-static void take_grid(void) {
-  announcements_left = 0;
-  if (rate_ms == course.identity.interval_ms) return;
-  rate_ms = course.identity.interval_ms;
+static void take_rate(uint32_t ms) {
+  if (ms == rate_ms) return;
+  rate_ms = ms;
   point_ns = 0;
   changed = true;
-  rounds_change(rate_ms);
+  rounds_change(ms);
 }
 
-static unsigned announcements(void) {
-  const unsigned lasting = (ANNOUNCED_MS + rate_ms - 1) / rate_ms;
-  return lasting > ANNOUNCEMENTS ? lasting : ANNOUNCEMENTS;
-}
-
-/* Takes the interval that is to be in force now. A shorter one is in force at once; a longer one is announced first. */
+/* What reports say from now on: the interval that is wanted, or the next step on the way there. */
 static void steer(void) {
-  const uint32_t ms = pace_look(world_clocks(), own_ms);
-  const bool is_new = ms != course.identity.interval_ms;
-  course.identity.interval_ms = ms;
-  if (ms <= rate_ms) take_grid();
-  else if (is_new) announcements_left = announcements();
+  goal_ms = pace_look(world_clocks(), own_ms);
+  if (goal_ms < rate_ms || outlets_know(course.identity.interval_ms)) take_rate(least(goal_ms, course.identity.interval_ms));
+  course.identity.interval_ms = least(goal_ms, 2 * rate_ms);
 }
 
 /* For receivers: they identify a node by its name, and accept only their own cluster. */
@@ -82,20 +73,22 @@ static bool is_another_node(const struct identity *a, const struct identity *b) 
   return strcmp(a->name, b->name) != 0 || a->cluster_id != b->cluster_id;
 }
 
-void loop_change(const struct course *to) {
+void loop_change(const struct course *to, bool to_others) {
+  const bool is_first = rate_ms == 0, is_another = is_another_node(&to->identity, &course.identity);
   const uint32_t said_ms = course.identity.interval_ms;
-  changed |= to->aligned != course.aligned || is_another_node(&to->identity, &course.identity);
+  changed |= to->aligned != course.aligned || is_another;
   course = *to;
-  own_ms = to->identity.interval_ms;
-  if (rate_ms == 0) { /* the first one */
-    take_grid();
-    return;
-  }
+  goal_ms = own_ms = to->identity.interval_ms;
   course.identity.interval_ms = said_ms;
-  steer();
+  if (is_another || to_others) {
+    take_rate(least(FIRST_MS, own_ms));
+    course.identity.interval_ms = rate_ms;
+  }
+  if (!is_first) steer();
 }
 
-uint32_t loop_interval_ms(void) { return course.identity.interval_ms; }
+uint32_t loop_rate_ms(void) { return rate_ms; }
+uint32_t loop_goal_ms(void) { return goal_ms; }
 
 static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 
@@ -113,7 +106,7 @@ static unsigned send_report(struct tick tick) {
   tick.late = tick.late_ns > interval_ns() / 2;
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
-  return outlets_send(&report, sizeof report);
+  return outlets_send(&report);
 }
 
 static unsigned say_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
@@ -202,18 +195,11 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   }
 }
 
-/* One more report has announced the next interval. */
-static void announced(void) {
-  if (announcements_left > 0 && --announcements_left == 0) take_grid();
-  changed = false; /* and the next one waits for its time */
-}
-
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   begin_round(clock_ns(CLOCK_BOOTTIME));
   steer();
   changed = false;
   send_report((struct tick){0});
-  announced();
   bool told = false;
   int error;
   while (outlets_stdout(&error) == STDOUT_GOOD) {
@@ -233,13 +219,12 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     const uint64_t skipped = late + (passed > 1 && !is_new ? passed - 1 : 0);
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
-    const uint32_t said_ms = course.identity.interval_ms;
+    const uint32_t before_ms = rate_ms, wanted_ms = goal_ms;
     calls->due();
     steer();
-    if (course.identity.interval_ms != said_ms) calls->interval();
+    if (rate_ms != before_ms || goal_ms != wanted_ms) calls->interval();
     changed = false; /* this is the immediate report */
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
-    announced();
   }
   service_stopping();
   const unsigned goodbyes = say_goodbye();
@@ -250,6 +235,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
 unsigned loop_once(uint64_t first_seq, uint32_t missed_before, uint64_t late_ns) {
   seq = first_seq;
   missed = missed_before;
+  rate_ms = course.identity.interval_ms = own_ms; /* no other one follows, so there is nothing to announce */
   unsigned sent = send_report((struct tick){.goodbye = true, .late_ns = late_ns});
   while (outlets_waiting() > 0)
     if (sigwaitinfo(&waited_for, NULL) == SIGNAL_ANSWER) sent += outlets_answered();

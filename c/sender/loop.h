@@ -17,18 +17,19 @@ struct loop_calls {
   void (*hangup)(void);   /* SIGHUP came */
   void (*due)(void);      /* a report is due */
   void (*ready)(void);    /* the first report is out */
-  void (*interval)(void); /* reports say another interval, because of the pace file */
+  void (*interval)(void); /* loop_rate_ms() or loop_goal_ms() has changed, because of the pace file or a step */
 };
 
 /* Blocks the signals that the loop waits for, and makes its descriptors; to be called before any thread is made. For
  * a single report, signals still end the program. False with the reason in `fault`. */
 bool loop_open(bool once, struct words *fault);
 /* Switches to another course from the next report on. That is sent at once if the grid has changed; but a longer
- * interval is first announced in some reports at the old rate, so that a receiver that misses some of them does not
- * take the node for dead. */
-void loop_change(const struct course *course);
-/* The interval in reports: the one in force, or the next one. */
-uint32_t loop_interval_ms(void);
+ * interval is reached in steps, each of which is announced before, so that a receiver that misses some reports does not
+ * take the node for dead. Another node, or one with a destination that it did not have, begins with the first step. */
+void loop_change(const struct course *course, bool to_others);
+/* The interval in force, and the one that is wanted. */
+uint32_t loop_rate_ms(void);
+uint32_t loop_goal_ms(void);
 /* Says goodbye to all destinations if the present course is replaced by this one and the name or the cluster
  * changes. To be called before either is changed. */
 void loop_leave(const struct course *course);

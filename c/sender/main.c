@@ -85,7 +85,12 @@ static struct slow_world world_of(unsigned tree) {
 static void describe(struct words *words) {
   add_text(words, course.identity.name);
   add_text(words, " reports every ");
-  add_duration(words, loop_interval_ms());
+  add_duration(words, loop_rate_ms());
+  if (loop_goal_ms() != loop_rate_ms()) {
+    add_text(words, ", in steps up to ");
+    add_duration(words, loop_goal_ms());
+    add_text(words, ",");
+  }
   add_text(words, " to ");
   add_outlets(words);
 }
@@ -125,9 +130,9 @@ static void change(bool is_retry) {
   }
   loop_leave(&to);
   course = to;
-  outlets_change(&fresh);
+  const bool to_others = outlets_change(&fresh);
   pace_change(&fresh);
-  loop_change(&course);
+  loop_change(&course, to_others);
   char text[800];
   struct words words = WORDS(text);
   describe(&words);
@@ -247,6 +252,6 @@ int main(int argc, char *argv[]) {
   }
   if (!settle(&user, &fault)) return refuse_start(&fault, USAGE);
   pace_change(&options);
-  loop_change(&course);
+  loop_change(&course, true);
   return options.once ? once() : run();
 }

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../layout.gen.h"
 #include "resolve.h"
 #include "world.h"
 
@@ -20,6 +19,21 @@
 /* For how long no report may have been refused before a master that refused one counts as reachable again: a machine
  * sends such a refusal to a peer at most once a second, and less often if it has many peers. */
 #define REFUSAL_MS 10000u
+
+/* A destination knows the next interval when so many reports have told it, over so long a time: receivers measure
+ * silence in the last interval that they know, and a sender does not know their limits. If every fifth report is lost,
+ * all of these are lost once in 10^8 times; and losses come in bursts that last seconds, whatever the interval is. */
+#define ANNOUNCEMENTS 12u
+#define ANNOUNCED_MS 12000u
+/* For how long a destination that refuses reports holds up what the others are told. */
+#define AWAY_MS 60000u
+
+/* What a destination was told of the interval. */
+struct told {
+  unsigned reports; /* that were taken and said this interval, without another one between them */
+  uint32_t interval_ms;
+  uint64_t since_ms, refusing_ms; /* when the first of these was taken; since when it refuses, 0: it does not */
+};
 
 /* One master or group. Its socket is connected, because only then it learns that nobody listens at the other end. */
 struct destination {
@@ -37,10 +51,11 @@ struct destination {
   /* Reports that could not be sent or that nobody received; their number before the present failure; and reports
    * since the last refusal that were not refused. */
   uint64_t failed, failed_before, doubtful;
+  struct told told;
   struct lookup lookup;
   /* The report without an address that waits for the look-up; later ones are lost, so that they do not pile up. */
   bool waiting;
-  char pending[BB_REPORT_BYTES];
+  struct bb_report pending;
 };
 
 static struct destination destinations[MOST_DESTINATIONS] LARGE;
@@ -50,9 +65,23 @@ _Static_assert(MOST_DESTINATIONS <= 64, "bits of a word");
 #define BIT(i) (UINT64_C(1) << (i))
 #define EACH(i, bits) (unsigned i = 0; i < MOST_DESTINATIONS; i++) if (((bits) & BIT(i)) != 0)
 static bool to_stdout, patient;
+static struct told stdout_told;
 static int stdout_error; /* 0: it works */
 
 static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+
+/* Notes whether a report was taken; returns that. */
+static bool note(struct told *told, const struct bb_report *report, bool taken) {
+  if (!taken) {
+    if (told->refusing_ms == 0) told->refusing_ms = now_ms();
+    return false;
+  }
+  if (told->reports == 0 || told->interval_ms != report->interval_ms)
+    *told = (struct told){.interval_ms = report->interval_ms, .since_ms = now_ms()};
+  told->reports++;
+  told->refusing_ms = 0;
+  return true;
+}
 
 static void say_of(enum level level, const struct destination *destination, const char *what, const char *more) {
   char label[300];
@@ -129,12 +158,13 @@ static void disconnect(struct destination *destination) {
   destination->fd = -1;
 }
 
-static bool deliver(struct destination *destination, const void *report, size_t bytes) {
-  ssize_t sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+static bool deliver(struct destination *destination, const struct bb_report *report) {
+  ssize_t sent = send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL);
   const int error = errno;
-  if (sent == (ssize_t)bytes) return success(destination);
-  /* ECONNREFUSED is about the last report: this one has not been sent yet. */
-  if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent == (ssize_t)sizeof *report) return success(destination);
+  /* ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet. */
+  if (error == ECONNREFUSED && destination->told.reports > 0) destination->told.reports--;
+  if (error == ECONNREFUSED) sent = send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
   return failure(destination, error);
 }
@@ -300,7 +330,7 @@ static bool is_due(struct destination *destination, uint64_t now) {
   return now - destination->asked_ms >= (is_well ? BELIEVE_MS : RETRY_MS) && !lookup_is_out(&destination->lookup);
 }
 
-static bool send_one(struct destination *destination, const void *report, size_t bytes, uint64_t now) {
+static bool send_one(struct destination *destination, const struct bb_report *report, uint64_t now) {
   if (is_name(destination) && is_due(destination, now)) {
     destination->asked = true;
     destination->asked_ms = now;
@@ -311,26 +341,28 @@ static bool send_one(struct destination *destination, const void *report, size_t
     const int error = connect_any(destination);
     if (error != 0) return failure(destination, error);
   }
-  if (destination->fd != -1) return deliver(destination, report, bytes);
+  if (destination->fd != -1) return deliver(destination, report);
   if (destination->waiting || !lookup_is_out(&destination->lookup)) {
     destination->failed++;
     return false;
   }
-  memcpy(destination->pending, report, bytes);
+  destination->pending = *report;
   destination->waiting = true;
   return false;
 }
 
 /* While nobody reads stdout, reports are dropped and not kept; if there is room for one, writing it does not wait. */
-static bool print(const char *report, size_t bytes) {
+static bool print(const struct bb_report *report) {
+  const char *left = (const char *)report;
+  size_t bytes = sizeof *report;
   struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
   if (stdout_error != 0 || poll(&ready, 1, patient ? -1 : 0) != 1) return false;
   while (bytes > 0) {
-    const ssize_t written = write(STDOUT_FILENO, report, bytes);
+    const ssize_t written = write(STDOUT_FILENO, left, bytes);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) stdout_error = errno;
     if (written < 0) return false;
-    report += written;
+    left += written;
     bytes -= (size_t)written;
   }
   return true;
@@ -366,10 +398,13 @@ static void begin(struct destination *destination, const struct address *address
   destination->known.count = 0;
   destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting = false;
   destination->failed = destination->failed_before = destination->doubtful = 0;
+  destination->told = (struct told){0};
 }
 
-void outlets_change(const struct options *options) {
+bool outlets_change(const struct options *options) {
   uint64_t stays = 0;
+  bool anew = options->to_stdout && !to_stdout;
+  if (anew) stdout_told = (struct told){0};
   for (unsigned k = 0; k < options->to_count; k++) {
     const unsigned at = place_of(&options->to[k], options);
     if (at < MOST_DESTINATIONS) stays |= BIT(at);
@@ -382,23 +417,42 @@ void outlets_change(const struct options *options) {
     const unsigned at = free_place();
     begin(&destinations[at], &options->to[k], options);
     used |= BIT(at);
+    anew = true;
   }
   to_stdout = options->to_stdout;
+  return anew;
 }
 
-unsigned outlets_send(const void *report, size_t bytes) {
+unsigned outlets_send(const struct bb_report *report) {
   unsigned sent = 0;
   const uint64_t now = now_ms();
-  for EACH(i, used) sent += send_one(&destinations[i], report, bytes, now);
-  if (to_stdout) sent += print(report, bytes);
+  for EACH(i, used) sent += note(&destinations[i].told, report, send_one(&destinations[i], report, now));
+  if (to_stdout) sent += note(&stdout_told, report, print(report));
   return sent;
+}
+
+/* Counts a destination if it is waited for, and if it knows the interval. */
+static void count_knowing(const struct told *told, uint32_t interval_ms, unsigned *there, unsigned *knowing) {
+  const uint64_t now = now_ms();
+  if (told->refusing_ms != 0 && now - told->refusing_ms >= AWAY_MS) return;
+  ++*there;
+  *knowing += told->interval_ms == interval_ms && told->reports >= ANNOUNCEMENTS && now - told->since_ms >= ANNOUNCED_MS;
+}
+
+bool outlets_know(uint32_t interval_ms) {
+  unsigned there = 0, knowing = 0;
+  for EACH(i, used) count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
+  if (to_stdout) count_knowing(&stdout_told, interval_ms, &there, &knowing);
+  return there > 0 && knowing == there;
 }
 
 void outlets_forget(void) {
   for EACH(i, used) {
     destinations[i].failed += destinations[i].waiting;
     destinations[i].waiting = false;
+    destinations[i].told.reports = 0;
   }
+  stdout_told.reports = 0;
 }
 
 unsigned outlets_answered(void) {
@@ -415,7 +469,7 @@ unsigned outlets_answered(void) {
     take_answer(destination, &answer);
     if (!waited || destination->fd == -1) continue;
     destination->failed--;
-    sent += deliver(destination, destination->pending, sizeof destination->pending);
+    sent += note(&destination->told, &destination->pending, deliver(destination, &destination->pending));
   }
   return sent;
 }

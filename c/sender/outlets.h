@@ -2,19 +2,23 @@
  * delays the next report: what cannot be sent is counted, logged once, and tried again. */
 #ifndef BB_SENDER_OUTLETS_H
 #define BB_SENDER_OUTLETS_H
+#include "../layout.gen.h"
 #include "options.h"
 
 /* Initialises; to be called first. */
 bool outlets_open(int answer_signal);
-/* Changes the destinations between two reports: one that stays keeps its socket. */
-void outlets_change(const struct options *options);
-/* Drops reports that wait for an answer, because they are outdated. */
+/* Changes the destinations between two reports: one that stays keeps its socket. Returns whether one is new. */
+bool outlets_change(const struct options *options);
+/* For another node: drops reports that wait for an answer, and no destination was told anything of it. */
 void outlets_forget(void);
 
 /* Every destination gets the same bytes, and none waits for another. Returns how many took them so far. */
-unsigned outlets_send(const void *report, size_t bytes);
+unsigned outlets_send(const struct bb_report *report);
 /* Processes answers about names: a report that waited for one is sent now. Returns how many took it. */
 unsigned outlets_answered(void);
+/* Whether every destination was told that this is the next interval: in twelve reports that the kernel has taken, over
+ * twelve seconds. One that has refused reports for a minute is not waited for, if there is another one. */
+bool outlets_know(uint32_t interval_ms);
 /* How many reports still wait for an answer. */
 unsigned outlets_waiting(void);
 

@@ -120,6 +120,7 @@ size_t copy_utf8(char *to, size_t room, struct span text);
 #define FINGERPRINT UINT64_C(0xcbf29ce484222325)
 uint64_t fingerprint(uint64_t so_far, struct span text);
 
+static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint64_t saturated_64(bb_wide value) { return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value; }
 static inline uint32_t saturated_32(bb_wide value) { return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; }
 static inline uint16_t saturated_16(bb_wide value) { return value > UINT16_MAX ? UINT16_MAX : (uint16_t)value; }

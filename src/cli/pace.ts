@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import { writeDuration } from '../common/durations.js';
+import { formatDuration, writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { fold } from '../common/hostlists.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
@@ -24,7 +24,7 @@ export const verb = defineVerb({
     "beoboard pace -w 'node[001-128]' --off",
   ],
   notes:
-    'Nodes take no orders from the network. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
+    'Nodes take no orders from the network. A node reaches a longer interval in steps; what a time will reach, from a report a second on, is told on stderr. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
 });
 
 /** How many commands run at a time. */
@@ -88,6 +88,24 @@ function takesOne(via: readonly string[]): boolean {
   return via.map(word => basename(word)).find(name => RUNNERS.includes(name)) === 'ssh';
 }
 
+/**
+ * What a node reaches in a time, from a report a second on: its interval doubles after twelve reports that announced it.
+ * Empty if there are no steps.
+ */
+function reachLine(forMs: number, wantedMs: number): string {
+  if (wantedMs <= 1000) return '';
+  let [reachedMs, afterMs] = [1000, 0];
+  while (reachedMs < wantedMs && afterMs + 12 * reachedMs <= forMs) {
+    afterMs += 12 * reachedMs;
+    reachedMs = Math.min(2 * reachedMs, wantedMs);
+  }
+  const [wanted, reached] = [wantedMs, reachedMs].map(ms => `${ms / 1000} s`);
+  const after = formatDuration(afterMs);
+  const less = afterMs === 0 ? '' : `, ${reached} are after ${after}`;
+  const how = reachedMs === wantedMs ? `are reached after ${after}` : `is never reached${less}`;
+  return `beoboard pace: ${writeDuration(forMs)}: ${wanted} ${how}\n`;
+}
+
 /** Runs all, so many at a time; how each ended. */
 async function runAll(lines: readonly (readonly string[])[]): Promise<End[]> {
   const ends: End[] = [];
@@ -113,6 +131,7 @@ export async function main(argv: string[]): Promise<number> {
   const groups = takesOne(via) ? once.map(node => [node]) : listsOf(once);
   const lines = groups.map(group => [...via, fold(group), script]);
   await print(lines.map(words => `${typed(words)}\n`));
+  if (line !== undefined) process.stderr.write(reachLine(duration ?? 0, interval ?? 0));
   if (dryRun) return 0;
   const ends = await runAll(lines);
   const failed = groups.filter((_, i) => ends[i]?.end !== 0).flat();

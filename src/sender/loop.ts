@@ -21,14 +21,16 @@ export interface Beginning {
   lateUs: number;
 }
 
-/** Sends a report; `done` is called with the number of destinations that took it. */
-export type Send = (report: Uint8Array, done: (count: number) => void) => void;
+/** Sends a report that says this interval; `done` is called with the number of destinations that took it. */
+export type Send = (report: Uint8Array, intervalMs: number, done: (count: number) => void) => void;
 
 /** Whoever can change the interval, or has to know it. */
 export interface Helm {
   /** The interval in force if the node's own is `ownMs`; asked before each report. */
   pace(now: Clocks, ownMs: number): number;
-  /** Reports say another interval now. */
+  /** Whether every destination was told that this is the next interval. */
+  know(intervalMs: number): boolean;
+  /** `rateMs` or `goalMs` has changed. */
   onInterval(): void;
   /** Reports are sent at another interval now. */
   onGrid(intervalMs: number): void;
@@ -36,27 +38,24 @@ export interface Helm {
 
 /** A change from some destinations to others. */
 export interface Crossing {
-  /** Drops reports that are not sent yet. */
+  /** For another node: drops reports that are not sent yet, and nobody was told anything of it. */
   forget(): void;
-  /** Switches to the others. */
-  swap(): void;
+  /** Switches to the others; returns whether one of them is new. */
+  swap(): boolean;
 }
 
-const STAYING: Crossing = { forget: () => {}, swap: () => {} };
-
-const STRAIGHT: Helm = { pace: (_, ownMs) => ownMs, onInterval: () => {}, onGrid: () => {} };
+const STAYING: Crossing = { forget: () => {}, swap: () => false };
 
 type Due = Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>;
 type Clocks = ReturnType<World['clocks']>;
 
 /**
- * Reports that say a longer interval and are still sent at the old one. Receivers use the old interval until one of
- * these reports arrives, and the sender does not know their limits; of twelve reports one arrives, even at twice the
- * loss at which anybody would still work. Losses also come in bursts that last seconds, whatever the interval is, so
- * these reports must last for as long.
+ * The longest interval at which a node begins to report, ms. It says that it goes on at twice that, goes on so once
+ * every destination was told, and so on, until it has the interval that is wanted. So the first report is soon followed
+ * by others if it is lost; a node that dies on the way is not waited for much longer than one with the interval that it
+ * has; and a receiver that was deaf knows how much later than announced a report may come.
  */
-const ANNOUNCING = 12;
-const ANNOUNCING_NS = 12_000_000_000n;
+const FIRST_MS = 1000;
 
 /**
  * The longest single wait, ms. Timers stand still while the machine sleeps, but the grid does not: CLOCK_BOOTTIME is
@@ -70,15 +69,13 @@ const GOODBYE = { ...DUE, goodbye: true };
 /** Reports at once, then at the points of the grid until it is stopped; then says goodbye. */
 export class Loop {
   #course: Course;
-  /** The contents of reports: those of the course, with the interval in force or announced. */
+  /** The contents of reports: those of the course, with the interval in force or the next one. */
   #identity: Identity;
-  /**
-   * The time between two points of the grid; shorter than the interval in the reports while a longer one is announced.
-   */
-  #intervalNs: bigint;
+  /** The interval that is wanted now. */
+  #goalMs: number;
+  /** The time between two points of the grid; shorter than the interval in the reports while that is announced. */
+  #rateMs: number;
   #phaseNs: bigint;
-  /** How many reports are still to be sent before the interval in them is in force. */
-  #announcing = 0;
   readonly #source: Source;
   readonly #send: Send;
   readonly #world: World;
@@ -99,12 +96,12 @@ export class Loop {
     source: Source,
     send: Send,
     world: World,
+    helm: Helm,
     { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
-    helm: Helm = STRAIGHT,
   ) {
     this.#course = course;
     this.#identity = course.identity;
-    this.#intervalNs = nsOf(course.identity.intervalMs);
+    this.#goalMs = this.#rateMs = course.identity.intervalMs;
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     this.#source = source;
     this.#send = send;
@@ -115,14 +112,24 @@ export class Loop {
     this.#onceLateUs = lateUs;
   }
 
-  /** The interval in reports: the one in force, or the next one. */
-  get intervalMs(): number {
-    return this.#identity.intervalMs;
+  /** The interval in force. */
+  get rateMs(): number {
+    return this.#rateMs;
+  }
+
+  /** The interval that is wanted: reports reach it in steps. */
+  get goalMs(): number {
+    return this.#goalMs;
+  }
+
+  get #intervalNs(): bigint {
+    return BigInt(this.#rateMs) * 1_000_000n;
   }
 
   /**
    * Takes another course. If the name or the cluster changes, the old one says goodbye first, so that nobody looks for
-   * a broken node. A report is sent at once after that, and after a change of the grid.
+   * a broken node. A report is sent at once after that, and after a change of the grid. Another node, or one with a
+   * destination that it did not have, begins with the first interval.
    */
   change(course: Course, roads: Crossing = STAYING): void {
     const before = this.#course;
@@ -132,13 +139,16 @@ export class Loop {
       this.#report(GOODBYE, this.#world.clocks());
       roads.forget();
     }
-    roads.swap();
+    const toOthers = roads.swap();
     this.#course = course;
     this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
     const now = this.#world.clocks();
-    const other = this.#steer(now);
+    const beforeMs = this.#rateMs;
+    if (renamed || toOthers) this.#begin();
+    this.#steer(now);
+    const other = this.#rateMs !== beforeMs;
     if (!other && !renamed && course.aligned === before.aligned) return;
     this.#cancel();
     this.#point = undefined;
@@ -152,6 +162,7 @@ export class Loop {
    */
   run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
     const now = this.#world.clocks();
+    this.#begin();
     this.#steer(now);
     this.#report(DUE, now, () => {
       if (!stop.aborted) tell();
@@ -174,39 +185,29 @@ export class Loop {
     return new Promise(resolve => this.#report(tick, this.#world.clocks(), resolve));
   }
 
-  /**
-   * Takes the interval that is to be in force now. A shorter one is in force at once; a longer one is announced first.
-   * Returns whether the grid has changed.
-   */
-  #steer(now: Clocks): boolean {
-    const intervalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
-    const isNew = intervalMs !== this.#identity.intervalMs;
-    if (isNew) {
-      this.#identity = { ...this.#identity, intervalMs };
-      this.#helm.onInterval();
-    }
-    if (nsOf(intervalMs) > this.#intervalNs) {
-      if (isNew) this.#announcing = this.#announcements();
-      return false;
-    }
-    this.#announcing = 0;
-    return this.#goOver();
+  /** Begins with the first interval: nobody knows this node. */
+  #begin(): void {
+    this.#take(Math.min(FIRST_MS, this.#course.identity.intervalMs));
+    this.#identity = { ...this.#identity, intervalMs: this.#rateMs };
   }
 
-  #announcements(): number {
-    const lasting = (ANNOUNCING_NS + this.#intervalNs - 1n) / this.#intervalNs;
-    return Math.max(ANNOUNCING, Number(lasting));
+  /** What reports say from now on: the interval that is wanted, or the next step on the way there. */
+  #steer(now: Clocks): void {
+    const [rateMs, goalMs] = [this.#rateMs, this.#goalMs];
+    const saidMs = this.#identity.intervalMs;
+    this.#goalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
+    if (this.#goalMs < rateMs || this.#helm.know(saidMs)) this.#take(Math.min(this.#goalMs, saidMs));
+    const nextMs = Math.min(this.#goalMs, 2 * this.#rateMs);
+    if (nextMs !== saidMs) this.#identity = { ...this.#identity, intervalMs: nextMs };
+    if (this.#rateMs !== rateMs || this.#goalMs !== goalMs) this.#helm.onInterval();
   }
 
-  /** Makes the grid that of the interval in the reports; returns whether it has changed. */
-  #goOver(): boolean {
-    const intervalNs = nsOf(this.#identity.intervalMs);
-    if (intervalNs === this.#intervalNs) return false;
-    this.#intervalNs = intervalNs;
-    this.#phaseNs = phase(this.#identity.name, intervalNs);
+  #take(rateMs: number): void {
+    if (rateMs === this.#rateMs) return;
+    this.#rateMs = rateMs;
+    this.#phaseNs = phase(this.#identity.name, this.#intervalNs);
     this.#point = undefined;
-    this.#helm.onGrid(this.#identity.intervalMs);
-    return true;
+    this.#helm.onGrid(rateMs);
   }
 
   /** Continues at the next point of the grid. */
@@ -251,11 +252,8 @@ export class Loop {
   }
 
   #report(tick: Due, now: Clocks, done: (count: number) => void = () => {}): void {
-    const late = tick.lateUs > Number(this.#intervalNs) / 2000;
+    const late = tick.lateUs > this.#rateMs * 500;
     const known = { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed };
-    this.#send(pack(this.#identity, known, this.#source, this.#world), done);
-    if (this.#announcing > 0 && --this.#announcing === 0) this.#goOver();
+    this.#send(pack(this.#identity, known, this.#source, this.#world), this.#identity.intervalMs, done);
   }
 }
-
-const nsOf = (ms: number): bigint => BigInt(ms) * 1_000_000n;

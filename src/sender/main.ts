@@ -56,7 +56,7 @@ export const verb = defineVerb({
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. Before a longer interval takes effect, the sender announces it in twelve reports at the old one, for at least twelve seconds. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody else can write it: see docs/operations.md.",
+    "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve seconds, have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody else can write it: see docs/operations.md.",
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -155,16 +155,21 @@ export async function main(argv: string[]): Promise<number> {
       slowPart.fill(view);
     },
   };
-  const send: Send = (report, done) => outlets.send(report, done);
+  const send: Send = (report, intervalMs, done) => outlets.send(report, intervalMs, done);
   const pace = new PaceFile(options, log);
   let inForce = options;
   const helm: Helm = {
     pace: (now, ownMs) => pace.look(now, ownMs),
+    know: intervalMs => outlets.know(intervalMs),
     onInterval: () => service.status(describe()),
     onGrid: intervalMs => slow?.change(intervalMs),
   };
-  const loop = new Loop(course, source, send, pretence?.world ?? here, pretence, helm);
-  const describe = () => `${inForce.name} reports every ${formatDuration(loop.intervalMs)} to ${outlets.names}`;
+  const loop = new Loop(course, source, send, pretence?.world ?? here, helm, pretence);
+  const describe = () => {
+    const { rateMs, goalMs } = loop;
+    const steps = rateMs === goalMs ? '' : `, in steps up to ${formatDuration(goalMs)},`;
+    return `${inForce.name} reports every ${formatDuration(rateMs)}${steps} to ${outlets.names}`;
+  };
   try {
     slow?.start();
     if (options.once) {

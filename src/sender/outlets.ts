@@ -4,6 +4,7 @@
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 import { Destination } from './send.js';
+import { allKnow, Told } from './told.js';
 
 /** The destinations, as in the options. */
 export interface Roads {
@@ -17,20 +18,33 @@ export interface Roads {
 export class Outlets {
   readonly #log: Log;
   #destinations = new Map<string, Destination>();
-  #stdout = false;
+  /** What stdout was told; undefined: it is none of them. */
+  #stdout: Told | undefined;
 
   constructor(roads: Roads, log: Log) {
     this.#log = log;
     this.change(roads);
   }
 
-  /** Drops reports that wait for a name look-up. */
+  /** For another node: drops reports that wait for a name look-up, and no destination was told anything of it. */
   forget(): void {
     for (const destination of this.#destinations.values()) destination.forget();
+    for (const told of this.#told) told.forget();
   }
 
-  /** Changes the destinations between two reports: one that stays keeps its socket. */
-  change({ to, interface: name, ttl }: Roads): void {
+  get #told(): Told[] {
+    const told = [...this.#destinations.values()].map(destination => destination.told);
+    return this.#stdout === undefined ? told : [...told, this.#stdout];
+  }
+
+  /** Whether every destination was told that this is the next interval. */
+  know(intervalMs: number): boolean {
+    return allKnow(this.#told, intervalMs, performance.now());
+  }
+
+  /** Changes the destinations between two reports: one that stays keeps its socket. Returns whether one is new. */
+  change({ to, interface: name, ttl }: Roads): boolean {
+    const known = new Set(this.#told);
     const before = this.#destinations;
     const next = new Map<string, Destination>();
     for (const address of to) {
@@ -38,24 +52,25 @@ export class Outlets {
       const key = `${formatAddress(address)} ${name ?? ''} ${ttl}`;
       next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.#log));
     }
-    this.#stdout = to.includes('-');
+    this.#stdout = to.includes('-') ? (this.#stdout ?? new Told()) : undefined;
     this.#destinations = next;
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
+    return this.#told.some(told => !known.has(told));
   }
 
   /**
-   * Every destination gets the same bytes, and none waits for another. `done` is called with the number of those that
-   * took them.
+   * Every destination gets the same bytes, which say this interval, and none waits for another. `done` is called with
+   * the number of those that took them.
    */
-  send(report: Uint8Array, done: (count: number) => void): void {
+  send(report: Uint8Array, intervalMs: number, done: (count: number) => void): void {
     let open = this.count;
     let count = 0;
     const settle = (sent: boolean) => {
       if (sent) count++;
       if (--open === 0) done(count);
     };
-    for (const destination of this.#destinations.values()) destination.send(report, settle);
-    if (this.#stdout) settle(this.#print(report));
+    for (const destination of this.#destinations.values()) destination.send(report, intervalMs, settle);
+    if (this.#stdout !== undefined) settle(this.#stdout.note(this.#print(report), intervalMs, performance.now()));
   }
 
   /** To stdout; while nobody reads it, reports are dropped and not kept. */
@@ -74,12 +89,13 @@ export class Outlets {
   }
 
   get count(): number {
-    return this.#destinations.size + (this.#stdout ? 1 : 0);
+    return this.#destinations.size + (this.#stdout === undefined ? 0 : 1);
   }
 
   get names(): string {
-    return [...[...this.#destinations.values()].map(({ label }) => label), ...(this.#stdout ? ['stdout'] : [])].join(
-      ', ',
-    );
+    return [
+      ...[...this.#destinations.values()].map(({ label }) => label),
+      ...(this.#stdout === undefined ? [] : ['stdout']),
+    ].join(', ');
   }
 }

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAsPromised } from 'dgram-as-promised';
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
+import { Told } from './told.js';
 
 /**
  * The shortest time between two look-ups of the name of a master that cannot be reached, ms, so that a broken resolver
@@ -53,6 +54,7 @@ export class Destination {
   /** Reports that could not be sent, or that nobody received. */
   failed = 0;
   readonly label: string;
+  readonly told = new Told();
   readonly #address: Address;
   readonly #isName: boolean;
   readonly #multicast: Multicast;
@@ -86,12 +88,13 @@ export class Destination {
     this.label = formatAddress(address);
   }
 
-  /** Sends; `done` is called with whether the kernel has taken it. */
-  send(report: Uint8Array, done: (sent: boolean) => void): void {
+  /** Sends a report that says this interval; `done` is called with whether the kernel has taken it. */
+  send(report: Uint8Array, intervalMs: number, done: (sent: boolean) => void): void {
     const asking = this.#asking;
+    const note = (sent: boolean) => done(this.told.note(sent, intervalMs, performance.now()));
     if (this.#isDue()) this.#ask();
-    if (this.#connection !== undefined) this.#deliver(this.#connection, report, done);
-    else void this.#sendPatiently(report, done, asking === undefined);
+    if (this.#connection !== undefined) this.#deliver(this.#connection, report, note);
+    else void this.#sendPatiently(report, note, asking === undefined);
   }
 
   /**
@@ -215,11 +218,13 @@ export class Destination {
   #deliver(connection: Connection, report: Uint8Array, done: (sent: boolean) => void): void {
     const fail = (error: Error) => {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // ECONNREFUSED is about the last report: this one has not been sent yet.
+      // ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet.
       this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
       this.#doubtful = 0;
-      if (code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
-      else if (!IS_FULL.has(code)) void this.#disconnect(connection);
+      if (code === 'ECONNREFUSED') {
+        this.told.takeBack();
+        transmit(connection.socket, report, () => {});
+      } else if (!IS_FULL.has(code)) void this.#disconnect(connection);
       this.#tell(reasonOf(error));
       done(this.#fail());
     };

@@ -319,8 +319,9 @@ t.test(
     const [name, program] = [`localhost:${port}`, copy(t)];
     const only = begin(t, ['--once', '--to', name, '--to', hearer.address], alone, { sender: program });
     t.equal(await only.exit, 1, 'it ends');
+    await only.closed;
     t.match(only.lines().join('\n'), `${name} cannot be looked up: there can be no thread for that`);
-    t.equal(hearer.reports.length, 1, 'the other destination has its report');
+    await until('the other destination has its report', () => hearer.reports.length === 1);
 
     const running = begin(t, ['--interval', '200ms', '--to', name, '--to', hearer.address], alone, { sender: program });
     const said = (what: RegExp) => until(`it says ${what}`, () => running.lines().find(line => what.test(line)));

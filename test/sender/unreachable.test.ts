@@ -2,7 +2,7 @@
 // continues, and what it logs. For both senders. Runs itself again in its own network namespace, with its own name
 // service.
 //
-// @seconds 34
+// @seconds 36
 // @waits
 
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Hearer, startIn } from '../kit/hanging.js';
+import { type Heard, Hearer, startIn } from '../kit/hanging.js';
 import { Namespace } from '../kit/netns.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { folder } from '../kit/places.js';
@@ -239,6 +239,29 @@ async function inside(): Promise<void> {
       await end();
     },
   );
+
+  t.test('what the kernel refused announces nothing: a longer interval waits for each destination', async t => {
+    const { master, other, away, back, port } = await awayMaster(t, '10.86.77.4');
+    const to = [`10.86.77.4:${port}`, other.address];
+    const { says, change, end } = begin(t, { to });
+    await master.more(3);
+    away();
+    await says(/^10\.86\.77\.4:\d+ cannot be reached: /);
+    await change({ to, interval: '200ms' });
+    /** The time between points of the grid, ms: a busy machine misses some of them, and the next report counts those. */
+    const gap = (reports: readonly Heard[]) => {
+      const points = reports.map(({ seq, missed_ticks = 0 }) => seq + missed_ticks);
+      const times = reports.map(({ t_boot_ns }) => Number(t_boot_ns) / 1e6);
+      const span = (of: number[]) => (of.at(-1) ?? 0) - (of[0] ?? 0);
+      return Math.round(span(times) / span(points) / 50) * 50;
+    };
+    t.equal(gap(await other.more(200)), 100, 'for longer than an announcement takes');
+    await back();
+    const { t_boot_ns: since } = master.last;
+    await until('the longer one holds', () => gap(other.reports.slice(-6)) === 200);
+    t.ok(other.last.t_boot_ns - since >= 12_000_000_000n, 'when twelve seconds have announced it to both');
+    await end();
+  });
 
   t.test('nobody listens, and the kernel there seldom says so: one line, and each report is counted', async t => {
     const far = await Namespace.make(t);
