@@ -37,6 +37,13 @@ struct bb_place {
   uint64_t lock_inode;
 };
 
+/* What a writer knows of its own deafness: all of it, or on one link. By one clock. */
+struct bb_hearing {
+  int64_t heard_ns; /* the last heartbeat */
+  int64_t began_ns; /* when the present listening began */
+  int64_t deaf_ns;  /* when the deafness before that began */
+};
+
 struct bb_writer {
   struct bb_mapped board;
   struct bb_place place;
@@ -49,6 +56,8 @@ struct bb_writer {
   uint32_t up; /* Bit n: link n is up, and its heartbeat moves. */
   struct bb_return *returns; /* By record; NULL: no report has come after a goodbye that was not beyond it. */
   int64_t resumed_ns[BB_LINKS]; /* By link: the end of the last time in which it could not be heard. */
+  /* Of the links; at BB_LINK_UNKNOWN the receiver's own. By CLOCK_BOOTTIME: nodes go on while the master sleeps. */
+  struct bb_hearing hearing[BB_LINKS];
   struct {
     int64_t since_ns; /* In the present second. */
     uint32_t count;
@@ -138,6 +147,15 @@ void bb_fresh_header(struct bb_board_header *h, const struct bb_writer_options *
 
 /* Sets the writer of this board from now on. */
 void bb_begin_instance(struct bb_mapped *b, uint64_t instance);
+
+/* ---- board_links.c ---- */
+
+/* Until a receiver has listened, what the board says of the hearing of the one before is true of it. */
+void bb_inherit_hearing(struct bb_writer *w);
+
+/* Listening begins anew at `now_ns` of the clock of `hearing`; returns for how long it proves nothing, see
+ * docs/liveness.md. `e`: what the board says of the listening that ends. */
+int64_t bb_doubt(struct bb_hearing *hearing, struct bb_link_evidence e, int64_t silent_after_ns, int64_t now_ns);
 
 /* ---- board_file.c ---- */
 

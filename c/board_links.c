@@ -1,6 +1,7 @@
 /* The links of a board: the number of each interface, whether it is up, since when it is listened to, and whether it
  * is dark. The memory order for readers is explained at each store. */
 #include <stdio.h>
+#include <time.h>
 
 #include "board.h"
 #include "board_internal.h"
@@ -10,6 +11,50 @@
 static bool is_entry(const struct bb_writer *w, uint32_t link) {
   return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= w->board.header->links_used);
 }
+
+/* ---- deafness ---- */
+
+/* While a writer is deaf, nodes may go over to intervals that it does not know of. One doubles in twelve of its
+ * intervals at the earliest (rule 7 of stat-v1.md), so after D it is D/12 longer at most than the one that was known.
+ * Twice that, so that one report more may be lost; but a minute at most, see docs/liveness.md. */
+#define DOUBT_SHARE 6
+#define MOST_DOUBT_NS (60 * SECOND)
+
+static int64_t limited(int64_t doubt_ns) { return doubt_ns <= 0 ? 0 : doubt_ns < MOST_DOUBT_NS ? doubt_ns : MOST_DOUBT_NS; }
+
+/* The part of an earlier doubt that was not over at the last heartbeat. */
+static int64_t doubt_left(struct bb_link_evidence e) {
+  return e.heartbeat_ns == 0 ? 0 : limited(from_to(e.heartbeat_ns, e.listening_since_ns));
+}
+
+int64_t bb_doubt(struct bb_hearing *hearing, struct bb_link_evidence e, int64_t silent_after_ns, int64_t now_ns) {
+  /* Listening that was too short for calling anybody silent ended no deafness: a node may have reported in each of many
+   * short gaps, and only then. */
+  if (hearing->heard_ns - hearing->began_ns > silent_after_ns) hearing->deaf_ns = hearing->heard_ns - doubt_left(e) * DOUBT_SHARE;
+  hearing->began_ns = hearing->heard_ns = now_ns;
+  return limited((now_ns - hearing->deaf_ns) / DOUBT_SHARE);
+}
+
+/* Of the receiver itself, or of a link. */
+static struct bb_link_evidence evidence_of(const struct bb_board_header *h, uint32_t link) {
+  return link == BB_LINK_UNKNOWN ? (struct bb_link_evidence){h->heartbeat_ns, h->listening_since_ns} : h->evidence[link];
+}
+
+void bb_inherit_hearing(struct bb_writer *w) {
+  const int64_t now_ns = bb_clock_ns(CLOCK_BOOTTIME), ahead_ns = now_ns - bb_clock_ns(CLOCK_MONOTONIC);
+  for (uint32_t i = 0; i < BB_LINKS; i++) {
+    const struct bb_link_evidence e = evidence_of(w->board.header, i);
+    const int64_t heard_ns = e.heartbeat_ns == 0 ? now_ns : (int64_t)e.heartbeat_ns + ahead_ns;
+    w->hearing[i] = (struct bb_hearing){heard_ns, heard_ns, heard_ns - doubt_left(e) * DOUBT_SHARE};
+  }
+}
+
+static int64_t since_of(struct bb_writer *w, uint32_t link, int64_t now_ns) {
+  const struct bb_board_header *h = w->board.header;
+  return now_ns + bb_doubt(&w->hearing[link], evidence_of(h, link), (int64_t)h->silent_after_ns, bb_clock_ns(CLOCK_BOOTTIME));
+}
+
+/* ---- links ---- */
 
 static bool is_in_pieces(const struct bb_link *l) { return (l->state & BB_LINK_STATE_IN_PIECES) != 0; }
 
@@ -33,9 +78,10 @@ uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, bool in_piec
   /* Until now it was one of the others: it may have missed what they have missed since that report came. */
   const uint64_t arrived = (uint64_t)arrived_ns, others = b->header->evidence[BB_LINK_OTHERS].listening_since_ns;
   const uint64_t since_ns = arrived > others ? arrived : others;
-  l->changed_ns = since_ns;
+  l->changed_ns = arrived;
   /* No heartbeat yet: a reader that judges by this link before the next one calls nobody silent. */
   bb_store(&b->header->evidence[link].listening_since_ns, since_ns);
+  w->hearing[link] = w->hearing[BB_LINK_OTHERS];
   w->up |= UINT32_C(1) << link;
   /* Release: whoever sees the number finds the entry. */
   bb_store_release(&b->header->links_used, link);
@@ -46,10 +92,21 @@ void bb_writer_link_since(struct bb_writer *w, uint32_t link, int64_t since_ns) 
   if (is_entry(w, link)) bb_store(&w->board.header->evidence[link].listening_since_ns, (uint64_t)since_ns);
 }
 
+void bb_writer_link_anew(struct bb_writer *w, uint32_t link, int64_t now_ns) {
+  if (is_entry(w, link)) bb_writer_link_since(w, link, since_of(w, link, now_ns));
+}
+
 void bb_writer_link_resumed(struct bb_writer *w, uint32_t link, int64_t resumed_ns) {
   if (!is_entry(w, link)) return;
-  bb_writer_link_since(w, link, resumed_ns);
+  bb_writer_link_anew(w, link, resumed_ns);
   w->resumed_ns[link] = resumed_ns;
+}
+
+void bb_writer_listen_anew(struct bb_writer *w, int64_t now_ns) {
+  struct bb_board_header *h = w->board.header;
+  bb_store(&h->listening_since_ns, (uint64_t)since_of(w, BB_LINK_UNKNOWN, now_ns));
+  bb_writer_link_anew(w, BB_LINK_OTHERS, now_ns);
+  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_anew(w, i, now_ns);
 }
 
 void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns) {
@@ -62,7 +119,7 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   else w->up &= ~(UINT32_C(1) << link);
   if (up == before && !(up && was_down)) return;
   /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */
-  bb_writer_link_since(w, link, now_ns);
+  bb_writer_link_anew(w, link, now_ns);
   if (before) {
     /* Not when it comes up again, which may be learned of by a report: what is missing after that one is lost. */
     w->resumed_ns[link] = now_ns;

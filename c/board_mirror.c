@@ -77,6 +77,7 @@ struct bb_mirror {
   uint64_t heard;   /* bit n: master n */
   int64_t began_ns; /* the board */
   struct listened links[BB_LINKS], header;
+  struct bb_hearing hearing; /* by CLOCK_MONOTONIC: a clock that stood still begins another board */
   struct bb_mirror_counts counts;
   struct {
     uint32_t number, next_part, records, missing;
@@ -245,6 +246,7 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   /* Nothing has been stored on it yet. */
   for (uint32_t i = 0; i < BB_LINKS; i++) m->links[i].floor_ns = o->now_ns;
   m->header.floor_ns = o->now_ns;
+  m->hearing = (struct bb_hearing){o->now_ns, o->now_ns, o->now_ns};
   return true;
 }
 
@@ -686,6 +688,7 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
   const int64_t at = earlier(lower(c, batch->board.heartbeat_ns), batch->now_ns);
   if (at <= (int64_t)h->heartbeat_ns) return;
+  m->hearing.heard_ns = at;
   bb_add(&h->drains, 1);
   bb_store(&h->mirror_behind_ns, batch->now_ns > at ? (uint64_t)(batch->now_ns - at) : 0);
   bb_store_release(&h->heartbeat_ns, (uint64_t)at);
@@ -694,11 +697,13 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
 void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   if (m->gone) return;
   struct bb_board_header *h = m->board.header;
+  const struct bb_link_evidence e = {h->heartbeat_ns, h->listening_since_ns};
+  const int64_t floor_ns = now_ns + bb_doubt(&m->hearing, e, m->silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
-    m->links[i].floor_ns = now_ns;
+    m->links[i].floor_ns = floor_ns;
     if (has_entry(m, i)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));
   }
-  m->header.floor_ns = now_ns;
+  m->header.floor_ns = floor_ns;
   bb_store(&h->listening_since_ns, since_of(&m->header));
   m->index.under_way = false;
   m->index.waits = false;

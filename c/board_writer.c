@@ -341,6 +341,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
     if (ok && old.map != NULL) bb_file_retire(&old);
   }
   bb_file_unmap(&old);
+  if (ok) bb_inherit_hearing(w);
   if (ok) return w;
   dispose(w);
   return NULL;
@@ -636,11 +637,16 @@ void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) {
 void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   struct bb_board_header *h = w->board.header;
   BB_INVARIANT(h->lock_inode == w->place.lock_inode);
+  const int64_t heard_boot_ns = heard_ns + bb_clock_ns(CLOCK_BOOTTIME) - bb_clock_ns(CLOCK_MONOTONIC);
   bb_add(&h->drains, 1);
+  w->hearing[BB_LINK_UNKNOWN].heard_ns = w->hearing[BB_LINK_OTHERS].heard_ns = heard_boot_ns;
   /* Release, for each: whoever sees this heartbeat sees every word of the drain, and the listening-since stored
    * before it. A link that is down has no heartbeat: what is sent to it is not heard. */
-  for (uint32_t i = 1; i <= h->links_used; i++)
-    if ((w->up >> i & 1) != 0) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)heard_ns);
+  for (uint32_t i = 1; i <= h->links_used; i++) {
+    if ((w->up >> i & 1) == 0) continue;
+    w->hearing[i].heard_ns = heard_boot_ns;
+    bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)heard_ns);
+  }
   bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns, (uint64_t)heard_ns);
   bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);
 }

@@ -99,12 +99,15 @@ uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, bool in
  * whatever happened. */
 void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
 
-/* Sets the time since which a link listens: some of what was sent to it before may have been dropped. Stored before
- * any heartbeat that follows. */
+/* A link begins to listen anew at `now_ns`: some of what was sent to it before may have been dropped. Since when that
+ * counts depends on how long it was deaf, because intervals of nodes may have grown. Stored before any heartbeat that
+ * follows. */
+void bb_writer_link_anew(struct bb_writer *writer, uint32_t link, int64_t now_ns);
+/* Sets the time since which a link listens; the receiver leaves that to bb_writer_link_anew(). */
 void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
 
-/* The same for a link that could not be heard until this moment: gaps of its nodes that began before it count as
- * unheard. */
+/* bb_writer_link_anew() for a link that could not be heard until this moment: gaps of its nodes that began before it
+ * count as unheard. */
 void bb_writer_link_resumed(struct bb_writer *writer, uint32_t link, int64_t resumed_ns);
 
 /* The destination of a link's reports. */
@@ -129,7 +132,9 @@ void bb_writer_survey(struct bb_writer *writer);
 
 /* ---- The receiver's own state ---- */
 
-/* The receiver has had no gap since `since_ns`, on every link. Stored before any heartbeat that follows. */
+/* The receiver begins to listen anew at `now_ns`, on every link; see bb_writer_link_anew(). */
+void bb_writer_listen_anew(struct bb_writer *writer, int64_t now_ns);
+/* The receiver has had no gap since `since_ns`, on every link. The receiver leaves that to bb_writer_listen_anew(). */
 void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
 
 /* The receiver was stopped or paused until this moment: gaps that began before it count as unheard, on every link. */

@@ -469,7 +469,7 @@ static bool find_both(const struct bb_receiver *r, const char *interface, uint32
 static void have_missed(struct bb_receiver *r, const char *interface) {
   uint32_t links[2];
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
-  if (!find_both(r, interface, links)) bb_writer_link_since(r->writer, BB_LINK_OTHERS, now_ns);
+  if (!find_both(r, interface, links)) bb_writer_link_anew(r->writer, BB_LINK_OTHERS, now_ns);
   for (int i = 0; i < 2; i++)
     if (links[i] != BB_LINK_UNKNOWN) bb_writer_link_resumed(r->writer, links[i], now_ns);
 }
@@ -624,7 +624,7 @@ static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
   if (no_room || counted.errors - before.errors < first.drops) {
     bb_writer_overflowed(r->writer, all);
     /* After the kernel was asked: what it dropped until then was not heard. */
-    bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+    bb_writer_listen_anew(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
     return INT64_MAX;
   }
   if (first.drops > 0) bb_writer_unfit(r->writer, first.drops);
@@ -655,7 +655,7 @@ static void count_missed(struct bb_receiver *r) {
     const bool first = r->softnet_processed == 0;
     const uint64_t more = advance(&r->softnet_dropped, dropped), processed = advance(&r->softnet_processed, packets);
     if (!first && more > 0) bb_writer_softnet(r->writer, more);
-    if (!first && is_lossy(more, accepted, processed)) bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+    if (!first && is_lossy(more, accepted, processed)) bb_writer_listen_anew(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
   }
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
@@ -667,7 +667,7 @@ static void count_missed(struct bb_receiver *r) {
     const uint64_t more = advance(&road->missed, dropped), came = advance(&road->packets, packets);
     if (first || more == 0) continue;
     if (!road->in_pieces || bb_writer_find_link(r->writer, link->name, false) == BB_LINK_UNKNOWN) bb_writer_link_missed(r->writer, i, more);
-    if (is_lossy(more, here, came)) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
+    if (is_lossy(more, here, came)) bb_writer_link_anew(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
   }
 }
 
@@ -832,10 +832,10 @@ static void hear_interfaces(struct bb_receiver *r) {
     road->lacks = entry != NULL && lacks_destination(r, road, entry->name);
     if (road->lacks && !lacked) road->lacked_ns = bb_clock_ns(CLOCK_MONOTONIC);
     renew_link(r, i, road->went);
-    if (lost) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
+    if (lost) bb_writer_link_anew(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
     road->stirred = road->went = false;
   }
-  if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
+  if (h.others || lost) bb_writer_link_anew(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Once a second all addresses are checked. The kernel reports an address before its routes change, and it does not
@@ -945,7 +945,7 @@ static void count_unjoined(struct bb_receiver *r) {
     const bool is_foreign = i != BB_LINK_OTHERS && is_elsewhere(bb_writer_link(r->writer, i));
     if (is_foreign || (fails[0] && (road->joins[0] || !known)) || (fails[1] && (road->joins[1] || !known))) {
       /* After the kernel was asked: what it failed to join until then was not heard. */
-      bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
+      bb_writer_link_anew(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
       if (road->unjoined_since_ns == 0) road->unjoined_since_ns = now_ns;
       road->unjoined_ns = now_ns;
     } else if (now_ns - road->unjoined_ns > UNJOINED_NS) {
@@ -1127,7 +1127,7 @@ static void drain(struct bb_receiver *r) {
     bb_writer_resumed(r->writer, began_ns);
     r->stood_still_ns += (uint64_t)(began_boot_ns - r->last_end_boot_ns);
   }
-  if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listening_since(r->writer, began_ns);
+  if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listen_anew(r->writer, began_ns);
   const int64_t allowed_ns = count_drops(r, began_ns);
 
   const int64_t distance = clock_distance();
@@ -1308,7 +1308,7 @@ int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer, void (*di
   bb_writer_receive_buffer(r->writer, r->buffer);
   r->last_began_ns = now_ns - r->drain_ns;
   /* Listening begins now, so this is stored before the first heartbeat. */
-  bb_writer_listening_since(r->writer, now_ns);
+  bb_writer_listen_anew(r->writer, now_ns);
   bb_writer_resumed(r->writer, now_ns);
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   find_links(r);

@@ -11,6 +11,7 @@
 
 #include "../beoboard.h"
 #include "../board.h"
+#include "../board_internal.h"
 #include "../board_writer.h"
 #include "../seqlock.h"
 
@@ -81,6 +82,8 @@ static inline struct bb_writer *open_writer(const char *path, uint32_t capacity)
   char why[256];
   struct bb_writer *w = bb_writer_open(&options, why, sizeof why);
   if (w == NULL) fprintf(stderr, "%s\n", why);
+  /* The low bits of a listening-since tell its instance, so here deafness adds nothing to it. */
+  for (uint32_t i = 0; w != NULL && i < BB_LINKS; i++) w->hearing[i].deaf_ns = INT64_MAX;
   /* As the receiver does when it begins: the links that it knows are up. */
   for (uint32_t i = 1; w != NULL && i < LINKS; i++) {
     const int64_t now_ns = rounded(bb_clock_ns(CLOCK_MONOTONIC)) | (int64_t)bb_writer_header(w)->instance;

@@ -242,6 +242,14 @@ export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
   return news;
 }
 
+/** For how long listening will prove nothing, ms: the receiver was deaf, and intervals may have grown meanwhile. */
+export function doubtMs({
+  heartbeatNs,
+  listeningSinceNs,
+}: Pick<LinkEntry, 'heartbeatNs' | 'listeningSinceNs'>): number {
+  return heartbeatNs === 0n ? 0 : Math.max(0, Number(listeningSinceNs - heartbeatNs) / 1e6);
+}
+
 /** For how long a link was listened to, up to its heartbeat, ms. */
 export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number {
   return Math.max(0, Number(heartbeatNs - listeningSinceNs) / 1e6);

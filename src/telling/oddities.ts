@@ -12,6 +12,7 @@ import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, SENDERS_EACH, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import {
   ahead,
+  doubtMs,
   LATELY_MS,
   type LinkNews,
   linkNews,
@@ -414,6 +415,19 @@ function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: read
   return found;
 }
 
+/** That the receiver has not listened for long enough, on a link or at all. */
+function listenedText(where: string, listened: number, doubt: number, silentAfter: number, which: string): string {
+  if (doubt > 0)
+    return (
+      `the receiver was deaf${where}, and intervals may have grown meanwhile: ` +
+      `no node${which} counts as silent for another ${formatDuration(doubt + silentAfter)}`
+    );
+  return (
+    `the receiver has listened${where} for ${formatDuration(listened)} only: ` +
+    `no node${which} counts as silent before ${formatDuration(silentAfter)}`
+  );
+}
+
 /** Links that are down or dark, and links that have been listened to only for a short time; each with its nodes. */
 function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Surveyed[]): Oddity[] {
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
@@ -424,9 +438,7 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
     ...news,
     ...snapshot.links.filter(isNew).map(link => ({
       number: link.number,
-      text:
-        `the receiver has listened on ${oneLine(linkName(link))} for ${formatDuration(listenedMs(link))} only: ` +
-        `no node behind it counts as silent before ${formatDuration(silentAfter)}`,
+      text: listenedText(` on ${oneLine(linkName(link))}`, listenedMs(link), doubtMs(link), silentAfter, ' behind it'),
     })),
   ];
   return told.map(({ number, text }) => ({
@@ -494,12 +506,7 @@ function receiver(snapshot: Snapshot): Oddity[] {
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   if (listened >= silentAfter) return told;
-  return [
-    ...told,
-    say(
-      `the receiver has listened for ${formatDuration(listened)} only: no node counts as silent before ${formatDuration(silentAfter)}`,
-    ),
-  ];
+  return [...told, say(listenedText('', listened, doubtMs(snapshot.evidence), silentAfter, ''))];
 }
 
 /**

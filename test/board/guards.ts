@@ -255,7 +255,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'a link that is down has no heartbeat',
-    [['board_writer.c', 'if ((w->up >> i & 1) != 0) bb_store_release', 'bb_store_release']],
+    without('board_writer.c', '    if ((w->up >> i & 1) == 0) continue;\n'),
     ['litmus silent_state_down', 'litmus silent_tally_leave', 'litmus silent_overview_down'],
   ],
   [
@@ -263,7 +263,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     without(
       'board_links.c',
       '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
-        '  bb_writer_link_since(w, link, now_ns);\n',
+        '  bb_writer_link_anew(w, link, now_ns);\n',
     ),
     ['litmus silent_state_up', 'litmus silent_state_blink', 'litmus silent_overview_up'],
   ],

@@ -725,6 +725,41 @@ function outside(): void {
     t.same(silent, [], `${changes} changes`);
   });
 
+  t.test('a receiver that is deaf while an interval grows: nobody who goes on is silent', async t => {
+    /** When reports were sent, s, and what they said, from the beginning on. */
+    const grow = async (intervalMs: number, seconds: number) => {
+      const machine = new Machine();
+      const { reports, stop } = loopOn(machine, courseOf({ intervalMs }));
+      await machine.pass(BigInt(seconds) * SECOND);
+      await stop();
+      const begun = reports[0]?.t_boot_ns ?? 0n;
+      return reports.map(({ t_boot_ns, interval_ms }) => ({
+        at: Number(t_boot_ns - begun) / 1e9,
+        s: interval_ms / 1000,
+      }));
+    };
+    /** How long the node is silent, s, at most, whenever a deafness of so long begins; by a rule of when listening counts. */
+    const silence = (reports: Awaited<ReturnType<typeof grow>>, deaf: number, doubt: (deaf: number) => number) => {
+      let [worst, i, next] = [0, 0, 0];
+      for (let from = 0.5; from + deaf < (reports.at(-2)?.at ?? 0); from++) {
+        while ((reports[i + 1]?.at ?? 0) <= from) i++;
+        while ((reports[next]?.at ?? 0) <= from + deaf) next++;
+        const last = reports[i] ?? { at: 0, s: 0 };
+        const since = from + deaf + doubt(deaf);
+        worst = Math.max(worst, (reports[next]?.at ?? 0) - Math.max(last.at, since) - 10.5 * Math.max(1, last.s));
+      }
+      return Math.round(worst);
+    };
+    const RULE = (deaf: number) => Math.min(60, deaf / 6);
+    const NONE = () => 0;
+    const [minute, ten] = [await grow(60_000, 3000), await grow(600_000, 16_000)];
+    for (const deaf of [2, 14, 60, 300, 600, 1500]) t.equal(silence(minute, deaf, RULE), 0, `60 s, deaf for ${deaf} s`);
+    for (const deaf of [2, 14, 60, 300, 600, 1380]) t.equal(silence(ten, deaf, RULE), 0, `600 s, deaf for ${deaf} s`);
+    t.ok(silence(minute, 900, NONE) > 30, 'and it is the rule that does it');
+    const long = Math.max(...[7000, 7128, 7256, 7384].map(deaf => silence(ten, deaf, RULE)));
+    t.ok(long > 200, `what remains, as docs/liveness.md tells: ${long} s`);
+  });
+
   t.test('a clock that is far off, and a sender that has sent for 136 years', async t => {
     for (const year of [1970, 2026, 2099, 2500]) {
       const machine = new Machine();
