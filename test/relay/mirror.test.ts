@@ -146,6 +146,23 @@ t.test('a gap: the evidence starts again for all nodes, and an index restores it
   t.same(w.wrong, []);
 });
 
+t.test('a gap of a minute: until an index restores it, intervals may have grown', async t => {
+  const w = world(t);
+  w.run(16n * S);
+  w.network.carrier = (message, from) =>
+    from === 'relay m1' && message.subject.endsWith('.batch') ? [] : [{ message, delay: MS }];
+  w.run(60n * S, undefined, SLOW_TICK);
+  w.network.carrier = (message, from) =>
+    from === 'relay m1' && message.subject.endsWith('.index') ? [] : [{ message, delay: MS }];
+  w.run(5n * S);
+  const listened = () => Number(w.mirror().evidence.heartbeatNs - w.mirror().evidence.listeningSinceNs) / 1e9;
+  t.ok(listened() < -3 && listened() > -11, `ten seconds do not count: ${listened()} s`);
+  w.network.carrier = message => [{ message, delay: MS }];
+  w.run(6n * S);
+  t.ok(listened() > 60, `and then all of it: ${listened()} s`);
+  t.same(w.wrong, []);
+});
+
 t.test('3 s of delay one way, to the mirror and from it', async t => {
   for (const slow of ['mirror', 'relay m1']) {
     const w = world(t);
