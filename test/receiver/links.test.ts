@@ -735,6 +735,7 @@ t.test(
       const [, flags] = /^\d+: br0: <(.*?)>/.exec(line) ?? [];
       if (flags !== undefined) told.push(flags);
     });
+    nodes.mute('x1', now());
     master.ip('link set p1 nomaster');
     for (let i = 0; i < 3; i++) {
       told = [];
