@@ -172,6 +172,18 @@ static void add_refusal(const struct judging *j, const char *name) {
   add(j->out, " (reports in its name are rejected: %s; they may be recordings)", reason == NULL ? "?" : reason);
 }
 
+/* A node that reports more rarely than its receiver allows for is judged as if it did not: by its own interval it is not
+ * late, and may be well. */
+static void add_rarity(const struct judging *j, const struct found *f) {
+  struct beoboard_receiver receiver;
+  if (f->is.interval_ms <= 1000 || f->standing == BY_LINK || beoboard_receiver(j->b, &receiver, sizeof receiver) < 0) return;
+  const int64_t limit_ns = f->state == BEOBOARD_SILENT ? receiver.silent_after_ns : receiver.uncertain_after_ns;
+  if ((double)f->is.age_ns > (double)limit_ns * f->is.interval_ms / 1000) return;
+  add(j->out, " (it reports every ");
+  add_age(j->out, (int64_t)f->is.interval_ms * 1000000);
+  add(j->out, ", and is judged by the receiver's --longest-interval)");
+}
+
 static void add_node(const struct judging *j, size_t i) {
   const struct nodes *nodes = j->question->nodes;
   const struct found *f = &j->found[i];
@@ -185,6 +197,7 @@ static void add_node(const struct judging *j, size_t i) {
   } else if (f->state == BEOBOARD_SILENT) {
     add(out, " has been silent for ");
     add_age(out, f->is.age_ns);
+    add_rarity(j, f);
     add_refusal(j, nodes->board[i]);
   } else if (f->state == BEOBOARD_LEFT) {
     add(out, " left ");
@@ -192,6 +205,7 @@ static void add_node(const struct judging *j, size_t i) {
     add(out, " ago");
   } else {
     add(out, f->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(f->state));
+    if (f->state == BEOBOARD_UNCERTAIN) add_rarity(j, f);
   }
   if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
 }

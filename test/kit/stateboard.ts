@@ -30,15 +30,22 @@ export interface Nodes {
   ill?: readonly string[];
 }
 
+type Limits = Record<'uncertainAfter' | 'silentAfter' | 'longestInterval', number>;
+
 export const numbered = (count: number, from = 1, prefix = 'n') =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i + from).padStart(3, '0')}`);
 
 /** No node's state changes with time while the heartbeat continues; see linkboard.ts. */
-export function makeBoard(t: Teardown, nodes: Nodes, { dark = false, down = [] as string[] } = {}): Made {
+export function makeBoard(
+  t: Teardown,
+  nodes: Nodes,
+  { dark = false, down = [] as string[], ...limits }: { dark?: boolean; down?: string[] } & Partial<Limits> = {},
+): Made {
   const path = boardPath(t);
   const names = Object.values(nodes).flatMap((names: readonly string[]) => names.map(name => name.replace(/@.*/, '')));
   const writer = openWriter({
     ...{ path, cluster: '', capacity: names.length + 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: names },
+    ...limits,
     trust: { keys: [], required: 'none', clockWindow: 60_000 },
   });
   t.teardown(() => writer.close());

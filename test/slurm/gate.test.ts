@@ -102,6 +102,7 @@ const hasLooked = ({ child }: Running, board: string) =>
 const aged = (said: string) => said.replace(/\b\d+[smhd]\b/g, 'AGE').replace(/\b3[56]\d\d s\b/g, 'AGO');
 
 const OPEN = 'yes, fails open: ';
+const RARE = "it reports every AGE, and is judged by the receiver's --longest-interval";
 const CLOSED = 'no, fails closed: ';
 
 // ---- the rules ----
@@ -119,6 +120,12 @@ t.test('every rule', async t => {
   const unsure = makeBoard(t, { live, uncertain: ['u1', 'u2'], silent: ['s1'] });
   const claimed = makeBoard(t, { live, silent: ['s1'] });
   claimed.lay('s1', 0, { interval_ms: 0 });
+  // By a minute nodes are uncertain after 6 s and silent after 60 s, by their ten minutes after 60 s and 600 s.
+  const rare = makeBoard(t, {}, { uncertainAfter: 100, silentAfter: 1000, longestInterval: 60_000 });
+  for (const [name, ago] of [['r1', 10], ['r2', 70]] as const) rare.lay(name, ago, { interval_ms: 600_000 });
+  rare.lay('r3', 70, { interval_ms: 60_000 });
+  rare.writer.listeningSince(monotonicNs() - 100n * S);
+  rare.writer.heartbeat(monotonicNs());
   const far = folder(t);
   const file = (name: string, text: string, mode = 0o644, ageS = 0) => {
     const path = join(far, name);
@@ -147,6 +154,8 @@ t.test('every rule', async t => {
     ['evidence goes before none', board, '--nodes x1,v1,s1', 1, 'no: s1 has been silent for AGE'],
     ['uncertain', unsure, '--nodes u1 --wait 0s', 0, 'yes, though u1 is uncertain: fails open'],
     ['uncertain, closed', unsure, '--nodes u1 --wait 0s --fail=closed', 1, `${CLOSED}u1 is uncertain`],
+    ['uncertain between its reports', rare, '--nodes r1 --wait 0s', 0, `yes, though r1 is uncertain (${RARE}): fails open`],
+    ['silent for less than ten of its reports', rare, '--nodes r2,r3', 1, `no: r2 has been silent for AGE (${RARE}), r3 has been silent for AGE`],
     ['upper case', board, '--nodes N001,S1', 1, 'no: S1 has been silent for AGE'],
     ['an exception', board, `--nodes CN-7 --names ${names}`, 0, ''],
     ['exceptions go before names', board, `--nodes n002 --names ${names}`, 1, 'no: n002 has been silent for AGE'],
