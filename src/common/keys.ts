@@ -15,10 +15,20 @@ export interface Key {
 }
 
 const MOST_LINES = 2;
-/** The largest key file of ours, and what a larger one is. */
-const OURS = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one' };
-/** Files for NATS: creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
-const FOR_NATS = { most: 4 << 20, wrong: 'is not a file for NATS: it is no plain file, or larger than 4 MiB' };
+/** What a file may be: its size, what it is otherwise, and to whom it may be shown. */
+interface Kind {
+  readonly most: number;
+  readonly wrong: string;
+  /** A secret is for its owner alone, a key that is shown comes from one who is trusted, and the rest from anybody. */
+  readonly is: 'secret' | 'shown' | 'open';
+}
+const KEY: Kind = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one', is: 'secret' };
+/** Creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
+const FOR_NATS: Kind = {
+  most: 4 << 20,
+  wrong: 'is not a file for NATS: it is no plain file, or larger than 4 MiB',
+  is: 'secret',
+};
 
 /** The lines of a key file, one or two; throws an InputError. The first key signs, all keys verify. */
 export function parseKeys(text: string): Key[] {
@@ -64,46 +74,38 @@ const chown = (path: string) => `run chown ${userName(process.geteuid?.() ?? 0)}
 
 const DENIED: readonly (string | undefined)[] = ['EACCES', 'EPERM'];
 
-/**
- * Opens a key file and returns its contents. Throws an InputError that begins with the path. `secret`: nobody else may
- * be able to read it.
- */
-function readKeyFile<T>(
-  path: string,
-  secret: boolean,
-  parse: (text: string) => T,
-  { most, wrong } = OURS,
-  also?: number,
-): T {
-  return inNamedFile('keys', () => {
+/** Opens a file, and returns what `parse` makes of its text. Throws an InputError that begins with the path. */
+function readFile<T>(path: string, { most, wrong, is }: Kind, parse: (text: string) => T, also?: number): T {
+  const read = () => {
     let fd: number;
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
-      const isDenied = DENIED.includes((error as NodeJS.ErrnoException).code);
-      const advice = isDenied ? chown(path) : 'name a key file that this user can read';
+      const isDenied = is !== 'open' && DENIED.includes((error as NodeJS.ErrnoException).code);
+      const advice = isDenied ? chown(path) : `name a ${is === 'open' ? '' : 'key '}file that this user can read`;
       const wrong = new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; ${advice}`);
       throw Object.assign(wrong, { isDenied });
     }
     try {
       const { mode, uid, size } = fstatSync(fd);
       if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > most) throw new InputError(wrong);
-      if (!isTrusted(uid, also)) {
+      if (is !== 'open' && !isTrusted(uid, also)) {
         const error = new InputError(`belongs to user ${uid}; it must belong to this user or to root: ${chown(path)}`);
         throw Object.assign(error, { isDenied: true });
       }
-      if (secret && (mode & 0o077) !== 0)
+      if (is === 'secret' && (mode & 0o077) !== 0)
         throw new InputError('can be read by others; run chmod 600, and replace the key if somebody may have read it');
-      if ((mode & 0o022) !== 0)
+      if (is === 'shown' && (mode & 0o022) !== 0)
         throw new InputError('can be written by others; run chmod 644, and check what is in it');
-      return parse(readFileSync(fd, 'latin1'));
+      return parse(readFileSync(fd, 'utf8'));
     } catch (error) {
       const isDenied = error instanceof InputError && error.isDenied;
       throw Object.assign(new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`), { isDenied });
     } finally {
       closeSync(fd);
     }
-  });
+  };
+  return is === 'open' ? read() : inNamedFile('keys', read);
 }
 
 /**
@@ -111,30 +113,17 @@ function readKeyFile<T>(
  * an InputError that begins with the path.
  */
 export function readKeys(path: string, also?: number): Key[] {
-  return readKeyFile(path, true, parseKeys, OURS, also);
+  return readFile(path, KEY, parseKeys, also);
 }
 
-/**
- * A secret for NATS: the text of a file that only its owner (root or ourselves) can read. Throws an InputError
- * likewise.
- */
-export function readSecret(path: string): string {
-  return readKeyFile(path, true, text => text, FOR_NATS);
+/** What `parse` makes of a secret for NATS, which only its owner (root or ourselves) can read; throws likewise. */
+export function readSecret<T>(path: string, parse: (text: string) => T): T {
+  return readFile(path, FOR_NATS, parse);
 }
 
-/** Certificates, which may belong to anybody; throws an InputError likewise. */
+/** Certificates, which may belong to anybody; throws likewise. */
 export function readCertificates(path: string): string {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    const { mode, size } = fstatSync(fd);
-    if ((mode & constants.S_IFMT) === constants.S_IFREG && size <= FOR_NATS.most) return readFileSync(fd, 'latin1');
-  } catch (error) {
-    throw new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}`);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-  throw new InputError(`${oneLine(path)}: ${FOR_NATS.wrong}`);
+  return readFile(path, { ...FOR_NATS, is: 'open' }, text => text);
 }
 
 /** DER of an Ed25519 key before its 32 bytes: RFC 8410. */
@@ -170,13 +159,13 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
  * path.
  */
 export function readRelayKey(path: string): KeyObject {
-  const seed = readKeyFile(path, true, text => parseRelayKey(text, 'relay'));
+  const seed = readFile(path, KEY, text => parseRelayKey(text, 'relay'));
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 
 /** The key by which a relay is verified; likewise, and nobody else may be able to write the file. */
 export function readRelayPublicKey(path: string): KeyObject {
-  const bytes = readKeyFile(path, false, text => parseRelayKey(text, 'relay-public'));
+  const bytes = readFile(path, { ...KEY, is: 'shown' }, text => parseRelayKey(text, 'relay-public'));
   return createPublicKey({ key: Buffer.concat([PUBLIC_DER, bytes]), format: 'der', type: 'spki' });
 }
 

@@ -61,20 +61,12 @@ export function parseCreds(text: string): Authenticator {
   return jwtAuthenticator(jwt, seedOf(seed));
 }
 
-function parseLogin(text: string): Authenticator {
-  const [, user, password] = /^([^:\n]*):(.*)$/.exec(text.trim()) ?? [];
+/** The line of a login's file: a password is all up to its end, blanks as well. Throws an InputError. */
+export function parseLogin(text: string): Authenticator {
+  const [, user, password] = /^\ufeff?([^:\r\n]*):([^\r\n]*)[\r\n]*$/.exec(text) ?? [];
   if (user === undefined || password === undefined) throw new InputError('is not one line USER:PASSWORD; write it so');
+  if (text.includes('\ufffd')) throw new InputError('is not text in UTF-8, as NATS has passwords; write it so');
   return usernamePasswordAuthenticator(user, password);
-}
-
-/** What `parse` makes of a secret file; an InputError of it begins with the path. */
-function ofSecret(path: string, parse: (text: string) => Authenticator): Authenticator {
-  const text = readSecret(path);
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new InputError(`${oneLine(path)}: ${(error as Error).message}`);
-  }
 }
 
 function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): SecureContextOptions | undefined {
@@ -84,7 +76,7 @@ function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): SecureCo
   const tls = {
     ...(natsCa !== undefined && { ca: readCertificates(natsCa) }),
     ...(natsCert !== undefined && { cert: readCertificates(natsCert) }),
-    ...(natsCertKey !== undefined && { key: readSecret(natsCertKey) }),
+    ...(natsCertKey !== undefined && { key: readSecret(natsCertKey, text => text) }),
   };
   try {
     // An authority that cannot be read would only be left out.
@@ -109,7 +101,7 @@ export function accessOf(options: AccessOptions): Access {
   const tls = tlsOf(options);
   const [kind] = kinds;
   return {
-    ...(kind?.path !== undefined && { authenticator: ofSecret(kind.path, kind.parse) }),
+    ...(kind?.path !== undefined && { authenticator: readSecret(kind.path, kind.parse) }),
     ...(tls !== undefined && { tls }),
   };
 }

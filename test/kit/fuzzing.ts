@@ -16,7 +16,7 @@ import { InputError } from '../../src/common/text.js';
 import { LINE_MAX, parseQuery } from '../../src/ganglia-xml/query.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
-import { parseCreds, parseNkey } from '../../src/relay/natsaccess.js';
+import { parseCreds, parseLogin, parseNkey } from '../../src/relay/natsaccess.js';
 import { parseBootId } from '../../src/sender/collect/bootid.js';
 import { parseCpuTimes } from '../../src/sender/collect/cpugroups.js';
 import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
@@ -787,7 +787,7 @@ export function textTargets(place: string): TextTarget[] {
       seeds: [NKEY, `-----BEGIN A-----\nx\n------END A------\n\n-----BEGIN B-----\n${NKEY}\n------END B------\n`],
       check(text) {
         let taken = false;
-        for (const parse of [parseNkey, parseCreds])
+        for (const parse of [parseNkey, parseCreds, parseLogin])
           try {
             parse(text);
             taken = true;

@@ -131,6 +131,21 @@ t.test('an nkey', { skip }, async t => {
   t.ok(await isOut(await entry(t, server, { natsNkey: stranger }), /cannot connect.*Authorization/i), 'a stranger');
 });
 
+t.test('users and passwords of any characters', { skip }, async t => {
+  const at = folder(t);
+  const password = ' pä:ß “密码” 🔑 ';
+  const server = await serverOf(t, at, `${BRISK}authorization { user: "jürgen", password: "${password}" }\n`);
+  for (const end of ['', '\n', '\r\n']) {
+    const joined = await entry(t, server, { natsLogin: secret(at, 'login', `jürgen:${password}${end}`) });
+    await isIn(joined);
+  }
+  const old = join(at, 'old');
+  writeFileSync(old, 'jürgen:pä\n', { mode: 0o600, encoding: 'latin1' });
+  await t.rejects(entry(t, server, { natsLogin: old }), /old: is not text in UTF-8/);
+  for (const text of ['u', 'u:p\nv:q', ''])
+    await t.rejects(entry(t, server, { natsLogin: secret(at, 'no', text) }), /no: is not one line USER:PASSWORD/);
+});
+
 /** A NATS JWT, signed by its issuer, as `nsc` makes it. */
 function claim(issuer: nkeys.KeyPair, subject: string, name: string, nats: object): string {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
