@@ -14,6 +14,8 @@ const FED_MS = 3000;
 const MUCH_BYTES = 8 << 20;
 /** How often clients that wait for a place look, ms. */
 const WAIT_MS = 50;
+/** So many that have not asked yet may wait beside those that fill all places, until they ask. */
+const MOST_BESIDE = 32;
 
 /** The class of those that read. */
 const READS = 3;
@@ -122,12 +124,6 @@ export class Guest {
   }
 }
 
-const least = (guests: readonly Guest[], now: number): Guest =>
-  guests.reduce((a, b) => {
-    const [x, y] = [a.standing(now), b.standing(now)];
-    return y[0] < x[0] || (y[0] === x[0] && y[1] < x[1]) ? b : a;
-  });
-
 /** How many there are from each address. */
 export function countFrom(guests: Iterable<Guest>): Map<string, number> {
   const counts = new Map<string, number>();
@@ -135,18 +131,33 @@ export function countFrom(guests: Iterable<Guest>): Map<string, number> {
   return counts;
 }
 
-/** The one that has to go. One that has just come never takes the place of one that reads: it goes itself then. */
-export function loser<G extends Guest>(guests: Iterable<G>): G {
+/** Of the address with the most of them the one that gets on least. */
+function leastOfMost<G extends Guest>(guests: readonly G[], now: number): G {
+  const counts = countFrom(guests);
+  const most = Math.max(...counts.values());
+  return guests
+    .filter(({ from }) => counts.get(from) === most)
+    .reduce((a, b) => {
+      const [x, y] = [a.standing(now), b.standing(now)];
+      return y[0] < x[0] || (y[0] === x[0] && y[1] < x[1]) ? b : a;
+    });
+}
+
+/**
+ * The one that has to go if there are more than `most`; undefined: none, or not yet. Only one that asks takes the place
+ * of one that reads: until then it stays beside those that fill all places.
+ */
+export function loser<G extends Guest>(guests: Iterable<G>, most = 0): G | undefined {
   const all = [...guests];
+  if (all.length <= most) return undefined;
   for (const guest of all) guest.look();
   const now = performance.now();
-  const counts = countFrom(all);
-  const most = Math.max(...counts.values());
-  const found = least(
-    all.filter(({ from }) => counts.get(from) === most),
-    now,
-  );
-  return (found.standing(now)[0] < READS ? found : least(all, now)) as G;
+  const found = leastOfMost(all, now);
+  if (found.standing(now)[0] < READS) return found;
+  const asked = all.filter(guest => guest.busySince !== undefined);
+  if (asked.length > most) return leastOfMost(asked, now);
+  const silent = all.filter(guest => guest.busySince === undefined);
+  return silent.length > MOST_BESIDE ? leastOfMost(silent, now) : undefined;
 }
 
 /** Places for clients whose answers keep or cost much until they are read; the others wait for one. */

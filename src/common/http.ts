@@ -203,7 +203,13 @@ export class HttpServer {
   #admit(socket: Socket): void {
     this.#clients.set(socket, new Client(socket, this.#originOf(socket), this.#unread));
     socket.once('close', () => this.#clients.delete(socket));
-    if (this.#clients.size > this.#most) this.#drop(loser(this.#clients.values()));
+    this.#makeRoom();
+  }
+
+  /** Somebody has come, or asks. */
+  #makeRoom(): void {
+    const gone = loser(this.#clients.values(), this.#most);
+    if (gone !== undefined) this.#drop(gone);
   }
 
   async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -223,6 +229,7 @@ export class HttpServer {
       client.kept = 0;
       client.end();
     });
+    this.#makeRoom();
     try {
       await this.#send(request, response, client, await this.#answer(request));
       this.counts.served++;
@@ -325,7 +332,8 @@ export class HttpServer {
   #keep(client: Client, bytes: number): void {
     client.kept = bytes;
     const keeping = [...this.#clients.values()].filter(({ kept }) => kept > 0);
-    if (keeping.length > 1 && keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.#drop(loser(keeping));
+    const gone = keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT ? loser(keeping, 1) : undefined;
+    if (gone !== undefined) this.#drop(gone);
   }
 
   /** Feeds a client until it is gone. */
@@ -361,11 +369,10 @@ export class HttpServer {
     }
   }
 
-  #drop({ socket, response }: Client): void {
-    const isAnswered = response === undefined;
+  #drop({ socket, busySince }: Client): void {
     this.#clients.delete(socket);
     // The last answer may still be on its way, and will arrive.
-    if (isAnswered) socket.destroy();
+    if (busySince === undefined) socket.destroy();
     else {
       this.counts.stuck++;
       socket.resetAndDestroy();

@@ -3,7 +3,7 @@
 
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Address, Network } from '../common/addresses.js';
+import { type Address, type Network, plainName } from '../common/addresses.js';
 import { Guest, loser, originOf, type Unread } from '../common/crowd.js';
 import { listenAt } from '../common/listening.js';
 
@@ -109,7 +109,7 @@ function trust(networks: readonly Network[]): (socket: Socket) => boolean {
   for (const { host, bits } of [{ host: '127.0.0.0', bits: 8 }, { host: '::1', bits: 128 }, ...networks])
     list.addSubnet(host, bits, isIPv6(host) ? 'ipv6' : 'ipv4');
   return ({ remoteAddress = '' }) => {
-    const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+    const address = plainName(remoteAddress);
     return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   };
 }
@@ -162,10 +162,11 @@ export class Ports {
     const client = new Client(socket, this.#originOf(socket), this.unread);
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
-    if (this.#clients.size > MOST_CLIENTS) this.#drop(loser(this.#clients));
+    this.#makeRoom();
     try {
       const answer = await serve(client);
       client.begin();
+      this.#makeRoom();
       if (answer !== undefined) await this.#send(client, answer);
       this.#end(client);
     } catch {
@@ -178,6 +179,12 @@ export class Ports {
       if (!client.dropped) this.counts.left++;
       if (!socket.destroyed) socket.resetAndDestroy();
     }
+  }
+
+  /** Somebody has come, or asks. */
+  #makeRoom(): void {
+    const gone = loser(this.#clients, MOST_CLIENTS);
+    if (gone !== undefined) this.#drop(gone);
   }
 
   async #send(client: Client, answer: Answer): Promise<void> {
@@ -216,7 +223,7 @@ export class Ports {
   }
 
   #drop(client: Client): void {
-    if (!client.answered) this.counts.stuck++;
+    if (client.busySince !== undefined) this.counts.stuck++;
     client.dropped = true;
     this.#clients.delete(client);
     cut(client);

@@ -93,7 +93,7 @@ class Client extends Guest {
   constructor(
     socket: Socket,
     from: string,
-    readonly server: Pick<Conversations, 'answer' | 'counts' | 'isSmall' | 'places' | 'unread'>,
+    readonly server: Pick<Conversations, 'answer' | 'counts' | 'isSmall' | 'limit' | 'places' | 'unread'>,
   ) {
     super(socket, from, server.unread);
   }
@@ -123,6 +123,7 @@ class Client extends Guest {
   async #reply(command: Command): Promise<void> {
     const { answer, counts, isSmall, places } = this.server;
     this.begin();
+    this.server.limit();
     if (command.kind === 'bad') counts.bad++;
     const isLarge = !isSmall(command);
     if (isLarge) await places.enter(this);
@@ -193,9 +194,12 @@ export class Conversations {
     const client = new Client(socket, this.#originOf(socket), this);
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
-    if (this.#clients.size > MOST_CLIENTS) this.#drop(loser(this.#clients));
+    this.limit();
     try {
-      if (!(await client.serve())) return this.#drop(client);
+      if (!(await client.serve())) {
+        this.counts.stuck++;
+        return this.#drop(client);
+      }
       socket.end();
       socket.setTimeout(this.patience, () => socket.destroy());
     } catch {
@@ -209,14 +213,21 @@ export class Conversations {
     for (const client of this.#clients) if (client.isStuck(now, this.patience)) this.#drop(client);
   }
 
+  /** Disconnects one if there are too many: somebody has come, or asks. */
+  limit(): void {
+    const gone = loser(this.#clients, MOST_CLIENTS);
+    if (gone !== undefined) this.#drop(gone);
+  }
+
   /** Disconnects one of those that are being answered; a client that is alone may use all the room. */
   makeRoom(): void {
     const answering = [...this.#clients].filter(({ busySince }) => busySince !== undefined);
-    if (answering.length > 1) this.#drop(loser(answering));
+    const gone = loser(answering, 1);
+    if (gone !== undefined) this.#drop(gone);
   }
 
   #drop(client: Client): void {
-    this.counts.stuck++;
+    if (client.busySince !== undefined) this.counts.stuck++;
     this.#clients.delete(client);
     client.socket.resetAndDestroy();
   }

@@ -53,16 +53,23 @@ t.test('who has to go', t => {
   const stuckStream = guest('a', 60_000, 9000, 1000, 100, true);
   const fast = guest('a', 2000, 0, 0, 1e9);
   const other = guest('b', undefined, 9000);
-  const rows: [what: string, all: Guest[], goes: Guest][] = [
+  const asking = guest('b', 0, 0);
+  const beside = Array.from({ length: 33 }, (_, i) => guest('b', undefined, i));
+  const rows: [what: string, all: Guest[], goes: Guest | undefined, most?: number][] = [
+    ['nobody where there is room', [silent, fresh], undefined, 2],
     ['the one that is silent for longest', [silent, fresh, stream, stuckStream, fast], silent],
     ['a stream that reads nothing', [fresh, stream, stuckStream, fast], stuckStream],
     ['one that has just come, not one that reads', [stream, fresh, fast], fresh],
     ['one of the address with the most', [other, silent, fresh], silent],
-    ['not where all of that address read', [other, stream, fast], other],
+    ['nobody where all of that address read, for one that has asked nothing', [other, stream, fast], undefined, 2],
+    ['one of that address for one that asks', [asking, stream, fast], fast, 2],
+    ['also if there are others that have asked nothing', [asking, other, stream, stream, fast], fast, 3],
+    ['one of too many that have asked nothing', [...Array(40).fill(stream), ...beside], beside[32], 40],
+    ['none of fewer', [...Array(40).fill(stream), ...beside.slice(1)], undefined, 40],
   ];
-  for (const [what, all, goes] of rows) {
-    t.equal(loser(all), goes, what);
-    t.equal(loser([...all].reverse()), goes, `${what}, in another order`);
+  for (const [what, all, goes, most = all.length - 1] of rows) {
+    t.equal(loser(all, most), goes, what);
+    t.equal(loser([...all].reverse(), most), goes, `${what}, in another order`);
   }
   t.end();
 });
@@ -108,12 +115,21 @@ t.test('silent connections take no place of streams that are read', async t => {
   await until('the others have gone for one another', () => gone === 95);
   t.equal(cut, 0);
   // Where all places are those of streams that are read, one more goes itself.
-  for (let i = 0; i < 5; i++) (await client(t, port, '/')).resume();
-  await until('ten streams', () => server.clients === 10);
+  for (let i = 0; i < 5; i++) await once((await client(t, port, '/')).resume(), 'data');
   const late = await client(t, port);
   late.resume();
   await once(late, 'close');
   t.equal(cut, 0);
+  // Who comes from elsewhere stays beside them, and takes a place when it asks.
+  const others = await Promise.all(Array.from({ length: 3 }, () => client(t, port, undefined, '127.0.0.2')));
+  await until('it has come', () => server.clients === 13);
+  t.equal(server.counts.stuck, 0);
+  for (const [i, other] of others.entries()) {
+    other.write('GET / HTTP/1.0\r\nHost: localhost\r\n\r\n');
+    await once(other.resume(), 'data');
+    t.equal(server.counts.stuck, i + 1, 'one of those that have all places goes');
+  }
+  t.equal(server.clients, 10);
 });
 
 t.test('slow readers', async t => {
@@ -131,17 +147,28 @@ t.test('slow readers', async t => {
   };
   // With so much patience nobody is cut off for that alone.
   const { server, port } = await serving(t, respond, { patience: 3_600_000 });
-  const slow = await Promise.all(Array.from({ length: 60 }, () => client(t, port, '/')));
-  await until('all have asked', () => begun === 60);
+  const slow: Socket[] = [];
   // They read all the time, but little.
   const reading = setInterval(() => {
     for (const socket of slow) socket.read(1 << 16);
   }, 20);
   t.teardown(() => clearInterval(reading));
+  const more = async (count: number) => {
+    slow.push(...(await Promise.all(Array.from({ length: count }, () => client(t, port, '/')))));
+    await until('all have asked', () => begun === slow.length);
+  };
+  await more(4);
   for (const path of ['/memory', '/small', '/sentence'])
     t.match(await text((await client(t, port, path)).resume()), /^HTTP\/1\.1 200 /, `${path} does not wait`);
   t.equal(server.counts.stuck, 0, 'for nobody');
-  const whole = await text((await client(t, port, '/', '127.0.0.2')).resume());
-  t.ok(whole.length > 64 * MIB, 'who comes from elsewhere has its place');
+  const fromElsewhere = async (address: string) => {
+    const whole = await text((await client(t, port, '/', address)).resume());
+    t.ok(whole.length > 64 * MIB, 'who comes from elsewhere has its place');
+  };
+  await fromElsewhere('127.0.0.2');
   t.equal(server.counts.stuck, 1, 'in place of one of those');
+  // Many of the same address wait for one, but not before it.
+  begun--;
+  await more(56);
+  await fromElsewhere('127.0.0.3');
 });
