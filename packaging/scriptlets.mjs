@@ -85,6 +85,34 @@ if [ -f $own ] && [ "$(stat -c %U $own)" = beoboard-send ]; then
   chown beoboard:beoboard $own
   echo "beoboard: this is no master any more, and its sender the user beoboard: $own belongs to it again"
 fi`;
+/** The secrets that the options of the relay name; a path is meant from /, as by its unit. */
+const RELAYS_FILES = String.raw`sed -n "s#^${BLANKS}[\"']\{0,1\}\(key-file\|nats-\(login\|creds\|nkey\|cert-key\)\)[\"']\{0,1\}${BLANKS}=${BLANKS}[\"']/*\([^\"']*\)[\"'].*#/\3#p" /etc/beoboard/relay.toml`;
+const OF_RELAY = 'User=beoboard-relay';
+/**
+ * The relay cannot read what belongs to beoboard: its secrets are given to it, unless another program needs them, or
+ * somebody else than root could put another file in their place.
+ */
+const GIVE_TO_RELAY = `if grep -qsx ${OF_RELAY} /usr/lib/systemd/system/beoboard-relay.service && [ -f /etc/beoboard/relay.toml ]; then
+  ${RELAYS_FILES} | while read -r file; do
+    if [ -f "$file" ] && [ "$(stat -L -c %U "$file")" = beoboard ]; then
+      if [ ! -L "$file" ] && [ "$(stat -c %U "$(dirname "$file")")" = root ] &&
+        ! grep -qsF "$file" /etc/beoboard/receive.toml /etc/beoboard/mirror.toml /etc/beoboard/send.toml; then
+        chown -h beoboard-relay:beoboard-relay "$file"
+        echo "beoboard: the relay is the user beoboard-relay: $file belongs to it now"
+      else
+        echo "beoboard: the relay is the user beoboard-relay, and cannot read $file: make a copy for it (install -m 600 -o beoboard-relay), and name that in /etc/beoboard/relay.toml"
+      fi
+    fi
+  done
+fi`;
+const GIVE_BACK_OF_RELAY = `if [ -f /etc/beoboard/relay.toml ]; then
+  ${RELAYS_FILES} | while read -r file; do
+    if [ -f "$file" ] && [ "$(stat -c %U "$file")" = beoboard-relay ]; then
+      chown -h beoboard:beoboard "$file"
+      echo "beoboard: $file belongs to the user beoboard again"
+    fi
+  done
+fi`;
 /** The sender of another package, whose user has changed. */
 const OTHER_SENDER = 'beoboard-send.service';
 /** dpkg goes back to an older version, which may know nothing of this. */
@@ -107,6 +135,7 @@ export function debScripts(pack) {
     postinst: lines(
       setUp(pack),
       hasSender(pack) && TAKE_KEY,
+      makesMaster(pack) && GIVE_TO_RELAY,
       forEach('unit', enabled, ...enable),
       forEach('unit', disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
       when(
@@ -130,7 +159,7 @@ export function debScripts(pack) {
         about(disabled, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
         when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
       ),
-      makesMaster(pack) && when(`[ "$1" = remove ] || { ${DOWNGRADE}; }`, GIVE_KEY_BACK),
+      makesMaster(pack) && when(`[ "$1" = remove ] || { ${DOWNGRADE}; }`, GIVE_KEY_BACK, GIVE_BACK_OF_RELAY),
     ),
     postrm: lines(
       when(`[ "$1" = remove ] && ${RUNS}`, reload, makesMaster(pack) && about([OTHER_SENDER], restart)),
@@ -163,6 +192,7 @@ export function rpmScripts(pack) {
     post: lines(
       setUp(pack),
       hasSender(pack) && TAKE_KEY,
+      makesMaster(pack) && GIVE_TO_RELAY,
       ldconfig,
       // The presets of the system decide whether a unit starts at boot; those of EL say no.
       when('[ "$1" -eq 1 ]', about(all, quietly('systemctl --no-reload preset UNITS'))),
@@ -177,6 +207,8 @@ export function rpmScripts(pack) {
       ldconfig,
       // Also after the way back to an older version.
       makesMaster(pack) && when('[ ! -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ]', GIVE_KEY_BACK),
+      makesMaster(pack) &&
+        when(`! grep -qsx ${OF_RELAY} /usr/lib/systemd/system/beoboard-relay.service`, GIVE_BACK_OF_RELAY),
       when(
         RUNS,
         reload,

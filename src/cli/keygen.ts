@@ -24,7 +24,7 @@ import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../c
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
-import { DAEMON, findUser, type User, userName } from '../common/users.js';
+import { DAEMON, findUser, RELAY, type User, userName } from '../common/users.js';
 import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({
@@ -41,10 +41,12 @@ export const verb = defineVerb({
     'beoboard keygen --relay /etc/beoboard/relay.key',
   ],
   notes:
-    "Files are made with mode 0600; existing files are never overwritten. As root, the cluster's and a relay's secret key belong to the user beoboard if there is one, and keys of --nodes to root; --owner names another. Root makes no file in a folder of another user, or that others can write. With --nodes and a directory, each node's key goes to NODE.key in it; several nodes need a directory, which is created if missing. - writes to stdout. Whoever has the cluster key can send reports for every node. With node keys it stays on the master, where receivers derive the node keys from it. Exit codes: 0 made, 1 not made.",
+    "Files are made with mode 0600; existing files are never overwritten. As root, the cluster's key belongs to the user beoboard and a relay's to beoboard-relay, if there are such users, and keys of --nodes to root; --owner names another. Root makes no file in a folder of another user, or that others can write. With --nodes and a directory, each node's key goes to NODE.key in it; several nodes need a directory, which is created if missing. - writes to stdout. Whoever has the cluster key can send reports for every node. With node keys it stays on the master, where receivers derive the node keys from it. Exit codes: 0 made, 1 not made.",
 });
 
 const SECRET_BYTES = 32;
+const SECRET_MODE = 0o600;
+const ROOT: User = { name: 'root', uid: 0, gid: 0 };
 
 function isDirectory(path: string): boolean {
   return path.endsWith('/') || (existsSync(path) && lstatSync(path).isDirectory());
@@ -100,14 +102,20 @@ function openFolder(path: string, owner: User | undefined): number {
  * Writes a file that was not there, by default for its owner alone: under another name until it belongs to that user
  * and holds everything.
  */
-function make(path: string, text: string, owner: User | undefined, mode = 0o600): void {
+function make(path: string, text: string, owner: User | undefined, mode = SECRET_MODE): void {
   const folder = openFolder(dirname(path), owner);
   const at = (name: string) => `/proc/self/fd/${folder}/${name}`;
   const made = at(`.${basename(path).slice(0, 200)}.${randomBytes(8).toString('hex')}`);
   try {
-    const fd = openSync(made, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+    const fd = openSync(
+      made,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      SECRET_MODE,
+    );
     try {
-      if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
+      // Whoever trusts a public half trusts root's.
+      const { uid, gid } = mode === SECRET_MODE ? (owner ?? ROOT) : ROOT;
+      if (owner !== undefined) fchownSync(fd, uid, gid);
       writeSync(fd, text);
       fchmodSync(fd, mode); // whatever the umask took
       fsyncSync(fd);
@@ -159,11 +167,11 @@ function makeAll(
 const isRoot = () => process.geteuid?.() === 0;
 
 /**
- * To whom the files belong; undefined: to us, who are not root. By default the keys of a master belong to the user of
- * its daemons, if there is one, and those of nodes, which are only copied from here, to root.
+ * To whom the files belong; undefined: to us, who are not root. By default they belong to the first of these users that
+ * there is, who reads them, or to root.
  */
-function ownerOf(given: number | string | undefined, ofNodes: boolean): User | undefined {
-  if (given === undefined) return isRoot() ? ((ofNodes ? undefined : findUser(DAEMON)) ?? ROOT) : undefined;
+function ownerOf(given: number | string | undefined, readers: readonly string[]): User | undefined {
+  if (given === undefined) return isRoot() ? (readers.map(findUser).find(Boolean) ?? ROOT) : undefined;
   const id = Number(given);
   const user = Number.isInteger(id)
     ? (findUser(userName(id)) ?? { name: String(id), uid: id, gid: id })
@@ -177,8 +185,6 @@ function ownerOf(given: number | string | undefined, ofNodes: boolean): User | u
   if (user.uid === process.geteuid?.()) return undefined;
   throw new UsageError(verb.name, '--owner: only root can give files to another user; leave it out');
 }
-
-const ROOT: User = { name: 'root', uid: 0, gid: 0 };
 
 /** What is asked for: the keys, each with the lines of its file. */
 function read(argv: string[]) {
@@ -204,14 +210,16 @@ function read(argv: string[]) {
   const nodes = [...new Set(values.nodes)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
-  return { file, owner, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile, ownerOf(owner, true)?.uid)) };
+  return { file, owner, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile, ownerOf(owner, [])?.uid)) };
 }
 
 export async function main(argv: string[]): Promise<number> {
   const asked = read(argv);
   const { file } = asked;
   if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
-  const owner = file === '-' ? undefined : ownerOf(asked.owner, asked.nodes !== undefined);
+  // Keys of nodes are only copied from here.
+  const readers = asked.nodes !== undefined ? [] : asked.relay !== undefined ? [RELAY, DAEMON] : [DAEMON];
+  const owner = file === '-' ? undefined : ownerOf(asked.owner, readers);
   // Where there is nothing to choose from, it is as with any file.
   const isChosen = asked.owner !== undefined || findUser(DAEMON) !== undefined;
   const whose = owner !== undefined && isChosen ? `; owner: ${owner.name}` : '';

@@ -3,7 +3,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { InputError, inNamedFile, oneLine, whyUnreadable } from './text.js';
-import { DAEMON, findUser, userName } from './users.js';
+import { DAEMON, findUser, RELAY, userName } from './users.js';
 
 /** The contents of a line of a key file. */
 export interface Key {
@@ -118,7 +118,7 @@ export function readKeys(path: string, also?: number): Key[] {
 
 /** What `parse` makes of a secret for NATS, which only its owner (root or ourselves) can read; throws likewise. */
 export function readSecret<T>(path: string, parse: (text: string) => T): T {
-  return readFile(path, FOR_NATS, parse);
+  return readFile(path, FOR_NATS, parse, findUser(RELAY)?.uid);
 }
 
 /** Certificates, which may belong to anybody; throws likewise. */
@@ -159,7 +159,7 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
  * path.
  */
 export function readRelayKey(path: string): KeyObject {
-  const seed = readFile(path, KEY, text => parseRelayKey(text, 'relay'));
+  const seed = readFile(path, KEY, text => parseRelayKey(text, 'relay'), findUser(RELAY)?.uid);
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 

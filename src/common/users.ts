@@ -5,6 +5,9 @@ import { readFileSync } from 'node:fs';
 /** The user whose daemons read keys, and to whom the board and the cluster's key belong. */
 export const DAEMON = 'beoboard';
 
+/** The user of a master's relay, to whom its key belongs. */
+export const RELAY = 'beoboard-relay';
+
 export interface User {
   readonly name: string;
   readonly uid: number;

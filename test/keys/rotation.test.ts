@@ -20,6 +20,7 @@ import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
 const BEOBOARD = 990;
+const RELAY = BEOBOARD + 2;
 const NODES = ['node001', 'node002', 'node129'];
 
 /** Programs of a site: nodes are folders under /run/nodes, which lie at /etc/beoboard for what runs there. */
@@ -29,14 +30,16 @@ const PROGRAMS = {
   'at-node': 'mount --bind /run/nodes/$1 /etc/beoboard && export AT=$1 && shift && exec "$@"',
   // Of a node, or of the master.
   systemctl: 'kill -HUP $(cat /run/$2$AT.pid)',
-  daemon: 'echo $$ >/run/$1$AT.pid; shift; exec setpriv --reuid=beoboard --regid=beoboard --clear-groups "$@"',
+  daemon: 'echo $$ >/run/$1$AT.pid; shift; exec as beoboard "$@"',
+  as: 'user=$1; shift; exec setpriv --reuid=$user --regid=$user --clear-groups "$@"',
 };
 const SETUP = `
 mount -t tmpfs none /run && mount -t tmpfs none /dev/shm && mkdir /run/bin /run/nodes /run/etc /run/etc.work
 mount -t overlay -o lowerdir=/etc,upperdir=/run/etc,workdir=/run/etc.work none /etc
-sed -i -E '/^beoboard(-send)?:/d' /etc/passwd /etc/group
+sed -i -E '/^beoboard(-send|-relay)?:/d' /etc/passwd /etc/group
 echo beoboard:x:${BEOBOARD}:${BEOBOARD}::/:/bin/sh >>/etc/passwd && echo beoboard:x:${BEOBOARD}: >>/etc/group
 echo beoboard-send:x:${BEOBOARD + 1}:${BEOBOARD + 1}::/:/bin/sh >>/etc/passwd && echo beoboard-send:x:${BEOBOARD + 1}: >>/etc/group
+echo beoboard-relay:x:${RELAY}:${RELAY}::/:/bin/sh >>/etc/passwd && echo beoboard-relay:x:${RELAY}: >>/etc/group
 rm -rf /etc/beoboard && install -d -o beoboard /dev/shm/beoboard
 for node in ${NODES.join(' ')}; do mkdir /run/nodes/$node; done
 ip link set lo up
@@ -214,17 +217,22 @@ if (!INSIDE) {
     // Relay and NATS.
     for (const holds of ['keygen --relay', 'mirror-login1'])
       for (const command of fence('sites.md', holds)) if (!/^apt-get/.test(command)) perform(command);
-    for (const name of ['relay.key', 'relay.login', 'mirror.login'])
-      t.match(statSync(`/etc/beoboard/${name}`), { uid: BEOBOARD, mode: 0o100600 });
+    for (const [name, uid, mode] of [
+      ['relay.key', RELAY, 0o100600],
+      ['relay.key.pub', 0, 0o100644],
+      ['relay.login', RELAY, 0o100600],
+      ['mirror.login', BEOBOARD, 0o100600],
+    ] as const)
+      t.match(statSync(`/etc/beoboard/${name}`), { uid, mode }, name);
 
     perform('chown root: /etc/beoboard/relay.key');
     const relay = start(
       t,
       'relay',
-      'env NOTIFY_SOCKET=/run/none daemon relay beoboard relay --nats nats://127.0.0.1 --site home --key-file /etc/beoboard/relay.key',
+      'env NOTIFY_SOCKET=/run/none as beoboard-relay beoboard relay --nats nats://127.0.0.1 --site home --key-file /etc/beoboard/relay.key',
     );
     t.same(await once(relay.child, 'exit'), [1, null]);
-    t.match(relay.said(), /permission denied; run chown beoboard: /);
+    t.match(relay.said(), /permission denied; run chown beoboard-relay: /);
 
     // What root does not write into.
     perform('mkdir -m 777 /run/open && install -d -o nobody /run/theirs && ln -s /etc/beoboard /run/link');

@@ -147,15 +147,15 @@ t.test('the board outlives the units, and the receiver may ask the kernel about 
   t.not(receiver.get('PrivateNetwork')?.[0], 'yes');
 });
 
-t.test('on a master only receiver, mirror and relay are the user of the board', async t => {
+t.test('on a master only receiver and mirror are the user of the board', async t => {
   const users = (dropIn?: string) =>
     Object.fromEntries(SERVICES.map(name => [name, readUnit(name, SENDERS.includes(name) ? dropIn : undefined)]));
   const those = (units: Record<string, Map<string, string[]>>) =>
     Object.keys(units).filter(name => units[name]?.get('User')?.[0] === 'beoboard');
-  const owners = ['mirror', 'receive', 'relay'].map(name => `beoboard-${name}.service`);
+  const owners = ['mirror', 'receive'].map(name => `beoboard-${name}.service`);
   t.same(those(users()), [...owners, ...SENDERS].sort());
   t.same(those(users(ON_MASTER)), owners);
-  t.equal(readUnit('beoboard-slurm.service').get('User')?.[0], 'beoboard-slurm');
+  for (const name of ['beoboard-slurm', 'beoboard-relay']) t.match(readUnit(`${name}.service`).get('User'), [name]);
   for (const [name, unit] of Object.entries(users(ON_MASTER))) {
     if (/-(receive|mirror|gpu|mon)\./.test(name)) continue;
     t.same(unit.get('ReadOnlyPaths'), ['/dev/shm'], `${name} cannot write the board`);
@@ -227,7 +227,7 @@ const sender = compileSender(t);
 t.test('relay and mirror do their work within their units', { skip: noConfinement || noServers() }, async t => {
   const manager = await Manager.start(t);
   chmodSync(join(manager.path, '..'), 0o755);
-  const confined = (unit: string) => ({ prefix: confinedBy(unit, NOBODY), env: manager.env(2000) });
+  const confined = (unit: string, uid = NOBODY) => ({ prefix: confinedBy(unit, uid), env: manager.env(2000) });
   const [port] = await freePorts(1);
   const server = serve(t, folder(t), 'nats', port as number, `listen: "127.0.0.1:${port}"`);
   await isServing(server);
@@ -238,12 +238,13 @@ t.test('relay and mirror do their work within their units', { skip: noConfinemen
     ...['receive', '--board', source, '--listen', '127.0.0.1:0', '--cluster', 'alpha'],
   ]);
   const to = (await receiver.ready).listening?.[0] as string;
-  const keys = folderOf(t, NOBODY, tmpdir());
+  const keys = folderOf(t, OTHER_READER, tmpdir());
+  chmodSync(keys, 0o755);
   const key = join(keys, 'relay.key');
-  t.match(await run(['keygen', '--relay', '--owner', String(NOBODY), key]), { code: 0 });
+  t.match(await run(['keygen', '--relay', '--owner', String(OTHER_READER), key]), { code: 0 });
   const nats = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
-  startIn(t, confined('beoboard-relay.service'), [
-    ...['relay', '--board', source, ...nats, '--master', 'm1', '--key-file', key],
+  startIn(t, confined('beoboard-relay.service', OTHER_READER), [
+    ...['relay', '--board', source, '--owner', String(NOBODY), ...nats, '--master', 'm1', '--key-file', key],
   ]);
   await startIn(t, confined('beoboard-mirror.service'), [
     ...['mirror', '--board', board, ...nats, '--cluster', 'alpha', '--trust', `m1=${key}.pub`],
@@ -411,7 +412,7 @@ print(json.dumps([what for what in tries if can(tries[what])]))
 `;
 
 t.test(
-  'who breaks into the sender or the reader of Slurm has neither board nor key',
+  'who breaks into the relay, the sender or the reader of Slurm has neither board nor key',
   { skip: noConfinement },
   async t => {
     const board = join(shared(t), 'beoboard', 'board');
@@ -432,7 +433,8 @@ t.test(
       t.same(reach(confinedBy(unit, NOBODY)), ['board', 'folder', 'shared', 'key', 'receiver'], `${unit} on a node`);
       t.same(reach(confinedBy(unit, MASTERS_SENDER, undefined, ON_MASTER)), [], `${unit} on a master`);
     }
-    t.same(reach(confinedBy('beoboard-slurm.service', SLURMS_READER)), []);
+    for (const name of ['slurm', 'relay'])
+      t.same(reach(confinedBy(`beoboard-${name}.service`, OTHER_READER)), [], name);
     receiver.child.kill('SIGTERM');
     t.equal(await receiver.exit, 0);
   },
@@ -639,8 +641,10 @@ t.test('the user, and the folder that is made before anybody can log in', async 
   t.match(read('sysusers.d/beoboard.conf'), /^u beoboard - "[^"]+"$/m);
   t.match(read('sysusers.d/beoboard.conf'), /^g beoboard-jobs -$/m);
   const master = read('sysusers.d/beoboard-master.conf');
-  for (const unit of [readUnit('beoboard-send.service', ON_MASTER), readUnit('beoboard-slurm.service')])
+  for (const name of ['send', 'slurm', 'relay']) {
+    const unit = readUnit(`beoboard-${name}.service`, name === 'send' ? ON_MASTER : undefined);
     t.match(master, new RegExp(`^u ${unit.get('User')} - "[^"]+"$`, 'm'));
+  }
   t.match(readUnit('beoboard-slurm.service').get('Group'), ['beoboard-jobs'], 'what is told of jobs is for that group');
   t.match(read('tmpfiles.d/beoboard.conf'), /^d \/dev\/shm\/beoboard 0755 beoboard beoboard -$/m);
 });

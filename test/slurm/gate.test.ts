@@ -122,7 +122,11 @@ t.test('every rule', async t => {
   claimed.lay('s1', 0, { interval_ms: 0 });
   // By a minute nodes are uncertain after 6 s and silent after 60 s, by their ten minutes after 60 s and 600 s.
   const rare = makeBoard(t, {}, { uncertainAfter: 100, silentAfter: 1000, longestInterval: 60_000 });
-  for (const [name, ago] of [['r1', 10], ['r2', 70]] as const) rare.lay(name, ago, { interval_ms: 600_000 });
+  for (const [name, ago] of [
+    ['r1', 10],
+    ['r2', 70],
+  ] as const)
+    rare.lay(name, ago, { interval_ms: 600_000 });
   rare.lay('r3', 70, { interval_ms: 60_000 });
   rare.writer.listeningSince(monotonicNs() - 100n * S);
   rare.writer.heartbeat(monotonicNs());

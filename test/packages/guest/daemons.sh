@@ -73,7 +73,6 @@ systemctl stop nats-server.service 2>/dev/null
 systemd-run --quiet --unit trial-nats nats-server -c /root/nats.conf
 until_so sh -c "ss -Htln 'sport = 4222' | grep -q ."
 beoboard keygen --relay $etc/relay.key >/dev/null
-chown beoboard $etc/relay.key
 cat >$etc/relay.toml <<'END'
 nats = ["nats://127.0.0.1:4222"]
 site = "home"
@@ -99,7 +98,7 @@ is 'either ends the other' "$(of beoboard-send.service ActiveState)" inactive
 until_so heard "$self"
 check 'the node is live by the sender on Node.js' heard "$self"
 starts send
-for unit in slurm send; do
+for unit in slurm send relay; do
   is "beoboard-$unit is a user of its own" "$(stat -c %U "/proc/$(of beoboard-$unit.service MainPID)")" "beoboard-$unit"
   check "beoboard-$unit cannot write the board" sh -c "systemctl show -P ReadOnlyPaths beoboard-$unit.service | grep -x /dev/shm"
 done

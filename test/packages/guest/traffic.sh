@@ -56,4 +56,4 @@ until_so systemctl is-active beoboard-receive.service
 check 'it runs again when it is installed again, by that configuration' cmp /tmp/receive.toml /etc/beoboard/receive.toml
 apt-get purge -qq -y 'beoboard*' >/dev/null 2>&1
 is 'a purge leaves nothing' "$(ls -d /etc/beoboard /usr/lib/beoboard /dev/shm/beoboard /run/beoboard /etc/systemd/system/*/beoboard* /usr/lib/systemd/system/beoboard* 2>/dev/null)" ''
-is 'but the users' "$(getent passwd beoboard beoboard-send beoboard-slurm | cut -d: -f1 | tr '\n' ' ')" 'beoboard beoboard-send beoboard-slurm '
+is 'but the users' "$(getent passwd beoboard beoboard-relay beoboard-send beoboard-slurm | cut -d: -f1 | tr '\n' ' ')" 'beoboard beoboard-relay beoboard-send beoboard-slurm '
