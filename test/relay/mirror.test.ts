@@ -334,6 +334,34 @@ t.test('a node with an interval that is longer than the longest', async t => {
   t.same(w.counts(), { live: 2, silent: 1 }, `${(w.now - since) / S} s later`);
 });
 
+t.test('what a mirror that begins, and other masters, know of a node with such an interval', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const masters = ['m1', 'm2'].map(name => w.addMaster(name, undefined, 60_000));
+  w.addNodes(2, 600_000);
+  w.addNodes(2);
+  const [dead, cut] = w.nodes as [Node, Node];
+  for (const node of [dead, cut]) node.nextNs = w.now + S;
+  for (const master of masters) master.startRelay();
+  w.run(20n * S);
+  dead.dead = true;
+  cut.cut.add('m1');
+  w.run(670n * S, undefined, SLOW_TICK);
+  // It is silent at both, and by its own ten minutes it would be at none; this machine was started after its last report.
+  w.mirrorClock = new Clock(650n * S - w.now);
+  w.startMirror();
+  w.run(8n * S);
+  const { mirror_followed } = w.mirror().header;
+  t.equal(mirror_followed, 0, 'it follows m1');
+  t.equal(w.states().get(dead.name), 'silent');
+  // The other is silent at m1, but m2 has heard it.
+  t.equal(w.states().get(cut.name), 'uncertain');
+  t.equal(w.mirror().header.mirror_vetoed, 1);
+  // What m2 has heard a minute's limit ago is no veto any more.
+  w.run(220n * S, undefined, SLOW_TICK);
+  t.equal(w.states().get(cut.name), 'silent');
+});
+
 t.test('two masters: it follows the better one, and changes when that has gone', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
