@@ -33,25 +33,34 @@ function judged(t: Test, longestInterval: number, ages: readonly number[]) {
   for (const age of ages)
     writer.deliver(makeReport({ hostname: `n${age}`, interval_ms: 600_000 }), mono - BigInt(age) * S, 0n, 'eth0');
   writer.heartbeat(mono);
+  writer.survey();
   writer.close();
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
   const snapshot = reader.snapshot();
   const nodes = [...snapshot.nodes()].slice(1);
   const told = oddities(survey(snapshot)).filter(({ kind }) => kind === 'interval');
-  return { states: nodes.map(({ state }) => state), told: told.map(({ text }) => text) };
+  const isDark = snapshot.links.some(({ darkSinceNs }) => darkSinceNs !== 0n);
+  return { states: nodes.map(({ state }) => state), told: told.map(({ text }) => text), isDark };
 }
 
 t.test('how long one report holds', async t => {
   // With limits of 0.1 s and 0.2 s: 6 s and 12 s by a minute, 60 s and 120 s by ten.
   const ages = [1, 5, 7, 11, 59, 61];
-  t.same(judged(t, 0, ages), { states: ['live', 'live', 'live', 'live', 'live', 'uncertain'], told: [] });
+  t.match(judged(t, 0, ages), { states: ['live', 'live', 'live', 'live', 'live', 'uncertain'], told: [] });
   t.same(judged(t, 600_000, ages).states, ['live', 'live', 'live', 'live', 'live', 'uncertain']);
   const { states, told } = judged(t, 60_000, ages);
   t.same(states, ['live', 'live', 'uncertain', 'uncertain', 'silent', 'silent']);
   t.match(told, [
     /^7 nodes \(.*\) report every 10m, and are judged as if every 1m: uncertain 6\.0s after each report, silent after 12\.0s; give the receiver --longest-interval 10m, or let them report more often$/,
   ]);
+  // A link whose nodes have all passed the first of these limits is dark.
+  for (const [longest, age, isDark] of [
+    [60_000, 5, false],
+    [60_000, 7, true],
+    [600_000, 59, false],
+  ] as const)
+    t.equal(judged(t, longest, [age, age + 1]).isDark, isDark, `${longest}, ${age}`);
   // A header that says less than a minute says a minute.
   t.same(judged(t, 1000, ages).states, states);
 });

@@ -472,11 +472,13 @@ t.test('the board as the bridge sees it', async t => {
     { name: 'live', age: 0.3, record },
     { name: 'dead', age: 60, record },
     { name: 'slow', age: 60, record, report: { interval_ms: 5000 } },
+    { name: 'rare', age: 700, record, report: { interval_ms: 600_000 } },
     { name: 'dark', age: 60, link: 2 },
     { name: 'never' },
   ];
   const links = { 1: {}, 2: { dark: { since: 50, nodes: 2 } }, 3: { state: [], changed: 700 } };
-  const look = lookAt([madeBoard(nodes, { links })], () => 3);
+  const header = { longest_interval_ms: 60_000n };
+  const look = lookAt([madeBoard(nodes, { links, header })], () => 3);
   t.equal(look.trouble, undefined);
   t.match(look.nodes.get('dead'), {
     state: 'silent',
@@ -487,6 +489,7 @@ t.test('the board as the bridge sees it', async t => {
   });
   t.equal(Math.floor((look.nodes.get('dead')?.silentForMs ?? 0) / 100), 494, 'as far as its link was heard');
   t.equal(Math.floor((look.nodes.get('slow')?.silentForMs ?? 0) / 100), 74, 'its limits are five times as long');
+  t.equal(Math.floor((look.nodes.get('rare')?.silentForMs ?? 0) / 100), 699, 'its limits are those of a minute');
   t.match(look.nodes.get('dark'), { isProved: false, link: 2 });
   t.match(look.nodes.get('never'), { state: 'never', bootId: '' });
   t.match(look.links.get(2), { trouble: { what: 'dark', forMs: 50_000 } });
