@@ -332,6 +332,11 @@ t.test('a node with an interval that is longer than the longest', async t => {
   const since = w.now;
   w.run(640n * S, undefined, SLOW_TICK);
   t.same(w.counts(), { live: 2, silent: 1 }, `${(w.now - since) / S} s later`);
+  // The mirror takes another limit with the next batch.
+  master.change(600_000);
+  w.run(8n * S);
+  t.equal(w.mirror().header.longest_interval_ms, 600_000);
+  t.same(w.counts(), { live: 3 });
 });
 
 t.test('what a mirror that begins, and other masters, know of a node with such an interval', async t => {

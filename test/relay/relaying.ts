@@ -201,7 +201,7 @@ export class Master {
     readonly name: string,
     clock: Clock,
     directory: string,
-    readonly longestInterval = 0,
+    public longestInterval = 0,
   ) {
     this.clock = clock;
     this.path = join(directory, name, 'board');
@@ -209,18 +209,26 @@ export class Master {
     this.listen();
   }
 
+  #options() {
+    return writerOptions({
+      path: this.path,
+      cluster: CLUSTER,
+      capacity: 64,
+      uncertainAfter: Number(UNCERTAIN / MS),
+      silentAfter: Number(SILENT / MS),
+      longestInterval: this.longestInterval,
+      nodes: [],
+    });
+  }
+
   open(): Writer {
-    return new Writer(
-      writerOptions({
-        path: this.path,
-        cluster: CLUSTER,
-        capacity: 64,
-        uncertainAfter: Number(UNCERTAIN / MS),
-        silentAfter: Number(SILENT / MS),
-        longestInterval: this.longestInterval,
-        nodes: [],
-      }),
-    );
+    return new Writer(this.#options());
+  }
+
+  /** Its receiver reads its options again. */
+  change(longestInterval: number): void {
+    this.longestInterval = longestInterval;
+    this.writer.change(this.#options());
   }
 
   get now(): bigint {
