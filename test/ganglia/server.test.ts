@@ -25,8 +25,8 @@ interface Talk {
 }
 
 /** Connects, sends `say` if there is any, and reads to the end. */
-async function talk(port: number, say = ''): Promise<Talk> {
-  const socket = connect({ port, host: '127.0.0.1' });
+async function talk(port: number, say = '', localAddress = '127.0.0.1'): Promise<Talk> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   const chunks: Buffer[] = [];
   socket.on('data', chunk => chunks.push(chunk));
   if (say !== '') socket.write(say, 'latin1');
@@ -295,6 +295,22 @@ t.test('one of many stuck clients is disconnected for a new one', async t => {
   t.equal(quick, 'quick');
   t.match(ports.counts, { stuck: 1 }, 'one that was stuck went, and no other');
   t.equal(ports.clients <= 64, true);
+});
+
+t.test('one address that has all places, and reads, gives one to who asks from elsewhere', async t => {
+  let asked = 0;
+  let isOver = false;
+  t.teardown(() => {
+    isOver = true;
+  });
+  const endless = function* () {
+    yield Buffer.from('x');
+    while (!isOver) yield Buffer.alloc(0);
+  };
+  const { ports, port } = await serving(t, async () => (++asked <= 64 ? endless() : [Buffer.from('quick')]));
+  for (let i = 0; i < 64; i++) await once((await stuck(t, port)).resume(), 'data');
+  t.equal((await talk(port, '', '127.0.0.2')).bytes.toString(), 'quick');
+  t.match(ports.counts, { served: 1, stuck: 1 });
 });
 
 t.test('a client whose whole answer was sent gets all of it', async t => {
