@@ -233,6 +233,11 @@ if (!INSIDE) {
     );
     t.same(await once(relay.child, 'exit'), [1, null]);
     t.match(relay.said(), /permission denied; run chown beoboard-relay: /);
+    perform('chown beoboard-relay: /etc/beoboard/relay.key');
+    const { stderr: byRoot } = run(
+      'beoboard relay --nats nats://127.0.0.1 --site home --key-file /etc/beoboard/relay.key --nats-login /etc/beoboard/relay.login',
+    );
+    t.match(byRoot, /the board's cluster "" is not a name for a subject/, 'root may read the files of the relay');
 
     // What root does not write into.
     perform('mkdir -m 777 /run/open && install -d -o nobody /run/theirs && ln -s /etc/beoboard /run/link');

@@ -20,7 +20,7 @@ import {
   writeAsk,
   writePing,
 } from '../../src/relay/relaywire.js';
-import { Queues } from '../../src/relay/shares.js';
+import { Queues, Shares } from '../../src/relay/shares.js';
 import { type Trust, trustOptions } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
 import { folder, type Teardown } from '../kit/places.js';
@@ -582,6 +582,31 @@ t.test('a server whose permissions know no names of mirrors', async t => {
     isHeard &&= w.follower?.heard.length === 1;
   });
   t.ok(isHeard, 'also there the inboxes are told apart');
+});
+
+t.test('how often each may ask in a second', async t => {
+  const shares = new Shares();
+  const taken = (times: number, now: bigint, who: string, claim?: (n: number) => string) =>
+    Array.from({ length: times }, (_, n) => shares.take(now, who, claim?.(n))).filter(Boolean).length;
+  t.equal(taken(50, S, 'evil'), 10);
+  t.equal(taken(1, S, 'm'), 1, 'whatever others ask');
+  t.equal(
+    taken(50, S, '', () => 'evil'),
+    10,
+    'a name that is only claimed has a share of its own',
+  );
+  t.equal(taken(9, S, 'm'), 9);
+  t.equal(
+    taken(500, S, '', n => `${n}`),
+    190,
+    'and all of those have one together',
+  );
+  t.equal(taken(1, S, ''), 0);
+  t.equal(taken(1, S, 'other'), 1, 'which takes nothing from the names that a server has checked');
+  t.equal(taken(1, 2n * S, 'evil'), 1, 'a second later');
+  t.equal(taken(500, 2n * S, ''), 200, 'who claims none');
+  for (let i = 0; i < 2000; i++) shares.take(2n * S, `${i}`);
+  t.same([taken(1, 2n * S, 'new'), taken(1, 2n * S, '7')], [0, 1], 'a thousand names are told apart');
 });
 
 t.test('records that are asked for go to all who ask, in turn', async t => {

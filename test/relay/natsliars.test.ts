@@ -82,6 +82,15 @@ for (const [what, greeting, after, why] of cases)
     t.ok((taken as number) <= MOST, `it took ${taken} bytes`);
   });
 
+t.test('a server that takes nothing', async t => {
+  const nats = await server(t, INFO, socket => socket.pause().write('PONG\r\n'));
+  const { bus, lines } = joined(t, nats);
+  await until('it is connected', () => bus.connected);
+  const batch = new Uint8Array(400_000);
+  for (let sent = 0; sent < 2 * MOST; sent += batch.length) bus.publish('a', batch);
+  await until('it is left', () => lines.some(line => /the server takes nothing/.test(line)));
+});
+
 t.test('servers that say no more', async t => {
   for (const greeting of ['INFO {', INFO.replace('"proto"', '"tls_required":true,"proto"'), INFO]) {
     const nats = await server(t, greeting, () => undefined);
