@@ -82,6 +82,18 @@ for (const [what, greeting, after, why] of cases)
     t.ok((taken as number) <= MOST, `it took ${taken} bytes`);
   });
 
+t.test('servers that say more than a greeting, and then what they should', async t => {
+  for (const more of ['MSG a 1 1\r\nx\r\n', 'PING\r\n', 'MSG a']) {
+    const nats = await server(t, `${INFO}${more}`, (socket, said) => {
+      if (said().includes('CONNECT')) socket.write('PONG\r\n');
+    });
+    const { bus, lines } = joined(t, nats);
+    await until('it is refused', () => bus.connected || lines.some(line => line.includes(NO_NATS)));
+    t.notOk(bus.connected, more);
+    bus.close();
+  }
+});
+
 t.test('a server that takes nothing', async t => {
   const nats = await server(t, INFO, socket => socket.pause().write('PONG\r\n'));
   const { bus, lines } = joined(t, nats);
