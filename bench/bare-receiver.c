@@ -29,7 +29,7 @@
 #define UDP_GRO 104
 #endif
 #define BYTES 1216
-#define STRIDE 2944 /* of records on the board: the slots are as far apart */
+#define STRIDE 3136 /* of records on the board: the slots are as far apart */
 #define NAME_AT 192 /* hostname in a report */
 #define NAME_BYTES 64
 #define JOINED 65536 /* the most bytes that the kernel joins */

@@ -4,7 +4,7 @@
 
 import { createSocket } from 'node:dgram';
 
-const STRIDE = 2944; // of records on the board
+const STRIDE = 3136; // of records on the board
 const slots = Number(process.argv[2]);
 const board = new Uint8Array(slots * STRIDE).fill(1);
 const socket = createSocket({ type: 'udp4', recvBufferSize: 64 << 20 });

@@ -72,6 +72,9 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
     return "slots_offset is wrong";
   if (h->record_stride % 8 != 0 || h->record_stride < h->slots_offset + 2 * h->slot_stride || h->record_stride > 4 * MOST_STRIDE)
     return "record_stride is wrong";
+  if (h->memory_bytes != 0 && (h->memory_bytes % 8 != 0 || h->memory_offset % 8 != 0 || h->memory_offset < h->slots_offset + 2 * h->slot_stride ||
+                               (uint64_t)h->memory_offset + h->memory_bytes > h->record_stride))
+    return "memory_offset is wrong";
   const struct part parts[] = {
       {h->links_offset, h->links, h->links_stride, "the table of links leads out of the file"},
       {h->senders_offset, h->senders, h->senders_stride, "the table of rejected senders leads out of the file"},
@@ -255,6 +258,14 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
   }
 }
 
+/* Copies what readers may know of a record's memory; a shorter one is none. A block that cannot be had whole is zeroed. */
+static void copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
+  const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
+  bool empty = false;
+  if (b->header.memory_bytes < bytes) return;
+  if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0) memset(out + at, 0, bytes);
+}
+
 /* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
 static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t order = offsetof(struct bb_record, order_head);
@@ -265,6 +276,7 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   if (bb_read_block(out + order, in + order, order_bytes, order_bytes - 8, BB_TRIES, &empty) == 0)
     memset(out + order, 0, order_bytes);
   copy_slots(b, out, in);
+  copy_memory(b, out, in);
 }
 
 void bb_board_said(const struct bb_board *b, struct bb_said *said) {
@@ -308,6 +320,8 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   header->slot_stride = b->header.slot_stride;
   header->report_offset = b->header.report_offset;
   header->slots = b->header.slots;
+  header->memory_offset = b->header.memory_offset;
+  header->memory_bytes = b->header.memory_bytes;
   header->heartbeat_ns = said.heartbeat;
   header->listening_since_ns = said.since;
   header->state = said.state;

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define BB_VERSION 0x00020000u
+#define BB_VERSION 0x00020001u
 /* Links: the master's interfaces by which reports come. Number 0 means unknown; the last number stands for all links
  * without a number of their own. */
 #define BB_LINKS 32

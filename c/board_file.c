@@ -36,7 +36,8 @@ bool bb_fail(char *why, size_t size, const char *format, ...) {
 
 static uint64_t align64(uint64_t bytes) { return (bytes + 63) & ~UINT64_C(63); }
 
-void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
+/* The same with a memory of so many bytes for each record: other versions have less, or none. */
+static void plan_with(struct bb_board_header *h, uint32_t capacity, uint32_t memory_bytes) {
   h->header_bytes = sizeof *h;
   h->capacity = capacity;
   h->index_slots = 1;
@@ -46,7 +47,9 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
   h->slots_offset = BB_RECORD_BYTES;
   h->slot_stride = BB_SLOT_BYTES;
   h->slots = 2;
-  h->record_stride = BB_RECORD_BYTES + 2 * BB_SLOT_BYTES;
+  h->memory_bytes = memory_bytes;
+  h->memory_offset = memory_bytes == 0 ? 0 : BB_RECORD_BYTES + 2 * BB_SLOT_BYTES;
+  h->record_stride = BB_RECORD_BYTES + 2 * BB_SLOT_BYTES + memory_bytes;
   h->report_offset = offsetof(struct bb_slot, report);
   h->report_bytes = BB_REPORT_BYTES;
   h->links = BB_LINKS;
@@ -64,32 +67,35 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
 }
 
-/* Layouts whose boards a receiver takes over as they are: fields that were defined since were reserved and zero, and
- * old programs ignore them. The hash stays unchanged, so that an old receiver can take such a board back, too. */
-static const uint64_t TAKEN_AS_THEY_ARE[] = {
+void bb_file_plan(struct bb_board_header *h, uint32_t capacity) { plan_with(h, capacity, BB_MEMORY_BYTES); }
+
+/* Layouts whose boards a receiver takes over: fields that were defined since were reserved and zero. */
+static const uint64_t TAKEN_OVER[] = {
   BB_HASH_BOARD_V2,
   UINT64_C(0x41b546ae8c5eb7d1), /* of 0.1.0, without mirrors */
   UINT64_C(0xba826339fdaf92da), /* without the longest interval, the accepted keys and the failed reload */
+  UINT64_C(0x04ee0e215f6c265d), /* without links in pieces */
+  UINT64_C(0xc2633808c94fe37f), /* without a memory */
 };
 
 static bool is_known_layout(uint64_t hash) {
-  for (size_t i = 0; i < sizeof TAKEN_AS_THEY_ARE / sizeof *TAKEN_AS_THEY_ARE; i++)
-    if (hash == TAKEN_AS_THEY_ARE[i]) return true;
+  for (size_t i = 0; i < sizeof TAKEN_OVER / sizeof *TAKEN_OVER; i++)
+    if (hash == TAKEN_OVER[i]) return true;
   return false;
 }
 
-/* Whether a header is what we would write: this layout, or one that is the same for a receiver, and this boot. */
+/* Whether a header is what we would write: this layout, or one that a receiver takes over, and this boot. */
 static bool is_ours(const struct bb_board_header *h) {
-  return h->magic == BB_BOARD_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) &&
+  return h->magic == BB_BOARD_MAGIC && h->version >> 16 == BB_VERSION >> 16 && h->version <= BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) &&
          h->master_boot_id == bb_boot_id();
 }
 
-/* Whether it has exactly our layout and is still in use. */
+/* Whether it has exactly our layout, but for the length of its memory, and is still in use. */
 static bool can_be_taken_over(const struct bb_board_header *h, uint64_t file_bytes) {
   if (!is_ours(h) || (h->state & BB_BOARD_STATE_RETIRED) != 0 || bb_geometry_fault(h, file_bytes) != NULL) return false;
   struct bb_board_header planned = *h;
-  bb_file_plan(&planned, h->capacity);
-  return memcmp(&planned, h, sizeof planned) == 0;
+  plan_with(&planned, h->capacity, h->memory_bytes);
+  return h->memory_bytes <= BB_MEMORY_BYTES && memcmp(&planned, h, sizeof planned) == 0;
 }
 
 /* ---- the directory ---- */

@@ -44,6 +44,14 @@ struct bb_hearing {
   int64_t deaf_ns;  /* when the deafness before that began */
 };
 
+/* What the rules keep of a record in memory of our own: nearly no board ever needs it, and after a restart or on another
+ * board a report or three more are asked for. */
+struct bb_kept {
+  struct bb_return back;
+  struct bb_turns turns;
+  uint8_t other[16]; /* where the last report of another machine came from */
+};
+
 struct bb_writer {
   struct bb_mapped board;
   struct bb_place place;
@@ -54,7 +62,7 @@ struct bb_writer {
   struct bb_keyring *keys; /* NULL: signatures are not verified. */
   enum bb_auth_alg required;
   uint32_t up; /* Bit n: link n is up, and its heartbeat moves. */
-  struct bb_return *returns; /* By record; NULL: no report has come after a goodbye that was not beyond it. */
+  struct bb_kept *kept; /* By record; NULL: there was nothing to keep yet. Pages that are not written cost nothing. */
   int64_t resumed_ns[BB_LINKS]; /* By link: the end of the last time in which it could not be heard. */
   /* Of the links; at BB_LINK_UNKNOWN the receiver's own. By CLOCK_BOOTTIME: nodes go on while the master sleeps. */
   struct bb_hearing hearing[BB_LINKS];
@@ -84,6 +92,11 @@ static inline struct bb_record *record_at(const struct bb_mapped *b, uint32_t i)
 
 static inline struct bb_slot *slot_at(const struct bb_mapped *b, uint32_t i, uint32_t slot) {
   return (struct bb_slot *)((uint8_t *)record_at(b, i) + b->header->slots_offset + (uint64_t)slot * b->header->slot_stride);
+}
+
+/* On a board that we write: of another one it may be shorter, or missing. */
+static inline struct bb_memory *memory_at(const struct bb_mapped *b, uint32_t i) {
+  return (struct bb_memory *)((uint8_t *)record_at(b, i) + b->header->memory_offset);
 }
 
 static inline struct bb_link *link_at(const struct bb_mapped *b, uint32_t i) {
@@ -234,11 +247,11 @@ void bb_repair(struct bb_mapped *b, uint32_t record);
 /* Numbers of links and events that occur only in a corrupt file are not trusted. */
 void bb_repair_links(struct bb_mapped *b);
 
-/* Copies the contents of a board into an empty one of the same layout, while its writer may still be running. Events
- * are left out. */
+/* Copies the contents of a board into an empty one of the same layout, but for the length of its memory, while its writer
+ * may still be running. Events are left out. */
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from);
 
-/* Copies the order block and the slots of a record, each completely or not at all. */
+/* Copies a record but its name: the blocks, each completely or not at all, and all else. */
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old);
 
 /* ---- board_refused.c ---- */

@@ -579,6 +579,27 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
   take_missing(m, r);
 }
 
+/* What the master concluded about a node. */
+static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record, const struct bb_relay_record *e) {
+  struct bb_memory *to = memory_at(&m->board, record);
+  const uint64_t since_ns = shown(batch->clock, e->clone_since_ns), last_ns = shown(batch->clock, e->clone_ns);
+  if (last_ns == 0 && to->clone_head == 0) return;
+  const uint64_t sequence = to->clone_head + 2;
+  const bool is_new = since_ns > to->clone_ns &&
+                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_of(*column_word(&m->board, record)), m->longest_ms);
+  uint64_t address[2], other[2];
+  memcpy(address, e->clone_address, sizeof address);
+  memcpy(other, e->clone_other, sizeof other);
+  bb_write_begin(&to->clone_head, &to->clone_tail, sequence);
+  bb_store(&to->clone_since_ns, since_ns);
+  bb_store(&to->clone_ns, last_ns);
+  bb_copy_in(to->clone_address, address, sizeof address);
+  bb_copy_in(to->clone_other, other, sizeof other);
+  bb_write_end(&to->clone_head, sequence);
+  bb_store(&m->board.header->clone_ns, last_ns);
+  if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
+}
+
 static void lay_record(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_record *e) {
   struct bb_mapped *b = &m->board;
   if (e->record >= m->capacity) {
@@ -618,6 +639,7 @@ static void lay_record(struct bb_mirror *m, const struct batch *batch, const str
   bb_copy_in(to->address, address, sizeof address);
   bb_store(&to->port, e->port);
   bb_write_end(&to->order_head, sequence);
+  lay_memory(m, batch, r->record, e);
 }
 
 /* ---- links ---- */
@@ -717,8 +739,9 @@ static bool read_head(struct bb_relay_head *head, const uint8_t *message, size_t
   return head->magic == BB_RELAY_MAGIC && head->version == BB_RELAY_VERSION && head->kind == kind;
 }
 
+/* The least that an entry has: of a record, what a relay of the first version sends. */
 static const size_t entry_bytes[BB_RELAY_ENTRY_COUNT] = {[BB_RELAY_ENTRY_REPORT] = sizeof(struct bb_relay_report),
-                                                         [BB_RELAY_ENTRY_RECORD] = sizeof(struct bb_relay_record),
+                                                         [BB_RELAY_ENTRY_RECORD] = offsetof(struct bb_relay_record, clone_since_ns),
                                                          [BB_RELAY_ENTRY_LINK] = sizeof(struct bb_relay_link)};
 
 /* Kind and size of the entry at that place; false: it leads out of the message, or is too small for its contents. */
@@ -758,7 +781,8 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
       struct bb_relay_link link;
     } e; /* aligned */
     if (kind == BB_RELAY_ENTRY_NONE || kind >= BB_RELAY_ENTRY_COUNT) continue;
-    memcpy(&e, batch.entries + at, entry_bytes[kind]);
+    if (kind == BB_RELAY_ENTRY_RECORD) memset(&e.record, 0, sizeof e.record);
+    memcpy(&e, batch.entries + at, bytes < sizeof e ? bytes : sizeof e);
     if (kind == BB_RELAY_ENTRY_REPORT) {
       /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
        * be ahead. */

@@ -28,6 +28,13 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);
     bb_write_end(&r->order_head, sequence);
   }
+  struct bb_memory *m = memory_at(b, record);
+  if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) {
+    const uint64_t sequence = (m->clone_head | 1) + 1;
+    bb_write_begin(&m->clone_head, &m->clone_tail, sequence);
+    for (uint64_t *word = &m->clone_since_ns; word < &m->clone_tail; word++) bb_store(word, 0);
+    bb_write_end(&m->clone_head, sequence);
+  }
   if (newest < 0) {
     bb_store(column_word(b, record), 0);
     return;
@@ -49,6 +56,8 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     bb_store(&r->history_lost, 0);
     bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* The proof is unknown as well: the first proof decides anew. */
     bb_write_end(&r->order_head, sequence);
+    /* Of which numbers they are is as unknown. */
+    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
   /* Release: whoever sees the word sees the report, which the last writer may have stored. */
@@ -93,6 +102,17 @@ static void copy_block(void *to, const void *from, size_t bytes, size_t tail_off
   if (bb_read_block(to, from, bytes, tail_offset, TRIES, &empty) == 0) memset(to, 0, bytes);
 }
 
+/* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in the place of
+ * the oldest number, an older one would stand in that of the newest, which is the most likely to come again. */
+static void copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
+  if (from->header->memory_bytes < sizeof(struct bb_memory)) return;
+  struct bb_memory *m = memory_at(to, new);
+  const struct bb_memory *source = memory_at(from, old);
+  const size_t digests = offsetof(struct bb_memory, digests);
+  copy_block(m, source, digests, offsetof(struct bb_memory, clone_tail));
+  bb_copy_out(m->digests, source->digests, sizeof m->digests);
+}
+
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
   struct bb_record *r = record_at(to, new);
   const struct bb_record *source = record_at(from, old);
@@ -101,6 +121,7 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
   copy_block((uint8_t *)r + order, (const uint8_t *)source + order, end - order, offsetof(struct bb_record, order_tail) - order);
   for (uint32_t i = 0; i < from->header->slots; i++)
     copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
+  copy_memory(to, new, from, old);
   *column_word(to, new) = bb_load(column_word(from, old));
 }
 
@@ -108,8 +129,11 @@ void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
   const struct bb_board_header *h = to->header;
   /* One more than are counted: its insertion may be in progress. */
   const uint32_t records = h->count < h->capacity ? (uint32_t)h->count + 1 : h->capacity;
-  const size_t end = h->records_offset + (size_t)records * h->record_stride;
-  bb_copy_out(to->map + sizeof *h, from->map + sizeof *h, end - sizeof *h);
+  /* The parts before the records lie alike. */
+  bb_copy_out(to->map + sizeof *h, from->map + sizeof *h, h->records_offset - sizeof *h);
   memset(to->map + h->events_offset, 0, (size_t)h->events * h->events_stride);
-  for (uint32_t i = 0; i < records; i++) bb_copy_record(to, i, from, i);
+  for (uint32_t i = 0; i < records; i++) {
+    bb_copy_out(record_at(to, i)->name, record_at(from, i)->name, sizeof record_at(to, i)->name);
+    bb_copy_record(to, i, from, i);
+  }
 }

@@ -129,8 +129,8 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   bb_file_retire(&w->board);
   bb_file_unmap(&w->board);
   w->board = new;
-  free(w->returns); /* records have other numbers now */
-  w->returns = NULL;
+  free(w->kept); /* records have other numbers now */
+  w->kept = NULL;
   if (forgotten > 0) bb_add_event(&w->board, BB_EVENT_KIND_FORGET, BB_NO_SUBJECT, forgotten, NULL);
   if (w->keys != NULL) bb_keyring_renumber(w->keys, capacity);
   return true;
@@ -256,13 +256,20 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
 }
 
 /* Takes the board that was found at the path and repairs it. In place only if it was written under the lock that we
- * hold, because then its writer is gone; otherwise in a copy, because the writer may be running. `whole` says
+ * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or its records are
+ * too short. `whole` says
  * whether the board could be repaired; if not, it is retired when another one replaces it. */
 static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
-  const bool in_place = found->header->lock_inode == w->place.lock_inode;
-  if (in_place) w->board = *found;
-  else if (!bb_file_create(&w->place, &w->board, found->header, why, size)) return false;
-  else bb_copy_board(&w->board, found);
+  const bool in_place = found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
+  if (in_place) {
+    w->board = *found;
+  } else {
+    struct bb_board_header like = *found->header;
+    bb_file_plan(&like, like.capacity);
+    like.board_hash = BB_HASH_BOARD_V2;
+    if (!bb_file_create(&w->place, &w->board, &like, why, size)) return false;
+    bb_copy_board(&w->board, found);
+  }
   *whole = bb_repair_index(&w->board);
   if (!*whole) {
     if (!in_place) bb_file_unmap(&w->board);
@@ -293,7 +300,7 @@ static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, ch
 static void dispose(struct bb_writer *w) {
   bb_file_unmap(&w->board);
   bb_keyring_free(w->keys);
-  free(w->returns);
+  free(w->kept);
   bb_place_release(&w->place);
   free(w);
 }
@@ -433,15 +440,56 @@ static void load_order(struct bb_order *o, const struct bb_writer *w, uint32_t r
   o->t_real_ns = slot->report.t_real_ns;
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
   o->interrupted = o->stamp_ns < w->resumed_ns[link_of(*column_word(b, record))];
-  if (w->returns != NULL) o->back = w->returns[record];
+  if (w->kept == NULL) return;
+  o->back = w->kept[record].back;
+  o->turns = w->kept[record].turns;
 }
 
-/* Keeps what came back after a goodbye, in memory of our own: nearly no board ever needs it, and after a restart or on
- * another board one more report is asked for. Pages that are not written cost nothing. */
-static void keep_return(struct bb_writer *w, uint32_t record, const struct bb_return *back) {
-  if (w->returns == NULL && back->stamp_ns == 0) return;
-  if (w->returns == NULL) w->returns = (struct bb_return *)calloc(w->board.header->capacity, sizeof *w->returns);
-  if (w->returns != NULL && w->returns[record].stamp_ns != back->stamp_ns) w->returns[record] = *back;
+/* Keeps what is not on the board. */
+static void keep_aside(struct bb_writer *w, uint32_t record, const struct bb_order *o, const struct bb_arrival *of_another) {
+  if (w->kept == NULL && o->back.stamp_ns == 0 && !o->turns.pending) return;
+  if (w->kept == NULL) w->kept = (struct bb_kept *)calloc(w->board.header->capacity, sizeof *w->kept);
+  if (w->kept == NULL) return;
+  struct bb_kept *k = &w->kept[record];
+  if (k->back.stamp_ns != o->back.stamp_ns) k->back = o->back;
+  if (memcmp(&k->turns, &o->turns, sizeof k->turns) != 0) k->turns = o->turns;
+  if (of_another != NULL) memcpy(k->other, of_another->address, sizeof k->other);
+}
+
+/* The word that holds the digest of a number, and where in it. */
+static uint64_t *digest_word(const struct bb_mapped *b, uint32_t record, uint32_t seq) { return &memory_at(b, record)->digests[seq % 64 / 4]; }
+
+static unsigned digest_shift(uint32_t seq) { return seq % 4 * 16; }
+
+/* Stored before the history says that the number has come: whoever is killed between leaves a digest of no number, or a
+ * record of which the order does not agree with its newest report, and which is repaired. */
+static void store_digest(const struct bb_mapped *b, uint32_t record, const struct bb_report *report) {
+  uint64_t *word = digest_word(b, record, report->seq);
+  const unsigned shift = digest_shift(report->seq);
+  bb_store(word, (*word & ~(UINT64_C(0xffff) << shift)) | (uint64_t)bb_order_digest(report) << shift);
+}
+
+/* Says on the board that two machines report as this node, and from where when that began: this report, and that of the other
+ * machine before it. */
+static void tell_clone(struct bb_writer *w, uint32_t record, const struct bb_report *report, const struct bb_arrival *arrival) {
+  struct bb_mapped *b = &w->board;
+  struct bb_memory *m = memory_at(b, record);
+  const uint64_t now_ns = (uint64_t)arrival->stamp_ns, sequence = m->clone_head + 2;
+  const bool is_new = !bb_clone_lasts(m->clone_ns, now_ns, report->interval_ms, w->limits.longest_interval_ms);
+  uint64_t address[2], other[2];
+  memcpy(address, arrival->address, sizeof address);
+  memcpy(other, w->kept[record].other, sizeof other);
+  const bool is_lower = memcmp(address, other, sizeof address) <= 0;
+  bb_write_begin(&m->clone_head, &m->clone_tail, sequence);
+  bb_store(&m->clone_ns, now_ns);
+  if (is_new) {
+    bb_store(&m->clone_since_ns, now_ns);
+    bb_copy_in(m->clone_address, is_lower ? address : other, sizeof address);
+    bb_copy_in(m->clone_other, is_lower ? other : address, sizeof other);
+  }
+  bb_write_end(&m->clone_head, sequence);
+  bb_store(&b->header->clone_ns, now_ns);
+  if (is_new) bb_add_event(b, BB_EVENT_KIND_CLONE, record, 0, arrival);
 }
 
 /* Keeps the address from which reports came until now, if this one comes from another: of two machines with one name
@@ -519,6 +567,9 @@ void bb_writer_fetch(const struct bb_writer *w, uint64_t expected) {
     __builtin_prefetch(slot, 1);
     __builtin_prefetch(&slot->tail, 1);
   }
+  const uint8_t *const digests = (const uint8_t *)memory_at(b, record)->digests;
+  __builtin_prefetch(digests, 1);
+  __builtin_prefetch(digests + 64, 1);
   __builtin_prefetch(column_word(b, record), 1);
 }
 
@@ -581,9 +632,13 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
 
   struct bb_record *r = record_at(b, record);
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
+  static const uint8_t nowhere[sizeof r->address];
+  order.same_address = memcmp(r->address, arrival->address, sizeof r->address) == 0 && memcmp(r->address, nowhere, sizeof nowhere) != 0;
+  order.remembered = (uint16_t)(*digest_word(b, record, report->seq) >> digest_shift(report->seq));
   const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
-  keep_return(w, record, &order.back);
+  keep_aside(w, record, &order, judgement.is_of_another ? arrival : NULL);
   if (judgement.verdict == BB_REFUSED) {
+    if (judgement.is_of_number) store_digest(b, record, report);
     if (judgement.found_lost) take_back(&r->lost);
     if (judgement.found_unheard) take_back(&r->unheard);
     return bb_refuse(w, record, &order, report, judgement.reason, arrival);
@@ -599,6 +654,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
    * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);
+  store_digest(b, record, report);
   bb_store_order(b, record, &order, NULL, arrival);
   /* Only from accepted reports: a rejected one may have been recorded long ago, when its name had another key. */
   if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
@@ -618,6 +674,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   BB_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
   const enum bb_event_kind news = news_of(judgement.verdict, order.goodbye);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, record, 0, arrival);
+  if (judgement.is_clone && w->kept != NULL) tell_clone(w, record, report, arrival);
   return BB_OUTCOME_ACCEPTED;
 }
 

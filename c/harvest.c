@@ -163,6 +163,14 @@ static bool copy_counters(const struct bb_harvest *h, uint32_t number, struct bb
   memcpy(out->address_before, r.address_before, sizeof out->address_before);
   out->address_ns = r.address_ns;
   out->port = r.port;
+  struct bb_memory m;
+  const size_t clone_bytes = offsetof(struct bb_memory, clone_tail) + sizeof m.clone_tail;
+  if (h->board->header.memory_bytes < clone_bytes) return true;
+  if (bb_read_block(&m, in + h->board->header.memory_offset, clone_bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0) return empty;
+  out->clone_since_ns = m.clone_since_ns;
+  out->clone_ns = m.clone_ns;
+  memcpy(out->clone_address, m.clone_address, sizeof out->clone_address);
+  memcpy(out->clone_other, m.clone_other, sizeof out->clone_other);
   return true;
 }
 

@@ -1,6 +1,7 @@
 /* How limits apply to nodes that report rarely. Pure. */
 #ifndef BB_INTERVAL_H
 #define BB_INTERVAL_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* No board has a shorter longest interval. */
@@ -19,6 +20,11 @@ static inline int64_t bb_limit_for(uint64_t limit_ns, uint32_t interval_ms, uint
     if (__builtin_add_overflow(whole, limit_ns % 1000 * interval_ms / 1000, &limit_ns)) return INT64_MAX;
   }
   return limit_ns < INT64_MAX ? (int64_t)limit_ns : INT64_MAX;
+}
+
+/* Whether two machines still count as reporting as one, which was last seen at `clone_ns` (0: never): a minute, or sixty intervals. */
+static inline bool bb_clone_lasts(uint64_t clone_ns, uint64_t now_ns, uint32_t interval_ms, uint64_t longest_ms) {
+  return clone_ns != 0 && (int64_t)(now_ns - clone_ns) <= bb_limit_for(UINT64_C(60000000000), interval_ms, longest_ms);
 }
 
 #endif

@@ -11,8 +11,8 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0xc2633808c94fe37f)
-#define BB_HASH_RELAY_V1 UINT64_C(0xea10510f3776f13e)
+#define BB_HASH_BOARD_V2 UINT64_C(0x6a1ff5d3f02fcb17)
+#define BB_HASH_RELAY_V1 UINT64_C(0x16e6b942e7afab5b)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -132,8 +132,9 @@ enum bb_event_kind {
   BB_EVENT_KIND_TAKEOVER = 11,
   BB_EVENT_KIND_FORGET = 12,
   BB_EVENT_KIND_FOLLOWED = 13,
+  BB_EVENT_KIND_CLONE = 14,
 };
-#define BB_EVENT_KIND_COUNT 14
+#define BB_EVENT_KIND_COUNT 15
 static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "none",
   "restart",
@@ -149,6 +150,7 @@ static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "takeover",
   "forget",
   "followed",
+  "clone",
 };
 
 enum bb_reload_part {
@@ -822,7 +824,8 @@ struct bb_board_header {
   uint32_t links;
   uint32_t senders;
   uint32_t events;
-  uint8_t reserved1[8];
+  uint32_t memory_offset;
+  uint32_t memory_bytes;
   uint64_t instance;
   uint64_t pid;
   uint64_t started_ns;
@@ -846,7 +849,7 @@ struct bb_board_header {
   uint64_t overflows;
   uint64_t unfit_drops;
   uint64_t softnet_drops;
-  uint64_t reserved3;
+  uint64_t clone_ns;
   uint64_t refused[32];
   uint64_t accepted_keys[2];
   uint64_t reload_failed_at;
@@ -897,7 +900,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, events_stride) == 232, "board_
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, links) == 236, "board_header.links");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, senders) == 240, "board_header.senders");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, events) == 244, "board_header.events");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved1) == 248, "board_header.reserved1");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, memory_offset) == 248, "board_header.memory_offset");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, memory_bytes) == 252, "board_header.memory_bytes");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, instance) == 256, "board_header.instance");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, pid) == 264, "board_header.pid");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, started_ns) == 272, "board_header.started_ns");
@@ -921,7 +925,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, kernel_drops) == 408, "board_h
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, overflows) == 416, "board_header.overflows");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, unfit_drops) == 424, "board_header.unfit_drops");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, softnet_drops) == 432, "board_header.softnet_drops");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved3) == 440, "board_header.reserved3");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, clone_ns) == 440, "board_header.clone_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, refused) == 448, "board_header.refused");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, accepted_keys) == 704, "board_header.accepted_keys");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reload_failed_at) == 720, "board_header.reload_failed_at");
@@ -1120,6 +1124,25 @@ BB_STATIC_ASSERT(offsetof(struct bb_slot, report) == 32, "slot.report");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, tail) == 1248, "slot.tail");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved1) == 1256, "slot.reserved1");
 
+struct bb_memory {
+  uint64_t clone_head;
+  uint64_t clone_since_ns;
+  uint64_t clone_ns;
+  uint8_t clone_address[16];
+  uint8_t clone_other[16];
+  uint64_t clone_tail;
+  uint64_t digests[16];
+};
+#define BB_MEMORY_BYTES 192
+BB_STATIC_ASSERT(sizeof(struct bb_memory) == 192, "size of memory");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_head) == 0, "memory.clone_head");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_since_ns) == 8, "memory.clone_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_ns) == 16, "memory.clone_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_address) == 24, "memory.clone_address");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_other) == 40, "memory.clone_other");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_tail) == 56, "memory.clone_tail");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, digests) == 64, "memory.digests");
+
 struct bb_relay_head {
   uint64_t magic;
   uint32_t version;
@@ -1229,9 +1252,13 @@ struct bb_relay_record {
   uint8_t address_before[16];
   uint64_t address_ns;
   uint64_t port;
+  uint64_t clone_since_ns;
+  uint64_t clone_ns;
+  uint8_t clone_address[16];
+  uint8_t clone_other[16];
 };
-#define BB_RELAY_RECORD_BYTES 240
-BB_STATIC_ASSERT(sizeof(struct bb_relay_record) == 240, "size of relay_record");
+#define BB_RELAY_RECORD_BYTES 288
+BB_STATIC_ASSERT(sizeof(struct bb_relay_record) == 288, "size of relay_record");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, kind) == 0, "relay_record.kind");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, bytes) == 2, "relay_record.bytes");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, record) == 4, "relay_record.record");
@@ -1255,6 +1282,10 @@ BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address) == 192, "relay_record
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address_before) == 208, "relay_record.address_before");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address_ns) == 224, "relay_record.address_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, port) == 232, "relay_record.port");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_since_ns) == 240, "relay_record.clone_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_ns) == 248, "relay_record.clone_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_address) == 256, "relay_record.clone_address");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_other) == 272, "relay_record.clone_other");
 
 struct bb_relay_link {
   uint16_t kind;

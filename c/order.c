@@ -55,7 +55,7 @@ static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enu
   o->history = 1;
   o->history_lost = 0;
   remember(o, j);
-  return (struct bb_judgement){.verdict = verdict};
+  return (struct bb_judgement){.verdict = verdict, .is_of_number = true};
 }
 
 static struct bb_judgement refuse(enum bb_reason reason) {
@@ -65,7 +65,7 @@ static struct bb_judgement refuse(enum bb_reason reason) {
 /* The next report of the run: counts the reports missing between the last one and this one. */
 static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
-  struct bb_judgement judgement = {.verdict = BB_NEXT};
+  struct bb_judgement judgement = {.verdict = BB_NEXT, .is_of_number = true};
   const uint32_t ahead = r->seq - (uint32_t)o->history_seq;
   if (ahead == 0 || ahead >= UINT32_C(1) << 31) { /* A later time without a later number: counting starts afresh. */
     o->history = 1;
@@ -84,14 +84,31 @@ static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
   return judgement;
 }
 
-/* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way. */
+uint16_t bb_order_digest(const struct bb_report *r) {
+  const uint64_t mixed = (r->t_boot_ns ^ (r->t_real_ns << 32 | r->t_real_ns >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
+  const uint16_t digest = (uint16_t)(mixed >> 48);
+  return digest != 0 ? digest : 1;
+}
+
+/* Whether a report of the current run has the number of one that came and is remembered. */
+static bool is_remembered(const struct bb_order *o, const struct bb_report *r) {
+  const uint32_t back = (uint32_t)o->history_seq - r->seq;
+  return back < HISTORY && ((o->history & ~o->history_lost) >> back & 1) != 0 && o->remembered != 0;
+}
+
+/* And is not that one. */
+static bool is_another(const struct bb_order *o, const struct bb_report *r) { return is_remembered(o, r) && o->remembered != bb_order_digest(r); }
+
+/* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way, or of another machine. */
 static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r) {
   const uint32_t back = (uint32_t)o->history_seq - r->seq;
   if (back >= HISTORY) return refuse(BB_REASON_REPLAY);
   const uint64_t bit = UINT64_C(1) << back;
   const bool first = (o->history & bit) != 0, second = (o->history_lost & bit) != 0;
+  if (is_another(o, r)) return refuse(BB_REASON_LATE);
   if (first && !second) return (struct bb_judgement){.verdict = BB_DUPLICATE};
   struct bb_judgement judgement = refuse(BB_REASON_LATE);
+  judgement.is_of_number = true;
   judgement.found_lost = !first && second;
   judgement.found_unheard = first && second;
   o->history |= bit;
@@ -101,9 +118,11 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
 
 /* The shorter of both intervals decides for how long one report keeps the other out: a stray report with an interval
  * of ten minutes must not keep the node's own sender out for an hour. */
+static uint32_t shorter_of(const struct bb_order *o, const struct bb_report *r) { return r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms; }
+
 static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
-  const uint32_t shorter = j->report->interval_ms < o->interval_ms ? j->report->interval_ms : o->interval_ms;
-  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > bb_limit_for((uint64_t)limit_ns, shorter, j->limits->longest_interval_ms);
+  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) >
+         bb_limit_for((uint64_t)limit_ns, shorter_of(o, j->report), j->limits->longest_interval_ms);
 }
 
 /* Whether the current run still holds its place, so that another one has to wait. */
@@ -147,13 +166,24 @@ static bool is_of_the_past(const struct bb_order *o, const struct bb_report *r) 
   return false;
 }
 
+/* Whether the machine that has the place was booted anew since its last report: of a boot that nobody knows, from the same
+ * address, and its time since boot is no longer than that since then, but for a report that was held up on its way. */
+static bool was_booted(const struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  if (!o->same_address || r->boot_id == 0) return false;
+  for (int i = 0; i < BB_KNOWN_BOOTS; i++)
+    if (o->known[i].boot_id == r->boot_id) return false;
+  const int64_t before_ns = (int64_t)(r->t_boot_ns - ((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns));
+  return before_ns <= bb_limit_for((uint64_t)j->limits->silent_after_ns, shorter_of(o, r), j->limits->longest_interval_ms);
+}
+
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
   /* An earlier report of a boot does not bind a run that is accepted without proof: a higher t_boot_ns of a run that
    * has ended would make the reports of the present run be rejected. */
   if (r->boot_id != o->known[0].boot_id) {
-    if (keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+    if (keeps_place(o, j) && !was_booted(o, j)) return refuse(BB_REASON_RIVAL);
     if (o->goodbye && is_of_the_past(o, r) && !continues(o, j)) return refuse(BB_REASON_REPLAY);
     return begin(o, j, BB_REBOOT, r->t_boot_ns);
   }
@@ -227,6 +257,49 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }
 
+/* ---- two machines ---- */
+
+/* So many turns prove it, none of them so many accepted reports after the one before. A machine that is restored again and again takes
+ * none: what it lost shows. */
+#define TURNS 3u
+#define CALM 8u
+
+/* Whether it continues the last accepted report: later by its own clock as by ours, and not by what a restored machine lost. Of two
+ * machines that are accepted in turns, one is behind the other by less than an interval. */
+static bool goes_on(const struct bb_order *before, const struct judged *j) {
+  const int64_t passed_ns = (int64_t)((uint64_t)j->stamp.ns - (uint64_t)before->stamp_ns);
+  const int64_t made_ns = (int64_t)(j->report->t_boot_ns - before->t_boot_ns);
+  return passed_ns - made_ns <= (int64_t)j->report->interval_ms * 1000000;
+}
+
+/* Whether another machine made this report than the last accepted one, as far as one report tells. */
+static bool is_of_another(const struct bb_order *before, const struct judged *j, enum bb_verdict verdict) {
+  const struct bb_report *r = j->report;
+  if (!before->heard || r->boot_id != before->known[0].boot_id || r->start_boot_ns != before->start_boot_ns || verdict == BB_RESET) return false;
+  if (verdict == BB_NEXT) return is_another(before, r) && goes_on(before, j);
+  /* Behind what was accepted, and made later: nothing is that was only overtaken on its way. */
+  return is_remembered(before, r) ? is_another(before, r) : r->t_real_ns > before->t_real_ns;
+}
+
+/* Counts the turns of two machines. */
+static void take_turn(struct bb_turns *turns, const struct bb_order *before, const struct judged *j, struct bb_judgement *judgement) {
+  const enum bb_verdict verdict = judgement->verdict;
+  judgement->is_of_another = is_of_another(before, j, verdict);
+  if (verdict == BB_DUPLICATE || verdict == BB_REFUSED) {
+    turns->pending = turns->pending || judgement->is_of_another;
+    return;
+  }
+  const bool turn = turns->pending && verdict == BB_NEXT && goes_on(before, j);
+  turns->pending = judgement->is_of_another;
+  if (turn) {
+    turns->calm = 0;
+    if (turns->count < TURNS) turns->count++;
+    judgement->is_clone = turns->count == TURNS;
+  } else if (turns->count > 0 && ++turns->calm == CALM) {
+    turns->count = turns->calm = 0;
+  }
+}
+
 /* What must hold after every judgement. */
 static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j, const struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
@@ -236,6 +309,7 @@ static void check(const struct bb_order *before, const struct bb_order *o, const
   BB_INVARIANT(judgement->lost == 0 || judgement->unheard == 0);
   BB_INVARIANT(!(judgement->found_lost || judgement->found_unheard) || judgement->reason == BB_REASON_LATE);
   BB_INVARIANT(!(judgement->found_lost && judgement->found_unheard));
+  BB_INVARIANT(accepted ? judgement->is_of_number : !judgement->is_clone);
   if (accepted) {
     BB_INVARIANT(o->heard && o->stamp_ns == j->stamp.ns && o->seq == j->report->seq);
     BB_INVARIANT(o->known[0].boot_id == j->report->boot_id && o->start_boot_ns == j->report->start_boot_ns);
@@ -253,7 +327,8 @@ struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r
                                    const struct bb_limits *limits) {
   const struct judged j = {r, proved, stamp, limits};
   const struct bb_order before = *o;
-  const struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
+  struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
+  take_turn(&o->turns, &before, &j, &judgement);
   check(&before, o, &j, &judgement);
   return judgement;
 }

@@ -22,6 +22,13 @@ struct bb_return {
   uint32_t seq;
 };
 
+/* Reports of another machine, in turns with accepted ones. */
+struct bb_turns {
+  bool pending;  /* one has come since the last accepted report, or was that */
+  uint8_t count; /* turns so far, up to those that prove it */
+  uint8_t calm;  /* reports that were accepted since the last turn */
+};
+
 /* What the rules keep about a node and its last accepted report. */
 struct bb_order {
   bool heard; /* a report was accepted */
@@ -39,6 +46,11 @@ struct bb_order {
    * heard, and does not count as lost. */
   bool interrupted;
   struct bb_return back; /* the last of those that came since a goodbye */
+  struct bb_turns turns;
+  /* About the report that is judged next: it comes from where the last accepted one came from, and the digest of the report
+   * that had its number; 0: not remembered. */
+  bool same_address;
+  uint16_t remembered;
 };
 
 /* The value for a wall clock that may have any time. */
@@ -65,7 +77,15 @@ struct bb_judgement {
   enum bb_reason reason; /* of BB_REFUSED */
   uint32_t lost, unheard; /* reports missing before this one */
   bool found_lost, found_unheard; /* a late report that had been counted so */
+  bool is_of_number;      /* it is the one of its number now: its digest is to be remembered */
+  bool is_of_another;     /* another machine made it than the last accepted one, as far as one report tells */
+  bool is_clone;          /* with this one it is proved that two machines report as this node */
 };
+
+/* 16 bits by which two reports of one number are told apart; never 0. Of the two clocks alone, which a sender reads anew to
+ * the ns for each report: these words are loaded anyway, the same report by two roads or repeated has both alike, and two
+ * machines would have to read both in the same ns. One time in 65,536 two digests are alike all the same: then one report less tells. */
+uint16_t bb_order_digest(const struct bb_report *report);
 
 /* Adds a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest one is dropped. */
 void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns);

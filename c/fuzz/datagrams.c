@@ -465,6 +465,52 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   *word_in(before, i) = BB_COLUMN((uint64_t)p->now_ns / 1000000, link, r->interval_ms, r->flags >> 1 & 1);
 }
 
+/* How many reports of its run came that may be another machine's: they were not accepted, or share their number with another. */
+static unsigned count_others(const struct play *p, const struct bb_report *r) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < p->delivered; i++) {
+    const struct bb_report *one = &p->came[i].report;
+    if (strncmp(one->hostname, r->hostname, 64) != 0 || one->boot_id != r->boot_id || one->start_boot_ns != r->start_boot_ns) continue;
+    bool is_shared = !p->came[i].accepted;
+    for (unsigned k = 0; k < p->delivered; k++) {
+      const struct bb_report *other = &p->came[k].report;
+      is_shared = is_shared || (strncmp(other->hostname, r->hostname, 64) == 0 && other->boot_id == r->boot_id && other->seq == one->seq &&
+                                other->start_boot_ns == r->start_boot_ns && memcmp(one, other, sizeof *one) != 0);
+    }
+    count += is_shared;
+  }
+  return count;
+}
+
+/* What is remembered of the report, and whether two machines are told of. */
+static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, int outcome, const struct play *p) {
+  struct bb_board_header *h = (struct bb_board_header *)before;
+  struct bb_memory *was = (struct bb_memory *)((uint8_t *)record_in(before, i) + h->memory_offset);
+  const struct bb_memory *is = (const struct bb_memory *)((uint8_t *)record_in(after, i) + h->memory_offset);
+  const unsigned word = r->seq % 64 / 4, shift = r->seq % 4 * 16;
+  const uint64_t others = ~(UINT64_C(0xffff) << shift);
+  const uint16_t digest = (uint16_t)(is->digests[word] >> shift);
+  MUST((was->digests[word] & others) == (is->digests[word] & others), "the digest of another number changed");
+  if (outcome == BB_OUTCOME_ACCEPTED || was->digests[word] != is->digests[word]) {
+    MUST(outcome == BB_OUTCOME_ACCEPTED || outcome == BB_REASON_LATE, "a digest of what has no number");
+    MUST(digest != 0 && digest == bb_order_digest(r), "the digest is another report's");
+  }
+  ALLOW(digests[word]);
+  if (is->clone_head == was->clone_head) return;
+  MUST(outcome == BB_OUTCOME_ACCEPTED && count_others(p, r) >= 3, "two machines without three turns");
+  const uint64_t longest = r->interval_ms > 1000 ? r->interval_ms : 1000;
+  const bool is_new = was->clone_ns == 0 || (uint64_t)p->now_ns - was->clone_ns > 60 * UINT64_C(1000000) * longest;
+  GROWS(clone_head, 2);
+  MUST(is->clone_tail == is->clone_head && is->clone_ns == (uint64_t)p->now_ns && is->clone_since_ns == (is_new ? is->clone_ns : was->clone_since_ns),
+       "the times of two machines are wrong");
+  if (is_new)
+    MUST(memcmp(is->clone_address, p->from, sizeof p->from) == 0 || memcmp(is->clone_other, p->from, sizeof p->from) == 0, "another address is told of");
+  else MUST(memcmp(is->clone_address, was->clone_address, 2 * sizeof p->from) == 0, "the addresses changed meanwhile");
+  memcpy(was, is, offsetof(struct bb_memory, digests));
+  h->clone_ns = is->clone_ns;
+  if (is_new) allow_event(before, after, p, BB_EVENT_KIND_CLONE, i, 0);
+}
+
 /* A name that came for the first time. */
 static void allow_new(uint8_t *before, uint8_t *after, uint32_t i, const char *name) {
   struct bb_board_header *was = (struct bb_board_header *)before;
@@ -646,6 +692,7 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
     } else {
       allow_accepted(before, after, record, &report, p);
     }
+    allow_memory(before, after, record, &report, outcome, p);
   } else {
     MUST(outcome > 0, "accepted without a record");
   }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../order.h"
 #include "reports.h"
 
 #define CAPACITY 2
@@ -82,13 +83,19 @@ static void store(const char *path, const struct bb_board *b, bool in_place) {
   close(fd);
 }
 
+static const struct bb_memory *memory_of(const struct bb_board *b, const uint8_t *record) {
+  return (const struct bb_memory *)(record + b->header.memory_offset);
+}
+
 /* Whatever a kill leaves is marked: where head and tail differ, head is odd. Readers know the newest by that. */
 static const char *is_marked(const struct bb_board *b) {
   const uint8_t *record = b->map + b->header.records_offset;
   for (uint64_t i = 0; i < CAPACITY; i++, record += b->header.record_stride) {
     const struct bb_record *r = (const struct bb_record *)record;
     const struct bb_slot *slot[2] = {slot_of(b, record, 0), slot_of(b, record, 1)};
+    const struct bb_memory *m = memory_of(b, record);
     if ((r->order_head & 1) == 0 && r->order_head != r->order_tail) return "unmarked: order block";
+    if ((m->clone_head & 1) == 0 && m->clone_head != m->clone_tail) return "unmarked: what was concluded";
     for (int k = 0; k < 2; k++)
       if ((slot[k]->head & 1) == 0 && slot[k]->head != slot[k]->tail) return "unmarked: a slot";
   }
@@ -134,6 +141,16 @@ static const char *is_settled(const struct bb_board *b) {
     if (word != BB_COLUMN(slot->stamp_ns / 1000000, slot->link, slot->report.interval_ms, 0))
       return "the column is not that of the newest report";
     if (r->order_head == 0 || r->history_seq != slot->report.seq) return "the order block is not that of the newest report";
+    const struct bb_memory *m = memory_of(b, b->map + b->header.records_offset + i * b->header.record_stride);
+    if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) return "what was concluded is half-written";
+    /* Of each number that has come, if one is remembered; 0 where nothing is. */
+    for (int k = 0; k < 2; k++) {
+      const struct bb_report *report = &slot_of(b, record, k)->report;
+      const uint32_t back = slot->report.seq - report->seq;
+      const uint16_t digest = (uint16_t)(m->digests[report->seq % 64 / 4] >> report->seq % 4 * 16);
+      if (report->seq != 0 && back < 64 && ((r->history & ~r->history_lost) >> back & 1) != 0 && digest != 0 && digest != bb_order_digest(report))
+        return "the digest of a number is another one's";
+    }
   }
   return NULL;
 }
@@ -306,6 +323,7 @@ static void play(const char *name, int before, unsigned node, enum act act) {
   if (act == REPORT) sent.begun[node]++;
   for (uint32_t k = 1; act == REFUSED_AGAIN && k <= BB_SENDERS_EACH; k++) deliver_refused(w, k, 1);
   const uint32_t seq = sent.begun[node];
+  const int64_t laid = now;
   now += 0x10000;
   const int64_t stamp = now;
   struct scene scene = {.name = name, .sent = &sent};
@@ -318,8 +336,8 @@ static void play(const char *name, int before, unsigned node, enum act act) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     raise(SIGSTOP);
     switch (act) {
-      case REPORT:
-      case DUPLICATE: deliver(w, node, seq, stamp); break;
+      case REPORT: deliver(w, node, seq, stamp); break;
+      case DUPLICATE: deliver(w, node, seq, laid); break;
       case REFUSAL: deliver_refused(w, 1, 1); break;
       /* The first time over an entry that was long unheard, the second time over its own. */
       case REFUSED_AGAIN:
@@ -358,6 +376,7 @@ int main(int argc, char **argv) {
   play("the second report", 1, 0, REPORT);
   play("the third report, over the first", 2, 0, REPORT);
   play("the fourth report, over the second", 3, 1, REPORT);
+  play("a report whose digest takes the place of another", 66, 0, REPORT);
   play("a duplicate", 3, 0, DUPLICATE);
   play("a stranger", 2, 0, REFUSAL);
   play("one stranger after others", 2, 0, REFUSED_AGAIN);

@@ -473,6 +473,43 @@ static void add_source(struct words *words, const struct census *c, const struct
   ADD(words, ": ", signature[1]);
 }
 
+/* ---- Two machines that report as one ---- */
+
+/* A node as which two machines report. */
+struct cloned {
+  struct bb_memory memory;
+  uint64_t since_ns; /* so long ago */
+  bool is_proved;
+};
+
+static bool find_clone(const struct census *c, uint32_t node, struct cloned *out) {
+  struct looked l;
+  const struct bb_board_header *h = &c->board.header;
+  census_look(c, node, &l);
+  memcpy(&out->memory, (const uint8_t *)l.record + h->memory_offset, offsetof(struct bb_memory, digests));
+  const struct bb_memory *m = &out->memory;
+  const uint32_t interval_ms = l.newest == NULL ? 0 : l.newest->report.interval_ms;
+  if (m->clone_head == 0 || !bb_clone_lasts(m->clone_ns, (uint64_t)l.look.now_ns, interval_ms, c->header->longest_interval_ms)) return false;
+  out->since_ns = since_ns(&l.look, m->clone_since_ns);
+  out->is_proved = (c->header->mirror_masters != 0 ? l.record->auth_proved : l.record->order_proved) != BB_AUTH_ALG_NONE;
+  return true;
+}
+
+static void add_clone(struct words *words, const struct census *c, const char *name, const struct cloned *one) {
+  const struct bb_memory *m = &one->memory;
+  const bool is_one = memcmp(m->clone_address, m->clone_other, sizeof m->clone_address) == 0;
+  add_text(words, "; ");
+  add_one_line(words, span_of(name));
+  add_text(words, ": two machines report as one since ");
+  add_moment(words, &c->look, one->since_ns);
+  add_text(words, is_one ? ", both from " : ", ");
+  add_address(words, m->clone_address);
+  if (!is_one) add_text(words, " and ");
+  if (!is_one) add_address(words, m->clone_other);
+  ADD(words, ": one is a copy of the other with its memory", one->is_proved ? "" : ", or somebody forges reports",
+      "; either can fail unseen: stop one, or give it a name of its own");
+}
+
 /* ---- All of it ---- */
 
 /* What is written so far, and the beginning of the next sentence. */
@@ -576,8 +613,36 @@ static bool add_unjoined(struct words *words, const struct census *c, const stru
   return true;
 }
 
+/* So many nodes get a sentence each; the rest share one. */
+#define EACH_MOST 3
+
+/* The asked nodes as which two machines report; false: there are none. */
+static bool add_clones(struct words *words, const struct census *c) {
+  /* Nearly always there has never been one. */
+  if (c->stalled || c->header->clone_ns == 0 || c->board.header.memory_bytes < offsetof(struct bb_memory, digests)) return false;
+  uint8_t *is_cloned = (uint8_t *)keep(c->nodes + 1u, 1);
+  struct cloned first[EACH_MOST], one;
+  size_t count = 0;
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    if ((c->is_asked != NULL && c->is_asked[i] == 0) || !find_clone(c, i, &one)) continue;
+    is_cloned[i] = 1;
+    if (count < EACH_MOST) first[count] = one;
+    count++;
+  }
+  const struct some cloned = census_pick(c, is_cloned);
+  for (size_t i = 0; i < count && i < EACH_MOST; i++) add_clone(words, c, cloned.names[i], &first[i]);
+  if (count <= EACH_MOST) return count > 0;
+  add_text(words, "; two machines report as each of ");
+  add_number(words, count - EACH_MOST);
+  add_text(words, " more (");
+  add_shown_names(words, cloned.names + EACH_MOST, count - EACH_MOST);
+  add_text(words, ")");
+  return true;
+}
+
 bool add_warnings(struct words *words, const struct census *c) {
-  bool any = add_reload(words, c);
+  bool any = add_clones(words, c);
+  any = add_reload(words, c) || any;
   any = add_full(words, c) || any;
   const struct links *l = links_of(c);
   for (int i = 0; i < l->count; i++) any = add_unjoined(words, c, l, i) || any;

@@ -3,6 +3,7 @@
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
+import { type Cloned, cloneTexts } from '../telling/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 
 /** A node of the census. */
@@ -27,7 +28,7 @@ export interface Census {
   /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
-  /** What is wrong with the monitor itself. */
+  /** Wanted nodes as which two machines report, and what is wrong with the monitor itself. */
   readonly warnings: readonly string[];
   /** Undefined: there was no heartbeat yet. */
   readonly heartbeatAgeMs: number | undefined;
@@ -59,6 +60,11 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
     const refused = refusedNodes(reader, unheard);
     remarks.push(...unheardTexts(board, refused, [...unheard, ...strangers]));
   }
+  // Nearly always there has never been one.
+  const isCloned = !stalled && !retired && roll.board.header.clone_ns !== 0n;
+  const { board } = roll;
+  const cloned = isCloned ? clonesOf(reader, among && new Set(among)) : [];
+  const clones = cloneTexts(board, cloned).map(({ text }) => text);
   return {
     counts: countStates(asked === undefined ? states : Uint8Array.from(asked, index => states[index]!)),
     kept: kept.map((index, i) => {
@@ -70,8 +76,21 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    warnings,
+    warnings: [...clones, ...warnings],
   };
+}
+
+/** The nodes of these names as which two machines report, of all if there are no names. */
+function clonesOf(reader: BoardReader, among: ReadonlySet<string> | undefined): Cloned[] {
+  const found: Cloned[] = [];
+  for (const piece of reader.pieces())
+    for (let i = 0; i < piece.count; i++) {
+      const clone = piece.cloneOf(i);
+      if (clone === undefined) continue;
+      const { name } = piece.node(i);
+      if (among?.has(name) ?? true) found.push({ name, clone });
+    }
+  return found;
 }
 
 /** Sentences about links that have a wanted node behind them. */

@@ -38,7 +38,8 @@ export const verb = defineVerb({
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill. beoboard status --help lists
 ailments; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is no fault. After the nodes come more
-likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. With
+likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of a
+node as which two machines report, with both addresses, and of a receiver that could not read its options again. With
 --where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
 The result is 3 if there is no board or it is stalled, so that no state is known, or if the node list cannot be read. --fail open makes
 that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
@@ -172,8 +173,9 @@ export function judgeCensus(
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
   const excess = open ? strangers.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
-  // No node is counted twice: an uncertain one may have an ailment too.
-  const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
+  // No node is counted twice: an uncertain one may have an ailment too. A corrupt board may have a name twice.
+  const named = groups.flatMap(([, names]) => names);
+  const doubtful = named.length + ill.size - named.filter(name => ill.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
   const parts = told([...groups, ...ailing], most);

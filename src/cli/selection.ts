@@ -4,6 +4,7 @@
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
+import { type Cloned, cloneTexts } from '../telling/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
 
@@ -37,6 +38,7 @@ export async function select(
   const missing = among && new Set(among);
   const names: string[] = [];
   const refused: RefusedNode[] = [];
+  const cloned: Cloned[] = [];
   const unheard: string[] = [];
   const news = linkNews(snapshot);
   const behind = new Set<number>();
@@ -46,6 +48,8 @@ export async function select(
     if (missing && !missing.delete(name)) continue;
     asked++;
     if (news.length > 0) behind.add(node.link);
+    const { clone } = node;
+    if (clone !== undefined) cloned.push({ name, clone });
     if (!keep(state) || !holds(node)) continue;
     names.push(name);
     if (!mayBeRefused(state)) continue;
@@ -56,6 +60,7 @@ export async function select(
   const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
   const told = news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
   const why = stalled || retired ? [] : unheardTexts(snapshot, refused, [...unheard, ...(missing ?? [])]);
+  const clones = stalled || retired ? [] : cloneTexts(snapshot, cloned).map(({ text }) => text);
   return {
     names,
     asked,
@@ -64,6 +69,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    warnings: monitorWarnings(snapshot),
+    warnings: [...clones, ...monitorWarnings(snapshot)],
   };
 }

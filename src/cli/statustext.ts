@@ -200,7 +200,7 @@ function allOddities(found: Survey, { beside }: Look): Oddity[] {
 }
 
 /** Anomalies that are a reason for a silence. */
-const EXPLAINING: ReadonlySet<Oddity['kind']> = new Set(['link', 'together', 'refused', 'rival']);
+const EXPLAINING: ReadonlySet<Oddity['kind']> = new Set(['link', 'together', 'refused', 'rival', 'clone']);
 
 /** What may stand in a command line as it is. */
 const PLAIN = /^[\w.:-]+$/;

@@ -1,8 +1,8 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0xc2633808c94fe37fn;
-export const HASH_RELAY_V1 = 0xea10510f3776f13en;
+export const HASH_BOARD_V2 = 0x6a1ff5d3f02fcb17n;
+export const HASH_RELAY_V1 = 0x16e6b942e7afab5bn;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -240,7 +240,8 @@ export const structs = {
       links: { offset: 236, type: 'u32', count: 0, unit: '', kind: '' },
       senders: { offset: 240, type: 'u32', count: 0, unit: '', kind: '' },
       events: { offset: 244, type: 'u32', count: 0, unit: '', kind: '' },
-      reserved1: { offset: 248, type: 'u8', count: 8, unit: '', kind: 'reserved' },
+      memory_offset: { offset: 248, type: 'u32', count: 0, unit: 'bytes', kind: '' },
+      memory_bytes: { offset: 252, type: 'u32', count: 0, unit: 'bytes', kind: '' },
       instance: { offset: 256, type: 'u64', count: 0, unit: 'count', kind: '' },
       pid: { offset: 264, type: 'u64', count: 0, unit: 'id', kind: '' },
       started_ns: { offset: 272, type: 'u64', count: 0, unit: 'ns', kind: '' },
@@ -264,7 +265,7 @@ export const structs = {
       overflows: { offset: 416, type: 'u64', count: 0, unit: 'count', kind: '' },
       unfit_drops: { offset: 424, type: 'u64', count: 0, unit: 'count', kind: '' },
       softnet_drops: { offset: 432, type: 'u64', count: 0, unit: 'count', kind: '' },
-      reserved3: { offset: 440, type: 'u64', count: 0, unit: '', kind: 'reserved' },
+      clone_ns: { offset: 440, type: 'u64', count: 0, unit: 'ns', kind: '' },
       refused: { offset: 448, type: 'u64', count: 32, unit: 'count', kind: '' },
       accepted_keys: { offset: 704, type: 'u64', count: 2, unit: '', kind: '' },
       reload_failed_at: { offset: 720, type: 'u64', count: 0, unit: 'enum reload_part', kind: '' },
@@ -405,6 +406,18 @@ export const structs = {
       reserved1: { offset: 1256, type: 'u64', count: 3, unit: '', kind: 'reserved' },
     },
   },
+  memory: {
+    bytes: 192,
+    fields: {
+      clone_head: { offset: 0, type: 'u64', count: 0, unit: 'id', kind: '' },
+      clone_since_ns: { offset: 8, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      clone_ns: { offset: 16, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      clone_address: { offset: 24, type: 'u8', count: 16, unit: '', kind: '' },
+      clone_other: { offset: 40, type: 'u8', count: 16, unit: '', kind: '' },
+      clone_tail: { offset: 56, type: 'u64', count: 0, unit: 'id', kind: '' },
+      digests: { offset: 64, type: 'u64', count: 16, unit: 'id', kind: '' },
+    },
+  },
   relay_head: {
     bytes: 64,
     fields: {
@@ -456,7 +469,7 @@ export const structs = {
     },
   },
   relay_record: {
-    bytes: 240,
+    bytes: 288,
     fields: {
       kind: { offset: 0, type: 'u16', count: 0, unit: 'enum relay_entry', kind: '' },
       bytes: { offset: 2, type: 'u16', count: 0, unit: 'bytes', kind: '' },
@@ -481,6 +494,10 @@ export const structs = {
       address_before: { offset: 208, type: 'u8', count: 16, unit: '', kind: '' },
       address_ns: { offset: 224, type: 'u64', count: 0, unit: 'ns', kind: '' },
       port: { offset: 232, type: 'u64', count: 0, unit: '', kind: '' },
+      clone_since_ns: { offset: 240, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      clone_ns: { offset: 248, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      clone_address: { offset: 256, type: 'u8', count: 16, unit: '', kind: '' },
+      clone_other: { offset: 272, type: 'u8', count: 16, unit: '', kind: '' },
     },
   },
   relay_link: {
@@ -699,7 +716,7 @@ export const enums = {
   virt: ['metal', 'vm', 'container'],
   power_src: ['none', 'hwmon', 'bmc'],
   gpu_vendor: ['none', 'nvidia', 'amd', 'intel'],
-  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
+  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed', 'clone'],
   reload_part: ['none', 'options', 'nodes', 'keys'],
   reason: ['none', 'size', 'magic', 'version', 'length', 'cluster', 'reserved', 'name', 'interval', 'range', 'auth_missing', 'key_id', 'tag', 'stranger', 'clock', 'rival', 'replay', 'late', 'full'],
   relay_kind: ['none', 'batch', 'index', 'pong', 'ping', 'ask'],

@@ -123,6 +123,12 @@ function isDark(snapshot: Snapshot, index: number): number {
   return dark.size > 0 && dark.has(snapshot.linkOf(index)) ? 1 : 0;
 }
 
+/** Where the reports of two machines come from that report as that node; undefined: there are none. */
+function addressesOf(snapshot: Snapshot, index: number): readonly string[] | undefined {
+  // Nearly always there has never been one.
+  return snapshot.header.clone_ns === 0n ? undefined : snapshot.cloneOf(index)?.addresses;
+}
+
 const STATE: readonly Family[] = [
   several(
     'node_state',
@@ -218,6 +224,26 @@ const REPORTS: readonly Family[] = [
           {
             digits: 3,
             label: cursor => `reason="${enums.reason[reasonOf(cursor)] ?? 'other'}",`,
+          },
+        ),
+      },
+    ],
+  },
+  {
+    name: 'node_cloned',
+    type: 'gauge',
+    help: '1 while two machines report as this node, and where their reports come from; absent otherwise.',
+    series: [
+      {
+        labels: NONE,
+        column: column(
+          ofState((snapshot, index) => (addressesOf(snapshot, index) === undefined ? Number.NaN : 1)),
+          'known',
+          {
+            label: ({ snapshot, index }) => {
+              const [address = '', other = address] = addressesOf(snapshot as Snapshot, index) ?? [];
+              return `address="${address}",other="${other}",`;
+            },
           },
         ),
       },

@@ -47,6 +47,9 @@ export interface Evidence {
 /** No board has a shorter longest interval. */
 const LEAST_LONGEST_MS = 60_000;
 
+/** For how many intervals two machines count as reporting as one after they were last seen to; a minute at least. */
+const CLONE_INTERVALS = 60;
+
 /** The exit code of a program that found no board, or a stalled one. */
 export const NO_BOARD = 4;
 
@@ -160,6 +163,8 @@ export class Snapshot {
   readonly #slotStride: number;
   /** Where in a slot its report begins. */
   readonly reportOffset: number;
+  /** Where in a record its memory begins; 0: it has none, or a shorter one. */
+  readonly #memoryOffset: number;
   /** Where the results for each node lie, and their first byte. */
   readonly #told: Uint8Array;
   readonly #toldAt: number;
@@ -210,6 +215,7 @@ export class Snapshot {
     this.#slotsOffset = word('slots_offset');
     this.#slotStride = word('slot_stride');
     this.reportOffset = word('report_offset');
+    this.#memoryOffset = word('memory_bytes') < MEMORY_KNOWN ? 0 : word('memory_offset');
     this.#toldAt = taken.stalled === undefined ? 0 : this.#records + this.count * this.#recordStride;
     this.#told = taken.stalled === undefined ? new Uint8Array(this.count * TOLD.bytes) : bytes;
     this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#told);
@@ -291,6 +297,27 @@ export class Snapshot {
     return this.node(index).refusedSince;
   }
 
+  /** Whether two machines report as the node of that number; undefined: no. */
+  cloneOf(index: number): Clone | undefined {
+    if (this.#memoryOffset === 0) return undefined;
+    const record = this.recordWord(index) * 4;
+    const memory = record + this.#memoryOffset;
+    const at = memory / 4;
+    if (((this.words[at + CLONE_HEAD] ?? 0) | (this.words[at + CLONE_HEAD + 1] ?? 0)) === 0) return undefined;
+    const lastMs = Math.max(0, this.sinceStamp(at + CLONE)) / 1e6;
+    const interval = Math.max(1000, Math.min(this.intervalOf(index), this.evidence.longestIntervalMs));
+    if (this.words[at + CLONE] === 0 && this.words[at + CLONE + 1] === 0) return undefined;
+    if (lastMs > CLONE_INTERVALS * interval) return undefined;
+    const addresses = [cloneAddressOf(this.view, memory), cloneOtherOf(this.view, memory)].map(formatBytes);
+    const isMirror = (this.header.mirror_masters ?? 0) !== 0;
+    return {
+      addresses: [...new Set(addresses)],
+      sinceMs: Math.max(0, this.sinceStamp(at + CLONE_SINCE)) / 1e6,
+      lastMs,
+      isProved: ((isMirror ? authProvedOf : orderProvedOf)(this.view, record) ?? 0) !== 0,
+    };
+  }
+
   /** The place of its newest report, as a word; -1: there is none. */
   #reportWord(index: number): number {
     const slot = this.newestSlot(this.recordWord(index));
@@ -359,7 +386,7 @@ export class Snapshot {
 
 /**
  * The states of a board's nodes from the column words alone, for programs that need nothing else: 8 bytes a node, where
- * a snapshot has 2,952. Names are read only for the nodes whose name is asked for.
+ * a snapshot has 3,144. Names are read only for the nodes whose name is asked for.
  */
 export class Roll {
   /** As `NUMBERED`, in the order of the records. */
@@ -436,6 +463,16 @@ export interface Refusal {
   offsetUs: number;
 }
 
+/** That two machines report as one node: from where, since when, and when that was last seen. */
+export interface Clone {
+  /** Both addresses, or the one that they share. */
+  addresses: readonly string[];
+  sinceMs: number;
+  lastMs: number;
+  /** Whether their reports are signed: then nobody without a key makes them. */
+  isProved: boolean;
+}
+
 /** 16 bytes as an address: IPv4 if they hold one, else IPv6; empty if all are zero. */
 function formatBytes(bytes: readonly number[]): string {
   const first = bytes.findIndex(byte => byte !== 0);
@@ -468,6 +505,10 @@ const addressSinceOf = getter('record', 'address_ns');
 const refusalReasonOf = getter('record', 'refusal_reason');
 const refusalOf = getter('record', 'refusal_ns');
 const refusalOffsetOf = getter('record', 'refusal_offset_us');
+const orderProvedOf = getter('record', 'order_proved');
+const authProvedOf = getter('record', 'auth_proved');
+const cloneAddressOf = getter('memory', 'clone_address');
+const cloneOtherOf = getter('memory', 'clone_other');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 
@@ -479,6 +520,12 @@ const LINK = structs.slot.fields.link.offset / 4;
 const INTERVAL = structs.report.fields.interval_ms.offset / 4;
 const VALID = structs.report.fields.valid.offset / 4;
 const LATE = structs.report.fields.late_us.offset / 4;
+// Places in a memory, likewise.
+const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
+const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
+const CLONE = structs.memory.fields.clone_ns.offset / 4;
+/** Behind what readers know of it. */
+const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const LIVE = NUMBERED.indexOf('live');
 const NAME_BYTES = structs.record.fields.name.count;
 const NS_PER_MS = 1_000_000n;
@@ -579,6 +626,11 @@ export class Node {
     if (address === '') return undefined;
     const since = milliseconds(this.snapshot.evidence.nowNs - addressSinceOf(this.view, this.offset));
     return { address, sinceMs: Math.max(0, since) };
+  }
+
+  /** Whether two machines report as this node; undefined: no. */
+  get clone(): Clone | undefined {
+    return this.snapshot.cloneOf(this.index);
   }
 
   /** Its ailments, the worst first; empty if it is neither live nor uncertain. */

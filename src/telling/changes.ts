@@ -46,6 +46,8 @@ export interface RingEvent {
   readonly count?: number;
   readonly instance?: number;
   readonly master?: string;
+  /** Where the reports of two machines come from, which report as one node. */
+  readonly addresses?: readonly string[];
 }
 
 /** What each kind of event has besides its subject. */
@@ -251,7 +253,20 @@ export class Follower {
         ...(OF_LINKS.includes(event) ? { link: link === undefined ? String(subject) : linkName(link) } : {}),
         ...(OF_LINKS.includes(event) || isOfNone ? {} : { node: this.#names[subject] }),
         ...(what === undefined ? {} : { [what]: detailOf(what, detail, board) }),
+        ...(event === 'clone' ? this.#addressesOf(subject) : {}),
       });
+    }
+  }
+
+  /** Where the reports of two machines come from now, or came from within the last minute. */
+  #addressesOf(subject: number): { addresses?: readonly string[] } {
+    try {
+      const [node] = this.reader.snapshotOf(this.#names[subject] ?? '').nodes();
+      return node?.clone === undefined ? {} : { addresses: node.clone.addresses };
+    } catch (error) {
+      // The event is told all the same; the next look says what became of the board.
+      if (error instanceof NoBoard) return {};
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 // What the sentences need to know about all nodes of a board, gathered piece by piece: 40 bytes a node, where a
-// snapshot has 2,952. For programs that look again and again at boards of any size.
+// snapshot has 3,144. For programs that look again and again at boards of any size.
 
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import { type BoardReader, type Node, type Overview, type Refusal, Snapshot } from '../shm/reader.js';

@@ -45,6 +45,8 @@ function nodeText(happening: Happening & { node?: string | undefined }, { state 
       return 'reset: accepted only because nothing else was heard';
     case 'goodbye':
       return 'said goodbye';
+    case 'clone':
+      return `two machines report as one${happening.addresses === undefined ? '' : `, from ${happening.addresses.join(' and ')}`}`;
     case 'refusal':
       return `rejected: ${refusedFor(happening.reason)}`;
     default:

@@ -24,6 +24,7 @@ import {
   sinceMs,
   unjoinedText,
 } from '../shm/sentences.js';
+import { cloneTexts } from './clones.js';
 import {
   FULL,
   isUnproved,
@@ -48,6 +49,7 @@ export interface Oddity {
     | 'ailing'
     | 'refused'
     | 'rival'
+    | 'clone'
     | 'sender'
     | 'delay'
     | 'clock'
@@ -394,6 +396,21 @@ function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: reado
   return found;
 }
 
+/** Nodes as which two machines report. */
+function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  // Nearly always there has never been one.
+  if (snapshot.header.clone_ns === 0n) return [];
+  const cloned = nodes.flatMap(node => {
+    const clone = snapshot.cloneOf(node.index);
+    return clone === undefined ? [] : [{ name: node.name, clone, node }];
+  });
+  return cloneTexts(snapshot, cloned).map(({ text, nodes }) => ({
+    kind: 'clone',
+    nodes: nodes.map(({ node }) => node),
+    text,
+  }));
+}
+
 /** The sources of recent rejections, the most recent first. */
 function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
   const sources = bySource(lately);
@@ -541,6 +558,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...together(snapshot, unexplained),
     ...refused(snapshot, all, withRival),
     ...twice,
+    ...clones(snapshot, all),
     // Ailments of other nodes do not matter to a user who asks about these.
     ...ailing(nodes),
     ...senders(snapshot, others, all),

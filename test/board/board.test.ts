@@ -11,6 +11,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -434,23 +435,122 @@ t.test('what cannot be taken over is replaced, and the old one retired', t => {
   t.end();
 });
 
-t.test('a board of an older layout is taken over as it is, and stays one that its receiver knows', async t => {
-  // Of 0.1.0, without mirrors; without accepted keys and a failed reload.
-  for (const old of [0x41b546ae8c5eb7d1n, 0xba826339fdaf92dan]) {
+/** Makes the board that an older version would have made: with so much memory behind the slots, and this hash. */
+function makeOlder(path: string, board_hash: bigint, memory_bytes: number): void {
+  const bytes = readFileSync(path);
+  const { record, header } = place(path, 0, 0);
+  const short = header.record_stride - header.memory_bytes + memory_bytes;
+  const older = Buffer.concat([
+    bytes.subarray(0, record),
+    ...Array.from({ length: header.capacity }, (_, i) =>
+      bytes.subarray(record + i * header.record_stride, record + i * header.record_stride + short),
+    ),
+  ]);
+  const { fields } = structs.board_header;
+  older.writeUInt32LE(memory_bytes === 0 ? 0x20000 : 0x20001, fields.version.offset);
+  older.writeBigUInt64LE(board_hash, fields.board_hash.offset);
+  older.writeBigUInt64LE(BigInt(older.length), fields.file_bytes.offset);
+  older.writeUInt32LE(short, fields.record_stride.offset);
+  older.writeUInt32LE(memory_bytes === 0 ? 0 : header.memory_offset, fields.memory_offset.offset);
+  older.writeUInt32LE(memory_bytes, fields.memory_bytes.offset);
+  writeFileSync(path, older);
+}
+
+/** Delivers the report of that number and time, which is another machine's if it has other times. */
+function layOf(writer: Writer, seq: number, other = 0n): string {
+  const { mono, real } = now();
+  const t_boot_ns = 100n * S + BigInt(seq) * S - other;
+  return deliver(writer, makeReport({ seq, t_boot_ns, t_real_ns: real - other }), mono, real);
+}
+
+/** Lays reports of two machines in turns, until that is known. */
+function layTwo(writer: Writer, first = 1): void {
+  for (let seq = first; seq < first + 7; seq++) {
+    layOf(writer, seq);
+    layOf(writer, seq, 5n);
+  }
+  writer.heartbeat(now().mono);
+}
+
+const isCloned = (path: string) => look(path, snapshot => snapshot.node(0).clone !== undefined);
+
+t.test('a board of an older layout, or with less memory, is copied into one that remembers', async t => {
+  const { board_hash } = structs.board_header.fields;
+  const path = boardPath(t);
+  open(path).close();
+  const ours = peek(path, board_hash.offset);
+  // Of 0.1.0, without mirrors; without accepted keys and a failed reload; without links in pieces; without a memory; with one that is shorter.
+  const older = [
+    [0x41b546ae8c5eb7d1n, 0],
+    [0xba826339fdaf92dan, 0],
+    [0x04ee0e215f6c265dn, 0],
+    [0xc2633808c94fe37fn, 0],
+    [ours, 64],
+  ] as const;
+  for (const [hash, memory] of older) {
     const path = boardPath(t);
     const first = open(path);
-    lay(first, 'node1', 1);
+    layTwo(first);
+    lay(first, 'node2', 1);
     first.close();
-    const { offset } = structs.board_header.fields.board_hash;
-    poke(path, offset, old);
+    makeOlder(path, hash, memory);
+    const reader = new BoardReader(path);
+    t.teardown(() => reader.close());
+    t.same(
+      [...reader.snapshot().nodes()].map(({ name, report, clone }) => [name, report?.seq, clone !== undefined]),
+      [
+        ['node1', 7, memory > 0],
+        ['node2', 1, false],
+      ],
+      'it is read',
+    );
     const inode = statSync(path).ino;
     const second = open(path);
-    lay(second, 'node2', 1);
-    t.equal(statSync(path).ino, inode);
-    t.same(seqs(path), { node1: 1, node2: 1 });
+    lay(second, 'node3', 1);
+    t.not(statSync(path).ino, inode);
+    t.same(seqs(path), { node1: 7, node2: 1, node3: 1 });
+    t.equal(peek(path, board_hash.offset), ours);
+    t.equal(reader.snapshot().header.version, 0x20001, 'a mapped reader follows');
+    t.equal(layOf(second, 7, 5n), 'duplicate', 'what is not remembered');
+    t.equal(layOf(second, 8), 'accepted');
+    t.equal(layOf(second, 8), 'late', 'and what is');
     second.close();
-    t.equal(peek(path, offset), old);
+    t.notOk(isCloned(path));
   }
+});
+
+t.test('what is remembered outlives its receiver, another lock and another capacity', async t => {
+  const path = boardPath(t);
+  const first = open(path);
+  layTwo(first);
+  t.ok(isCloned(path));
+  first.close();
+  const inode = statSync(path).ino;
+  open(path).close();
+  t.ok(isCloned(path));
+  t.equal(statSync(path).ino, inode, 'in place');
+  rmSync(`${path}.lock`);
+  open(path).close();
+  t.ok(isCloned(path));
+  t.not(statSync(path).ino, inode, 'a copy');
+  const last = open(path, { capacity: 100 });
+  t.ok(isCloned(path));
+  t.equal(layOf(last, 6, 5n), 'late', 'the digests, too');
+  last.close();
+  // As if it had been killed while it wrote that.
+  const { record, header } = place(path, 0, 0);
+  const clone = record + header.memory_offset;
+  poke(path, clone, peek(path, clone) - 1n);
+  t.notOk(isCloned(path));
+  const again = open(path, { capacity: 100 });
+  t.notOk(isCloned(path), 'nothing of it can be trusted');
+  t.equal(peek(path, clone) % 2n, 0n);
+  t.equal(peek(path, clone), peek(path, clone + structs.memory.fields.clone_tail.offset));
+  layTwo(again, 8);
+  t.ok(isCloned(path), 'and it is found out again');
+  t.equal(layOf(again, 80), 'accepted');
+  t.equal(layOf(again, 6, 5n), 'replay', 'as far back as there is a history');
+  again.close();
 });
 
 t.test('another capacity or node list: a new board with the records that stay', async t => {
@@ -566,7 +666,7 @@ t.test('sizes of the file are what the document says', async t => {
   const path = boardPath(t);
   open(path, { capacity: 10_000 }).close();
   const { header } = place(path, 0, 0);
-  t.equal(header.record_stride, 384 + 2 * 1280);
+  t.equal(header.record_stride, 384 + 2 * 1280 + 192);
   t.equal(structs.slot.fields.report.offset + REPORT_BYTES, structs.slot.fields.tail.offset);
   t.equal(statSync(path).size, header.file_bytes);
   t.equal(bits.board_state.retired, 1);

@@ -18,6 +18,7 @@ const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
 const PUBLISH = '  if (!bb_file_publish(&w->place, &new, why, size)) return false;\n';
 const RETIRE = '  bb_file_retire(&w->board);\n';
 const REPORT = '  bb_store_report(b, record, newest, report, arrival);\n';
+const DIGEST = '  store_digest(b, record, report);\n';
 const ORDER = '  bb_store_order(b, record, &order, NULL, arrival);\n';
 const COLUMN = `  bb_store_release(column_word(b, record),
                    BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
@@ -117,7 +118,20 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     ['litmus library_one', 'litmus library_alone_one'],
   ],
   // The order of the stores of one delivery.
-  ['the report before the order block', [['board_writer.c', REPORT + ORDER, ORDER + REPORT]], ['weave', 'steps']],
+  [
+    'the report before the order block',
+    [['board_writer.c', REPORT + DIGEST + ORDER, DIGEST + ORDER + REPORT]],
+    ['weave', 'steps'],
+  ],
+  ['the digest before the order block', [['board_writer.c', DIGEST + ORDER, ORDER + DIGEST]], ['steps']],
+  [
+    'the digests of a record whose order does not agree',
+    without(
+      'board_repair.c',
+      '    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);\n',
+    ),
+    ['steps'],
+  ],
   [
     'the column after the report',
     [

@@ -227,6 +227,45 @@ function sheet(t: Teardown, spoil: (b: Sheet) => void): { path: string; live: ()
   return { path, live: () => pulse(path, true) };
 }
 
+t.test('nodes as which two machines report', async t => {
+  const v4 = (last: number) => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, last];
+  const six = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+  const other = (name: string, from: string, forged = ', or somebody forges reports') =>
+    `${name}: two machines report as one since TIME \\(AGE\\), ${from}: one is a copy of the other with its memory${forged}; ` +
+    'either can fail unseen: stop one, or give it a name of its own';
+  const first = other('node1', '10.0.0.7 and 10.0.0.8');
+  const rows: [nodes: number, last: number, argv: string[], says: string | undefined, spoil?: (b: Sheet) => void][] = [
+    [1, 1, [], first],
+    [1, 59, [], first],
+    [1, 61, [], undefined, b => b.report(0, 0, { interval_ms: 1000 })],
+    [1, 61, [], first, b => b.report(0, 0, { interval_ms: 2000 })],
+    [1, 1, ['--nodes', 'node2'], undefined],
+    [1, 1, ['--nodes', 'node1,node2'], first],
+    [1, 1, [], other('node1', 'both from 10.0.0.7'), b => b.memory(0, { clone_other: v4(7) })],
+    [1, 1, [], other('node1', '10.0.0.7 and fd00::7'), b => b.memory(0, { clone_other: six })],
+    [1, 1, [], other('node1', '10.0.0.7 and 10.0.0.8', ''), b => b.record(0, { order_proved: 2n })],
+    [1, 1, [], undefined, b => b.memory(0, { clone_tail: 4n })],
+    [1, 1, [], undefined, b => b.header({ memory_bytes: 48 })],
+    [3, 1, [], `${first}; node2: .*; node3: .* of its own`],
+    [4, 1, [], `${first}; node2: .*; node3: .* of its own; two machines report as each of 1 more \\(node4\\)`],
+    [8, 1, [], 'node3: .* of its own; two machines report as each of 5 more \\(node\\[4-8\\]\\)'],
+  ];
+  for (const [nodes, last, argv, says, spoil] of rows) {
+    const { path, live } = sheet(t, b => {
+      const times = { clone_since_ns: b.ago(3600), clone_ns: b.ago(last) };
+      for (let i = 0; i < nodes; i++)
+        b.memory(i, { clone_head: 2n, ...times, clone_address: v4(7), clone_other: v4(8), clone_tail: 2n });
+      b.header({ clone_ns: b.ago(last) });
+      spoil?.(b);
+    });
+    const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', path, ...argv] }, live);
+    t.strictSame(c, ts);
+    const { stdout } = c as Answer;
+    if (says === undefined) t.notMatch(stdout, /two machines/);
+    else t.match(stdout, new RegExp(`^BEOBOARD WARNING: .*${says} \\| `));
+  }
+});
+
 t.test('other texts about links', async t => {
   const address = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
   const six = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];

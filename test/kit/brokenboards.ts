@@ -78,7 +78,8 @@ const NO_SUBJECT = 0xffffffff;
 const SEED = 0x5eedn;
 const RECORD = structs.record.bytes;
 const SLOT = structs.slot.bytes;
-const STRIDE = RECORD + 2 * SLOT;
+const MEMORY = structs.memory.bytes;
+const STRIDE = RECORD + 2 * SLOT + MEMORY;
 const PAGE = 4096;
 
 /** The sequence number of node1's newest report. */
@@ -125,7 +126,7 @@ export class Sheet {
     const { mono, real } = this.#made;
     this.header({
       magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
-      version: 0x20000,
+      version: 0x20001,
       header_bytes: structs.board_header.bytes,
       stat_hash: HASH_STAT_V1,
       board_hash: HASH_BOARD_V2,
@@ -148,6 +149,8 @@ export class Sheet {
       column_stride: 8,
       record_stride: STRIDE,
       slots_offset: RECORD,
+      memory_offset: RECORD + 2 * SLOT,
+      memory_bytes: MEMORY,
       slot_stride: SLOT,
       report_offset: structs.slot.fields.report.offset,
       report_bytes: structs.report.bytes,
@@ -259,6 +262,10 @@ export class Sheet {
 
   report(index: number, slot: number, values: Encodable<'report'>): void {
     encode('report', this.view, this.slotAt(index, slot) + structs.slot.fields.report.offset, values);
+  }
+
+  memory(index: number, values: Encodable<'memory'>): void {
+    encode('memory', this.view, this.recordAt(index) + RECORD + 2 * SLOT, values);
   }
 
   word(index: number, stampNs: bigint, interval: number, goodbye = 0n, link = LINK): void {
@@ -490,7 +497,12 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         ['half-made-magic', 'version 0, and another magic', { version: 0, magic: 1n }],
         ['version-0.1', 'major version 0', { version: 1 }],
         ['version-1.0', 'the major version before, whose words have other bits', { version: 0x10000 }],
-        ['version-2.1', 'a higher minor version: may be read', { version: 0x20001 }],
+        [
+          'version-2.0',
+          'the minor version before, with nothing that is known behind the slots',
+          { version: 0x20000, memory_offset: 0, memory_bytes: 0 },
+        ],
+        ['version-2.2', 'a higher minor version: may be read', { version: 0x20002 }],
         ['version-3.0', 'another major version', { version: 0x30000 }],
         ['version-most', 'all bits of the version', { version: MOST_U32 }],
         ['report-layout', 'reports of another layout', { stat_hash: 7n }],
@@ -543,13 +555,25 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         ['0', 'all records in one place', 0],
         ['1', 'records a byte apart', 1],
         ['unaligned', 'half a word more', STRIDE + 4],
-        ['overlapping', 'the last slot lies in the next record', STRIDE - 64],
+        ['overlapping', 'the last slot lies in the next record', RECORD + 2 * SLOT - 64],
         ['huge', '4 GiB', 0xfffffff8],
       ]),
       ...strides('slots_offset', [
         ['0', 'the slots lie on the record', 0],
         ['unaligned', 'half a word further', RECORD + 4],
         ['overlapping', 'a word within the record', RECORD - 8],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('memory_offset', [
+        ['0', 'the memory lies on the record', 0],
+        ['unaligned', 'half a word further', RECORD + 2 * SLOT + 4],
+        ['overlapping', 'a word within the last slot', RECORD + 2 * SLOT - 8],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('memory_bytes', [
+        ['unaligned', 'half a word less', MEMORY - 4],
+        ['short', 'no room for what readers know: not remembered', 8],
+        ['outside', 'a word of the next record', MEMORY + 8],
         ['huge', '4 GiB', 0xfffffff8],
       ]),
       ...strides('slot_stride', [

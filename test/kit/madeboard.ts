@@ -10,7 +10,8 @@ export const S = 1_000_000_000n;
 export const NOW = 500_000n * S;
 /** A time by the wall clock. */
 export const REAL = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33)) * 1_000_000n;
-const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
+const MEMORY = structs.record.bytes + 2 * structs.slot.bytes;
+const RECORD = MEMORY + structs.memory.bytes;
 const SETS = Object.keys(bits.valid) as SetName[];
 
 /** The `valid` of a report in which these sets were measured. */
@@ -30,6 +31,8 @@ export interface MadeNode {
   report?: Encodable<'report'>;
   before?: Encodable<'report'>;
   record?: Encodable<'record'>;
+  /** From where two machines report as this node, since an hour. */
+  cloned?: readonly [number[], number[]];
   goodbye?: boolean;
   /** The number of the link by which it reports; 1 by default. */
   link?: number | bigint;
@@ -147,6 +150,9 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
     records_offset: records,
     record_stride: RECORD,
     slots_offset: record.bytes,
+    memory_offset: MEMORY,
+    memory_bytes: structs.memory.bytes,
+    clone_ns: nodes.some(({ cloned }) => cloned !== undefined) ? NOW : 0n,
     slot_stride: slot.bytes,
     report_offset: slot.fields.report.offset,
     report_bytes: report.bytes,
@@ -163,7 +169,10 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
     ...made.header,
   });
   nodes.forEach(
-    ({ name, age, report: values = {}, before, record: counters = {}, goodbye = false, link = 1, refusal }, i) => {
+    (
+      { name, age, report: values = {}, before, record: counters = {}, cloned, goodbye = false, link = 1, refusal },
+      i,
+    ) => {
       const at = records + i * RECORD;
       encode('record', view, at, {
         name,
@@ -177,6 +186,11 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         }),
         ...counters,
       });
+      if (cloned !== undefined) {
+        const [clone_address, clone_other] = cloned;
+        const times = { clone_since_ns: NOW - 3600n * S, clone_ns: NOW };
+        encode('memory', view, at + MEMORY, { clone_head: 2n, ...times, clone_address, clone_other, clone_tail: 2n });
+      }
       if (age === undefined) return;
       for (const [j, report] of [before, values].entries()) {
         if (report === undefined) continue;

@@ -184,6 +184,10 @@ const rich = (name: string, more: Encodable<'report'> = {}): MadeNode => ({
   age: 1.5,
   report: { ...RICH, ...more },
   before: EARLIER,
+  cloned: [
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 8],
+  ],
   record: {
     ...COUNTS,
     offset_us: -1_234_000,
@@ -247,6 +251,7 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_reboots_total: counted('reboots'),
   node_resets_total: counted('resets'),
   node_last_refusal_timestamp_seconds: () => ({ clock: Number(REAL / S) - 60 }),
+  node_cloned: () => ({ '10.0.0.7 10.0.0.8': 1 }),
   node_clock_skew_seconds: ({ collect_us = 0 }) => (-1_234_000 + collect_us) / 1e6,
   node_report_interval_seconds: () => 2,
   node_report_delay_seconds: times('late_us', 1e-6),
@@ -480,9 +485,13 @@ t.test('both formats say the same, and each label that there may be', t => {
   }
   const labels = new Set([...text.values()].flatMap(({ series }) => series.flatMap(one => Object.keys(one.labels))));
   const known =
-    'ailment arch agent_version cluster device devices gpu kind link mode node os_release reason resource state version';
+    'address ailment arch agent_version cluster device devices gpu kind link mode node os_release other reason resource state version';
   t.strictSame([...labels].sort(), known.split(' ').sort());
-  t.notMatch(JSON.stringify([...text]), /fedcba98|0x|127\.0\.0\.1/, 'no boot id, no address');
+  t.notMatch(
+    JSON.stringify([...text]),
+    /fedcba98|0x|127\.0\.0\.1/,
+    'no boot id, and no address but of two machines that report as one',
+  );
   t.end();
 });
 

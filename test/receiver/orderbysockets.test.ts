@@ -219,9 +219,9 @@ const atOnce: Row[] = [
     rule: 'two clones that both report: the first stays, the other is a rival for ever',
     steps: [
       [{ t: 100, seq: 0 }, 'accepted'],
-      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [{ boot: 2, start: 500_000, t: 1_000_000, seq: 0 }, 'rival'],
       [{ t: 101, seq: 1 }, 'accepted'],
-      [{ boot: 2, start: 5, t: 11, seq: 1 }, 'rival'],
+      [{ boot: 2, start: 500_000, t: 1_000_001, seq: 1 }, 'rival'],
       [{ t: 102, seq: 2 }, 'accepted'],
     ],
     counts: { accepted: 3, refused: 2 },
@@ -266,8 +266,8 @@ const inTime: Row[] = [
     rule: 'another boot is a rival until 4.5 s after the last report, and then a reboot',
     steps: [
       [{ t: 100, seq: 0 }, 'accepted'],
-      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival', 'uncertain'],
-      [{ boot: 2, start: 5, t: 11, seq: 1 }, 'accepted'],
+      [{ boot: 2, start: 500_000, t: 1_000_000, seq: 0 }, 'rival', 'uncertain'],
+      [{ boot: 2, start: 500_000, t: 1_000_001, seq: 1 }, 'accepted'],
     ],
     counts: { accepted: 3, reboots: 1 },
   },
@@ -276,7 +276,7 @@ const inTime: Row[] = [
     rule: 'with an interval of 10 s another boot is a rival until 45 s',
     steps: [
       [{ t: 100, seq: 0, interval: 10_000 }, 'accepted'],
-      [{ boot: 2, start: 5, t: 10, seq: 0, interval: 10_000 }, 'rival', 'uncertain', 10],
+      [{ boot: 2, start: 500_000, t: 1_000_000, seq: 0, interval: 10_000 }, 'rival', 'uncertain', 10],
     ],
     counts: { accepted: 2, reboots: 1 },
   },
@@ -285,7 +285,7 @@ const inTime: Row[] = [
     rule: 'of two intervals the shorter decides how long another boot is a rival',
     steps: [
       [{ t: 100, seq: 0, interval: 10_000 }, 'accepted'],
-      [{ boot: 2, start: 5, t: 10, seq: 0, interval: 1000 }, 'rival', 'uncertain'],
+      [{ boot: 2, start: 500_000, t: 1_000_000, seq: 0, interval: 1000 }, 'rival', 'uncertain'],
     ],
     counts: { accepted: 2, reboots: 1 },
   },
@@ -402,7 +402,7 @@ const overStops: Row[] = [
     steps: [
       [{ t: 100, seq: 0 }, 'accepted'],
       'stop',
-      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [{ boot: 2, start: 500_000, t: 1_000_000, seq: 0 }, 'rival'],
       [{ t: 101, seq: 1 }, 'accepted'],
     ],
     counts: { accepted: 2, refused: 1 },

@@ -21,9 +21,11 @@ import {
   writePing,
 } from '../../src/relay/relaywire.js';
 import { Queues, Shares } from '../../src/relay/shares.js';
+import { BoardReader } from '../../src/shm/reader.js';
 import { type Trust, trustOptions } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
 import { folder, type Teardown } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
 import {
   type Carrier,
   CLUSTER,
@@ -84,6 +86,48 @@ t.test('a mirror shows what its master shows', async t => {
   const one = [...w.mirror().nodes()].find(({ name }) => name === 'node05');
   t.equal(one?.report?.seq, w.nodes[4]?.seq, 'the newest report');
   t.equal(one?.previous?.seq, (w.nodes[4]?.seq ?? 0) - 1, 'and the one before it');
+  t.same(w.wrong, []);
+});
+
+t.test('two machines that report as one node', async t => {
+  const w = world(t);
+  const [master] = w.masters as [Master];
+  const [node] = w.addNodes(1) as [Node];
+  // Its reports are sent here.
+  node.dead = true;
+  const twin = () => [...w.mirror().nodes()].find(({ name }) => name === node.name);
+  const events = () => {
+    const reader = new BoardReader(w.mirrorPath);
+    const { events } = reader.events(1, 1000);
+    reader.close();
+    return events.filter(({ kind }) => enums.event_kind[kind] === 'clone').length;
+  };
+  const report = (seq: number, other: bigint) => {
+    const times = { t_boot_ns: BigInt(seq) * S - other, t_real_ns: w.now - other };
+    const made = makeReport({ hostname: node.name, seq, start_boot_ns: 0n, ...times }, CLUSTER);
+    master.writer.deliver(made, master.now, w.now, 'eth0');
+    node.heard.set('m1', w.now);
+  };
+  const turn = (seq: number) => {
+    report(seq, 0n);
+    report(seq, 5n);
+  };
+  for (let seq = 1; seq <= 3; seq++) turn(seq);
+  w.run(6n * S);
+  t.equal(twin()?.report?.seq, 3);
+  t.equal(twin()?.clone, undefined, 'two turns');
+  t.equal(events(), 0);
+  for (let seq = 4; seq <= 5; seq++) turn(seq);
+  w.run(6n * S);
+  const since = twin()?.clone?.sinceMs ?? 0;
+  t.ok(since > 1000 && since < 7000, `for ${since} ms, by the mirror's clock`);
+  turn(6);
+  turn(7);
+  w.run(6n * S);
+  t.ok((twin()?.clone?.sinceMs ?? 0) > since + 5000, 'since the same time');
+  t.equal(events(), 1);
+  w.run(60n * S, undefined, SLOW_TICK);
+  t.equal(twin()?.clone, undefined, 'for a minute');
   t.same(w.wrong, []);
 });
 
