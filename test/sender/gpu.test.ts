@@ -663,7 +663,7 @@ t.test('options', async t => {
     ['--file a --file b', '--file is given 2 times; give it once'],
     [`--file ${'x'.repeat(513)}`, `--file: '${'x'.repeat(59)}…' is longer than 512 bytes; write a shorter path`],
     ['--interval 5', "--interval: '5' has no unit; write 5s or 5ms"],
-    ...['x', 's', '.5s', '1.s', '5d', '-5s', '+5s', '1e1s', '0x5s', '5 s', 'inf'].map(time => [
+    ...['x', 's', '.5s', '1.s', '5w', '-5s', '+5s', '1e1s', '0x5s', '5 s', 'inf'].map(time => [
       `--interval=${time}`,
       `--interval: '${time}' is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s`,
     ]),

@@ -83,7 +83,7 @@ static void call_all(const beoboard *b) {
   if (linked < 1 || linked > BEOBOARD_LINKS_MAX) blame("links", linked);
   for (int i = 0; i < linked; i++)
     if (memchr(links[i].name, 0, sizeof links[i].name) == NULL || links[i].number <= (i > 0 ? links[i - 1].number : 0) || links[i].listened_ns < 0 ||
-        links[i].dark_age_ns < -1 || links[i].changed_age_ns < -1 || links[i].flags > 0x3f)
+        links[i].dark_age_ns < -1 || links[i].changed_age_ns < -1 || links[i].flags > 0x7f)
       blame("link", links[i].number);
   if (linked > 0 && links[linked - 1].number != BEOBOARD_LINK_OTHERS) blame("the last link", links[linked - 1].number);
   if (beoboard_links(b, links, sizeof *links, 1) != 1) blame("one link", 0);
