@@ -215,8 +215,10 @@ const links: Fault[] = [
       };
       await until('the node is of its own line', isOwn);
       for (let seq = 0; seq < 10; seq++) {
-        // Right after the node's own report: while the node is live, the other sender is a rival.
+        // Right after the node's own report, which a busy machine may take from its socket later than the other: while the
+        // node is live, the other sender is a rival.
         node.send();
+        await until('its own report is heard', () => scene.hasLast(node));
         scene.path.stray(
           node.name,
           makeSummed({ hostname: node.name, seq, interval_ms: 200, boot_id: 99n, t_boot_ns: BigInt(seq + 1) }),

@@ -88,6 +88,11 @@ class Node {
     );
   }
 
+  /** The number of the last report. */
+  get sent(): number {
+    return this.#seq - 1;
+  }
+
   end(): void {
     clearInterval(this.#timer);
   }
@@ -407,6 +412,12 @@ export class Scene {
   linkOf(name: string): number | undefined {
     const links = new Set(this.watchers.map(({ last }) => last?.look?.nodes.get(name)?.link?.number));
     return links.size === 1 ? [...links][0] : undefined;
+  }
+
+  /** Whether the last report of a node is on the board. */
+  hasLast({ name, sent }: { readonly name: string; readonly sent: number }): boolean {
+    const [node] = [...this.#reader.snapshotOf(name).nodes()];
+    return node?.report?.seq === sent;
   }
 
   /** The link number of a line; undefined: it has none yet. */
