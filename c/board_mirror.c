@@ -596,7 +596,7 @@ static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t 
   bb_copy_in(to->clone_address, address, sizeof address);
   bb_copy_in(to->clone_other, other, sizeof other);
   bb_write_end(&to->clone_head, sequence);
-  bb_store(&m->board.header->clone_ns, last_ns);
+  if (last_ns > m->board.header->clone_ns) bb_store(&m->board.header->clone_ns, last_ns);
   if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
 }
 

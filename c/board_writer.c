@@ -72,8 +72,8 @@ static void copy_events(struct bb_mapped *to, const struct bb_mapped *from, cons
     const struct bb_event *e = event_at(from, number);
     if (e->head != 2 * number) continue; /* On a corrupt board that was taken over. */
     struct bb_event copy = *e;
-    const bool of_record = e->kind >= BB_EVENT_KIND_RESTART && e->kind <= BB_EVENT_KIND_REFUSAL && e->subject != BB_NO_SUBJECT;
-    if (of_record) copy.subject = e->subject < from->header->count ? numbers[e->subject] : BB_NO_SUBJECT;
+    const bool of_record = (e->kind >= BB_EVENT_KIND_RESTART && e->kind <= BB_EVENT_KIND_REFUSAL) || e->kind == BB_EVENT_KIND_CLONE;
+    if (of_record && e->subject != BB_NO_SUBJECT) copy.subject = e->subject < from->header->count ? numbers[e->subject] : BB_NO_SUBJECT;
     *event_at(to, number) = copy;
   }
 }

@@ -263,22 +263,26 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
  * none: what it lost shows. */
 #define TURNS 3u
 #define CALM 8u
+/* A restored machine has lost more, also if its interval is long. */
+#define MOST_LOST_NS INT64_C(1000000000)
 
 /* Whether it continues the last accepted report: later by its own clock as by ours, and not by what a restored machine lost. Of two
  * machines that are accepted in turns, one is behind the other by less than an interval. */
-static bool goes_on(const struct bb_order *before, const struct judged *j) {
-  const int64_t passed_ns = (int64_t)((uint64_t)j->stamp.ns - (uint64_t)before->stamp_ns);
-  const int64_t made_ns = (int64_t)(j->report->t_boot_ns - before->t_boot_ns);
-  return passed_ns - made_ns <= (int64_t)j->report->interval_ms * 1000000;
+static bool goes_on(const struct bb_order *before, const struct judged *j, int64_t most_ns) {
+  const uint64_t passed_ns = (uint64_t)j->stamp.ns - (uint64_t)before->stamp_ns, made_ns = j->report->t_boot_ns - before->t_boot_ns;
+  const int64_t interval_ns = (int64_t)j->report->interval_ms * 1000000;
+  return (int64_t)(passed_ns - made_ns) <= (interval_ns < most_ns ? interval_ns : most_ns);
 }
 
 /* Whether another machine made this report than the last accepted one, as far as one report tells. */
 static bool is_of_another(const struct bb_order *before, const struct judged *j, enum bb_verdict verdict) {
   const struct bb_report *r = j->report;
   if (!before->heard || r->boot_id != before->known[0].boot_id || r->start_boot_ns != before->start_boot_ns || verdict == BB_RESET) return false;
-  if (verdict == BB_NEXT) return is_another(before, r) && goes_on(before, j);
-  /* Behind what was accepted, and made later: nothing is that was only overtaken on its way. */
-  return is_remembered(before, r) ? is_another(before, r) : r->t_real_ns > before->t_real_ns;
+  if (verdict == BB_NEXT) return is_another(before, r) && goes_on(before, j, INT64_MAX);
+  if (is_remembered(before, r)) return is_another(before, r);
+  /* Behind what was accepted, and made later: nothing is that was only overtaken on its way. With a proof also not what was recorded
+   * before the node's wall clock was set back. */
+  return r->t_real_ns > before->t_real_ns && (j->proved == BB_AUTH_ALG_NONE || in_window(r->t_real_ns, j->stamp.real_ns, j->limits));
 }
 
 /* Counts the turns of two machines. */
@@ -289,7 +293,7 @@ static void take_turn(struct bb_turns *turns, const struct bb_order *before, con
     turns->pending = turns->pending || judgement->is_of_another;
     return;
   }
-  const bool turn = turns->pending && verdict == BB_NEXT && goes_on(before, j);
+  const bool turn = turns->pending && verdict == BB_NEXT && goes_on(before, j, MOST_LOST_NS);
   turns->pending = judgement->is_of_another;
   if (turn) {
     turns->calm = 0;

@@ -932,12 +932,12 @@ static void count_unjoined(struct bb_receiver *r) {
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   bool fails[2], any = false;
   for (uint32_t i = 1; i <= r->road_count; i++) any = any || r->roads[i].in_pieces;
-  if (!any && !r->roads[BB_LINK_OTHERS].in_pieces) return;
   read_unjoined(r, failed);
   for (int f = 0; f < 2; f++) {
     fails[f] = failed[f] == UINT64_MAX || failed[f] != r->unjoined[f];
     r->unjoined[f] = failed[f];
   }
+  if (!any && !r->roads[BB_LINK_OTHERS].in_pieces) return;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     struct road *road = &r->roads[i];
     if (!road->in_pieces) continue;

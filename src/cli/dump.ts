@@ -148,7 +148,7 @@ const OTHER_LINKS = LINKS_MOST + 1;
 /** The subject of an event that is about neither a record nor a link. */
 const NO_SUBJECT = 0xffffffffn;
 /** Kinds of events by their subjects. */
-const OF_RECORDS: readonly string[] = ['restart', 'reboot', 'reset', 'goodbye', 'refusal'];
+const OF_RECORDS: readonly string[] = ['restart', 'reboot', 'reset', 'goodbye', 'refusal', 'clone'];
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'];
 
 const NAME_FIELD = structs.record.fields.name;

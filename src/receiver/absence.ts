@@ -11,8 +11,11 @@ import { BoardReader, NoBoard } from '../shm/reader.js';
 const EVERY_MS = 60_000;
 /** At least so long after the nodes before others are forgotten, ms, because each time the board is built anew. */
 const REST_MS = 86_400_000;
-/** How many parts of a host list are logged. */
+/** How many parts of a host list are logged in one line. */
 const SAID = 20;
+
+/** A link with an older heartbeat is not heard, ns. */
+const STALE_NS = 3_000_000_000n;
 
 /** In these states a node is away. */
 const AWAY: readonly State[] = ['silent', 'left'];
@@ -48,7 +51,7 @@ export class Absence {
     const passed = Math.min(now - this.#lookedAt, 2 * EVERY_MS);
     this.#lookedAt = now;
     try {
-      this.#count(passed);
+      if (!this.#count(passed)) return;
     } catch (error) {
       if (error instanceof NoBoard) return;
       throw error;
@@ -57,19 +60,25 @@ export class Absence {
     if (gone.length === 0 || now - this.#forgotAt < REST_MS) return;
     this.#forgotAt = now;
     const parts = foldParts(gone);
-    const names = parts.slice(0, SAID).join(',') + (parts.length > SAID ? ' and more' : '');
     try {
       this.#forget(gone);
-      this.#log.info(`forgot ${gone.length}, which were silent or had left for ${formatDuration(after)}: ${names}`);
     } catch (error) {
-      this.#log.warn(`could not forget ${names}: ${(error as Error).message}`);
+      this.#log.warn(`could not forget ${gone.length} nodes: ${(error as Error).message}`);
+      return;
     }
+    const why = `forgot ${gone.length}, which were silent or had left for ${formatDuration(after)}`;
+    for (let i = 0; i < parts.length; i += SAID) this.#log.info(`${why}: ${parts.slice(i, i + SAID).join(',')}`);
   }
 
-  #count(passed: number): void {
+  /** Counts who is away; returns whether anything is known about nodes. */
+  #count(passed: number): boolean {
     const roll = this.#reader.roll();
-    // Nothing is known about any node.
-    if (roll.board.stalled || roll.board.retired) return;
+    if (roll.board.stalled || roll.board.retired) return false;
+    // Who left may have come back while its link could not be heard.
+    const { nowNs } = roll.board.evidence;
+    const heard = new Set(
+      roll.board.links.filter(({ heartbeatNs }) => nowNs - heartbeatNs < STALE_NS).map(({ number }) => number),
+    );
     const unheard = [...roll.states.keys()].filter(index => {
       const state = NUMBERED[roll.states[index]!]!;
       return state === 'uncertain' || AWAY.includes(state);
@@ -83,9 +92,11 @@ export class Absence {
       const known = before.get(name);
       const ms = known?.stampMs === stampMs ? known.ms : 0;
       // Of an uncertain node nothing was learnt meanwhile.
-      const more = known !== undefined && AWAY.includes(NUMBERED[roll.states[index]!]!) ? passed : 0;
+      const isAway = AWAY.includes(NUMBERED[roll.states[index]!]!) && heard.has(roll.linkOf(index));
+      const more = known !== undefined && isAway ? passed : 0;
       this.#away.set(name, { stampMs, ms: ms + more });
     }
+    return true;
   }
 
   close(): void {

@@ -9,12 +9,15 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createLog } from '../../src/common/log.js';
+import { enums, structs } from '../../src/layout/layout.gen.js';
 import { Absence } from '../../src/receiver/absence.js';
 import { askToForget } from '../../src/receiver/control.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { Follower } from '../../src/telling/changes.js';
 import { startIn } from '../kit/hanging.js';
-import { folder } from '../kit/places.js';
+import { poke } from '../kit/linkboard.js';
+import { boardPath, folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
@@ -99,6 +102,14 @@ t.test('forgotten, because they were away for long enough', async t => {
   report('returns');
   await until('two are silent', () => states().gone === 'silent' && states().returns === 'silent');
   t.same(states(), { alive: 'live', gone: 'silent', left: 'left', returns: 'silent' });
+  // As if the receiver had seen two machines under one name, in the place of the goodbye's event.
+  const { events_offset, events_stride } = reader.snapshot().header;
+  const at = (events_offset ?? 0) + (events_stride ?? 0);
+  const { kind, subject } = structs.event.fields;
+  poke(board, [
+    [at + kind.offset, BigInt(enums.event_kind.indexOf('clone'))],
+    [at + subject.offset, 3n],
+  ]);
   const lines: string[] = [];
   const forgetting: Promise<unknown>[] = [];
   const absence = new Absence(
@@ -140,9 +151,9 @@ t.test('forgotten, because they were away for long enough', async t => {
   t.match(
     follow(100)
       .look(false)
-      .filter(({ event }) => event === 'goodbye'),
-    [{ node: undefined }],
-    'and the ring was carried over',
+      .filter(({ event }) => event === 'clone'),
+    [{ node: 'returns' }],
+    'and the ring was carried over, with the new numbers of records',
   );
   await pass(0.9, DAY);
   t.equal(lines.length, 1, 'once a day at most');
@@ -154,6 +165,37 @@ t.test('forgotten, because they were away for long enough', async t => {
   await pass(3, undefined);
   await pass(0.9, DAY);
   t.equal(lines.length, 2, 'without the option nothing is counted');
+});
+
+t.test('who left is not away while its link cannot be heard', async t => {
+  const path = boardPath(t);
+  const limits = { uncertainAfter: 4500, silentAfter: 10_500 };
+  const writer = openWriter({ path, cluster: '', capacity: 4, ...limits, nodes: [] });
+  t.teardown(() => writer.close());
+  const mono = () => process.hrtime.bigint();
+  writer.deliver(makeReport({ hostname: 'left', flags: 2 }), mono(), 0n, 'eth0');
+  const forgotten: string[] = [];
+  const absence = new Absence(
+    path,
+    names => forgotten.push(...names),
+    createLog('receive', { write: () => {}, env: {} }),
+  );
+  t.teardown(() => absence.close());
+  let at = 0;
+  const pass = () => {
+    for (const end = at + 90_000_000; at < end; at += 60_000) {
+      writer.heartbeat(mono());
+      absence.look(86_400_000, at);
+    }
+  };
+  writer.linkState(1, 0, false, mono());
+  // A heartbeat of that link from before it went down is too old by now.
+  poke(path, [[structs.board_header.fields.evidence.offset + structs.link_evidence.bytes, 1n]]);
+  pass();
+  t.same(forgotten, [], 'it may have come back');
+  writer.linkState(1, 1, false, mono());
+  pass();
+  t.same(forgotten, ['left']);
 });
 
 const noMounts =
