@@ -152,11 +152,10 @@ else {
   if (wanted[0] === checks[0]) await work(wanted.splice(0, 1));
   const waiting = wanted.filter(({ waits }) => waits);
   const busy = wanted.filter(({ waits }) => !waits);
-  // For two cores: three that compute and three that wait, because the former wait now and then; whatever is left when
-  // there are no more of a kind.
-  await Promise.all(
-    [busy, busy, busy, waiting, waiting, waiting].map(first => work(first, first === busy ? waiting : busy)),
-  );
+  // For two cores: two that compute, and three that wait; then whatever is left, four at a time: more at once take more
+  // CPU each, and end later.
+  const both = [work(busy, waiting), work(busy, waiting), work(waiting, busy), work(waiting, busy)];
+  await Promise.all([...both, work(waiting)]);
 }
 clearInterval(showing);
 clear();

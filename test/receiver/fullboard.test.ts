@@ -63,7 +63,9 @@ t.test('more nodes report than there is room for', async t => {
   t.ok(stdout.replace(/\s+/g, ' ').includes(full));
   t.notMatch(stdout, /no room for another node/, 'once');
   await until('the receiver says so', () => receiver.output().stderr.includes('rejected 3 datagrams: full'));
-  t.match(receiver.output().stderr, /the board has room for 10 nodes and has 10: give a higher --capacity/);
+  await until('and that the last tenth fills', () =>
+    receiver.output().stderr.includes('the board has room for 10 nodes and has 10: give a higher --capacity'),
+  );
   report(19);
   await until('more are rejected', () => refused() === 3 + 9);
   t.match(await run(['check', '--board', board]), { code: 1, stdout: /and 8 or more others report \(n\[/ });
