@@ -220,8 +220,9 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
       }),
     );
     t.same(faults.slice(0, 10), [], `round ${rounds}: ${samples.length} looks`);
+    const end = samples.at(-1)?.now ?? back;
     const sent = nodes.flatMap(node => [
-      longest(node.sent.filter(({ after }) => after > from).map(({ before }) => before)),
+      longest([...node.sent.filter(({ after }) => after > from).map(({ before }) => before), end]),
     ]);
     const looked = longest(samples.map(({ now }) => now));
     const listened = samples.every(({ since }) => since === samples[0]?.since);
