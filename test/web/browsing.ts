@@ -121,10 +121,18 @@ export async function lastSeq(url: string): Promise<number> {
 export async function middles(page: Page, names: readonly string[]): Promise<{ x: number; y: number }[]> {
   const found: { x: number; y: number }[] = [];
   for (const name of names) {
-    await page.keyboard.press('/');
-    await page.fill('#asked', name);
-    await page.keyboard.press('Enter');
-    await holds(page, `document.querySelector('#here').textContent.startsWith(${JSON.stringify(`${name} `)})`);
+    const isHere = `document.querySelector('#here').textContent.startsWith(${JSON.stringify(`${name} `)})`;
+    // A page that does not know the name yet is asked again.
+    await until(
+      `${name} is found`,
+      async () => {
+        await page.keyboard.press('/');
+        await page.fill('#asked', name);
+        await page.keyboard.press('Enter');
+        return page.evaluate<boolean>(isHere);
+      },
+      200,
+    );
     found.push(
       await page.evaluate<{ x: number; y: number }>(`(() => {
         const ring = document.querySelector('#ring').getBoundingClientRect();
