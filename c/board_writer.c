@@ -256,9 +256,9 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
 }
 
 /* Takes the board that was found at the path and repairs it. In place only if it was written under the lock that we
- * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or its records are
- * too short. `whole` says
- * whether the board could be repaired; if not, it is retired when another one replaces it. */
+ * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or
+ * its records are too short. `whole` says whether the board could be repaired; if not, it is retired when another one
+ * replaces it. */
 static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
   const bool in_place = found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
   if (in_place) {
@@ -567,9 +567,6 @@ void bb_writer_fetch(const struct bb_writer *w, uint64_t expected) {
     __builtin_prefetch(slot, 1);
     __builtin_prefetch(&slot->tail, 1);
   }
-  const uint8_t *const digests = (const uint8_t *)memory_at(b, record)->digests;
-  __builtin_prefetch(digests, 1);
-  __builtin_prefetch(digests + 64, 1);
   __builtin_prefetch(column_word(b, record), 1);
 }
 

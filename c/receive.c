@@ -143,6 +143,7 @@ struct bb_receiver {
   struct counted counted;      /* the part that has explained drops, or had none to explain */
   int64_t counted_ns;          /* when that was last updated */
   struct unexplained unexplained;
+  bool counts_unjoined; /* once a second, because some link is in pieces */
   uint64_t unjoined[2]; /* until the present second, by family; UINT64_MAX: not known */
   uint64_t softnet_dropped, softnet_processed, accepted; /* until the present second */
   int64_t drain_ns;
@@ -186,11 +187,6 @@ static struct counted read_counted(const struct bb_receiver *r) {
   return c;
 }
 
-static void read_unjoined(const struct bb_receiver *r, uint64_t failed[2]) {
-  failed[0] = failed[1] = UINT64_MAX;
-  if (r->kernel_drops != NULL) bb_kernel_drops_unjoined(r->kernel_drops, failed);
-}
-
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   struct bb_receiver *r = (struct bb_receiver *)aligned_alloc(_Alignof(struct bb_receiver), sizeof *r);
   if (r == NULL) return NULL;
@@ -207,7 +203,6 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   /* Before there is a socket: every drop of one of ours is explained by what is counted from now on. */
   r->counted = read_counted(r);
-  read_unjoined(r, r->unjoined);
   r->drain_ns = drain_ns;
   r->flood = flood;
   r->buffer = UINT64_MAX;
@@ -926,18 +921,25 @@ static void note_link(struct bb_receiver *r, const struct listener *l, const str
  * (net.ipv4.ipfrag_time). */
 #define UNJOINED_NS (30 * SECOND)
 
+static void read_unjoined(const struct bb_receiver *r, uint64_t failed[2]) {
+  failed[0] = failed[1] = UINT64_MAX;
+  if (r->kernel_drops != NULL) bb_kernel_drops_unjoined(r->kernel_drops, failed);
+}
+
 /* Once a second: the links by which reports come in pieces listen anew while the kernel fails to join some, whosever they are. */
 static void count_unjoined(struct bb_receiver *r) {
   uint64_t failed[2];
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   bool fails[2], any = false;
   for (uint32_t i = 1; i <= r->road_count; i++) any = any || r->roads[i].in_pieces;
+  if (!any && !r->roads[BB_LINK_OTHERS].in_pieces) return;
   read_unjoined(r, failed);
   for (int f = 0; f < 2; f++) {
-    fails[f] = failed[f] == UINT64_MAX || failed[f] != r->unjoined[f];
+    /* What had failed before the first look was not about these links. */
+    fails[f] = r->counts_unjoined && (failed[f] == UINT64_MAX || failed[f] != r->unjoined[f]);
     r->unjoined[f] = failed[f];
   }
-  if (!any && !r->roads[BB_LINK_OTHERS].in_pieces) return;
+  r->counts_unjoined = true;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     struct road *road = &r->roads[i];
     if (!road->in_pieces) continue;
