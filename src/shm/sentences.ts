@@ -189,9 +189,8 @@ function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number):
 /** The least MTU with which a report is one packet of IPv4, bytes: the report, and the headers of UDP and IP. */
 const WHOLE_MTU = (REPORT_BYTES + 8 + 20).toLocaleString('en');
 
-/** The links by which reports come in pieces. */
-export const piecesLinks = ({ links }: Pick<Snapshot, 'links'>): LinkEntry[] =>
-  links.filter(link => has(link, 'in_pieces'));
+/** Whether reports come in pieces by that link. */
+export const isInPieces = (link: LinkEntry) => has(link, 'in_pieces');
 
 /** That reports of these nodes come in pieces, by that link. */
 export function piecesText(link: LinkEntry, names: string): string {

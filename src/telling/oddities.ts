@@ -13,13 +13,13 @@ import { type LinkEntry, linkName, SENDERS_EACH, type SenderEntry, type Snapshot
 import {
   ahead,
   doubtMs,
+  isInPieces,
   LATELY_MS,
   type LinkNews,
   linkNews,
   linkState,
   listenedMs,
   mirrorOf,
-  piecesLinks,
   piecesText,
   sinceMs,
   unjoinedText,
@@ -29,9 +29,9 @@ import {
   FULL,
   isUnproved,
   lateSenders,
-  monitorWarnings,
   oftenText,
   type RefusedNode,
+  receiverTexts,
   refusedTexts,
   shownNames,
   sourceText,
@@ -467,7 +467,7 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
 
 /** Nodes whose reports come in pieces, and whether the kernel fails to join these. */
 function pieces(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  return piecesLinks(snapshot).flatMap(link => {
+  return snapshot.links.filter(isInPieces).flatMap(link => {
     const those = nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === link.number);
     if (those.length === 0) return [];
     const texts = [piecesText(link, shown(those)), unjoinedText(snapshot, link)].filter(text => text !== undefined);
@@ -519,7 +519,8 @@ function receiver(snapshot: Snapshot): Oddity[] {
   const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: the state of nodes is unknown`)];
-  const told = monitorWarnings(snapshot).map(say);
+  // That IP fragments are not joined is said of their link.
+  const told = receiverTexts(snapshot).map(say);
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   if (listened >= silentAfter) return told;

@@ -10,9 +10,9 @@ import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import {
   distanceText,
+  isInPieces,
   LATELY_MS,
   NO_SIGN_OF_LIFE,
-  piecesLinks,
   plural,
   reasonText,
   refusalText,
@@ -93,13 +93,18 @@ function fullText(board: Snapshot): string | undefined {
 /** Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
 const UNJOINED_MS = 60_000;
 
-/** What an administrator has to mend in the monitor itself, not in a node: each a warning. */
+/** What an administrator has to mend in the receiver. */
+export const receiverTexts = (board: Snapshot): string[] =>
+  [reloadText(board), fullText(board)].filter(text => text !== undefined);
+
+/** The same in the whole monitor, and not in a node: each a warning. */
 export function monitorWarnings(board: Snapshot): string[] {
   if (board.stalled || board.retired) return [];
-  const unjoined = piecesLinks(board)
-    .filter(({ nodes, unjoinedSinceNs }) => nodes > 0 && sinceMs(board, unjoinedSinceNs) >= UNJOINED_MS)
-    .map(link => unjoinedText(board, link));
-  return [reloadText(board), fullText(board), ...unjoined].filter(text => text !== undefined);
+  const unjoined = board.links
+    .filter(link => isInPieces(link) && link.nodes > 0 && sinceMs(board, link.unjoinedSinceNs) >= UNJOINED_MS)
+    .map(link => unjoinedText(board, link))
+    .filter(text => text !== undefined);
+  return [...receiverTexts(board), ...unjoined];
 }
 
 /** How often, and since when, something was rejected. */

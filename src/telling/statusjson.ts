@@ -8,11 +8,11 @@ import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
 import {
+  isInPieces,
   keysOf,
   linkState,
   listenedMs,
   mirrorOf,
-  piecesLinks,
   refusalText,
   reloadFailed,
   sinceMs,
@@ -236,7 +236,7 @@ function linkJson(snapshot: Snapshot, link: LinkEntry) {
     number,
     name: linkName(link),
     ...linkState(link),
-    in_pieces: piecesLinks({ links: [link] }).length > 0 || undefined,
+    in_pieces: isInPieces(link) || undefined,
     unjoined_ms: link.unjoinedSinceNs === 0n ? undefined : sinceMs(snapshot, link.unjoinedSinceNs),
     since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
     nodes,

@@ -13,6 +13,9 @@ import t, { type Test } from 'tap';
 import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { oddities } from '../../src/telling/oddities.js';
+import { survey } from '../../src/telling/survey.js';
 import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
 import { builds, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { REFUSED } from '../kit/hostlistcases.js';
@@ -397,6 +400,12 @@ t.test('reports that come in pieces, and are not joined', async t => {
     if (says === undefined) t.notMatch((c as Answer).stdout, 'failed to join');
     else t.match(c, { code: 1, stdout: says });
   }
+  const lasting = sheet(t, b => b.link(1, { name: 'eth7', state: 9n, nodes: 2, unjoined_since_ns: b.ago(61) }));
+  lasting.live();
+  const reader = new BoardReader(lasting.path);
+  t.teardown(() => reader.close());
+  const told = oddities(survey(reader.snapshot())).filter(({ text }) => text.includes('failed to join'));
+  t.equal(told.length, 1, 'status says it once');
   const { path, live } = sheet(t, b => b.link(1, { name: 'eth7', state: 8n, nodes: 3, changed_ns: b.ago(9) }));
   const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', path] }, live);
   t.strictSame(c, ts);
