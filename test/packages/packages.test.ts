@@ -426,7 +426,8 @@ t.test(
   },
 );
 
-t.test("a master's sender gets a key file of its own, and it is said", { skip: missing }, async t => {
+/** A system of its own in which packages are installed, and what their scripts say and do. */
+function scriptsIn(t: Test) {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
   const system = join(own, 'system');
@@ -440,14 +441,20 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
   };
   const deb = (name: string, version = 2) => emptyDeb(t, system, name, version);
   const facts = (path: string) => within('stat', '-c', '%U:%G %a', path).stdout.trim();
-  const OPTIONS = '/etc/beoboard/send.toml';
-  const OWN = '/etc/beoboard/send.key';
-  const options = (file: string) =>
-    `to = ["master"]\n#key-file = "x"\n  key-file = ${file} # ours\ncluster = "alpha"\n`;
+  /** Puts a file there that only its owner can read. */
   const key = (path: string, text: string, owner = 'beoboard') => {
     writeFileSync(at(path), text);
     t.equal(within('sh', '-c', `chmod 600 ${path} && chown ${owner}: ${path}`).status, 0);
   };
+  return { within, at, dpkg, deb, facts, key };
+}
+
+t.test("a master's sender gets a key file of its own, and it is said", { skip: missing }, async t => {
+  const { within, at, dpkg, deb, facts, key } = scriptsIn(t);
+  const OPTIONS = '/etc/beoboard/send.toml';
+  const OWN = '/etc/beoboard/send.key';
+  const options = (file: string) =>
+    `to = ["master"]\n#key-file = "x"\n  key-file = ${file} # ours\ncluster = "alpha"\n`;
   const has = (text: string, owner: string) => {
     t.equal(facts(OWN), `${owner}:${owner} 600`);
     t.equal(readFileSync(at(OWN), 'utf8'), text);
@@ -536,27 +543,12 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
 });
 
 t.test("what the relay's options name belongs to its user, and it is said", { skip: missing }, async t => {
-  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-  t.teardown(() => rmSync(own, { recursive: true, force: true }));
-  const system = join(own, 'system');
-  const within = freshSystem(system);
-  const at = (path: string) => join(system, path);
-  /** What the package's scripts say about it. */
-  const dpkg = (...argv: string[]) => {
-    const { status, stdout, stderr } = within('dpkg', '--force-confold,unsafe-io,downgrade', ...argv);
-    t.equal(status, 0, `${argv.join(' ')}: ${stderr}`);
-    return stdout.split('\n').filter(line => line.startsWith('beoboard:'));
-  };
-  const deb = (name: string, version = 2) => emptyDeb(t, system, name, version);
+  const { within, at, dpkg, deb, facts, key } = scriptsIn(t);
   const rpm = (name: 'post' | 'postun') =>
     within('sh', '-c', rpmScripts(PACKAGES.beoboard as Package)[name] ?? '', 'sh', '2')
       .stdout.split('\n')
       .slice(0, -1);
-  const facts = (path: string) => within('stat', '-c', '%U:%G %a', path).stdout.trim();
-  const secret = (path: string, owner = 'beoboard') => {
-    writeFileSync(at(path), 'x');
-    t.equal(within('sh', '-c', `chmod 600 ${path} && chown ${owner}: ${path}`).status, 0);
-  };
+  const secret = (path: string, owner?: string) => key(path, 'x', owner);
   const put = (path: string, text: string) => writeFileSync(at(path), text);
   dpkg('-i', deb('beoboard-common'), deb('beoboard', 1));
   t.same(dpkg('-i', deb('beoboard')), [], 'without options there is nothing to do');
