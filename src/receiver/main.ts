@@ -238,8 +238,9 @@ export async function main(argv: string[]): Promise<number> {
   const named: Named = new Map();
   tellBuffer(last.receiveBuffer, log);
   tellRoom(0, last.nodes, board, log);
-  const absence = new Absence(options.board, names => receiver.forget(names), log);
-  const control = new Control(options.board, names => receiver.forget(names), log);
+  const forget = (names: string[]) => receiver.forget(names);
+  const absence = new Absence(options.board, forget, log);
+  const control = new Control(options.board, forget, log);
   control.open();
   const status = () => statusLine(bound, receiver.status());
   onHangup(
