@@ -585,8 +585,10 @@ static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t 
   const uint64_t since_ns = shown(batch->clock, e->clone_since_ns), last_ns = shown(batch->clock, e->clone_ns);
   if (last_ns == 0 && to->clone_head == 0) return;
   const uint64_t sequence = to->clone_head + 2;
-  const bool is_new = since_ns > to->clone_ns &&
-                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_of(*column_word(&m->board, record)), m->longest_ms);
+  const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
+  /* Not by another time alone: the same one becomes later when more is known about the master's clock. */
+  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->longest_ms) &&
+                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->longest_ms);
   uint64_t address[2], other[2];
   memcpy(address, e->clone_address, sizeof address);
   memcpy(other, e->clone_other, sizeof other);
