@@ -172,6 +172,8 @@ export async function modules(folders) {
     target: 'node20',
     format: 'esm',
     sourcemap: true,
+    // Node only needs the lines: what maps have besides is read at every start.
+    sourcesContent: false,
     logLevel: 'error',
   });
 }

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { clear, show } from './progress.mjs';
 
@@ -146,16 +147,41 @@ async function work(...queues) {
   for (const queue of queues) while (queue.length > 0) await runOne(queue.shift());
 }
 
+/** How long the processors of this machine have been idle, and how long they have been there, ticks. */
+function idleSoFar() {
+  const [user, nice, system, idle, ...more] = /^cpu +(.*)$/m
+    .exec(readFileSync('/proc/stat', 'utf8'))[1]
+    .split(' ')
+    .map(Number);
+  return [idle, user + nice + system + idle + more.reduce((a, b) => a + b, 0)];
+}
+
+/** Many wait some of their time: one more begins whenever a third of the processors had nothing to do for a second. */
+async function moreWhileIdle(...queues) {
+  const began = [];
+  let [idle, all] = idleSoFar();
+  while (queues.some(queue => queue.length > 0)) {
+    await setTimeout(1000);
+    const [idleNow, allNow] = idleSoFar();
+    const next = queues.find(queue => queue.length > 0);
+    if ((idleNow - idle) / (allNow - all) > 1 / 3 && next !== undefined) began.push(runOne(next.shift()));
+    [idle, all] = [idleNow, allNow];
+  }
+  await Promise.all(began);
+}
+
 if (long) await work(wanted);
 else {
   // Alone, because its times are those that all others are told in.
   if (wanted[0] === checks[0]) await work(wanted.splice(0, 1));
   const waiting = wanted.filter(({ waits }) => waits);
   const busy = wanted.filter(({ waits }) => !waits);
-  // For two cores: two that compute, and three that wait; then whatever is left, four at a time: more at once take more
+  // For two cores: two that compute, and two that wait; then whatever is left, four at a time: more at once take more
   // CPU each, and end later.
   const both = [work(busy, waiting), work(busy, waiting), work(waiting, busy), work(waiting, busy)];
-  await Promise.all([...both, work(waiting)]);
+  const more = moreWhileIdle(waiting, busy);
+  await Promise.all(both);
+  await more;
 }
 clearInterval(showing);
 clear();
