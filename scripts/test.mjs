@@ -156,7 +156,7 @@ function idleSoFar() {
   return [idle, user + nice + system + idle + more.reduce((a, b) => a + b, 0)];
 }
 
-/** Many wait some of their time: one more begins whenever a third of the processors had nothing to do for a second. */
+/** Many wait some of their time: one more begins whenever a fifth of the processors had nothing to do for a second. */
 async function moreWhileIdle(...queues) {
   const began = [];
   let [idle, all] = idleSoFar();
@@ -164,7 +164,7 @@ async function moreWhileIdle(...queues) {
     await setTimeout(1000);
     const [idleNow, allNow] = idleSoFar();
     const next = queues.find(queue => queue.length > 0);
-    if ((idleNow - idle) / (allNow - all) > 1 / 3 && next !== undefined) began.push(runOne(next.shift()));
+    if ((idleNow - idle) / (allNow - all) > 1 / 5 && next !== undefined) began.push(runOne(next.shift()));
     [idle, all] = [idleNow, allNow];
   }
   await Promise.all(began);

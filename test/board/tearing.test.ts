@@ -35,7 +35,7 @@ t.test('and as herd7 does, where there is one', async t => {
 
 t.test('killed after each instruction', async t => {
   const steps = await build(t, 'steps');
-  const { status, stdout, stderr } = await steps(folder(t), 400, SEED);
+  const { status, stdout, stderr } = await steps(folder(t), 250, SEED);
   if (status === 3) t.pass('single steps', { skip: `this machine lets nobody trace a process: ${stderr.trim()}` });
   else t.equal(status, 0, `${stdout}${stderr}`);
   t.comment(stdout.trim());

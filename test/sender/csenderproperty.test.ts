@@ -10,7 +10,7 @@ import { machines } from '../kit/tree.js';
 import { differences, harms, Patient, pretences } from '../kit/twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 71);
-const RUNS = Number(process.env.RUNS ?? 8);
+const RUNS = Number(process.env.RUNS ?? 6);
 const NOBODY = 65_534;
 
 t.comment(`seed ${SEED}, another one by SEED=n; RUNS=${RUNS} for each machine`);
