@@ -17,14 +17,20 @@ static bool groups_taken;
 static bool stat_of(struct span text, struct bb_report *report) {
   struct stat_times times, before = {{0}};
   struct span rest;
-  groups_taken = groups_take(text, &rest);
+  static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS};
+  for (unsigned i = 0; i < MOST_GROUPS; i++) topology.cpu[i].number = topology.cpu[i].group = (uint8_t)i;
+  groups_taken = groups_take(text, &topology, &rest);
   if (!parse_stat(text, rest, report, &times)) {
     groups_forget();
     return false;
   }
   struct bb_report shares = {0};
   if (cpu_share(&before, &times, &shares)) MUST(shares.cpu_busy_pm + shares.cpu_iowait_pm <= 1000, "more than all of the time");
-  if (groups_share(NULL, &shares)) MUST(shares.group[0].busiest_pm <= 1000, "more than all of the time");
+  for (unsigned i = 0; groups_share(MOST_GROUPS, &shares) && i < MOST_GROUPS; i++) {
+    const struct bb_cpu_group *group = &shares.group[i];
+    MUST(group->user_pm + group->system_pm <= group->busy_pm, "busier in parts than in all");
+    MUST(group->busy_pm + group->iowait_pm <= 1000 && group->busy_pm == group->busiest_pm, "more than all of the time");
+  }
   return true;
 }
 

@@ -137,7 +137,7 @@ static void put_stat(struct bb_report *report) {
   struct span text, rest;
   struct stat_times times;
   const bool had_times = has_times, is_read = file_read(&files[STAT], &text);
-  groups_take(is_read ? text : SPAN(""), &rest);
+  groups_take(is_read ? text : SPAN(""), groups_known ? &topology : NULL, &rest);
   has_times = is_read && file_parsed(&files[STAT], parse_stat(text, rest, report, &times));
   if (!has_times) groups_forget();
   if (has_times) report->valid |= BB_VALID_STAT;
@@ -145,7 +145,7 @@ static void put_stat(struct bb_report *report) {
   if (has_times && had_times && groups_same() && cpu_share(&times_before, &times, report))
     report->valid |= BB_VALID_CPU_SHARE;
   if (has_times) times_before = times;
-  if (groups_share(groups_known ? &topology : NULL, report)) report->valid |= BB_VALID_GROUP_SHARE;
+  if (groups_share(groups_known ? topology.groups : 0, report)) report->valid |= BB_VALID_GROUP_SHARE;
 }
 
 /* Without the shares, which need the lines of single CPUs. */

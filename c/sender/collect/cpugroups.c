@@ -1,32 +1,31 @@
 /* CPU groups: the packages of a node, each with its shares and its busiest CPU. Does not report single CPUs. */
 #include "parse.h"
 
-/* Ticks of one CPU since boot, modulo 2^32: only differences are used, and no CPU makes 2^31 ticks (248 days)
- * between two reports. The values of 512 CPUs have left the processor's caches a second later, so half the memory
- * takes half the time. */
+/* What a CPU did since boot, in the kernel's ticks. The values of 512 CPUs have left the processor's caches a second
+ * later, so they are kept once: the next text is compared while it is parsed. */
 struct times {
-  uint32_t idle, iowait, busy, user, system;
-  uint32_t tick; /* the text in which it was seen */
+  uint64_t ticks[TICKS];
+  uint32_t tick; /* the text in which they were seen */
 };
 
 #define CPU_DIGITS 5u
 #define MOST_NUMBERS 100000u
 
-/* For this tick and the last one, alternating; only the used part costs memory. */
-static struct times all[MOST_NUMBERS][2] LARGE;
+/* Only the used part costs memory. */
+static struct times all[MOST_NUMBERS] LARGE;
 /* For the last two accepted texts; 0: there is none. */
 static uint32_t tick, now, before;
 /* The number of CPUs in the last text, in the one before, and in both. */
 static unsigned cpus_now, cpus_before, cpus_of_both;
 
-/* What the times of a CPU are added up to, and to which sum each column belongs. */
-enum { IDLE, IOWAIT, USER, SYSTEM, STEAL, SUMS };
-static const uint8_t sum_of[TICKS] = {
-  [TICKS_USER] = USER,     [TICKS_NICE] = USER,  [TICKS_SYSTEM] = SYSTEM,  [TICKS_IDLE] = IDLE,
-  [TICKS_IOWAIT] = IOWAIT, [TICKS_IRQ] = SYSTEM, [TICKS_SOFTIRQ] = SYSTEM, [TICKS_STEAL] = STEAL,
-};
+/* How much the times of a group's CPUs have grown from one text to the other. */
+static struct growth {
+  bb_wide total, busy, user, system, iowait;
+  uint16_t busiest;
+} growth[MOST_GROUPS];
 
-#define TIME_DIGITS 15u
+/* The digits of a 64-bit number. */
+#define TIME_DIGITS 20u
 /* The bytes that are searched in one step. */
 #define WINDOW 64u
 /* The longest line up to its last time, and what a step can reach behind it. */
@@ -57,8 +56,7 @@ static inline uint64_t digits_at(const char *at, size_t count) {
   return (bytes ^ IN_EACH_BYTE * '0') << (64 - 8 * count);
 }
 
-/* The number that they are, or the sum of up to six numbers whose digits were added. Pairs, then fours, then all eight
- * are put together in parallel. */
+/* The number that they are. Pairs, then fours, then all eight are put together in parallel. */
 static inline uint32_t number_of(uint64_t digits) {
   const uint64_t low = UINT64_C(0x00ff00ff00ff00ff);
   const uint64_t pairs = (digits & low) * 10 + (digits >> 8 & low);
@@ -86,8 +84,17 @@ static inline size_t step(struct place *place) {
   return digits;
 }
 
+/* The number of these digits; false if it does not fit. */
+static inline bool time_of(const char *at, size_t digits, uint64_t *value) {
+  if (digits <= 8) *value = number_of(digits_at(at, digits));
+  else if (digits <= 16)
+    *value = UINT64_C(100000000) * number_of(digits_at(at, digits - 8)) + number_of(digits_at(at + digits - 8, 8));
+  else return text_u64((struct span){at, digits}, value);
+  return true;
+}
+
 /* Parses the line of one CPU to its end, in one pass; false, without a step, if something else follows. */
-static bool eat_line(struct span *text, unsigned *cpu, uint32_t sums[SUMS]) {
+static bool eat_line(struct span *text, unsigned *cpu, uint64_t ticks[TICKS]) {
   char copy[HEAD];
   const char *line = text->at;
   if (text->len < HEAD) { /* nothing behind the text may be read */
@@ -100,19 +107,11 @@ static bool eat_line(struct span *text, unsigned *cpu, uint32_t sums[SUMS]) {
   size_t count = step(&place);
   if (count == 0 || count > CPU_DIGITS) return false;
   *cpu = number_of(digits_at(line + 3, count));
-  uint64_t digits[SUMS] = {0};
-  uint32_t above[SUMS] = {0}; /* of numbers with more than eight digits: those before the last eight */
   for (unsigned i = 0; i < TICKS; i++) {
     const char *at = place.at;
     if (at[-1] != ' ') return false;
     count = step(&place);
-    if (count == 0 || count > TIME_DIGITS) return false;
-    if (count > 8) {
-      above[sum_of[i]] += number_of(digits_at(at, count - 8));
-      at += count - 8;
-      count = 8;
-    }
-    digits[sum_of[i]] += digits_at(at, count);
+    if (count == 0 || !time_of(at, count, &ticks[i])) return false;
   }
   /* More columns follow, whose values do not matter. */
   struct span rest = without(*text, (size_t)(place.at - line));
@@ -123,7 +122,6 @@ static bool eat_line(struct span *text, unsigned *cpu, uint32_t sums[SUMS]) {
     rest = without(rest, 1);
   }
   if (by != '\n') return false;
-  for (unsigned i = 0; i < SUMS; i++) sums[i] = above[i] * UINT32_C(100000000) + number_of(digits[i]);
   *text = rest;
   return true;
 }
@@ -135,74 +133,74 @@ bool groups_same(void) {
   return cpus_now == cpus_before && cpus_of_both == cpus_now;
 }
 
-bool groups_take(struct span text, struct span *rest) {
+/* Each time is compared on its own: the kernel lets idle and iowait decrease a little, and steal by any amount when a
+ * virtual machine moves. A negative difference counts as 0. */
+static void add_growth(struct growth *sum, const uint64_t from[TICKS], const uint64_t to[TICKS]) {
+  uint64_t grown[TICKS];
+  for (unsigned i = 0; i < TICKS; i++) grown[i] = to[i] > from[i] ? to[i] - from[i] : 0;
+  const bb_wide user = (bb_wide)grown[TICKS_USER] + grown[TICKS_NICE];
+  const bb_wide system = (bb_wide)grown[TICKS_SYSTEM] + grown[TICKS_IRQ] + grown[TICKS_SOFTIRQ];
+  const bb_wide busy = user + system + grown[TICKS_STEAL];
+  const bb_wide total = busy + grown[TICKS_IDLE] + grown[TICKS_IOWAIT];
+  sum->total += total;
+  sum->busy += busy;
+  sum->user += user;
+  sum->system += system;
+  sum->iowait += grown[TICKS_IOWAIT];
+  /* A division only where it can be more. */
+  if (busy * 1000 > sum->busiest * total) sum->busiest = thousandths(busy, total);
+}
+
+bool groups_take(struct span text, const struct topology *topology, struct span *rest) {
+  const unsigned online = topology == NULL ? 0 : topology->online;
+  unsigned place = 0, least_cpu = 0;
   before = now;
   now = 0;
   tick++;
   cpus_before = cpus_now;
   cpus_now = cpus_of_both = 0;
+  memset(growth, 0, sizeof growth);
   /* They are at the beginning, and the line of interrupts is long. */
   for (*rest = text;;) {
     unsigned cpu;
-    uint32_t sums[SUMS];
-    if (!eat_line(rest, &cpu, sums)) {
+    uint64_t ticks[TICKS];
+    if (!eat_line(rest, &cpu, ticks)) {
       struct span after = *rest, line;
       if (!begins(after, SPAN("cpu")) || !next_line(&after, &line)) break;
       if (!begins(line, SPAN("cpu "))) return false;
       *rest = after;
       continue;
     }
-    if (all[cpu][tick & 1].tick != tick) {
-      cpus_now++;
-      cpus_of_both += before != 0 && all[cpu][before & 1].tick == before;
+    if (cpu < least_cpu) return false;
+    least_cpu = cpu + 1;
+    cpus_now++;
+    struct times *times = &all[cpu];
+    if (before != 0 && times->tick == before) {
+      cpus_of_both++;
+      while (place < online && topology->cpu[place].number < cpu) place++;
+      if (place < online && topology->cpu[place].number == cpu)
+        add_growth(&growth[topology->cpu[place].group], times->ticks, ticks);
     }
-    all[cpu][tick & 1] = (struct times){
-      .idle = sums[IDLE],
-      .iowait = sums[IOWAIT],
-      .busy = sums[USER] + sums[SYSTEM] + sums[STEAL],
-      .user = sums[USER],
-      .system = sums[SYSTEM],
-      .tick = tick,
-    };
+    memcpy(times->ticks, ticks, sizeof ticks);
+    times->tick = tick;
   }
   if (cpus_now > 0) now = tick;
   return cpus_now > 0;
 }
 
-/* The kernel lets idle and iowait decrease a little; a negative difference counts as 0. */
-static uint64_t grown(uint32_t from, uint32_t to) { return to - from < UINT32_C(1) << 31 ? to - from : 0; }
+static uint16_t share(bb_wide part, bb_wide whole) { return whole > 0 ? thousandths(part, whole) : 0; }
 
-static uint16_t share(uint64_t part, uint64_t whole) { return whole > 0 ? thousandths(part, whole) : 0; }
-
-bool groups_share(const struct topology *topology, struct bb_report *report) {
-  if (before == 0 || now == 0 || topology == NULL) return false;
-  struct {
-    uint64_t total, busy, user, system, iowait; /* of 2^16 CPUs with 2^31 ticks each */
-    uint16_t busiest;
-  } sum[MOST_GROUPS] = {{0}};
-  uint64_t passed = 0;
-  for (unsigned i = 0; i < topology->online; i++) {
-    const struct times *both = all[topology->cpu[i].number], *from = &both[before & 1], *to = &both[now & 1];
-    if (from->tick != before || to->tick != now) continue; /* added or removed between the two */
-    const unsigned g = topology->cpu[i].group;
-    const uint64_t busy = grown(from->busy, to->busy), iowait = grown(from->iowait, to->iowait);
-    const uint64_t total = busy + iowait + grown(from->idle, to->idle);
-    sum[g].total += total;
-    sum[g].busy += busy;
-    sum[g].iowait += iowait;
-    sum[g].user += grown(from->user, to->user);
-    sum[g].system += grown(from->system, to->system);
-    passed += total;
-    /* A division only where it can be more. */
-    if (busy * 1000 > sum[g].busiest * total) sum[g].busiest = share(busy, total);
-  }
-  if (passed == 0) return false;
-  for (unsigned g = 0; g < topology->groups; g++) {
-    report->group[g].busy_pm = share(sum[g].busy, sum[g].total);
-    report->group[g].user_pm = share(sum[g].user, sum[g].total);
-    report->group[g].system_pm = share(sum[g].system, sum[g].total);
-    report->group[g].iowait_pm = share(sum[g].iowait, sum[g].total);
-    report->group[g].busiest_pm = sum[g].busiest;
+bool groups_share(unsigned groups, struct bb_report *report) {
+  bb_wide passed = 0;
+  for (unsigned g = 0; g < groups; g++) passed += growth[g].total;
+  if (now == 0 || passed == 0) return false;
+  for (unsigned g = 0; g < groups; g++) {
+    const struct growth *sum = &growth[g];
+    report->group[g].busy_pm = share(sum->busy, sum->total);
+    report->group[g].user_pm = share(sum->user, sum->total);
+    report->group[g].system_pm = share(sum->system, sum->total);
+    report->group[g].iowait_pm = share(sum->iowait, sum->total);
+    report->group[g].busiest_pm = sum->busiest;
   }
   return true;
 }

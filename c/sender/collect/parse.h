@@ -62,15 +62,16 @@ bool list_cpus(struct span online, struct topology *topology);
 /* Reads the package and the siblings of each of them; false if one is missing. */
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
 
-/* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none; false if one of them is
- * invalid. `rest` is what follows them, or the invalid line. */
-bool groups_take(struct span text, struct span *rest);
+/* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none, and compares them with those
+ * of the last tick; false if one of them is invalid, or not of a higher CPU than the one before. `rest` is what follows
+ * them, or the invalid line. `topology` is NULL if the CPUs are unknown. */
+bool groups_take(struct span text, const struct topology *topology, struct span *rest);
 /* Discards what was parsed in this tick. */
 void groups_forget(void);
 /* Whether this tick and the last one have lines of the same CPUs; also if neither has any valid ones. */
 bool groups_same(void);
-/* Shares since the last tick; false if there is none or no time passed. */
-bool groups_share(const struct topology *topology, struct bb_report *report);
+/* Shares of so many groups since the last tick; false if there is none or no time passed. */
+bool groups_share(unsigned groups, struct bb_report *report);
 
 /* /proc/net/dev */
 struct interface {

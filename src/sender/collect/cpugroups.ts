@@ -2,32 +2,32 @@
 // /proc/stat. Does not report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
-import { Cursor } from './kerneltext.js';
+import { add, type Count, Cursor, less, thousandths } from './kerneltext.js';
+
+/** Ticks of the kernel since boot: user, nice, system, idle, iowait, irq, softirq, steal. */
+export type CpuTimes = readonly Count[];
+
+/** The columns that are known; the kernel's lines have more. */
+const COLUMNS = 8;
 
 /**
- * The times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts.
+ * The lines of single CPUs in /proc/stat, by CPU; undefined if one of them is invalid, or not of a higher CPU than the
+ * one before.
  */
-export interface CpuTimes {
-  total: number;
-  idle: number;
-  iowait: number;
-  user: number;
-  system: number;
-}
-
-/** The lines of single CPUs in /proc/stat, by CPU; undefined if one of them is invalid. */
 export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
   const line = new Cursor(text);
+  let last = -1;
   // They are at the beginning, and the line of interrupts is long.
   while (text.startsWith('cpu', line.at)) {
     const end = text.indexOf('\n', line.at);
     if (end === -1) break;
     if (!text.startsWith('cpu ', line.at)) {
-      const cpu = line.eat('cpu') ? line.digits(5) : undefined;
+      const cpu = line.eat('cpu') ? Number(line.digits(5) ?? -1) : -1;
       const times = parseTimes(line);
-      if (cpu === undefined || times === undefined) return undefined;
-      out.set(Number(cpu), times);
+      if (cpu <= last || times === undefined) return undefined;
+      out.set(cpu, times);
+      last = cpu;
     }
     line.at = end + 1;
   }
@@ -36,21 +36,13 @@ export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
 
 /** The numbers up to the end of the line, with one blank before each; there may be more than we know. */
 function parseTimes(line: Cursor): CpuTimes | undefined {
-  const ticks: number[] = [];
+  const ticks: Count[] = [];
   while (line.eat(' ')) {
-    const value = line.digits(15);
-    if (value === undefined) return undefined;
-    ticks.push(Number(value));
+    const value = ticks.length < COLUMNS ? line.digits() : undefined;
+    if (value !== undefined) ticks.push(value);
+    else if (ticks.length < COLUMNS || !line.eatDigits()) return undefined;
   }
-  if (!line.isAtLineEnd() || ticks.length < 8) return undefined;
-  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = ticks;
-  return {
-    total: user + nice + system + idle + iowait + irq + softirq + steal,
-    idle,
-    iowait,
-    user: user + nice,
-    system: system + irq + softirq,
-  };
+  return line.isAtLineEnd() && ticks.length === COLUMNS ? ticks : undefined;
 }
 
 /** Whether two ticks have lines of the same CPUs; also if neither has any valid ones. */
@@ -78,18 +70,30 @@ export interface GroupShare {
   busiest_pm: number;
 }
 
-/**
- * The growth of a CPU's times. The kernel lets idle and iowait decrease a little; a negative difference counts as 0.
- */
-function growth(before: CpuTimes, now: CpuTimes): CpuTimes & { busy: number } {
-  const grown = (key: keyof CpuTimes) => Math.max(0, now[key] - before[key]);
-  const [idle, iowait] = [grown('idle'), grown('iowait')];
-  const busy = Math.max(0, now.total - now.idle - now.iowait - (before.total - before.idle - before.iowait));
-  return { total: busy + idle + iowait, idle, iowait, busy, user: grown('user'), system: grown('system') };
+/** Times by kind, each a sum of columns. */
+interface Growth {
+  total: Count;
+  busy: Count;
+  user: Count;
+  system: Count;
+  iowait: Count;
 }
 
-const thousandths = (part: number, whole: number) =>
-  whole > 0 ? Math.min(1000, Math.floor((part * 1000) / whole)) : 0;
+/**
+ * What passed between two ticks. Each column is compared on its own: the kernel lets idle and iowait decrease a little,
+ * and steal by any amount when a virtual machine moves. A negative difference counts as 0.
+ */
+function growth(before: CpuTimes, now: CpuTimes): Growth {
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = now.map((ticks, i) =>
+    less(ticks, before[i] ?? 0),
+  );
+  const ofUsers = add(user, nice);
+  const ofKernel = add(add(system, irq), softirq);
+  const busy = add(add(ofUsers, ofKernel), steal);
+  return { total: add(add(busy, iowait), idle), busy, user: ofUsers, system: ofKernel, iowait };
+}
+
+const share = (part: Count, whole: Count) => (whole === 0 ? 0 : thousandths(part, whole));
 
 /**
  * Shares of each group between two ticks, in thousandths, rounded down. A CPU that was added or removed in between does
@@ -100,25 +104,25 @@ export function groupShares(
   now: ReadonlyMap<number, CpuTimes>,
   groups: readonly (readonly number[])[],
 ): GroupShare[] | undefined {
-  let passed = 0;
+  let passed = false;
   const shares = groups.map(cpus => {
-    const sum = { total: 0, busy: 0, user: 0, system: 0, iowait: 0 };
+    const sum: Growth = { total: 0, busy: 0, user: 0, system: 0, iowait: 0 };
     let busiest_pm = 0;
     for (const cpu of cpus) {
       const [earlier, later] = [before.get(cpu), now.get(cpu)];
       if (earlier === undefined || later === undefined) continue;
       const grown = growth(earlier, later);
-      for (const key of ['total', 'busy', 'user', 'system', 'iowait'] as const) sum[key] += grown[key];
-      busiest_pm = Math.max(busiest_pm, thousandths(grown.busy, grown.total));
+      for (const key of ['total', 'busy', 'user', 'system', 'iowait'] as const) sum[key] = add(sum[key], grown[key]);
+      busiest_pm = Math.max(busiest_pm, share(grown.busy, grown.total));
     }
-    passed += sum.total;
+    passed ||= sum.total > 0;
     return {
-      busy_pm: thousandths(sum.busy, sum.total),
-      user_pm: thousandths(sum.user, sum.total),
-      system_pm: thousandths(sum.system, sum.total),
-      iowait_pm: thousandths(sum.iowait, sum.total),
+      busy_pm: share(sum.busy, sum.total),
+      user_pm: share(sum.user, sum.total),
+      system_pm: share(sum.system, sum.total),
+      iowait_pm: share(sum.iowait, sum.total),
       busiest_pm,
     };
   });
-  return passed > 0 ? shares : undefined;
+  return passed ? shares : undefined;
 }
