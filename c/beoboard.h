@@ -255,7 +255,7 @@ enum beoboard_ailment {
     BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its own health check warns */
     BEOBOARD_AILS_OOM            = 9,  /* programs were killed, memory ran out */
     BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks hang in the kernel */
-    BEOBOARD_AILS_THROTTLED      = 11, /* it is throttled because of heat */
+    BEOBOARD_AILS_THROTTLED      = 11, /* it is slowed down by heat or power supply */
     BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */
 };
 #define BEOBOARD_NAILMENTS 13

@@ -312,7 +312,7 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
   "its own health check warns",
   "programs were killed, memory ran out",
   "tasks hang in the kernel",
-  "it is throttled because of heat",
+  "it is slowed down by heat or power supply",
   "memory errors that were corrected",
 };
 

@@ -81,6 +81,8 @@ export const PACKAGES = {
       ['packaging/tmpfiles.d/beoboard.conf', 'usr/lib/tmpfiles.d/'],
       ['packaging/sysctl.d/10-beoboard.conf', 'usr/lib/sysctl.d/'],
       [null, 'etc/beoboard/'],
+      // Both senders read the health file.
+      ['c/sender/beoboard-health.5', `${MAN}/man5/`],
     ],
   },
   'beoboard-send': {

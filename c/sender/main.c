@@ -79,6 +79,7 @@ static struct slow_world world_of(unsigned tree) {
     .run = pretence.on ? pretence.run : place_of_run,
     .etc = pretence.on ? pretence.etc : place_of_etc,
     .scratch = options.scratch,
+    .health_most_ms = options.health_max_age_ms,
   };
 }
 

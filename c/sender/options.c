@@ -42,6 +42,9 @@ const char help_text[] =
   "                    report (default: /sys)\n"
   "  --scratch DIR     the local scratch file system whose space is reported; never\n"
   "                    a network file system (default: /tmp)\n"
+  "  --health-max-age TIME\n"
+  "                    an older ok in the health file counts as a warning, 1s to\n"
+  "                    1000d; default: never\n"
   "  --pretend FILE    TOML with values that are not in /proc and /sys (clocks,\n"
   "                    sequence number \xe2\x80\xa6), to reproduce a report exactly\n"
   "  --user USER       switch to this user, by name or id, after opening what\n"
@@ -206,6 +209,15 @@ static bool read_scratch(struct span text, struct options *options, struct words
   return is_path(text, why);
 }
 
+static bool read_health_max_age(struct span text, struct options *options, struct words *why) {
+  uint64_t ms = 0;
+  /* A bare 0 needs no unit. */
+  if (!span_is(text, SPAN("0")) && !parse_duration(text, &ms, why)) return false;
+  if (ms < 1000 || ms > UINT64_C(86400000000)) return refuse_text(why, text, " is out of bounds; write 1s to 1000d");
+  options->health_max_age_ms = ms;
+  return true;
+}
+
 static bool read_pretend(struct span text, struct options *options, struct words *why) {
   options->pretend = text.at;
   return is_path(text, why);
@@ -222,7 +234,7 @@ static bool read_user(struct span text, struct options *options, struct words *w
 }
 
 enum {
-  TO, INTERFACE, TTL, NAME, CLUSTER, KEY_FILE, INTERVAL, PACE_FILE, PACE_MIN, PACE_MAX, ONCE, ALIGNED, PROC, SYS, SCRATCH, PRETEND, USER, SECCOMP, CONFIG,
+  TO, INTERFACE, TTL, NAME, CLUSTER, KEY_FILE, INTERVAL, PACE_FILE, PACE_MIN, PACE_MAX, ONCE, ALIGNED, PROC, SYS, SCRATCH, HEALTH_MAX_AGE, PRETEND, USER, SECCOMP, CONFIG,
   OPTIONS
 };
 
@@ -248,6 +260,7 @@ static const struct option {
   [PROC] = {"proc", "DIR", 2, place_of_proc, read_proc},
   [SYS] = {"sys", "DIR", 2, place_of_sys, read_sys},
   [SCRATCH] = {"scratch", "DIR", 1, place_of_scratch, read_scratch},
+  [HEALTH_MAX_AGE] = {"health-max-age", "TIME", 1, NULL, read_health_max_age},
   [PRETEND] = {"pretend", "FILE", 1, NULL, read_pretend},
   [USER] = {"user", "USER", 1, NULL, read_user},
   [SECCOMP] = {"seccomp", NULL, 0, NULL, NULL},

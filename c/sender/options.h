@@ -26,6 +26,7 @@ struct options {
   char name[64];
   char cluster[64]; /* empty: none */
   uint32_t interval_ms, pace_min_ms, pace_max_ms;
+  uint64_t health_max_age_ms; /* 0: any */
   bool once, aligned, seccomp;
   unsigned trees; /* first the tick before, if there are two */
   const char *proc[2], *sys[2];

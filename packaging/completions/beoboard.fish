@@ -61,6 +61,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from send' -l aligned -d 'send a
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l proc -xa '(__fish_complete_directories)' -d 'another /proc; given twice: for the tick before, then for the report'
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l sys -xa '(__fish_complete_directories)' -d 'another /sys; given twice: for the tick before, then for the report'
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l scratch -xa '(__fish_complete_directories)' -d 'the local scratch file system whose space is reported; never a network file system'
+complete -c beoboard -n '__fish_seen_subcommand_from send' -l health-max-age -x -d 'an older ok in the health file counts as a warning, 1s to 1000d; default: never'
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l pretend -rF -d 'TOML with values that are not in /proc and /sys (clocks, sequence number …), to reproduce a report exactly'
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l config -rF -d 'TOML with the same names; the command line takes precedence'
 complete -c beoboard -n '__fish_seen_subcommand_from send' -l help -s h -d 'show this help'

@@ -34,7 +34,7 @@ export const meanings = {
     health_warning: "its own health check warns",
     oom: "programs were killed, memory ran out",
     hung_tasks: "tasks hang in the kernel",
-    throttled: "it is throttled because of heat",
+    throttled: "it is slowed down by heat or power supply",
     ecc: "memory errors that were corrected",
   },
 } as const;

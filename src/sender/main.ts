@@ -46,6 +46,7 @@ export const verb = defineVerb({
     'proc',
     'sys',
     'scratch',
+    'health-max-age',
     'pretend',
     'config',
   ],
@@ -90,12 +91,15 @@ function openCollector(options: Options, tell: (message: string) => void, preten
   return collector;
 }
 
+/** What the slow side takes from the options, besides the trees. */
+const placesOf = ({ scratch, healthMaxAge }: Options) => ({ scratch, healthMostMs: healthMaxAge });
+
 /** The slow sources of a pretended run: one round over each tree, in this process. */
 function pretendSlow(options: Options, pretence: Pretence, tell: (message: string) => void): SlowPart {
   const sources = makeSources();
   let readings: SlowReading[] = [];
   for (const roots of treesOf(options)) {
-    const world = pretence.slowWorld({ ...roots, scratch: options.scratch });
+    const world = pretence.slowWorld({ ...roots, ...placesOf(options) });
     readings = sources.map(source => source.read(world));
   }
   for (const trouble of new Set(readings.map(({ trouble }) => trouble))) if (trouble !== undefined) tell(trouble);
@@ -107,7 +111,7 @@ function pretendSlow(options: Options, pretence: Pretence, tell: (message: strin
 
 /** The process that can hang, for the trees of the report. */
 function openSlow(options: Options, tell: (message: string) => void): SlowSide {
-  const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), scratch: options.scratch };
+  const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), ...placesOf(options) };
   return new SlowSide({
     sources,
     world: places,

@@ -10,11 +10,13 @@ import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
 import { here, type World } from './world.js';
 
+type PretendedPlaces = Pick<SlowWorld, 'proc' | 'sys' | 'scratch' | 'healthMostMs'>;
+
 /** A pretended run of the sender. */
 export interface Pretence {
   world: World;
   /** What the slow sources read from some trees. */
-  slowWorld(places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld;
+  slowWorld(places: PretendedPlaces): SlowWorld;
   /** When the last slow round ended, CLOCK_BOOTTIME, ns. */
   slowBootNs: bigint;
   startBootNs: bigint;
@@ -150,7 +152,7 @@ const require = createRequire(import.meta.url);
 /** An empty folder. */
 const NOWHERE = '/dev/null';
 
-function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld {
+function slowWorld(given: Given, folder: string, places: PretendedPlaces): SlowWorld {
   const at = (path: string | undefined) => (path === undefined ? NOWHERE : resolve(folder, path));
   const ours = [places.proc, places.sys].map(tree => `${tree}/`);
   return {
@@ -168,6 +170,7 @@ function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' 
         }
       );
     },
+    bootNs: () => given.t_boot_ns,
     ageSeconds: path => (existsSync(path) ? (given.age_s[basename(path)] ?? 0) : undefined),
     resolve(path) {
       if (!ours.some(tree => path.startsWith(tree))) return given.links[path] ?? path;

@@ -144,6 +144,17 @@ function reports(told: Told): Line[] {
   ];
 }
 
+/** What its health file says, and since when; why, only the node knows. */
+function wordOfCheck(told: Told): Line {
+  const word = told.text('health');
+  return [
+    word,
+    told.say('health_src', 'said by '),
+    told.number('health_age_s') === 0 ? 'less than 1s ago' : told.say('health_age_s', '', ' ago'),
+    word === 'warning' || word === 'bad' ? 'the reason is in its /run/beoboard/health' : undefined,
+  ];
+}
+
 function health(told: Told): Line[] {
   const { state, ailments } = told.node;
   // Ailments of a node that is not heard are not judged.
@@ -151,7 +162,7 @@ function health(told: Told): Line[] {
   return [
     [isWell ? 'no ailments' : undefined],
     ...ailments.map(ailment => [`ails: ${AILMENT_TEXT[ailment]}`]),
-    [told.text('health'), told.say('health_src', 'said by '), told.say('health_age_s', '', ' ago')],
+    wordOfCheck(told),
     [
       told.count('oom_kills', 'task', ' killed because memory ran out'),
       told.count('edac_ue', 'memory error', ' not corrected'),

@@ -339,6 +339,8 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
   ])
     await same([...good, ...limits, '--pace-file', join(root, 'pace')]);
   await values('--cluster', ['', 'a', 'A', '.a', 'a'.repeat(63), 'a'.repeat(64), 'é', 'a b']);
+  const ages = ['', '0', '999ms', '1s', '1.5s', '15', '15m', '1000d', '1000.1d', '86400001s', 'off', '-1s'];
+  await values('--health-max-age', ages);
   await values('--interval', [
     ...[
       '',

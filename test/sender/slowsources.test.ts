@@ -79,6 +79,8 @@ interface Tree extends SlowWorld {
   disks: Record<string, FileSystem>;
   /** The age that all files appear to have, if it is set. */
   age: number | undefined;
+  /** The time since boot, s. */
+  now: number;
 }
 
 const GIB = 1n << 30n;
@@ -112,9 +114,11 @@ function tree(files: Files): Tree {
     scratch: '/tmp',
     statfs: at => world.disks[at],
     ageSeconds: () => world.age,
+    bootNs: () => BigInt(world.now) * 1_000_000_000n,
     resolve: at => at,
     disks: { '/': disk(100n * GIB, 25n * GIB) },
     age: 1,
+    now: 1000,
     write,
     path,
   };
@@ -460,7 +464,7 @@ t.test('a missing file is no trouble, an invalid one is', t => {
     ['taint', {}, /^cannot read \S+tainted: ENOENT$/],
     ['edac', { 'sys/devices/system/edac/mc/mc0/ce_count': '1\n' }, /^cannot read \S+ue_count: ENOENT$/],
     ['fabric', { ...port('a', 1, 1), 'sys/class/infiniband/a/ports/1/counters/symbol_error': '-\n' }, /error counter/],
-    ['health', { 'run/health': 'fine\n' }, /health is ignored: its format is wrong$/],
+    ['health', { 'run/hold/x': '' }, /hold is ignored: it is not a regular file$/],
     ['gpu', { 'run/gpu': '' }, /gpu is ignored: its format is wrong$/],
     ['hw_hash', {}, /cpuinfo names no model/],
   ];
@@ -486,7 +490,6 @@ t.test('an unreadable file affects its own sets and no others', t => {
     ['proc/self/mountinfo', 'scratch', ['scratch']],
     ['proc/self/mountinfo', 'filesystems', ['filesystems']],
     ['proc/self/mountinfo', 'root', []],
-    ['run/health', 'health', ['health']],
     ['run/gpu', 'gpu', ['gpu', 'gpu_errors']],
     ['proc/cpuinfo', 'hw_hash', ['hw_hash']],
     ['sys/devices/system/memory/block_size_bytes', 'hw_hash', ['hw_hash']],
@@ -1115,14 +1118,25 @@ t.test('health and hold', t => {
     ['ok check', { health: 1, health_src: 2 }],
     ['warning check\n', { health: 2, health_src: 2 }],
     ['bad admin\n', { health: 3, health_src: 1 }],
+    ['ok\n', { health: 1, health_src: 2 }],
+    ['bad', { health: 3, health_src: 2 }],
+    ['bad check scratch is not mounted\n', { health: 3, health_src: 2 }],
+    ['bad admin: scratch is not mounted\n', { health: 3, health_src: 2 }],
+    ['bad scratch is not mounted\n', { health: 3, health_src: 2 }],
+    ['bad administrators are away\n', { health: 3, health_src: 2 }],
+    ['warning admin the caf\u00e9 is in\x00it\r\n', { health: 2, health_src: 1 }],
+    ['ok none\n', { health: 1, health_src: 2 }],
+    ['ok \t admin \n', { health: 1, health_src: 1 }],
     ['unknown admin\n', undefined],
-    ['ok none\n', undefined],
-    ['ok\n', undefined],
     ['OK admin\n', undefined],
-    ['ok  admin\n', undefined],
-    ['ok admin \n', undefined],
+    ['okay\n', undefined],
+    ['ok\r\n', undefined],
+    [' ok\n', undefined],
+    ['ba', undefined],
     ['ok admin\n\n', undefined],
     ['ok admin\nbad admin\n', undefined],
+    ['ERROR:  nhc:  Health check failed:  check_fs_mount:  /scratch not mounted\n', undefined],
+    ['\n', undefined],
     ['', undefined],
   ];
   for (const [text, out] of rows) t.strictSame(parseHealth(text), out, JSON.stringify(text));
@@ -1142,6 +1156,58 @@ t.test('health and hold', t => {
   t.equal(read('health', world).flags, undefined);
   world.write({ 'run/hold': 'for a new disk, Joe\n' });
   t.strictSame(read('health', world).flags, ['held']);
+  t.end();
+});
+
+t.test('a health file that cannot be understood', t => {
+  const world = tree({ 'run/health': 'bad admin broken fan\n' });
+  const health = source('health');
+  const at = (now: number, text?: string, age = 0) => {
+    if (text !== undefined) world.write({ 'run/health': text });
+    Object.assign(world, { now, age });
+    return health.read(world);
+  };
+  const fields = (health: number, health_src: number, health_age_s: number) => ({ health, health_src, health_age_s });
+  const WARNS = /\/health counts as a warning: its format is wrong$/;
+  t.strictSame(at(1000, undefined, 60).fields, fields(3, 1, 60));
+  t.match(at(1001, '', 0), { fields: fields(3, 1, 61), trouble: undefined }, 'the last word holds');
+  t.match(at(1005, 'ok', 0), { fields: fields(1, 2, 0), trouble: undefined }, 'it was half written');
+  t.match(at(1010, '', 0), { fields: fields(1, 2, 5), trouble: undefined }, 'again');
+  t.match(at(1014, 'ERROR: nhc\n', 0), { fields: fields(1, 2, 9), trouble: undefined });
+  t.match(at(1015, undefined, 1), { fields: fields(2, 2, 1), trouble: WARNS }, 'after 5 s it is a warning');
+  t.match(at(1016, 'ERROR: nhc\n', 0), { fields: fields(2, 2, 0), trouble: WARNS }, 'which holds');
+  t.match(at(1017, 'ok check\n', 0), { fields: fields(1, 2, 0), trouble: undefined });
+
+  rmSync(world.path('run/health'));
+  t.strictSame(at(1018), NOTHING, 'a file that is gone says nothing');
+  t.strictSame(silent(at(1019, 'E', 0)), NOTHING, 'no word is known, and the file is new');
+  t.match(at(1024), { fields: fields(2, 2, 0), trouble: WARNS });
+  chmodSync(world.path('run/health'), 0o666);
+  t.match(
+    at(1025),
+    { sets: [], trouble: /\/health is ignored: others may write it/ },
+    'one not to be trusted is ignored',
+  );
+  t.match(at(1026, 'E', 7), { fields: fields(2, 2, 7), trouble: WARNS }, 'an old one cannot be half written');
+  t.end();
+});
+
+t.test('a health file that is too old', t => {
+  const world = tree({ 'run/health': 'ok admin\n' });
+  world.healthMostMs = 60_000;
+  const look = (age: number, text = 'ok check\n') => {
+    world.write({ 'run/health': text });
+    world.age = age;
+    return read('health', world);
+  };
+  t.match(look(60), { fields: { health: 1, health_src: 2, health_age_s: 60 }, trouble: undefined });
+  t.match(look(60.1, 'ok admin\n'), {
+    fields: { health: 2, health_src: 2, health_age_s: 60 },
+    trouble: /health counts as a warning: it is older than --health-max-age$/,
+  });
+  t.match(look(1e6, 'bad admin\n'), { fields: { health: 3, health_src: 1 }, trouble: undefined }, 'no better for that');
+  world.healthMostMs = undefined;
+  t.match(look(1e9), { fields: { health: 1, health_age_s: 1e9 }, trouble: undefined });
   t.end();
 });
 
@@ -1168,7 +1234,7 @@ t.test('files of other programs are trusted only if nobody else can have written
   t.strictSame(look().sets, ['health'], 'who may read it is no matter');
 
   plant(`ok admin\n${' '.repeat(65_528)}`);
-  t.match(look(), { sets: [], flags: undefined, trouble: /larger than 65536 bytes/ });
+  t.match(look(), { sets: [], flags: undefined, trouble: /hold is ignored: it is larger than 65536 bytes/ });
   plant(' '.repeat(65_536));
   t.match(look(), { sets: [], flags: ['held'] }, 'just fits');
 

@@ -12,22 +12,22 @@
 
 #define MOST_OF_OTHERS (64u << 10)
 
+#define TOO_LARGE_TEXT "it is larger than 65536 bytes"
+
 /* Why a file is not trusted; NULL if it is. */
 static const char *objection(const struct stat *stats) {
   if (!S_ISREG(stats->st_mode)) return "it is not a regular file";
   if (!is_trusted_writer(stats->st_uid)) return "it belongs neither to root nor to beoboard or the user of the sender";
   if ((stats->st_mode & 022) != 0) return "others may write it; chmod go-w it";
-  if (stats->st_size > (off_t)MOST_OF_OTHERS) return "it is larger than 65536 bytes";
   return NULL;
 }
 
-static enum others refuse(struct reading *now, const char *why) {
-  complain(now, now->path, " is ignored: ", why, (char *)NULL);
-  return OTHERS_BAD;
-}
+static bool means_none(int error) { return error == ENOENT || error == ENOTDIR; }
 
-static enum others failed(struct reading *now, int error) {
-  return error == ENOENT || error == ENOTDIR ? OTHERS_ABSENT : refuse(now, error_name(error));
+static bool is_large(const struct stat *stats) { return stats->st_size > (off_t)MOST_OF_OTHERS; }
+
+void refuse_others(struct reading *now, const char *why) {
+  complain(now, now->path, " is ignored: ", why, (char *)NULL);
 }
 
 static double age_of(const char *name, const struct stat *stats) {
@@ -40,47 +40,63 @@ static double age_of(const char *name, const struct stat *stats) {
   return (double)clock_ns(CLOCK_REALTIME) / 1e9 - written;
 }
 
-static enum others take(struct reading *now, int fd, others_parser *parser, void *into) {
+static enum others take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {
   struct stat stats;
-  if (fstat(fd, &stats) != 0) return failed(now, errno);
-  const char *why = objection(&stats);
-  if (why != NULL) return refuse(now, why);
+  const bool is_known = fstat(fd, &stats) == 0;
+  *why = is_known ? objection(&stats) : error_name(errno);
+  if (*why != NULL) return OTHERS_BAD;
+  if (is_large(&stats)) {
+    *why = TOO_LARGE_TEXT;
+    return OTHERS_BROKEN;
+  }
   /* One byte more than allowed, so that a file that grew meanwhile is distinguished from one that just fits. */
   size_t length = 0;
   const int error = read_whole(fd, FILE_IN_LINES, 4096, now->text, MOST_OF_OTHERS + 1, &length);
-  if (error == TOO_LARGE) return refuse(now, "it is larger than 65536 bytes");
-  if (error != 0) return failed(now, error);
-  return parser((struct span){now->text, length}, into) ? OTHERS_GOOD : refuse(now, "its format is wrong");
+  *why = error == TOO_LARGE ? TOO_LARGE_TEXT : error != 0 ? error_name(error) : "its format is wrong";
+  return error == 0 && parser((struct span){now->text, length}, into) ? OTHERS_GOOD : OTHERS_BROKEN;
 }
 
-enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s,
-                        double *age_s) {
+enum others look_at_others(struct reading *now, const char *name, others_parser *parser, void *into, double *age_s,
+                           const char **why) {
   struct stat stats;
   path_begin(now, now->world->run, name);
+  if (stat(now->path, &stats) != 0) {
+    *why = error_name(errno);
+    return means_none(errno) ? OTHERS_ABSENT : OTHERS_BAD;
+  }
   /* The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger. */
-  const bool has_age = stat(now->path, &stats) == 0;
-  if (!has_age && (errno == ENOENT || errno == ENOTDIR)) return OTHERS_ABSENT;
-  const double age = has_age ? age_of(name, &stats) : 0;
+  *age_s = age_of(name, &stats);
+  *why = objection(&stats);
+  if (*why != NULL) return OTHERS_BAD;
   const int fd = openat(AT_FDCWD, now->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd == -1) return failed(now, errno);
-  const enum others taken = take(now, fd, parser, into);
+  if (fd == -1) {
+    *why = error_name(errno);
+    return means_none(errno) ? OTHERS_ABSENT : OTHERS_BROKEN;
+  }
+  const enum others taken = take(now, fd, parser, into, why);
   close(fd);
-  if (taken != OTHERS_GOOD) return taken;
-  if (!has_age) return OTHERS_BAD;
-  if (most_s > 0 && (age > most_s || age < -(double)most_s))
-    return refuse(now, most_s == 10 ? "it is not of the last 10 s" : "it is not of the last 60 s");
-  if (age_s != NULL) *age_s = age;
-  return OTHERS_GOOD;
+  return taken;
+}
+
+enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s) {
+  const char *why;
+  double age_s;
+  const enum others taken = look_at_others(now, name, parser, into, &age_s, &why);
+  if (taken == OTHERS_ABSENT) return taken;
+  if (taken != OTHERS_GOOD) refuse_others(now, why);
+  else if (age_s > most_s || age_s < -(double)most_s)
+    refuse_others(now, most_s == 10 ? "it is not of the last 10 s" : "it is not of the last 60 s");
+  else return OTHERS_GOOD;
+  return OTHERS_BAD;
 }
 
 bool others_exist(struct reading *now, const char *name) {
   struct stat stats;
   path_begin(now, now->world->run, name);
-  if (stat(now->path, &stats) != 0) {
-    failed(now, errno);
-    return false;
-  }
-  const char *why = objection(&stats);
-  if (why != NULL) refuse(now, why);
+  const bool is_there = stat(now->path, &stats) == 0;
+  if (!is_there && means_none(errno)) return false;
+  const char *why = is_there ? objection(&stats) : error_name(errno);
+  if (why == NULL && is_large(&stats)) why = TOO_LARGE_TEXT;
+  if (why != NULL) refuse_others(now, why);
   return why == NULL;
 }

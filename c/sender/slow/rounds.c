@@ -99,13 +99,20 @@ static _Atomic uint32_t round_ms;
 
 static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
-/* Complaints that were logged: a source uses the same words for the same trouble. */
-static bool is_new_trouble(const struct reading *reading) {
-  static uint64_t told[MOST_TROUBLES];
+/* Complaints that were logged: a source uses the same words for the same trouble. What people do to the health file is
+ * logged whenever it changes. */
+static bool is_new_trouble(bool is_health, const struct reading *reading) {
+  static uint64_t told[MOST_TROUBLES], of_health;
   static unsigned count;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  if (reading->complaint == 0) return false;
-  const uint64_t words = fingerprint(FINGERPRINT, (struct span){reading->trouble, reading->complaint});
+  const bool is_trouble = reading->complaint > 0;
+  const uint64_t words = is_trouble ? fingerprint(FINGERPRINT, (struct span){reading->trouble, reading->complaint}) : 0;
+  if (is_health) {
+    const bool is_change = is_trouble && words != of_health;
+    of_health = words;
+    return is_change;
+  }
+  if (!is_trouble) return false;
   pthread_mutex_lock(&lock);
   unsigned at = 0;
   while (at < count && told[at] != words) at++;
@@ -246,7 +253,7 @@ static void *work(void *argument) {
 
     reading_begin(&self->reading, &world);
     readers[source](&self->reading);
-    if (is_new_trouble(&self->reading)) tell(self->reading.trouble);
+    if (is_new_trouble(readers[source] == slow_health, &self->reading)) tell(self->reading.trouble);
 
     pthread_mutex_lock(&side.lock);
     self->source = -1;
@@ -314,7 +321,7 @@ void rounds_open_privileged(void) {
   struct reading *reading = &places[0].worker.reading; /* no worker has it yet */
   reading_begin(reading, &world);
   open_energy(reading);
-  if (is_new_trouble(reading)) tell(reading->trouble);
+  if (is_new_trouble(false, reading)) tell(reading->trouble);
 }
 
 void rounds_change(uint32_t interval_ms) { round_ms = interval_ms > LEAST_ROUND_MS ? interval_ms : LEAST_ROUND_MS; }
@@ -449,7 +456,7 @@ void rounds_pretend(const struct slow_world *worlds, unsigned count) {
       reading_begin(&reading, &worlds[k]);
       readers[i](&reading);
       keep(i, &reading, 1);
-      if (k + 1 == count && is_new_trouble(&reading)) tell(reading.trouble);
+      if (k + 1 == count && is_new_trouble(readers[i] == slow_health, &reading)) tell(reading.trouble);
     }
   side.open = true;
   close_round();

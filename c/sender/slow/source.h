@@ -13,6 +13,7 @@ struct slow_world {
   const char *run;     /* of the files that others write for us: /run/beoboard */
   const char *etc;     /* of os-release: /etc */
   const char *scratch; /* the local scratch: /tmp */
+  uint64_t health_most_ms; /* an older ok in the health file is a warning; 0: it never is */
 };
 
 #define READING_TEXT (65u << 10) /* others' files have up to 64 KiB */
@@ -107,12 +108,16 @@ unsigned count_names(struct reading *now, name_filter *filter);
 /* Whether a name is these letters, a number, and these letters. */
 bool is_numbered(struct span name, struct span prefix, struct span suffix);
 
-/* Files of others, see others.c. */
-enum others { OTHERS_ABSENT, OTHERS_BAD, OTHERS_GOOD };
+/* Files of others, see others.c. BAD: not to be trusted; BROKEN: to be trusted, but unreadable or not understood. */
+enum others { OTHERS_ABSENT, OTHERS_BAD, OTHERS_BROKEN, OTHERS_GOOD };
 typedef bool others_parser(struct span text, void *into);
-/* The maximum age in seconds, also of a date in the future; 0: any. */
-enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s,
-                        double *age_s);
+/* Looks at the file and does not complain: `why` it is neither absent nor good. The age is known of one to be trusted. */
+enum others look_at_others(struct reading *now, const char *name, others_parser *parser, void *into, double *age_s,
+                           const char **why);
+void refuse_others(struct reading *now, const char *why);
+/* The same for a file of a maximum age in seconds, also of a date in the future; BAD, with a complaint, if anything is
+ * wrong with it. */
+enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s);
 /* Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
 bool others_exist(struct reading *now, const char *name);
 

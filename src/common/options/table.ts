@@ -143,6 +143,11 @@ export const options = {
     folder,
     standard('/tmp'),
   ),
+  'health-max-age': optional(
+    'TIME',
+    'an older ok in the health file counts as a warning, 1s to 1000d; default: never',
+    time('1s', '1000d'),
+  ),
   pretend: optional(
     'FILE',
     'TOML with values that are not in /proc and /sys (clocks, sequence number …), to reproduce a report exactly',

@@ -1,29 +1,78 @@
 // The health file and the hold file: what the node's own check or administrator says about it. Judges neither the
-// contents nor the age.
+// contents nor, unless it is told to, the age.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
-import { others, readOthers } from './others.js';
+import { lookAtOthers, others, refuse } from './others.js';
 import { about, Reading, type SlowSource } from './source.js';
 
-/** One line: a word for the health, a blank, and the author. */
-export function parseHealth(text: string): { health: number; health_src: number } | undefined {
-  const [, health, source] = /^(ok|warning|bad) (admin|check)\n?$/.exec(text) ?? [];
-  if (health === undefined || source === undefined) return undefined;
-  return {
-    health: (enums.health as readonly string[]).indexOf(health),
-    health_src: (enums.health_src as readonly string[]).indexOf(source),
-  };
+/** For so long the file may be half written: few who write it know how to replace a file atomically. */
+const HALF_WRITTEN_S = 5;
+
+type Word = Pick<FieldsOf<'health'>, 'health' | 'health_src'>;
+
+function wordOf(health: (typeof enums.health)[number], source: (typeof enums.health_src)[number]): Word {
+  return { health: enums.health.indexOf(health), health_src: enums.health_src.indexOf(source) };
 }
 
-export const health: SlowSource = {
-  ...about('health'),
-  read(world) {
-    const now = new Reading();
-    const { value, ageSeconds } = readOthers(world, 'health', now, parseHealth);
-    if (value !== undefined && ageSeconds !== undefined)
+const OK = enums.health.indexOf('ok');
+const WARNING = wordOf('warning', 'check');
+
+/** One line: a word for the health, then perhaps its author, then perhaps a reason. */
+export function parseHealth(text: string): Word | undefined {
+  const [, health, author] = /^(ok|warning|bad)(?:[ \t]+([^ \t\n]*)[^\n]*)?\n?$/.exec(text) ?? [];
+  if (health === undefined) return undefined;
+  return wordOf(health as 'ok' | 'warning' | 'bad', author === 'admin' ? 'admin' : 'check');
+}
+
+/** What was said last, how old it was then, and when that was. */
+interface Said {
+  word: Word | undefined;
+  ageSeconds: number;
+  bootNs: bigint;
+  /** For how long the file had been unintelligible; undefined: it is not. */
+  brokenSeconds: number | undefined;
+}
+
+const NOTHING: Said = { word: undefined, ageSeconds: 0, bootNs: 0n, brokenSeconds: undefined };
+
+/**
+ * A file that cannot be understood: the last word holds for a while, and where there is none, while the file is new.
+ */
+function sayOfBroken(last: Said, ageSeconds: number, bootNs: bigint): Said {
+  const passed = Number(bootNs - last.bootNs) / 1e9;
+  const first = last.word !== undefined ? 0 : Math.max(0, ageSeconds);
+  const brokenSeconds = last.brokenSeconds === undefined ? first : last.brokenSeconds + passed;
+  return brokenSeconds >= HALF_WRITTEN_S
+    ? { word: WARNING, ageSeconds, bootNs, brokenSeconds }
+    : { word: last.word, ageSeconds: last.ageSeconds + passed, bootNs, brokenSeconds };
+}
+
+export function makeHealth(): SlowSource {
+  let last = NOTHING;
+  return {
+    ...about('health'),
+    read(world) {
+      const now = new Reading();
+      const bootNs = world.bootNs();
+      const path = `${world.run}/health`;
+      const found = lookAtOthers(world, 'health', parseHealth);
+      const { state, ageSeconds = 0 } = found;
+      if (state === 'broken') {
+        last = sayOfBroken(last, ageSeconds, bootNs);
+        if ((last.brokenSeconds ?? 0) >= HALF_WRITTEN_S) now.complain(`${path} counts as a warning: ${found.why}`);
+      } else last = NOTHING;
+      if (state === 'bad') refuse(path, now, found.why);
+      if (state === 'good') {
+        const isOld = found.value.health === OK && ageSeconds * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
+        if (isOld) now.complain(`${path} counts as a warning: it is older than --health-max-age`);
+        last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
+      }
       // If the clock was set back, the age must not become impossible.
-      now.put('health', { ...value, health_age_s: Math.max(0, Math.floor(ageSeconds)) });
-    now.flag('held', others(world, 'hold', now));
-    return now.done();
-  },
-};
+      if (last.word !== undefined)
+        now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
+      now.flag('held', others(world, 'hold', now));
+      return now.done();
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { fabric } from './fabric.js';
 import { filesystems, root, scratch } from './filesystems.js';
 import { gpus } from './gpus.js';
 import { makeHwHash, swHash } from './hashes.js';
-import { health } from './health.js';
+import { makeHealth } from './health.js';
 import { hungTasks, taint } from './kernelstate.js';
 import { links } from './linkspeeds.js';
 import { power } from './power.js';
@@ -29,7 +29,7 @@ const makers: Record<SourceName, () => SlowSource> = {
   root: () => root,
   scratch: () => scratch,
   filesystems: () => filesystems,
-  health: () => health,
+  health: makeHealth,
   gpu: () => gpus,
   hw_hash: makeHwHash,
   sw_hash: () => swHash,

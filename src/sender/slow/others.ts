@@ -10,80 +10,100 @@ const MOST_BYTES = 64 << 10;
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const ABSENT = ['ENOENT', 'ENOTDIR'];
 
+const TOO_LARGE = `it is larger than ${MOST_BYTES} bytes`;
+
 /** Why a file is not trusted; undefined if it is. */
-function objection({ uid, mode, size }: Stats, regular: boolean): string | undefined {
-  if (!regular) return 'it is not a regular file';
-  if (!isTrustedWriter(uid)) return 'it belongs neither to root nor to beoboard or the user of the sender';
-  if ((mode & 0o022) !== 0) return 'others may write it; chmod go-w it';
-  if (size > MOST_BYTES) return `it is larger than ${MOST_BYTES} bytes`;
+function objection(stats: Stats): string | undefined {
+  if (!stats.isFile()) return 'it is not a regular file';
+  if (!isTrustedWriter(stats.uid)) return 'it belongs neither to root nor to beoboard or the user of the sender';
+  if ((stats.mode & 0o022) !== 0) return 'others may write it; chmod go-w it';
   return undefined;
 }
 
-function readAll(path: string): { text: string } | { objection: string } {
+/**
+ * What was found. Bad: not to be trusted; broken: to be trusted, but unreadable or not understood. The age is known of
+ * one to be trusted.
+ */
+export type Found<T> = { ageSeconds?: number } & (
+  | { state: 'absent' }
+  | { state: 'bad' | 'broken'; why: string }
+  | { state: 'good'; value: T }
+);
+
+function take<T>(path: string, parser: (text: string) => T | undefined): Found<T> {
   const fd = openSync(path, MODE);
   try {
     const stats = fstatSync(fd);
-    const why = objection(stats, stats.isFile());
-    if (why !== undefined) return { objection: why };
+    const why = objection(stats);
+    if (why !== undefined) return { state: 'bad', why };
+    if (stats.size > MOST_BYTES) return { state: 'broken', why: TOO_LARGE };
     // One byte more than allowed, so that a file that grew meanwhile is distinguished from one that just fits.
     const buffer = Buffer.alloc(MOST_BYTES + 1);
     let length = 0;
     for (let got = -1; got !== 0; length += got) got = readSync(fd, buffer, length, buffer.length - length, length);
-    if (length > MOST_BYTES) return { objection: `it is larger than ${MOST_BYTES} bytes` };
-    return { text: buffer.toString('utf8', 0, length) };
+    if (length > MOST_BYTES) return { state: 'broken', why: TOO_LARGE };
+    const value = parser(buffer.toString('utf8', 0, length));
+    return value === undefined ? { state: 'broken', why: 'its format is wrong' } : { state: 'good', value };
   } finally {
     closeSync(fd);
   }
 }
 
-function refuse(path: string, now: Reading, why: string): undefined {
+export function refuse(path: string, now: Reading, why: string): void {
   now.complain(`${path} is ignored: ${why}`);
-  return undefined;
 }
 
-function failed(path: string, now: Reading, error: unknown): { there: boolean } {
+/** What an error says of a file: that it is absent, or why it is in this state. */
+function failed(
+  error: unknown,
+  state: 'bad' | 'broken',
+): { state: 'absent' } | { state: 'bad' | 'broken'; why: string } {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
-  if (ABSENT.includes(code)) return { there: false };
-  refuse(path, now, code);
-  return { there: true };
+  return ABSENT.includes(code) ? { state: 'absent' } : { state, why: code };
+}
+
+/** Looks at a file of others, and does not complain. */
+export function lookAtOthers<T>(world: SlowWorld, name: string, parser: (text: string) => T | undefined): Found<T> {
+  const path = `${world.run}/${name}`;
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    return failed(error, 'bad');
+  }
+  // Most nodes do not have it, and an exception would cost more.
+  if (stats === undefined) return { state: 'absent' };
+  const why = objection(stats);
+  if (why !== undefined) return { state: 'bad', why };
+  // The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger.
+  const ageSeconds = world.ageSeconds(path);
+  if (ageSeconds === undefined || Number.isNaN(ageSeconds)) return { state: 'absent' };
+  try {
+    return { ...take(path, parser), ageSeconds };
+  } catch (error) {
+    return { ...failed(error, 'broken'), ageSeconds };
+  }
 }
 
 /**
- * The result of `parser` for a file of others. `there`: whether the file exists, whatever its contents. `mostSeconds`:
- * its maximum age; one with a date as far in the future is not trusted either.
+ * The result of `parser` for a file of others; undefined, with a complaint, if anything is wrong with it. `there`:
+ * whether the file exists, whatever its contents. `mostSeconds`: its maximum age; one with a date as far in the future
+ * is not trusted either.
  */
 export function readOthers<T>(
   world: SlowWorld,
   name: string,
   now: Reading,
   parser: (text: string) => T | undefined,
-  mostSeconds = Number.POSITIVE_INFINITY,
-): { there: boolean; value?: T; ageSeconds?: number } {
+  mostSeconds: number,
+): { there: boolean; value?: T } {
   const path = `${world.run}/${name}`;
-  try {
-    // Most nodes do not have it, and an exception would cost more.
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { there: false };
-    // The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger.
-    const ageSeconds = world.ageSeconds(path);
-    const read = readAll(path);
-    if ('objection' in read) {
-      refuse(path, now, read.objection);
-      return { there: true };
-    }
-    const value = parser(read.text);
-    if (value === undefined) {
-      refuse(path, now, 'its format is wrong');
-      return { there: true };
-    }
-    if (ageSeconds === undefined || Number.isNaN(ageSeconds)) return { there: true };
-    if (Math.abs(ageSeconds) > mostSeconds) {
-      refuse(path, now, `it is not of the last ${mostSeconds} s`);
-      return { there: true };
-    }
-    return { there: true, value, ageSeconds };
-  } catch (error) {
-    return failed(path, now, error);
-  }
+  const found = lookAtOthers(world, name, parser);
+  if (found.state === 'absent') return { there: false };
+  if (found.state !== 'good') refuse(path, now, found.why);
+  else if (Math.abs(found.ageSeconds ?? 0) > mostSeconds) refuse(path, now, `it is not of the last ${mostSeconds} s`);
+  else return { there: true, value: found.value };
+  return { there: true };
 }
 
 /** Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
@@ -92,11 +112,12 @@ export function others(world: SlowWorld, name: string, now: Reading): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return false;
-    const why = objection(stats, stats.isFile());
+    const why = objection(stats) ?? (stats.size > MOST_BYTES ? TOO_LARGE : undefined);
     if (why !== undefined) refuse(path, now, why);
     return why === undefined;
   } catch (error) {
-    failed(path, now, error);
+    const found = failed(error, 'bad');
+    if (found.state !== 'absent') refuse(path, now, found.why);
     return false;
   }
 }

@@ -129,6 +129,8 @@ export class SlowSide implements SlowPart {
   readonly #details = new Map<string, Details | undefined>();
   /** What was logged: a source uses the same words for the same trouble. */
   readonly #troubles = new Set<string>();
+  /** The present trouble with the health file: what people do to that is logged whenever it changes. */
+  #ofHealth: string | undefined;
   /** Sources in which a child has died, and until when they are not read. */
   readonly #resting = new Map<string, number>();
   /** Hung sources, each in its own waiting child, and the last state of that child. */
@@ -249,6 +251,10 @@ export class SlowSide implements SlowPart {
     }
     this.#details.set(word.source, word.details);
     this.#haveWords = true;
+    if (word.source === 'health') {
+      if (this.#ofHealth !== undefined && this.#ofHealth !== word.trouble) this.#troubles.delete(this.#ofHealth);
+      this.#ofHealth = word.trouble;
+    }
     if (word.trouble !== undefined) this.#complain(word.trouble);
   }
 

@@ -2,10 +2,14 @@
 // runs in its own process.
 
 import { realpathSync, statfsSync, statSync } from 'node:fs';
+import { here } from '../world.js';
 import type { FileSystem, SlowWorld } from './source.js';
 
 /** Default paths, which options can change. */
 export const PLACES = { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '/etc', scratch: '/tmp' };
+
+/** What can be given instead. */
+export type Places = typeof PLACES & Pick<SlowWorld, 'healthMostMs'>;
 
 function attempt<T>(ask: () => T): T | undefined {
   try {
@@ -27,11 +31,12 @@ function ageSeconds(path: string): number | undefined {
 }
 
 /** This machine, or trees that look like one. */
-export function machineWorld(places: Partial<typeof PLACES> = {}): SlowWorld {
+export function machineWorld(places: Partial<Places> = {}): SlowWorld {
   return {
     ...PLACES,
     ...places,
     statfs: path => attempt(() => statfs(path)),
+    bootNs: () => here.clocks().bootNs,
     ageSeconds: path => attempt(() => ageSeconds(path)),
     resolve: path => attempt(() => realpathSync(path)),
   };

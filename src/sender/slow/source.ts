@@ -30,9 +30,13 @@ export interface SlowWorld {
   etc: string;
   /** The local scratch: /tmp. */
   scratch: string;
+  /** An older ok in the health file is a warning; undefined: it never is. */
+  healthMostMs?: number | undefined;
   statfs(path: string): FileSystem | undefined;
   /** The age of a file by its time; negative if that is in the future. */
   ageSeconds(path: string): number | undefined;
+  /** CLOCK_BOOTTIME. */
+  bootNs(): bigint;
   /** A path without symbolic links. */
   resolve(path: string): string | undefined;
 }
