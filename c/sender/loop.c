@@ -163,9 +163,12 @@ static int wait_for_signal(uint64_t until_ns) {
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
     armed_ns = until_ns;
   }
-  struct pollfd ready[] = {{.fd = timer, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+  struct pollfd ready[] = {
+    {.fd = timer, .events = POLLIN}, {.fd = signals, .events = POLLIN}, {.fd = rounds_notices(), .events = POLLIN}};
   struct signalfd_siginfo info;
-  if (poll(ready, 2, -1) <= 0 || ready[1].revents == 0 || read(signals, &info, sizeof info) != sizeof info) return 0;
+  const int count = poll(ready, 3, -1);
+  if (count > 0 && ready[2].revents != 0) rounds_noticed();
+  if (count <= 0 || ready[1].revents == 0 || read(signals, &info, sizeof info) != sizeof info) return 0;
   return (int)info.ssi_signo;
 }
 

@@ -217,4 +217,6 @@ void slow_energy(struct reading *now) {
   if (take_kind(now, &kinds[CPU], &now->fields.energy_cpu_mj)) now->sets |= BB_VALID_ENERGY_CPU;
   if (due) list_kind(now, DRAM);
   if (take_kind(now, &kinds[DRAM], &now->fields.energy_dram_mj)) now->sets |= BB_VALID_ENERGY_DRAM;
+  now->rests = kinds[CPU].whole && kinds[CPU].count + kinds[DRAM].count == 0;
+  if (now->rests) left = 0; /* they are looked up whenever it is asked */
 }

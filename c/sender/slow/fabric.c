@@ -93,6 +93,7 @@ void slow_fabric(struct reading *now) {
     drop_names(now, &ports);
     path_cut(now, root);
   }
+  now->rests = devices.count == 0;
   if (!whole || sums.ports == 0) return;
   struct bb_net_if *entry = &now->fields.fabric;
   memcpy(entry->name, "fabric", 6);

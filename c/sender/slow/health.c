@@ -1,6 +1,9 @@
 /* The health file and the hold file: what the node's own check or administrator says about it. Judges neither the
  * contents nor, unless it is told to, the age. */
+#include <sys/stat.h>
+
 #include "../world.h"
+#include "notices.h"
 #include "source.h"
 
 /* For so long the file may be half written: few who write it know how to replace a file atomically. */
@@ -68,7 +71,17 @@ static void look_at_broken(struct reading *now, double age_s, const char *why, u
   }
 }
 
+/* Whether this file can change unnoticed, because it is another one, elsewhere. */
+static bool is_link(struct reading *now, const char *name) {
+  struct stat stats;
+  path_begin(now, now->world->run, name);
+  return lstat(now->path, &stats) == 0 && S_ISLNK(stats.st_mode);
+}
+
 void slow_health(struct reading *now) {
+  /* First, so that whatever changes while we read is noticed. */
+  const bool is_watched = notices_watch(now->world->run);
+  const uint64_t most_ms = now->world->health_most_ms;
   const uint64_t boot_ns = world_clocks().boot_ns;
   const char *why;
   struct word word;
@@ -78,7 +91,6 @@ void slow_health(struct reading *now) {
   else last.known = last.broken = false;
   if (taken == OTHERS_BAD) refuse_others(now, why);
   if (taken == OTHERS_GOOD) {
-    const uint64_t most_ms = now->world->health_most_ms;
     const bool is_old = word.health == BB_HEALTH_OK && most_ms > 0 && age_s * 1000 > (double)most_ms;
     if (is_old) complain(now, now->path, " counts as a warning: it is older than --health-max-age", (char *)NULL);
     keep_word(is_old ? warning : word, age_s, boot_ns);
@@ -86,9 +98,11 @@ void slow_health(struct reading *now) {
   if (last.known) {
     now->fields.health = last.word.health;
     now->fields.health_src = last.word.source;
-    /* If the clock was set back, the age must not become impossible. */
-    now->fields.health_age_s = last.age_s <= 0 ? 0 : last.age_s >= UINT32_MAX ? UINT32_MAX : (uint32_t)last.age_s;
+    now->age_s = last.age_s;
     now->sets = BB_VALID_HEALTH;
   }
   if (others_exist(now, "/hold")) now->flags |= (uint32_t)BB_FLAGS_HELD;
+  /* What time alone changes is looked at in every round. */
+  const bool is_settled = taken == OTHERS_ABSENT || (taken == OTHERS_GOOD && most_ms == 0);
+  now->rests = is_watched && is_settled && !is_link(now, "/health") && !is_link(now, "/hold");
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "../world.h"
+#include "notices.h"
 
 /* A round ends once per interval, and at most once a second. */
 #define LEAST_ROUND_MS 1000u
@@ -16,6 +17,9 @@
 #define PATIENCE_MS 180u
 /* A source that has not answered after so many of these has hung: a round ends before the next one begins. */
 #define MOST_PATIENCE 5u
+/* What is read in every round is asked so rarely where that can bring nothing new: waking a thread costs as much as half a
+ * report. */
+#define REST_MS 10000u
 /* The number of an extra reading between two rounds, for sources that must be read more often: it is not published. */
 #define BETWEEN 0u
 
@@ -57,6 +61,7 @@ struct state {
   bool asked, reading, hung;
   bool latest; /* there is a valid reading */
   bool broken; /* its next reading does not continue from the last one */
+  bool rests;  /* it need not be asked in every round */
   uint32_t round;
   uint64_t asked_ms, at_ms;
   uint64_t sets;
@@ -82,6 +87,9 @@ static struct {
   uint32_t due_round; /* the round */
   unsigned owing;     /* sources of the round that have not answered */
   unsigned patience;  /* alarms since it began */
+  uint32_t noticed;   /* changes of others' files */
+  double health_age_s;   /* of the file, when it was read */
+  uint64_t health_at_ms; /* that was then */
   struct worker *current; /* the worker that takes what is due */
 } side;
 
@@ -96,6 +104,8 @@ static struct place *places;
 static bool has_alarms, create_told;
 static sem_t round_closed;
 static _Atomic uint32_t round_ms;
+static int notices = -1;
+static bool awaits_notice; /* of the thread that sends */
 
 static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
@@ -167,6 +177,9 @@ static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   state->latest = true;
   state->round = round;
   state->at_ms = now_ms();
+  if ((reading->sets & BB_VALID_HEALTH) == 0) return;
+  side.health_age_s = reading->age_s;
+  side.health_at_ms = state->at_ms;
 }
 
 /* SIGALRM to the sending loop, repeatedly until the round ends: mostly never. */
@@ -177,13 +190,25 @@ static void set_alarm(bool on) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* How often a source is read, ms; 0: in every round. */
+static uint32_t period_of(unsigned i) {
+  const uint32_t period = bb_slow_sources[i].period_ms;
+  return side.state[i].rests && period == 0 ? REST_MS : period;
+}
+
 /* Whether a source's values expire when a round ends without an answer from it. Those of a source that is read in
  * every round end with the round in which it hangs; others are valid for two of their periods. */
 static bool is_gone(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
-  const uint32_t period = bb_slow_sources[i].period_ms > 0 ? bb_slow_sources[i].period_ms : round_ms;
+  const uint32_t period = period_of(i) > 0 ? period_of(i) : round_ms;
   if (bb_slow_sources[i].rated || (bb_slow_sources[i].period_ms == 0 && state->hung)) return true;
   return now - state->at_ms > 2 * (uint64_t)(period > round_ms ? period : round_ms);
+}
+
+/* The age of the health file at this time. If the clock was set back, it must not become impossible. */
+static uint32_t health_age(uint64_t now) {
+  const double age_s = side.health_age_s + (double)(now - side.health_at_ms) / 1000;
+  return age_s <= 0 ? 0 : age_s >= UINT32_MAX ? UINT32_MAX : (uint32_t)age_s;
 }
 
 static void close_round(void) {
@@ -197,6 +222,7 @@ static void close_round(void) {
     if (state->latest && state->round != side.round && is_gone(i, now)) drop(i);
   }
   side.published = side.image;
+  if ((side.published.valid & BB_VALID_HEALTH) != 0) side.published.health_age_s = health_age(now);
   side.published.slow_boot_ns = clock_ns(CLOCK_BOOTTIME);
   if (stale) side.published.flags |= (uint32_t)BB_FLAGS_SLOW_STALE;
   side.published_details = side.details;
@@ -209,10 +235,11 @@ static void close_round(void) {
   if (!has_alarms) sem_post(&round_closed); /* somebody waits for it */
 }
 
-/* Stores a source's reading. */
-static void take(unsigned i, const struct reading *reading, uint32_t round) {
+/* Stores a source's reading, which began after so many changes of others' files were noticed. */
+static void take(unsigned i, const struct reading *reading, uint32_t round, uint32_t noticed) {
   struct state *state = &side.state[i];
   state->reading = state->hung = false;
+  state->rests = reading->rests && noticed == side.noticed;
   if (round == BETWEEN) {
     /* A value that was lost between two rounds (a counter that began again) counts as not measured in the next
      * round: otherwise it would look like growth. */
@@ -249,6 +276,7 @@ static void *work(void *argument) {
     side.state[source].reading = true;
     self->source = source;
     self->round = side.due_round;
+    const uint32_t noticed = side.noticed;
     pthread_mutex_unlock(&side.lock);
 
     reading_begin(&self->reading, &world);
@@ -258,7 +286,7 @@ static void *work(void *argument) {
     pthread_mutex_lock(&side.lock);
     self->source = -1;
     const bool again = side.state[source].hung;
-    take((unsigned)source, &self->reading, self->round);
+    take((unsigned)source, &self->reading, self->round, noticed);
     if (!again) continue;
     pthread_mutex_unlock(&side.lock);
     tell("the slow source ", bb_slow_sources[source].name, " answers again");
@@ -314,6 +342,7 @@ bool rounds_open(const struct slow_world *of, uint32_t interval_ms, bool alarms)
   void *memory = mmap(NULL, WORKERS * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   places = memory;
+  if (alarms) notices = notices_open();
   return true;
 }
 
@@ -337,7 +366,7 @@ uint32_t rounds_between_ms(void) {
 static bool is_due(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
   if (state->reading) return false;
-  return !state->asked || now - state->asked_ms + round_ms / 2 >= bb_slow_sources[i].period_ms;
+  return !state->asked || now - state->asked_ms + round_ms / 2 >= period_of(i);
 }
 
 /* Ends the round without those that have not answered; returns them as bits. */
@@ -363,6 +392,10 @@ static void tell_of_hung(uint32_t hung) {
 
 void rounds_begin(void) {
   const uint64_t now = now_ms();
+  if (!awaits_notice) {
+    notices_take();
+    awaits_notice = true;
+  }
   pthread_mutex_lock(&side.lock);
   const uint32_t hung = side.open ? give_up() : 0;
   const bool none = hand_over();
@@ -379,7 +412,7 @@ void rounds_begin(void) {
   }
   if (side.owing == 0) close_round();
   else set_alarm(true);
-  struct worker *worker = side.current;
+  struct worker *worker = side.due != 0 ? side.current : NULL;
   pthread_mutex_unlock(&side.lock);
   if (worker != NULL) sem_post(&worker->go);
   tell_of_none(none);
@@ -398,6 +431,17 @@ void rounds_between(void) {
   }
   pthread_mutex_unlock(&side.lock);
   if (worker != NULL) sem_post(&worker->go);
+}
+
+int rounds_notices(void) { return awaits_notice ? notices : -1; }
+
+void rounds_noticed(void) {
+  /* One is as good as many: the next wakes us only after the next round has begun. */
+  awaits_notice = false;
+  pthread_mutex_lock(&side.lock);
+  side.noticed++;
+  for (unsigned i = 0; i < SOURCES; i++) side.state[i].rests = false;
+  pthread_mutex_unlock(&side.lock);
 }
 
 void rounds_overdue(void) {

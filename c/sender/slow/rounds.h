@@ -27,6 +27,9 @@ void rounds_begin(void);
 void rounds_between(void);
 /* How often that must be done, ms; 0: never. */
 uint32_t rounds_between_ms(void);
+/* Readable when a file of others has changed: then call rounds_noticed(). -1: no such thing. */
+int rounds_notices(void);
+void rounds_noticed(void);
 /* Lets the others go on in another thread, when a source takes long. */
 void rounds_overdue(void);
 /* Waits until the round is closed, or its time is over. */

@@ -13,7 +13,7 @@ void reading_begin(struct reading *now, const struct slow_world *world) {
   now->fields = (struct bb_report){0};
   now->sets = 0;
   now->flags = 0;
-  now->busy = false;
+  now->busy = now->rests = false;
   now->speeds = (struct speeds){0};
   now->mhz_groups = now->temp_groups = 0;
   now->complaint = now->used = 0;

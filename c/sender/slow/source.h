@@ -27,6 +27,10 @@ struct reading {
   uint64_t sets;  /* the sets that were really measured */
   uint32_t flags; /* the flags of the source that are set */
   bool busy;      /* another source had the packages: this one must be asked again */
+  /* There is nothing for it to read, or what it has read does not change without a notice: it need not be asked in the next
+   * rounds. */
+  bool rests;
+  double age_s; /* of the health file */
   /* for fast sets; see struct details */
   struct speeds speeds;
   unsigned mhz_groups, temp_groups;
