@@ -118,7 +118,7 @@ static const uint16_t allowed[] = {
   __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_fstatfs, __NR_socket, __NR_connect,
   __NR_setsockopt, __NR_getsockopt, __NR_getsockname, __NR_bind, __NR_recvfrom, __NR_recvmsg, __NR_sendmsg, __NR_ioctl,
   __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk,
-  __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,
+  __NR_inotify_add_watch, __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,
   __NR_gettid, __NR_getpid, __NR_geteuid, __NR_uname, __NR_clock_nanosleep, __NR_nanosleep,
   __NR_clock_adjtime, __NR_gettimeofday, __NR_sched_yield, __NR_sched_getaffinity, __NR_restart_syscall, __NR_exit,
   __NR_exit_group,
