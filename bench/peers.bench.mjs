@@ -138,7 +138,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   try {
     for (const kind of everybody) places.push(await open(kind, programs, mounts));
     // Compilation in a program's first minute is not part of its cost.
-    const [warm, laps, seconds, traced] = quick ? [3, 2, 6, 4] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
+    const [warm, laps, seconds, traced] = quick ? [20, 2, 6, 4] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
     say(
       `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
     );
