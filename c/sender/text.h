@@ -51,6 +51,9 @@ static inline struct span without(struct span text, size_t bytes) {
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/* Of a number as the kernel writes it in hexadecimal. */
+static inline bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
 /* The first place of a character; NULL if it does not occur, or there is no text. Eight bytes at a time, and
  * inlined: lines and words are short, and musl's memchr first goes byte by byte to an aligned address, which was a
  * third of the time for a report. */

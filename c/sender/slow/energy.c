@@ -55,10 +55,19 @@ static bool is_package(struct span name) {
 
 static bool is_dram(struct span name) { return span_is(name, SPAN("dram\n")); }
 
-static bool is_zone(struct span name) { return is_numbered(name, SPAN("intel-rapl:"), SPAN("")); }
+/* `:N`: the kernel numbers zones in hexadecimal. */
+static bool eat_number(struct span *left) {
+  size_t digits = 1;
+  while (digits < left->len && digits <= 8 && is_hex(left->at[digits])) digits++;
+  if (digits == 1 || left->at[0] != ':') return false;
+  *left = without(*left, digits);
+  return true;
+}
+
+static bool is_zone(struct span name) { return eat(&name, SPAN("intel-rapl")) && eat_number(&name) && name.len == 0; }
 
 static bool is_subzone(struct span name) {
-  return eat(&name, SPAN("intel-rapl:")) && eat_digits(&name, 1, SIZE_MAX, NULL) && is_numbered(name, SPAN(":"), SPAN(""));
+  return eat(&name, SPAN("intel-rapl")) && eat_number(&name) && eat_number(&name) && name.len == 0;
 }
 
 /* The counter of the zone in this folder; an open one stays open. */

@@ -71,7 +71,7 @@ static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
   size_t digits = 0;
   for (; digits < text.len; digits++) { /* the kernel writes it in hexadecimal without 0x */
     const char c = text.at[digits];
-    if (!is_digit(c) && (c < 'a' || c > 'f')) break;
+    if (!is_hex(c)) break;
     size = size << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
   }
   if (digits < 1 || digits > 16 || !span_is(without(text, digits), SPAN("\n"))) return not_understood(now, PARSE);
@@ -119,7 +119,7 @@ static bool hash_nics(struct reading *now, uint32_t *crc) {
 static bool is_device(struct span name) {
   for (size_t i = 0; i < name.len; i++) {
     const char c = name.at[i];
-    if (!is_digit(c) && (c < 'a' || c > 'f') && c != ':' && c != '.') return false;
+    if (!is_hex(c) && c != ':' && c != '.') return false;
   }
   return name.len >= 1 && name.len <= 20;
 }

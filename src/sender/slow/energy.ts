@@ -56,6 +56,9 @@ export function wholeJoules(uj: Count): Count {
   return times(over(uj, 1_000_000), 1000);
 }
 
+/** The kernel numbers zones in hexadecimal. */
+const ZONE = /^intel-rapl:[0-9a-f]{1,8}$/;
+const SUBZONE = /^intel-rapl:[0-9a-f]{1,8}:[0-9a-f]{1,8}$/;
 const PACKAGE = /^package-\d+(?:-die-\d+)?\n$/;
 const DRAM = /^dram\n$/;
 
@@ -87,10 +90,10 @@ export function makeEnergy(): SlowSource {
     read({ sys }) {
       const now = new Reading();
       const dir = `${sys}/class/powercap`;
-      const packages = readZones(dir, /^intel-rapl:\d+$/, PACKAGE, now);
+      const packages = readZones(dir, ZONE, PACKAGE, now);
       const cpuUj = packages?.length ? cpu.add(packages) : undefined;
       now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
-      const memory = readZones(dir, /^intel-rapl:\d+:\d+$/, DRAM, now);
+      const memory = readZones(dir, SUBZONE, DRAM, now);
       const dramUj = memory?.length ? dram.add(memory) : undefined;
       now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
       return now.done();
