@@ -27,7 +27,7 @@ static struct seldom links_seldom, disks_seldom, topology_seldom;
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
-static bool topology_told, block_told;
+static bool topology_told, block_told, forks_told;
 
 /* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
@@ -87,8 +87,8 @@ static void put(struct bb_report *report, unsigned file, bool (*parser)(struct s
   if (file_read(&files[file], &text) && file_parsed(&files[file], parser(text, report))) report->valid |= set;
 }
 
-static void tell_once(bool *told, bool works, const char *before, const char *after) {
-  if (!works && !*told) tell(before, sys, after);
+static void tell_once(bool *told, bool works, const char *before, const char *root, const char *after) {
+  if (!works && !*told) tell(before, root, after);
   *told = !works;
 }
 
@@ -117,7 +117,7 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
     report->valid |= BB_VALID_CPUS;
   }
   groups_known = has_topology;
-  tell_once(&topology_told, has_topology, "cannot read the topology of the CPUs below ", "/devices/system");
+  tell_once(&topology_told, has_topology, "cannot read the topology of the CPUs below ", sys, "/devices/system");
   if (!has_topology) return;
   report->packages = saturated_8(topology.packages);
   report->groups = (uint8_t)topology.groups;
@@ -141,6 +141,8 @@ static void put_stat(struct bb_report *report) {
   has_times = is_read && file_parsed(&files[STAT], parse_stat(text, rest, report, &times));
   if (!has_times) groups_forget();
   if (has_times) report->valid |= BB_VALID_STAT;
+  if (has_times)
+    tell_once(&forks_told, !times.negative_forks, "", proc, "/stat has a negative number of processes: forks are not known");
   /* The times of CPUs that were added or removed change the sums by hours. */
   if (has_times && had_times && groups_same() && cpu_share(&times_before, &times, report))
     report->valid |= BB_VALID_CPU_SHARE;
@@ -183,7 +185,7 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     return;
   }
   const bool due = is_due(&disks_seldom, names);
-  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", "/block: whole disks are recognized by their names");
+  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", sys, "/block: whole disks are recognized by their names");
   sum_disks(disks, count, report);
   report->valid |= BB_VALID_DISK;
   if (busiest_disk(disks, count, due, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;

@@ -15,7 +15,7 @@ import { arrange, parseNetdev } from './collect/netdev.js';
 import { type Links, readLinks } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
-import { cpuShare, parseStat, type Stat } from './collect/stat.js';
+import { cpuShare, hasNegativeForks, parseStat, type Stat } from './collect/stat.js';
 import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
@@ -40,9 +40,11 @@ function parseOnline(text: string): { name: string; cpus: readonly number[] } | 
 }
 
 /** /proc/stat: the times of all CPUs together, and of each CPU. */
-function parseTimes(text: string): { stat: Stat; cpus: Map<number, CpuTimes> | undefined } | undefined {
+function parseTimes(
+  text: string,
+): { stat: Stat; cpus: Map<number, CpuTimes> | undefined; negativeForks: boolean } | undefined {
   const stat = parseStat(text);
-  return stat && { stat, cpus: parseCpuTimes(text) };
+  return stat && { stat, cpus: parseCpuTimes(text), negativeForks: stat.forks === 0 && hasNegativeForks(text) };
 }
 
 /** After so many ticks, data that rarely change and are expensive to read are read again. */
@@ -136,6 +138,7 @@ export class Collector {
   readonly #world: World;
   readonly #topologyTold: Once;
   readonly #blockTold: Once;
+  readonly #forksTold: Once;
   #roots: Roots;
   #tree: Tree;
   /** The last tick; undefined if it could not be read, because a share is for one tick only. */
@@ -151,6 +154,7 @@ export class Collector {
     this.#world = world;
     this.#topologyTold = new Once(tell);
     this.#blockTold = new Once(tell);
+    this.#forksTold = new Once(tell);
     this.#roots = { proc, sys };
     this.#tree = new Tree(this.#roots, tell);
   }
@@ -174,6 +178,9 @@ export class Collector {
     const read = tree.stat.parse(parseTimes);
     const stat = read?.stat;
     put('stat', stat);
+    if (read?.negativeForks)
+      this.#forksTold.failed(`${this.#roots.proc}/stat has a negative number of processes: forks are not known`);
+    else if (read !== undefined) this.#forksTold.works();
     // The times of CPUs that were added or removed change the sums by hours.
     const same = sameCpus(this.#cpus, read?.cpus);
     put('cpu_share', stat && this.#stat && same ? cpuShare(this.#stat, stat) : undefined);

@@ -1,5 +1,5 @@
 // Slow sources of machines that others have: names that the kernel numbers otherwise, items that cannot be read among
-// those that can, and more of them than a sender takes. Both senders say the same.
+// those that can, and more of them than a sender takes. Both senders report and log the same.
 //
 // @seconds 20
 
@@ -39,3 +39,116 @@ t.test('zones of powercap are numbered in hexadecimal', async t => {
   );
   t.match((await trees.ask()).report, { energy_cpu_mj: 17_136_000, energy_dram_mj: 170_000 }, 'nothing else is a zone');
 });
+
+const port = (device: string, words: string): Files => {
+  const dir = `sys/class/infiniband/${device}/ports/1`;
+  const counters = ['rcv_data', 'xmit_data', 'rcv_packets', 'xmit_packets', 'rcv_errors', 'xmit_discards'];
+  return files(
+    { [`${dir}/state`]: '4: ACTIVE\n', [`${dir}/rate`]: '100 Gb/sec (4X EDR)\n' },
+    ...counters.map(name => ({ [`${dir}/counters/port_${name}`]: `${words}\n` })),
+  );
+};
+/** A file that is a folder: it is there, and nobody can read it. */
+const unreadable = (path: string): Files => ({ [path]: null, [`${path}/x`]: '' });
+
+t.test('an RDMA port that cannot be read is left out', async t => {
+  const trees = new ForeignTrees(t);
+  const counters = 'sys/class/infiniband/mlx5_1/ports/1/counters';
+  const ports = each(9, n => port(`mlx5_${n}`, '1000'));
+  for (const leaf of ['port_rcv_data', 'port_xmit_packets']) {
+    trees.write({}, files(ports, unreadable(`${counters}/${leaf}`)));
+    const { report, said } = await trees.ask();
+    t.match(report.fabric, { rx_bytes: 32_000, tx_packets: 8000, errors: 8000, drops: 8000, mbps: 800_000 });
+    t.equal(said, `cannot read ROOT/now/${counters}/${leaf}: not a regular file\n`);
+    trees.write({}, { [`${counters}/${leaf}`]: null });
+  }
+  trees.write({}, files(ports, { [`${counters}/symbol_error`]: '-1\n' }));
+  const { report, said } = await trees.ask();
+  t.match(report.fabric, { rx_bytes: 32_000, errors: 8000 }, 'nothing of it counts');
+  t.equal(said, `an error counter in ROOT/now/${counters} has unexpected content\n`);
+});
+
+const controller = (n: number, ce: string, ue: string): Files => ({
+  [`sys/devices/system/edac/mc/mc${n}/ce_count`]: `${ce}\n`,
+  [`sys/devices/system/edac/mc/mc${n}/ue_count`]: `${ue}\n`,
+});
+const chip = (n: number, name: string, leaves: Record<string, string | number>): Files =>
+  files(
+    ...Object.entries({ name, ...leaves }).map(([leaf, text]) => ({
+      [`sys/class/hwmon/hwmon${n}/${leaf}`]: `${text}\n`,
+    })),
+  );
+/** The files of so many CPUs, in packages of two. */
+const cpus = (count: number): Files =>
+  files(
+    { 'sys/devices/system/cpu/online': `0-${count - 1}\n`, 'sys/devices/system/cpu/present': `0-${count - 1}\n` },
+    each(count, n => ({
+      [`sys/devices/system/cpu/cpu${n}/topology/physical_package_id`]: `${n >> 1}\n`,
+      [`sys/devices/system/cpu/cpu${n}/topology/thread_siblings_list`]: `${n}\n`,
+      [`sys/devices/system/cpu/cpu${n}/thermal_throttle/package_throttle_count`]: `${10 ** (n >> 1)}\n`,
+      [`sys/devices/system/cpu/cpu${n}/cpufreq/scaling_cur_freq`]: `${n + 1}000000\n`,
+    })),
+  );
+
+/** A test for each: what is in the tree, the fields, and the line of the log. */
+const ITEMS: [what: string, now: Files, report: object, said: string][] = [
+  [
+    'a memory controller',
+    files(
+      each(3, n => controller(n, `${10 ** n}`, '1')),
+      controller(1, '7', '-1'),
+    ),
+    { edac_ce: 101, edac_ue: 2 },
+    'ROOT/now/sys/devices/system/edac/mc/mc1/ue_count has unexpected content: its readings are left out\n',
+  ],
+  [
+    'throttling of a package',
+    files(cpus(6), { 'sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count': 'x\n' }),
+    { throttle_events: 101 },
+    'ROOT/now/sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count has unexpected content: its readings are left out\n',
+  ],
+  [
+    'throttling of a package that another one has',
+    files(cpus(4), { 'sys/devices/system/cpu/cpu2/thermal_throttle': null }),
+    { throttle_events: 1 },
+    'cannot read ROOT/now/sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count: ENOENT\n',
+  ],
+  [
+    'a sensor of a processor',
+    files(
+      cpus(4),
+      each(2, n =>
+        chip(n, 'k10temp', { temp1_label: 'Tdie', temp1_input: 40_000 + n, temp3_label: 'Tccd1', temp3_input: 50_000 }),
+      ),
+      chip(1, 'k10temp', { temp1_input: '-1x' }),
+    ),
+    { temp_hottest_dc: 500, group: [{ temp_dc: 500 }, { temp_dc: 500 }] },
+    'ROOT/now/sys/class/hwmon/hwmon1/temp1_input has unexpected content: its readings are left out\n',
+  ],
+  [
+    'a sensor at the inlet',
+    chip(0, 'board', { temp1_label: 'Inlet 1', temp1_input: 999_000, temp2_label: 'Inlet 2', temp2_input: 21_000 }),
+    { temp_inlet_dc: 210 },
+    'ROOT/now/sys/class/hwmon/hwmon0/temp1_input has unexpected content: its readings are left out\n',
+  ],
+  [
+    'a clock rate',
+    files(cpus(4), { 'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '<unknown>\n' }),
+    { group: [{ mhz: 2000 }, { mhz: 3500 }] },
+    'ROOT/now/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq has unexpected content: its readings are left out\n',
+  ],
+  [
+    'a clock rate of 0',
+    files(cpus(4), { 'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '0\n' }),
+    { group: [{ mhz: 2000 }, { mhz: 3500 }] },
+    '',
+  ],
+];
+for (const [what, now, report, said] of ITEMS)
+  t.test(`one bad item costs itself: ${what}`, async t => {
+    const trees = new ForeignTrees(t);
+    trees.write({}, now);
+    const told = await trees.ask();
+    t.match(told.report, report);
+    t.equal(told.said, said);
+  });

@@ -33,7 +33,7 @@ import { meanMhz, spread } from '../../src/sender/slow/clockrates.js';
 import { containerCgroup, containerRoot, foreignNamespace } from '../../src/sender/slow/container.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
 import { Unwinder, wholeJoules, type Zone } from '../../src/sender/slow/energy.js';
-import { parseActive, parseOptional, parseRate } from '../../src/sender/slow/fabric.js';
+import { makeFabric, parseActive, parseOptional, parseRate } from '../../src/sender/slow/fabric.js';
 import { fullness, inodesFree, sane } from '../../src/sender/slow/filesystems.js';
 import { errorFields, type Gpu, gpuFields, memoryMib } from '../../src/sender/slow/gpu.js';
 import { parseBusy, parseGpuTemperature, parseRas } from '../../src/sender/slow/gpuamd.js';
@@ -398,7 +398,7 @@ const FULL_OUT: Record<string, SlowReading> = {
       ]),
     },
   },
-  clock_rates: { fields: {}, sets: [], details: { mhz: [1800, 0] } },
+  clock_rates: { fields: {}, sets: [], details: { mhz: [1800, 1201] } },
 };
 
 /** Why a reading is invalid; undefined if it keeps the rules for all readings. */
@@ -476,15 +476,10 @@ t.test('an unreadable file affects its own sets and no others', t => {
   const lost: [file: string, source: string, sets: SetName[], good?: string][] = [
     ['proc/sys/kernel/tainted', 'taint', ['taint']],
     ['proc/sys/kernel/hung_task_detect_count', 'hung_tasks', ['hung_tasks']],
-    ['sys/devices/system/edac/mc/mc1/ue_count', 'edac', ['edac']],
-    ['sys/devices/system/cpu/cpu1/thermal_throttle/package_throttle_count', 'throttle', ['throttle']],
     ['sys/devices/system/cpu/cpu2/topology/physical_package_id', 'throttle', ['throttle'], '-1\n'],
     ['sys/devices/system/cpu/online', 'throttle', ['throttle']],
-    ['sys/class/infiniband/mlx5_1/ports/1/counters/port_rcv_data', 'fabric', ['fabric']],
-    ['sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data', 'fabric', ['fabric']],
     ['sys/class/powercap/intel-rapl:1/energy_uj', 'energy', ['energy_cpu']],
     ['sys/class/powercap/intel-rapl:1:0/max_energy_range_uj', 'energy', ['energy_dram']],
-    ['sys/class/hwmon/hwmon1/temp1_input', 'temperatures', ['temp_hottest'], '-1\n'],
     ['sys/class/hwmon/hwmon5/temp2_input', 'temperatures', ['temp_inlet'], '-1\n'],
     ['sys/class/drm/card0/device/ras/gfx_err_count', 'gpu', ['gpu_errors']],
     ['proc/self/mountinfo', 'scratch', ['scratch']],
@@ -509,6 +504,36 @@ t.test('an unreadable file affects its own sets and no others', t => {
       rmSync(world.path(file), { recursive: true });
       plant(world.path(file));
       t.strictSame(read(name, world).sets, left, `${file}: ${trap}`);
+    }
+  }
+  t.end();
+});
+
+t.test('one item that cannot be read costs itself', t => {
+  const items: [file: string, source: string, fields: Encodable<'report'>, good?: string][] = [
+    ['sys/devices/system/edac/mc/mc1/ue_count', 'edac', { edac_ce: 5, edac_ue: 0 }],
+    ['sys/devices/system/cpu/cpu1/thermal_throttle/package_throttle_count', 'throttle', { throttle_events: 10 }],
+    ['sys/class/infiniband/mlx5_1/ports/1/counters/port_rcv_data', 'fabric', { fabric: { rx_bytes: 4000 } }],
+    ['sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data', 'fabric', { fabric: { rx_bytes: 4000 } }],
+    ['sys/class/hwmon/hwmon1/temp1_input', 'temperatures', { temp_hottest_dc: 601, temp_inlet_dc: 225 }, '-1\n'],
+  ];
+  for (const [file, name, fields, good] of items) {
+    const world = full();
+    const lacks = (how: string) => {
+      const { fields: found, trouble } = read(name, world);
+      t.match(found, fields, `${file}: ${how}`);
+      // A link that leads nowhere is a sensor that went away, of which nobody hears.
+      if (name !== 'temperatures' || how !== 'loop') t.match(trouble, file, 'and that is said');
+    };
+    for (const text of ['garbage', '', '-1\n', '9'.repeat(400), BEYOND, '\0\n', '1 2\n'.repeat(1_100_000)]) {
+      if (text === good) continue;
+      world.write({ [file]: text });
+      lacks(JSON.stringify(text.slice(0, 12)));
+    }
+    for (const [trap, plant] of Object.entries(TRAPS)) {
+      rmSync(world.path(file), { recursive: true });
+      plant(world.path(file));
+      lacks(trap);
     }
   }
   t.end();
@@ -631,6 +656,26 @@ t.test('fabric: which ports count', t => {
   const saturated = entry(most);
   t.equal(saturated?.rx_bytes, 4n * 18446744073709551615n, 'the field saturates it');
   t.equal(saturated?.errors, 29, 'modulo 2^32');
+  t.end();
+});
+
+t.test('fabric: a port that cannot be read is asked again after a minute', t => {
+  let now = 5;
+  const fabric = makeFabric(() => now);
+  const bad = (device: string) => ({ [`sys/class/infiniband/${device}/ports/1/counters/port_rcv_data`]: 'x\n' });
+  const world = tree({ ...port('a', 1, 0), ...port('b', 1, 0), ...port('c', 1, 0), ...bad('a'), ...bad('b') });
+  const next = (atMs: number) => {
+    now = atMs;
+    const { fields, trouble } = fabric.read(world);
+    return [Number(fields.fabric?.state ?? 0) >> 16, /infiniband\/(.)/.exec(trouble ?? '')?.[1]];
+  };
+  t.strictSame(next(5), [1, 'a']);
+  t.strictSame(next(1005), [1, 'b'], 'each is said once');
+  world.write({ ...port('a', 1, 0), ...port('b', 1, 0) });
+  t.strictSame(next(2005), [1, undefined], 'neither is asked');
+  t.strictSame(next(60_004), [1, undefined]);
+  t.strictSame(next(60_005), [2, undefined], 'a minute after it failed');
+  t.strictSame(next(61_005), [3, undefined]);
   t.end();
 });
 
@@ -785,7 +830,12 @@ t.test('temperatures: chips', t => {
     ['Arm', hwmon(0, 'cpu_thermal', { temp1_input: 40_000 }), { temp_hottest_dc: 400 }],
     ['drives', { ...hwmon(0, 'nvme', { temp1_input: 1 }), ...hwmon(1, 'drivetemp', { temp1_input: 1 }) }, {}],
     ['a board', hwmon(0, 'nct6775', { temp1_label: 'SYSTIN', temp1_input: 120_000 }), {}],
-    ['one sensor that cannot be', hwmon(0, 'coretemp', { temp1_input: 50_000, temp2_input: 200_000 }), {}],
+    [
+      'one sensor that cannot be',
+      hwmon(0, 'coretemp', { temp1_input: 50_000, temp2_input: 200_000 }),
+      { temp_hottest_dc: 500 },
+    ],
+    ['none that can be', hwmon(0, 'coretemp', { temp1_input: 200_000 }), {}],
     [
       'two inlets: the warmer one',
       hwmon(0, 'x', { temp1_label: 'Inlet', temp1_input: 20_000, temp2_label: 'inlet 2', temp2_input: 21_000 }),
@@ -821,6 +871,23 @@ t.test('temperatures: sensors come and go', t => {
   t.equal(hottest(), 510, 'one that went is not waited for');
   const other = tree(hwmon(0, 'coretemp', { temp1_input: 11_000 }));
   t.equal(temperatures.read(other).fields.temp_hottest_dc, 110, 'nor another tree');
+  t.end();
+});
+
+t.test('temperatures: a sensor that does not answer is asked again at the next look', t => {
+  const world = tree(hwmon(0, 'coretemp', { temp1_input: 50_000, temp2_input: 'x' }));
+  const temperatures = source('temperatures');
+  const next = () => {
+    const { fields, trouble } = temperatures.read(world);
+    return [fields.temp_hottest_dc, trouble !== undefined];
+  };
+  t.strictSame(next(), [500, true], 'said');
+  world.write(hwmon(0, 'coretemp', { temp2_input: 60_000 }));
+  t.strictSame(
+    Array.from({ length: 12 }, next),
+    [...Array(11).fill([500, false]), [600, false]],
+    'not asked in between',
+  );
   t.end();
 });
 
@@ -885,7 +952,9 @@ t.test('clock rates: a mean of a few CPUs', t => {
   world.write({ 'sys/devices/system/cpu/online': '0-2\n', ...cpu(2, 7, 0) });
   t.strictSame(clock.read(world), { ...NOTHING, details: { mhz: [2500, 1000] } }, 'a CPU came');
   world.write({ 'sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq': '<unknown>\n' });
-  t.strictSame(silent(clock.read(world)), { ...NOTHING, details: { mhz: [0, 1000] } }, 'one that cannot be read');
+  t.strictSame(silent(clock.read(world)), { ...NOTHING, details: { mhz: [2000, 1000] } }, 'one that cannot be read');
+  world.write({ ...freq(0, 0), ...freq(2, 0) });
+  t.strictSame(silent(clock.read(world)), { ...NOTHING, details: { mhz: [0, 0] } }, 'none that is known');
   world.write({ 'sys/devices/system/cpu/online': 'x\n' });
   t.strictSame(silent(clock.read(world)), NOTHING, 'which are online is not known');
   t.end();
@@ -897,7 +966,7 @@ t.test('throttle: one CPU of each package', t => {
   t.equal(events({ ...online('0-1'), ...cpu(0, 0, 3), ...cpu(1, 0, 3) }), 3);
   t.equal(events({ ...online('4-5'), ...cpu(4, 0, 3), ...cpu(5, 7, 4_294_967_295) }), 2, 'modulo 2^32');
   t.equal(events({ ...online('0-1'), ...cpu(0, 0), ...cpu(1, 1, 4) }), undefined, 'the first has none');
-  t.equal(events({ ...online('0-1'), ...cpu(0, 0, 4), ...cpu(1, 1) }), undefined, 'another package has none');
+  t.equal(events({ ...online('0-1'), ...cpu(0, 0, 4), ...cpu(1, 1) }), 4, 'another package has none');
 
   const world = tree({ ...online('0-1'), ...cpu(0, 0, 3), ...cpu(1, 1, 5) });
   const throttle = source('throttle');

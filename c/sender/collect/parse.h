@@ -33,6 +33,7 @@ enum { TICKS_USER, TICKS_NICE, TICKS_SYSTEM, TICKS_IDLE, TICKS_IOWAIT, TICKS_IRQ
 
 struct stat_times {
   uint64_t ticks[TICKS];
+  bool negative_forks; /* the number of tasks made is not known */
 };
 
 /* `rest` is the end of the text, as set by groups_take(): before it there are only lines of CPUs. */

@@ -13,7 +13,13 @@ static const struct span keys[LINES] = {
 
 static uint64_t ms(uint64_t ticks) { return saturated_64((bb_wide)ticks * MS_PER_TICK); }
 
-/* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
+/* A count of tasks made that is below zero, as some kernels have it after 2^31 of them. */
+static bool is_negative(struct span word) {
+  return eat(&word, SPAN("-")) && eat_digits(&word, 1, 20, NULL) && word.len == 0;
+}
+
+/* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. CPUs that never did anything,
+ * not even nothing, were not counted. */
 bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
   struct span after[LINES] = {{0}};
   const struct span cpus = {text.at, text.len - rest.len};
@@ -22,16 +28,21 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
     for (unsigned i = 0; i < LINES; i++)
       if (after[i].at == NULL && begins(line, keys[i])) after[i] = without(line, keys[i].len);
 
+  uint64_t any = 0;
   for (unsigned i = 0; i < TICKS; i++) {
     struct span word;
     if (after[CPU].at == NULL || !next_word(&after[CPU], &word) || !text_u64(word, &times->ticks[i])) return false;
+    any |= times->ticks[i];
   }
+  if (any == 0) return false;
+  times->negative_forks = false;
   uint64_t value[LINES] = {0};
   for (unsigned i = CTXT; i < LINES; i++) {
     if (after[i].at == NULL) return false;
     struct span word = after[i];
     if (i == INTR) next_part(&after[i], ' ', &word); /* the sum of the many numbers after it */
-    if (!text_u64(word, &value[i])) return false;
+    if (i == FORKS && is_negative(word)) times->negative_forks = true;
+    else if (!text_u64(word, &value[i])) return false;
   }
   report->cpu_user_ms = ms(times->ticks[TICKS_USER]);
   report->cpu_nice_ms = ms(times->ticks[TICKS_NICE]);

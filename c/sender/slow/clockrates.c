@@ -30,16 +30,17 @@ static void choose(const struct topology *topology, unsigned group, struct asked
   }
 }
 
-/* Their mean in MHz, rounded down; 0 (unknown) if one does not answer. */
+/* The mean of those that know their rate, in MHz, rounded down; 0 (unknown) if none does. */
 static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
   bb_wide sum = 0;
-  bool whole = asked->count > 0;
+  unsigned count = 0;
   for (unsigned i = 0; i < asked->count; i++) {
-    uint64_t khz = 0;
-    whole &= take_rate(now, asked->cpu[i], &khz);
+    uint64_t khz;
+    if (!take_rate(now, asked->cpu[i], &khz) || khz == 0) continue;
     sum += khz;
+    count++;
   }
-  return whole ? saturated_64(sum / (1000 * asked->count)) : 0;
+  return count > 0 ? saturated_64(sum / (1000 * count)) : 0;
 }
 
 void slow_clock_rates(struct reading *now) {

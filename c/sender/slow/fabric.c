@@ -1,6 +1,18 @@
 /* /sys/class/infiniband: traffic of all RDMA ports, added up. Leaves out ports without counters (software on top of
- * a network interface, or with counters elsewhere), and refuses a sum that lacks a port. */
+ * a network interface, or with counters elsewhere), and for a minute those whose counters cannot be read: asking a
+ * driver that refuses may cost its firmware's time. */
 #include "source.h"
+
+#include "../world.h"
+
+/* Ports that are not asked for a minute; more of them are asked in every round. */
+#define MOST_RESTING 64u
+#define REST_MS 60000u
+
+static struct {
+  uint64_t port; /* its path; 0: free */
+  uint64_t until_ms;
+} resting[MOST_RESTING];
 
 /* What old kernels write for a counter that a port does not have. */
 #define NO_COUNTER SPAN("N/A (no PMA)\n")
@@ -19,6 +31,31 @@ static uint32_t parse_rate(struct span text) {
   if (eat(&left, SPAN(".")) && !eat_digits(&left, 1, 1, &tenth)) return 0;
   if (!eat(&left, SPAN(" Gb/sec")) || left.len == 0 || (left.at[0] != ' ' && left.at[0] != '\n')) return 0;
   return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
+}
+
+static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+
+static uint64_t port_at(const struct reading *now) {
+  return fingerprint(FINGERPRINT, (struct span){now->path, now->path_len});
+}
+
+static bool rests(const struct reading *now) {
+  const uint64_t port = port_at(now);
+  for (unsigned i = 0; i < MOST_RESTING; i++) {
+    if (resting[i].port != port) continue;
+    if (now_ms() < resting[i].until_ms) return true;
+    resting[i].port = 0;
+  }
+  return false;
+}
+
+static void let_rest(const struct reading *now) {
+  for (unsigned i = 0; i < MOST_RESTING; i++) {
+    if (resting[i].port != 0) continue;
+    resting[i].port = port_at(now);
+    resting[i].until_ms = now_ms() + REST_MS;
+    return;
+  }
 }
 
 /* Counters that a port may lack, which then add nothing. An existing one that is not a number is an error. */
@@ -43,16 +80,17 @@ static bool take_port(struct reading *now, struct sums *sums) {
   static const char *const errors[] = {"/counters/symbol_error", "/counters/link_error_recovery", "/counters/link_downed",
                                        "/counters/port_rcv_errors", "/counters/local_link_integrity_errors"};
   static const char *const drops[] = {"/counters/port_xmit_discards"};
-  uint64_t value[4] = {0};
-  bool whole = true;
-  for (unsigned i = 0; i < 4; i++) whole &= leaf_count(now, leaves[i], PARSE, &value[i]);
-  whole &= sum_optional(now, errors, 5, &sums->errors);
-  whole &= sum_optional(now, drops, 1, &sums->drops);
-  if (!whole) return false;
+  uint64_t value[4];
+  uint32_t failed = 0, dropped = 0;
+  for (unsigned i = 0; i < 4; i++)
+    if (!leaf_count(now, leaves[i], PARSE, &value[i])) return false;
+  if (!sum_optional(now, errors, 5, &failed) || !sum_optional(now, drops, 1, &dropped)) return false;
   sums->rx_bytes += (bb_wide)value[0] * 4;
   sums->tx_bytes += (bb_wide)value[1] * 4;
   sums->rx_packets += value[2];
   sums->tx_packets += value[3];
+  sums->errors += failed;
+  sums->drops += dropped;
   sums->ports++;
   struct span text;
   if (!leaf_text(now, "/state", QUIETLY, &text) || !begins(text, SPAN("4: "))) return true;
@@ -76,7 +114,6 @@ static bool is_port(struct span name) { return is_numbered(name, SPAN(""), SPAN(
 
 void slow_fabric(struct reading *now) {
   struct sums sums = {0};
-  bool whole = true;
   path_begin(now, now->world->sys, "/class/infiniband");
   const struct names devices = take_names(now, is_device);
   path_text(now, "/");
@@ -87,14 +124,16 @@ void slow_fabric(struct reading *now) {
     path_text(now, "/");
     for (unsigned k = 0; k < ports.count; k++) {
       const size_t dir = path_add(now, name_at(&ports, k));
-      if (counts(now)) whole &= take_port(now, &sums);
+      const bool is_told = now->complaint > 0;
+      /* Each is said once: one whose complaint came second is asked again, and says it then. */
+      if (!rests(now) && counts(now) && !take_port(now, &sums) && !is_told) let_rest(now);
       path_cut(now, dir);
     }
     drop_names(now, &ports);
     path_cut(now, root);
   }
   now->rests = devices.count == 0;
-  if (!whole || sums.ports == 0) return;
+  if (sums.ports == 0) return;
   struct bb_net_if *entry = &now->fields.fabric;
   memcpy(entry->name, "fabric", 6);
   entry->rx_bytes = saturated_64(sums.rx_bytes);

@@ -261,33 +261,38 @@ static void make_plan(struct reading *now) {
   if (plan.overflow) complain(now, "there are too many sensors below ", now->world->sys, "/class/hwmon", (char *)NULL);
 }
 
-/* The highest of some sensors: unknown if one does not answer, because it might be the highest. */
+/* The highest of the sensors that answer. */
 struct highest {
-  bool any, lost;
+  bool any;
   int16_t tenths;
 };
 
-static void take_higher(struct highest *highest, bool answered, int16_t tenths) {
-  if (!answered) highest->lost = true;
-  else if (!highest->any || tenths > highest->tenths) highest->tenths = tenths;
+static void take_higher(struct highest *highest, int16_t tenths) {
+  if (!highest->any || tenths > highest->tenths) highest->tenths = tenths;
   highest->any = true;
 }
 
-static bool is_known(const struct highest *highest) { return highest->any && !highest->lost; }
-
-static void take_all(struct reading *now, struct highest *hottest, struct highest *inlet, struct highest groups[MOST_GROUPS]) {
-  *hottest = *inlet = (struct highest){.lost = plan.overflow};
-  for (unsigned g = 0; g < MOST_GROUPS; g++) groups[g] = (struct highest){.lost = plan.overflow};
-  for (unsigned i = 0; i < plan.sensors; i++) {
-    const struct sensor *sensor = &planned.sensor[i];
-    if (sensor->use == 0) continue;
-    struct span text;
-    int16_t tenths = 0;
-    path_begin(now, planned.text + sensor->path, "");
-    const bool answered = take_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE));
-    take_higher(sensor->use == HOTTEST ? hottest : inlet, answered, tenths);
-    if (sensor->group < MOST_GROUPS) take_higher(&groups[sensor->group], answered, tenths);
-  }
+/* Returns whether all sensors answered. Those that did not are left out until the next plan. */
+static bool take_all(struct reading *now, struct highest *hottest, struct highest *inlet, struct highest groups[MOST_GROUPS]) {
+  bool whole = true;
+  *hottest = *inlet = (struct highest){0};
+  for (unsigned g = 0; g < MOST_GROUPS; g++) groups[g] = (struct highest){0};
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (unsigned i = 0; i < plan.sensors; i++) {
+      struct sensor *sensor = &planned.sensor[i];
+      if (sensor->use != (pass == 0 ? HOTTEST : INLET)) continue;
+      struct span text;
+      int16_t tenths = 0;
+      path_begin(now, planned.text + sensor->path, "");
+      if (take_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE))) {
+        take_higher(pass == 0 ? hottest : inlet, tenths);
+        if (sensor->group < MOST_GROUPS) take_higher(&groups[sensor->group], tenths);
+      } else {
+        sensor->use = 0;
+        whole = false;
+      }
+    }
+  return whole;
 }
 
 void slow_temperatures(struct reading *now) {
@@ -295,21 +300,20 @@ void slow_temperatures(struct reading *now) {
   const bool old = plan.made && plan.sys == now->world->sys && plan.left > 0;
   if (!old) make_plan(now);
   plan.left--;
-  take_all(now, &hottest, &inlet, groups);
-  if (old && (hottest.lost || inlet.lost)) {
+  if (!take_all(now, &hottest, &inlet, groups) && old) {
     now->complaint = 0; /* of a sensor that may be gone */
     make_plan(now);
     take_all(now, &hottest, &inlet, groups);
   }
-  if (is_known(&inlet)) {
+  if (inlet.any && !plan.overflow) {
     now->fields.temp_inlet_dc = inlet.tenths;
     now->sets |= BB_VALID_TEMP_INLET;
   }
-  if (is_known(&hottest)) {
+  if (hottest.any && !plan.overflow) {
     now->fields.temp_hottest_dc = hottest.tenths;
     now->sets |= BB_VALID_TEMP_HOTTEST;
   }
-  for (unsigned g = 0; g < plan.groups; g++) now->temp_dc[g] = is_known(&groups[g]) ? groups[g].tenths : TEMPERATURE_UNKNOWN;
+  for (unsigned g = 0; g < plan.groups; g++) now->temp_dc[g] = groups[g].any && !plan.overflow ? groups[g].tenths : TEMPERATURE_UNKNOWN;
   now->temp_groups = plan.groups;
   /* A plan reads hundreds of small files: the next one is for the next reading, not for the next round. */
   if (now->busy) plan.made = now->busy = false;

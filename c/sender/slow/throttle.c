@@ -1,5 +1,5 @@
 /* thermal_throttle below /sys/devices/system/cpu: how often packages slowed down because of their temperature. Reads
- * one CPU of each package, because all of them have the same count; refuses a sum that lacks a package. */
+ * one CPU of each package, because all of them have the same count; adds up those that answer. */
 #include "source.h"
 
 /* The first CPU of each package. Reading the package of every CPU takes a thousand files: it is repeated only when
@@ -34,11 +34,11 @@ static bool find_first(struct reading *now) {
   return true;
 }
 
-static bool take_events(struct reading *now, unsigned cpu, uint64_t *count) {
+static bool take_events(struct reading *now, unsigned cpu, enum how how, uint64_t *count) {
   path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
   path_number(now, cpu);
   path_text(now, "/thermal_throttle/package_throttle_count");
-  return take_count(now, MAYBE, count);
+  return take_count(now, how, count);
 }
 
 static void keep_first(void *context, unsigned cpu) {
@@ -62,7 +62,7 @@ void slow_throttle(struct reading *now) {
   char *list = take_memory(now, online.len);
   if (list == NULL) return;
   memcpy(list, online.at, online.len);
-  if (!take_events(now, (unsigned)number, &count)) return;
+  if (!take_events(now, (unsigned)number, MAYBE, &count)) return;
   if (!first.known || first.key != key) {
     list_cpus((struct span){list, online.len}, &first.cpus);
     first.key = key;
@@ -72,13 +72,9 @@ void slow_throttle(struct reading *now) {
     complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not name its package", (char *)NULL);
     return;
   }
-  uint32_t sum = 0;
-  bool whole = true;
-  for (unsigned i = 0; i < first.cpus.packages; i++) {
-    whole &= take_events(now, (unsigned)first.cpus.cpu[i].package, &count);
-    sum += (uint32_t)count;
-  }
-  if (!whole) return;
-  now->fields.throttle_events = sum;
-  now->sets = BB_VALID_THROTTLE;
+  for (unsigned i = 0; i < first.cpus.packages; i++)
+    if (take_events(now, (unsigned)first.cpus.cpu[i].package, PARSE, &count)) {
+      now->fields.throttle_events += (uint32_t)count;
+      now->sets = BB_VALID_THROTTLE;
+    }
 }

@@ -36,9 +36,11 @@ export function parseStat(text: string): Stat | undefined {
   const steal = line.count();
   if (user === undefined || nice === undefined || system === undefined || idle === undefined) return undefined;
   if (iowait === undefined || irq === undefined || softirq === undefined || steal === undefined) return undefined;
+  // CPUs that never did anything, not even nothing, were not counted.
+  if ([user, nice, system, idle, iowait, irq, softirq, steal].every(ticks => ticks === 0)) return undefined;
   const ctxt = countAfter(text, 'ctxt ');
   const intr = firstCount(text, 'intr ');
-  const forks = countAfter(text, 'processes ');
+  const forks = countAfter(text, 'processes ') ?? (hasNegativeForks(text) ? 0 : undefined);
   const runnable = countAfter(text, 'procs_running ');
   const blocked = countAfter(text, 'procs_blocked ');
   if (!line.isWhole || ctxt === undefined || intr === undefined || forks === undefined) return undefined;
@@ -58,6 +60,12 @@ export function parseStat(text: string): Stat | undefined {
     runnable,
     blocked,
   };
+}
+
+/** Whether the count of tasks made is below zero, as some kernels have it after 2^31 of them. */
+export function hasNegativeForks(text: string): boolean {
+  const line = new Cursor(text);
+  return line.line('processes ') && line.eat('-') && line.eatDigits() && line.isAtLineEnd();
 }
 
 /** The first number of a line whose rest may be long. */

@@ -3,7 +3,7 @@
 
 import { type Count, over } from '../collect/kerneltext.js';
 import { makePackages } from './packages.js';
-import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, parseCount, Reading, type SlowSource } from './source.js';
 
 /** How many CPUs of each group are read. */
 const MOST_ASKED = 8;
@@ -29,14 +29,10 @@ export function makeClockRates(): SlowSource {
       const now = new Reading();
       const groups = readPackages(sys, now)?.groups;
       if (groups === undefined) return now.done();
-      const rates = groups.map(cpus =>
-        whole(
-          spread(cpus).map(cpu =>
-            now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount),
-          ),
-        ),
-      );
-      now.detail({ mhz: rates.map(rates => meanMhz(rates ?? [])) });
+      const rateOf = (cpu: number) =>
+        now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount);
+      // Of those that know it: where a driver does not, the kernel writes 0 or <unknown>.
+      now.detail({ mhz: groups.map(cpus => meanMhz(spread(cpus).flatMap(cpu => rateOf(cpu) || []))) });
       return now.done();
     },
   };

@@ -1,21 +1,20 @@
-// /sys/devices/system/edac: memory errors, the sum over all controllers. Refuses a sum that lacks one of them.
+// /sys/devices/system/edac: memory errors, the sum over all controllers that answer.
 
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
-import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, names, parseCount, Reading, type SlowSource } from './source.js';
 
 export const edac: SlowSource = {
   ...about('edac'),
   read({ sys }) {
     const now = new Reading();
     const dir = `${sys}/devices/system/edac/mc`;
-    const controllers = names(dir, /^mc\d+$/);
-    const sum = (leaf: string) =>
-      whole(controllers.map(mc => now.parse(`${dir}/${mc}/${leaf}`, parseCount)))?.reduce<Count>(add, 0);
-    if (controllers.length > 0) {
-      const ce = sum('ce_count');
-      const ue = sum('ue_count');
-      if (ce !== undefined && ue !== undefined) now.put('edac', { edac_ce: modulo32(ce), edac_ue: modulo32(ue) });
-    }
+    const counts = names(dir, /^mc\d+$/).flatMap(mc => {
+      const ce = now.parse(`${dir}/${mc}/ce_count`, parseCount);
+      const ue = ce === undefined ? undefined : now.parse(`${dir}/${mc}/ue_count`, parseCount);
+      return ce === undefined || ue === undefined ? [] : [{ ce, ue }];
+    });
+    const sum = (leaf: 'ce' | 'ue') => modulo32(counts.reduce<Count>((total, one) => add(total, one[leaf]), 0));
+    if (counts.length > 0) now.put('edac', { edac_ce: sum('ce'), edac_ue: sum('ue') });
     return now.done();
   },
 };

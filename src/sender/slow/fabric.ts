@@ -1,5 +1,6 @@
 // /sys/class/infiniband: traffic of all RDMA ports, added up. Leaves out ports without counters (software on top of a
-// network interface, or with counters elsewhere), and refuses a sum that lacks a port.
+// network interface, or with counters elsewhere), and for a minute those whose counters cannot be read: asking a driver
+// that refuses may cost its firmware's time.
 
 import { existsSync } from 'node:fs';
 import type { FieldsOf } from '../../layout/codec.js';
@@ -53,13 +54,16 @@ function readPort(dir: string, now: Reading): Port | undefined {
   };
   // The packet counters include unicast and multicast. Data are counted in words of four bytes.
   const rxWords = leaf('port_rcv_data');
+  if (rxWords === undefined) return undefined;
   const txWords = leaf('port_xmit_data');
+  if (txWords === undefined) return undefined;
   const rx_packets = leaf('port_rcv_packets');
+  if (rx_packets === undefined) return undefined;
   const tx_packets = leaf('port_xmit_packets');
+  if (tx_packets === undefined) return undefined;
   const errors = sum(ERRORS);
-  const drops = sum(DROPS);
-  if (rxWords === undefined || txWords === undefined || rx_packets === undefined) return undefined;
-  if (tx_packets === undefined || errors === undefined || drops === undefined) return undefined;
+  const drops = errors === undefined ? undefined : sum(DROPS);
+  if (errors === undefined || drops === undefined) return undefined;
   const active = parseActive(readOnce(`${dir}/state`));
   // A port that is down reports the speed that it could have.
   const mbps = active ? parseRate(readOnce(`${dir}/rate`)) : 0;
@@ -96,20 +100,40 @@ export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined
   };
 }
 
-/** Ports with counters. */
-function countingPorts(sys: string): string[] {
+/** The folders of all ports. */
+function portsBelow(sys: string): string[] {
   const root = `${sys}/class/infiniband`;
-  return names(root, /^[^.]/)
-    .flatMap(device => names(`${root}/${device}/ports`, /^\d+$/).map(port => `${root}/${device}/ports/${port}`))
-    .filter(dir => existsSync(`${dir}/counters`) && readOnce(`${dir}/counters/port_xmit_data`) !== NO_COUNTER);
+  return names(root, /^[^.]/).flatMap(device =>
+    names(`${root}/${device}/ports`, /^\d+$/).map(port => `${root}/${device}/ports/${port}`),
+  );
 }
 
-export const fabric: SlowSource = {
-  ...about('fabric'),
-  read({ sys }) {
-    const now = new Reading();
-    const ports = whole(countingPorts(sys).map(dir => readPort(dir, now)));
-    now.put('fabric', ports && sumPorts(ports));
-    return now.done();
-  },
-};
+function counts(dir: string): boolean {
+  return existsSync(`${dir}/counters`) && readOnce(`${dir}/counters/port_xmit_data`) !== NO_COUNTER;
+}
+
+/** For so long a port that cannot be read is not asked again, ms. */
+const REST_MS = 60_000;
+
+/** @param nowMs any clock */
+export function makeFabric(nowMs: () => number = () => performance.now()): SlowSource {
+  /** Until when a port is not asked. */
+  const resting = new Map<string, number>();
+  return {
+    ...about('fabric'),
+    read({ sys }) {
+      const now = new Reading();
+      const ports: Port[] = [];
+      for (const dir of portsBelow(sys)) {
+        if ((resting.get(dir) ?? 0) > nowMs() || !counts(dir)) continue;
+        const { isTroubled } = now;
+        const port = readPort(dir, now);
+        if (port !== undefined) ports.push(port);
+        // Each is said once: one whose complaint came second is asked again, and says it then.
+        else if (!isTroubled) resting.set(dir, nowMs() + REST_MS);
+      }
+      now.put('fabric', sumPorts(ports));
+      return now.done();
+    },
+  };
+}

@@ -5,7 +5,7 @@ import { makeClockRates } from './clockrates.js';
 import { container } from './container.js';
 import { edac } from './edac.js';
 import { makeEnergy } from './energy.js';
-import { fabric } from './fabric.js';
+import { makeFabric } from './fabric.js';
 import { filesystems, root, scratch } from './filesystems.js';
 import { gpus } from './gpus.js';
 import { makeHwHash, swHash } from './hashes.js';
@@ -22,7 +22,7 @@ const makers: Record<SourceName, () => SlowSource> = {
   hung_tasks: () => hungTasks,
   edac: () => edac,
   throttle: makeThrottle,
-  fabric: () => fabric,
+  fabric: makeFabric,
   energy: makeEnergy,
   power: () => power,
   temperatures: makeTemperatures,

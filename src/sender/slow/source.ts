@@ -115,6 +115,10 @@ export class Reading {
     this.#trouble ??= trouble;
   }
 
+  get isTroubled(): boolean {
+    return this.#trouble !== undefined;
+  }
+
   /** The result of `parser` for a file; undefined if it cannot be read or the parser refuses it. */
   parse<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
     return this.#parse(path, parser, false, most);

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
 import { type Chip, chips, parseTemperature } from './hwmon.js';
 import { makePackages, type Packages } from './packages.js';
-import { about, names, Reading, type SlowSource, type SlowWorld, whole } from './source.js';
+import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
 
 const PROCESSORS = ['coretemp', 'k10temp', 'k8temp', 'zenpower', 'via_cputemp', 'cpu_thermal', 'cpu-thermal'];
 
@@ -24,6 +24,8 @@ interface Plan {
   inlet: string[];
   /** Sensors of each CPU group. */
   groups: string[][];
+  /** Sensors that did not answer: they are left out until the next plan. */
+  silent: Set<string>;
   left: number;
 }
 
@@ -95,23 +97,34 @@ function makePlan({ sys, resolve }: SlowWorld, packages: Packages | undefined, n
     hottest: paths(processors.flatMap(({ sensors }) => sensors)),
     inlet: paths(inletSensors(others)),
     groups: groupSensors(processors, packages).map(paths),
+    silent: new Set(),
     left: REPLAN,
   };
 }
 
-/** The highest reading; undefined if there is no sensor, or if one does not answer, because it might be the highest. */
-function highest(paths: readonly string[], at: ReadonlyMap<string, number | undefined>): number | undefined {
-  const all = whole(paths.map(path => at.get(path)));
-  return all?.length ? Math.max(...all) : undefined;
+/** The highest of the sensors that answer; undefined if there is none. */
+function highest(paths: readonly string[], at: ReadonlyMap<string, number>): number | undefined {
+  const all = paths.map(path => at.get(path)).filter(tenths => tenths !== undefined);
+  return all.length > 0 ? Math.max(...all) : undefined;
 }
 
 export function makeTemperatures(): SlowSource {
   // Finding the sensors takes hundreds of small files; they change when a driver is loaded, or a CPU is switched off.
   let plan: Plan | undefined;
   const readPackages = makePackages();
-  const readWith = ({ hottest, inlet, groups }: Plan, now: Reading) => {
-    const at = new Map([...hottest, ...inlet].map(path => [path, now.maybe(path, parseTemperature)]));
+  const readWith = ({ hottest, inlet, groups, silent }: Plan, now: Reading) => {
+    const at = new Map<string, number>();
+    let whole = true;
+    for (const path of [...hottest, ...inlet].filter(path => !silent.has(path))) {
+      const tenths = now.maybe(path, parseTemperature);
+      if (tenths !== undefined) at.set(path, tenths);
+      else {
+        silent.add(path);
+        whole = false;
+      }
+    }
     return {
+      whole,
       hottest: highest(hottest, at),
       inlet: highest(inlet, at),
       groups: groups.map(paths => highest(paths, at) ?? TEMPERATURE_UNKNOWN),
@@ -126,9 +139,7 @@ export function makeTemperatures(): SlowSource {
       plan = old === undefined || old.sys !== sys || old.left <= 0 ? makePlan(world, readPackages(sys, now), now) : old;
       plan.left--;
       let read = readWith(plan, now);
-      const lost =
-        (read.hottest === undefined && plan.hottest.length > 0) || (read.inlet === undefined && plan.inlet.length > 0);
-      if (plan === old && lost) {
+      if (plan === old && !read.whole) {
         now = new Reading();
         plan = makePlan(world, readPackages(sys, now), now);
         read = readWith(plan, now);

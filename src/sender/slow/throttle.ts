@@ -1,10 +1,10 @@
 // thermal_throttle below /sys/devices/system/cpu: how often packages slowed down because of their temperature. Reads
-// one CPU of each package, because all of them have the same count; refuses a sum that lacks a package.
+// one CPU of each package, because all of them have the same count; adds up those that answer.
 
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
-import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, parseCount, Reading, type SlowSource } from './source.js';
 
 /** The first CPU of each package; undefined if a CPU does not name its package. */
 export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
@@ -25,16 +25,17 @@ export function makeThrottle(): SlowSource {
     read({ sys }) {
       const now = new Reading();
       const dir = `${sys}/devices/system/cpu`;
-      const count = (cpu: number) => now.maybe(`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
+      const count = (cpu: number, how: 'maybe' | 'parse') =>
+        now[how](`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
       const list = now.parse(`${dir}/online`, text => parseCpuList(text) && text);
       const online = list === undefined ? undefined : parseCpuList(list);
       // Only Intel's CPUs have it: if the first CPU has none, the others are not read.
-      if (online === undefined || count(online[0] ?? 0) === undefined) return now.done();
+      if (online === undefined || count(online[0] ?? 0, 'maybe') === undefined) return now.done();
       const key = `${sys}\n${list}`;
       if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
       if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not name its package`);
-      const events = known.cpus && whole(known.cpus.map(count));
-      if (events !== undefined) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
+      const events = (known.cpus ?? []).map(cpu => count(cpu, 'parse')).filter(count => count !== undefined);
+      if (events.length > 0) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
       return now.done();
     },
   };
