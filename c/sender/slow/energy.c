@@ -7,7 +7,6 @@
 
 #include "source.h"
 
-#define MOST_ZONES 64u
 /* After so many readings the zones are looked up again: always, and after a failure. */
 #define SELDOM 60u
 #define AFTER_FAILURE 10u
@@ -36,8 +35,8 @@ struct kind {
 
 enum { CPU, DRAM, KINDS };
 
-static struct zone zones[KINDS][MOST_ZONES] LARGE;
-static struct last lasts[KINDS][MOST_ZONES];
+static struct zone zones[KINDS][BB_MOST_ZONES] LARGE;
+static struct last lasts[KINDS][BB_MOST_ZONES];
 static struct kind kinds[KINDS] = {
   [CPU] = {.zone = zones[CPU], .last = lasts[CPU]},
   [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},
@@ -96,7 +95,7 @@ static void close_all(struct zone *zones, unsigned count) {
 }
 
 static void list(struct reading *now, struct kind *kind, name_filter *filter, bool (*is_kind)(struct span)) {
-  static struct zone old[MOST_ZONES] LARGE;
+  static struct zone old[BB_MOST_ZONES] LARGE;
   const unsigned olds = kind->count;
   memcpy(old, kind->zone, olds * sizeof old[0]);
   kind->count = 0;
@@ -105,21 +104,21 @@ static void list(struct reading *now, struct kind *kind, name_filter *filter, bo
   const struct names names = take_names(now, filter);
   const size_t root = path_text(now, "/");
   /* All names first: one that cannot be read might be of this kind. */
+  unsigned count = 0;
   for (unsigned i = 0; i < names.count; i++) {
     struct span name;
     path_cut(now, root + 1);
     path_add(now, name_at(&names, i));
-    kind->whole &= leaf_text(now, "/name", PARSE, &name);
+    if (leaf_text(now, "/name", PARSE, &name)) count += is_kind(name);
+    else kind->whole = false;
   }
+  if (kind->whole && count > BB_MOST_ZONES)
+    kind->whole = too_many(now, BB_MOST_ZONES, filter == is_zone ? "zones of packages" : "zones of dram");
   for (unsigned i = 0; i < names.count && kind->whole; i++) {
     struct span name;
     path_cut(now, root + 1);
     path_add(now, name_at(&names, i));
-    if (!leaf_text(now, "/name", QUIETLY, &name) || !is_kind(name)) continue;
-    if (kind->count == MOST_ZONES || name_at(&names, i).len >= sizeof zones[0][0].name) {
-      kind->whole = false;
-      break;
-    }
+    if (!leaf_text(now, "/name", QUIETLY, &name) || !is_kind(name) || kind->count == BB_MOST_ZONES) continue;
     struct zone *zone = &kind->zone[kind->count++];
     *zone = (struct zone){.fd = -1};
     memcpy(zone->name, name_at(&names, i).at, name_at(&names, i).len);
@@ -206,7 +205,7 @@ static bool add_up(struct kind *kind, const uint64_t *uj) {
 
 /* Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
 static bool take_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
-  uint64_t uj[MOST_ZONES];
+  uint64_t uj[BB_MOST_ZONES];
   bool whole = kind->whole;
   for (unsigned i = 0; i < kind->count && kind->whole; i++) {
     const struct zone *zone = &kind->zone[i];

@@ -66,9 +66,6 @@ void slow_scratch(struct reading *now) {
   now->sets = BB_VALID_SCRATCH;
 }
 
-/* Devices with a mount that has answered. */
-#define MOST_DEVICES 440u /* they share a page with the path */
-
 static bool is_known(const uint64_t *devices, unsigned count, uint64_t device) {
   for (unsigned i = 0; i < count; i++)
     if (devices[i] == device) return true;
@@ -83,18 +80,22 @@ static bb_wide plus(bb_wide a, bb_wide b) {
 /* Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
 void slow_filesystems(struct reading *now) {
   static struct mounts mounts LARGE;
-  uint64_t *devices = take_memory(now, MOST_DEVICES * sizeof *devices);
-  char *path = take_memory(now, REAL_PATH);
+  uint64_t *devices = take_memory(now, BB_MOST_FILE_SYSTEMS * sizeof *devices); /* those that answered */
+  char *path = now->text; /* nothing is read here */
   unsigned count = 0;
   bb_wide total = 0, available = 0;
   uint16_t fullest = 0;
   struct mount mount;
   struct file_system fs;
-  if (path == NULL || devices == NULL || !take_mounts(now, PARSE, &mounts)) return;
-  for (size_t at = 0; next_mount(&mounts, &at, &mount) && count < MOST_DEVICES;) {
+  if (!take_mounts(now, PARSE, &mounts)) return;
+  for (size_t at = 0; next_mount(&mounts, &at, &mount);) {
     const uint64_t device = fingerprint(FINGERPRINT, mount.device);
     if (!has_disk(&mount) || is_known(devices, count, device)) continue;
     if (!plain_point(&mount, path) || !ask_file_system(now, path, &fs)) continue;
+    if (count == BB_MOST_FILE_SYSTEMS) {
+      too_many(now, BB_MOST_FILE_SYSTEMS, "file systems with a disk");
+      return;
+    }
     devices[count++] = device;
     total = plus(total, fs.total);
     available = plus(available, fs.available);

@@ -84,21 +84,16 @@ static bool is_any(struct span name) { return name.len > 0; }
 /* The lines `nic NAME: MBPS` of the interfaces that have a device, by the bytes of their names. */
 static bool hash_nics(struct reading *now, uint32_t *crc) {
   path_begin(now, now->world->sys, "/class/net");
-  const struct names all = take_names(now, is_any);
+  const struct names all = take_names_with(now, is_any, "/device");
   const size_t root = path_text(now, "/");
   struct span last = {NULL, 0};
   bool plain = true;
-  for (;;) { /* few have one: each is found by searching for the next name */
+  for (unsigned k = 0; k < all.count; k++) { /* few: each is found by searching for the next name */
     struct span next = {NULL, 0};
     for (unsigned i = 0; i < all.count; i++) {
       const struct span name = name_at(&all, i);
-      if ((last.at != NULL && strcmp(name.at, last.at) <= 0) || (next.at != NULL && strcmp(name.at, next.at) >= 0)) continue;
-      path_cut(now, root + 1);
-      path_add(now, name);
-      path_text(now, "/device");
-      if (path_exists(now)) next = name;
+      if ((last.at == NULL || strcmp(name.at, last.at) > 0) && (next.at == NULL || strcmp(name.at, next.at) < 0)) next = name;
     }
-    if (next.at == NULL) break;
     last = next;
     plain &= is_plain(next);
     struct span text;

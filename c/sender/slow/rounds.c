@@ -23,7 +23,6 @@
 /* The number of an extra reading between two rounds, for sources that must be read more often: it is not published. */
 #define BETWEEN 0u
 
-#define MOST_SPEEDS 1024u
 #define MOST_TROUBLES 256u
 /* Each source may hang, and one more thread continues. */
 #define WORKERS (SOURCES + 1)
@@ -97,7 +96,7 @@ static struct {
  * taken. Next to each other, because mostly there are few. */
 static struct {
   struct speed next, published, taken;
-} speeds[MOST_SPEEDS] LARGE;
+} speeds[BB_MOST_SPEEDS] LARGE;
 
 static struct slow_world world;
 static struct place *places;
@@ -132,6 +131,15 @@ static bool is_new_trouble(bool is_health, const struct reading *reading) {
   return is_new;
 }
 
+/* Reads a source; a part of what it reads is not a reading. */
+static void read_source(unsigned i, struct reading *reading, const struct slow_world *of) {
+  reading_begin(reading, of);
+  readers[i](reading);
+  if (!reading->partial) return;
+  reading->sets = 0;
+  reading->speeds.count = reading->mhz_groups = reading->temp_groups = 0;
+}
+
 /* Discards a source's values. */
 static void drop(unsigned i) {
   struct state *state = &side.state[i];
@@ -158,7 +166,7 @@ static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   side.image.flags |= reading->flags;
   if (reading->speeds.count > 0) {
     state->speeds = side.new_speeds = true;
-    side.details.speeds.count = reading->speeds.count < MOST_SPEEDS ? reading->speeds.count : MOST_SPEEDS;
+    side.details.speeds.count = reading->speeds.count;
     for (unsigned k = 0; k < side.details.speeds.count; k++) speeds[k].next = *speed_at(&reading->speeds, k);
   }
   if (reading->mhz_groups > 0) {
@@ -279,8 +287,7 @@ static void *work(void *argument) {
     const uint32_t noticed = side.noticed;
     pthread_mutex_unlock(&side.lock);
 
-    reading_begin(&self->reading, &world);
-    readers[source](&self->reading);
+    read_source((unsigned)source, &self->reading, &world);
     if (is_new_trouble(readers[source] == slow_health, &self->reading)) tell(self->reading.trouble);
 
     pthread_mutex_lock(&side.lock);
@@ -497,8 +504,7 @@ void rounds_pretend(const struct slow_world *worlds, unsigned count) {
   side.round = 1;
   for (unsigned k = 0; k < count; k++)
     for (unsigned i = 0; i < SOURCES; i++) {
-      reading_begin(&reading, &worlds[k]);
-      readers[i](&reading);
+      read_source(i, &reading, &worlds[k]);
       keep(i, &reading, 1);
       if (k + 1 == count && is_new_trouble(readers[i] == slow_health, &reading)) tell(reading.trouble);
     }

@@ -13,7 +13,7 @@ void reading_begin(struct reading *now, const struct slow_world *world) {
   now->fields = (struct bb_report){0};
   now->sets = 0;
   now->flags = 0;
-  now->busy = now->rests = false;
+  now->partial = now->busy = now->rests = false;
   now->speeds = (struct speeds){0};
   now->mhz_groups = now->temp_groups = 0;
   now->complaint = now->used = 0;
@@ -35,6 +35,14 @@ void complain(struct reading *now, const char *first, ...) {
   va_end(rest);
   text_of(&words);
   now->complaint = words.len;
+}
+
+bool too_many(struct reading *now, unsigned most, const char *what) {
+  char digits[24];
+  struct words words = WORDS(digits);
+  add_number(&words, most);
+  complain(now, "there are more than ", text_of(&words), " ", what, ": they are left out", (char *)NULL);
+  return false;
 }
 
 size_t path_add(struct reading *now, struct span leaf) {
@@ -155,13 +163,24 @@ static void sort(const char *memory, uint32_t *places, unsigned count) {
     }
 }
 
-struct names take_names(struct reading *now, name_filter *filter) {
+static bool has_leaf(struct reading *now, struct span name, const char *leaf) {
+  const size_t dir = path_text(now, "/");
+  path_add(now, name);
+  path_text(now, leaf);
+  const bool has = path_exists(now);
+  path_cut(now, dir);
+  return has;
+}
+
+struct names take_names(struct reading *now, name_filter *filter) { return take_names_with(now, filter, NULL); }
+
+struct names take_names_with(struct reading *now, name_filter *filter, const char *leaf) {
   struct names names = {.memory = now->memory, .before = now->used};
   struct folder folder;
   if (folder_open(&folder, now->path, now->text, FOLDER_BYTES) != 0) return names;
   bool full = false;
   for (struct span name; !full && folder_next(&folder, &name);) {
-    if (!filter(name)) continue;
+    if (!filter(name) || (leaf != NULL && !has_leaf(now, name, leaf))) continue;
     const uint16_t length = (uint16_t)name.len;
     /* Their addresses come after them, when their number is known. */
     full = sizeof now->memory - now->used < name.len + 3 + (names.count + 3) * sizeof(uint32_t);
@@ -173,7 +192,8 @@ struct names take_names(struct reading *now, name_filter *filter) {
     names.count++;
   }
   folder_close(&folder);
-  if (full) complain(now, "there are too many names in ", now->path, ": some are left out", (char *)NULL);
+  now->partial |= full;
+  if (full) complain(now, "there are too many names in ", now->path, ": they are left out", (char *)NULL);
   uint32_t *places = take_memory(now, names.count * sizeof *places);
   uint32_t at = (uint32_t)names.before;
   for (unsigned i = 0; i < names.count; i++) {

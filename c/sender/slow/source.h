@@ -26,6 +26,7 @@ struct reading {
   const struct slow_world *world;
   uint64_t sets;  /* the sets that were really measured */
   uint32_t flags; /* the flags of the source that are set */
+  bool partial;   /* a folder had more names than there is room for: nothing of it counts */
   bool busy;      /* another source had the packages: this one must be asked again */
   /* There is nothing for it to read, or what it has read does not change without a notice: it need not be asked in the next
    * rounds. */
@@ -61,6 +62,9 @@ void reading_begin(struct reading *now, const struct slow_world *world);
 
 /* Only the first complaint is kept: the others mostly follow from it. */
 void complain(struct reading *now, const char *first, ...) __attribute__((sentinel));
+
+/* Complains that there are more than a sender takes; always returns false. */
+bool too_many(struct reading *now, unsigned most, const char *what);
 
 /* The path that is being looked at: begun, then extended and cut when moving down and up. */
 void path_begin(struct reading *now, const char *root, const char *leaf);
@@ -105,6 +109,8 @@ struct names {
 typedef bool name_filter(struct span name);
 
 struct names take_names(struct reading *now, name_filter *filter);
+/* Those below which there is something of this name, as in `/device`. */
+struct names take_names_with(struct reading *now, name_filter *filter, const char *leaf);
 struct span name_at(const struct names *names, unsigned i);
 void drop_names(struct reading *now, const struct names *names);
 /* Only their number. */

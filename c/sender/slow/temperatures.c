@@ -5,8 +5,6 @@
 /* After so many readings the chips are looked for again: finding the sensors takes hundreds of small files; they
  * change when a driver is loaded, or a CPU is switched off. */
 #define REPLAN 12u
-#define MOST_SENSORS 512u
-#define MOST_CHIPS 64u
 #define NO_GROUP MOST_GROUPS
 
 enum { HOTTEST = 1, INLET = 2, AMBIENT = 4 };
@@ -14,7 +12,7 @@ enum { HOTTEST = 1, INLET = 2, AMBIENT = 4 };
 enum { LABEL_PACKAGE = 1, LABEL_DIE, LABEL_CONTROL };
 
 struct sensor {
-  uint32_t path; /* in `text` */
+  uint32_t path; /* below /sys, in `text` */
   uint8_t use;   /* 0: not read */
   uint8_t label, chip, group;
   int64_t package; /* for a label `Package id N` */
@@ -25,12 +23,12 @@ static struct {
   const char *sys;
   unsigned left; /* readings */
   unsigned sensors, groups;
-  bool overflow;
+  unsigned needed; /* sensors, and more of them than there is room for */
   size_t used; /* of the text */
 } plan;
 
 static struct {
-  struct sensor sensor[MOST_SENSORS];
+  struct sensor sensor[BB_MOST_SENSORS];
   char text[48u << 10];
 } planned LARGE;
 
@@ -39,13 +37,13 @@ static struct {
   unsigned count;
   /* The last part of each device's path, in `planned.text`: PCI addresses and platform devices are numbered in the
    * order of the packages. */
-  struct span device[MOST_CHIPS];
+  struct span device[BB_MOST_PROCESSORS];
 } processors;
 
 /* The packages, up to the largest number with chips. */
 static struct {
   unsigned count, groups;
-  int64_t id[MOST_CHIPS];
+  int64_t id[BB_MOST_PROCESSORS];
 } packages;
 
 /* Stored before the first chip is read, which may hang. */
@@ -55,7 +53,7 @@ static void keep_packages(struct reading *now) {
   if (topology == NULL) return;
   packages.count = topology->packages;
   packages.groups = topology->groups;
-  for (unsigned i = 0; i < packages.count && i < MOST_CHIPS; i++) packages.id[i] = topology->cpu[i].id;
+  for (unsigned i = 0; i < packages.count && i < BB_MOST_PROCESSORS; i++) packages.id[i] = topology->cpu[i].id;
   give_packages();
 }
 
@@ -107,56 +105,58 @@ static void read_label(struct sensor *sensor, struct span label) {
 
 static bool is_input(struct span name) { return is_numbered(name, SPAN("temp"), SPAN("_input")); }
 
-/* Adds the sensors of the chip at the path. */
+/* The label of an input of the chip at the path, which ends with a slash; empty if it has none. */
+static struct span label_of(struct reading *now, struct span input) {
+  struct span text;
+  const size_t dir = path_add(now, (struct span){input.at, input.len - 5});
+  path_text(now, "label");
+  const bool good = take_text(now, MAYBE, &text);
+  path_cut(now, dir);
+  return good ? trimmed(text) : (struct span){"", 0};
+}
+
+/* Which labels a processor's chip has, as bits: they decide which of its sensors are needed to find the hottest. Reads on
+ * only until it is decided. */
+static unsigned labels_of(struct reading *now, const struct names *inputs) {
+  unsigned labels = 0;
+  for (unsigned i = 0; i < inputs->count && (labels & 1u << LABEL_PACKAGE) == 0; i++) {
+    struct sensor sensor = {0};
+    read_label(&sensor, label_of(now, name_at(inputs, i)));
+    labels |= 1u << sensor.label;
+  }
+  return labels;
+}
+
+/* Intel's package sensor is the maximum of its cores' sensors, each of which would cost an interrupt on its core. AMD's
+ * Tctl is for the fan: on some models it is degrees above the die's temperature. */
+static bool is_needed(const struct sensor *sensor, unsigned labels) {
+  if ((labels & 1u << LABEL_PACKAGE) != 0) return sensor->label == LABEL_PACKAGE;
+  return (labels & 1u << LABEL_DIE) == 0 || sensor->label != LABEL_CONTROL;
+}
+
+/* Adds the sensors of the chip at the path that are to be read. */
 static void plan_chip(struct reading *now, bool processor) {
   const struct names inputs = take_names(now, is_input);
-  const size_t dir = path_text(now, "/");
+  const size_t sys = strlen(now->world->sys), dir = path_text(now, "/");
+  const unsigned labels = processor ? labels_of(now, &inputs) : 0;
   for (unsigned i = 0; i < inputs.count; i++) {
-    const struct span input = name_at(&inputs, i);
-    if (plan.sensors == MOST_SENSORS) {
-      plan.overflow = true;
-      break;
-    }
-    struct sensor *sensor = &planned.sensor[plan.sensors];
-    *sensor = (struct sensor){.chip = (uint8_t)processors.count, .group = NO_GROUP};
-    struct span text, label = {"", 0};
-    const size_t used = plan.used;
-    path_add(now, input);
-    plan.overflow |= !keep((struct span){now->path, now->path_len}, &sensor->path);
-    path_cut(now, dir + 1);
-    path_add(now, (struct span){input.at, input.len - 5});
-    path_text(now, "label");
-    if (take_text(now, MAYBE, &text)) label = trimmed(text);
-    path_cut(now, dir + 1);
+    const struct span input = name_at(&inputs, i), label = label_of(now, input);
+    struct sensor sensor = {.chip = (uint8_t)processors.count, .group = NO_GROUP};
     if (processor) {
-      read_label(sensor, label);
-      sensor->use = HOTTEST;
+      read_label(&sensor, label);
+      sensor.use = is_needed(&sensor, labels) ? HOTTEST : 0;
     } else {
-      sensor->use = (uint8_t)((has_word(label, SPAN("inlet")) ? INLET : 0) | (has_word(label, SPAN("ambient")) ? AMBIENT : 0));
+      sensor.use = (uint8_t)((has_word(label, SPAN("inlet")) ? INLET : 0) | (has_word(label, SPAN("ambient")) ? AMBIENT : 0));
     }
-    if (sensor->use != 0) plan.sensors++;
-    else plan.used = used;
+    if (sensor.use == 0) continue;
+    plan.needed++;
+    path_add(now, input);
+    if (plan.sensors < BB_MOST_SENSORS && keep((struct span){now->path + sys, now->path_len - sys}, &sensor.path))
+      planned.sensor[plan.sensors++] = sensor;
+    path_cut(now, dir + 1);
   }
   drop_names(now, &inputs);
   path_cut(now, dir);
-}
-
-/* Which sensors of a processor to read: only those needed to find the hottest. */
-static void choose_of_processor(unsigned first) {
-  bool has_package = false, has_die = false;
-  for (unsigned i = first; i < plan.sensors; i++) {
-    has_package |= planned.sensor[i].label == LABEL_PACKAGE;
-    has_die |= planned.sensor[i].label == LABEL_DIE;
-  }
-  for (unsigned i = first; i < plan.sensors; i++) {
-    struct sensor *sensor = &planned.sensor[i];
-    /* Intel's package sensor is the maximum of its cores' sensors, each of which would cost an interrupt on its
-     * core. */
-    if (has_package ? sensor->label != LABEL_PACKAGE
-                    /* AMD's Tctl is for the fan: on some models it is degrees above the die's temperature. */
-                    : has_die && sensor->label == LABEL_CONTROL)
-      sensor->use = 0;
-  }
 }
 
 static struct span last_part(const char *path) {
@@ -178,11 +178,9 @@ static void keep_device(struct reading *now) {
   path_cut(now, dir);
   const struct span device = last_part(resolved ? real : now->path);
   now->used = used;
-  if (processors.count == MOST_CHIPS || !keep(device, &at)) {
-    plan.overflow = true;
-    return;
-  }
-  processors.device[processors.count++] = span_of(planned.text + at);
+  const unsigned chip = processors.count++;
+  if (chip >= BB_MOST_PROCESSORS) return;
+  processors.device[chip] = keep(device, &at) ? span_of(planned.text + at) : SPAN("");
 }
 
 static bool is_processor(const char *name) {
@@ -213,14 +211,13 @@ static void choose_groups(void) {
   for (unsigned i = 0; i < plan.sensors; i++) labelled |= planned.sensor[i].use == HOTTEST && planned.sensor[i].label == LABEL_PACKAGE;
   plan.groups = packages.groups;
   if (plan.groups == 0 || (!labelled && processors.count != packages.count)) return;
-  const unsigned count = packages.count < MOST_CHIPS ? packages.count : MOST_CHIPS;
   for (unsigned i = 0; i < plan.sensors; i++) {
     struct sensor *sensor = &planned.sensor[i];
     if (sensor->use != HOTTEST) continue;
     unsigned package = labelled ? 0 : rank(sensor->chip);
-    while (labelled && package < count && (sensor->label != LABEL_PACKAGE || packages.id[package] != sensor->package))
+    while (labelled && package < packages.count && (sensor->label != LABEL_PACKAGE || packages.id[package] != sensor->package))
       package++;
-    if (package < count) sensor->group = (uint8_t)(package < plan.groups ? package : plan.groups - 1);
+    if (package < packages.count) sensor->group = (uint8_t)(package < plan.groups ? package : plan.groups - 1);
   }
 }
 
@@ -230,26 +227,29 @@ static void make_plan(struct reading *now) {
   plan.left = REPLAN;
   plan.sensors = plan.groups = processors.count = 0;
   plan.used = 0;
-  plan.overflow = false;
+  plan.needed = 0;
   keep_packages(now);
   path_begin(now, now->world->sys, "/class/hwmon");
   const struct names chips = take_names(now, is_hwmon);
   const size_t root = path_text(now, "/");
   for (unsigned i = 0; i < chips.count; i++) {
     char name[65];
-    const unsigned first = plan.sensors;
     path_add(now, name_at(&chips, i));
     if (enter_chip(now, name)) {
       const bool processor = is_processor(name);
       plan_chip(now, processor);
-      if (processor) {
-        choose_of_processor(first);
-        keep_device(now);
-      }
+      if (processor) keep_device(now);
     }
     path_cut(now, root + 1);
   }
   drop_names(now, &chips);
+  const bool many = processors.count > BB_MOST_PROCESSORS || packages.count > BB_MOST_PROCESSORS;
+  if (many || plan.needed > plan.sensors) {
+    plan.sensors = 0;
+    if (many) too_many(now, BB_MOST_PROCESSORS, "processors with sensors");
+    else too_many(now, BB_MOST_SENSORS, "sensors of temperature");
+    return;
+  }
   bool inlet = false;
   for (unsigned i = 0; i < plan.sensors; i++) inlet |= (planned.sensor[i].use & INLET) != 0;
   for (unsigned i = 0; i < plan.sensors; i++) {
@@ -258,7 +258,6 @@ static void make_plan(struct reading *now) {
     if (*use != HOTTEST && *use != 0) *use = (*use & (inlet ? INLET : AMBIENT)) != 0 ? INLET : 0;
   }
   choose_groups();
-  if (plan.overflow) complain(now, "there are too many sensors below ", now->world->sys, "/class/hwmon", (char *)NULL);
 }
 
 /* The highest of the sensors that answer. */
@@ -283,7 +282,7 @@ static bool take_all(struct reading *now, struct highest *hottest, struct highes
       if (sensor->use != (pass == 0 ? HOTTEST : INLET)) continue;
       struct span text;
       int16_t tenths = 0;
-      path_begin(now, planned.text + sensor->path, "");
+      path_begin(now, now->world->sys, planned.text + sensor->path);
       if (take_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE))) {
         take_higher(pass == 0 ? hottest : inlet, tenths);
         if (sensor->group < MOST_GROUPS) take_higher(&groups[sensor->group], tenths);
@@ -305,15 +304,15 @@ void slow_temperatures(struct reading *now) {
     make_plan(now);
     take_all(now, &hottest, &inlet, groups);
   }
-  if (inlet.any && !plan.overflow) {
+  if (inlet.any) {
     now->fields.temp_inlet_dc = inlet.tenths;
     now->sets |= BB_VALID_TEMP_INLET;
   }
-  if (hottest.any && !plan.overflow) {
+  if (hottest.any) {
     now->fields.temp_hottest_dc = hottest.tenths;
     now->sets |= BB_VALID_TEMP_HOTTEST;
   }
-  for (unsigned g = 0; g < plan.groups; g++) now->temp_dc[g] = groups[g].any && !plan.overflow ? groups[g].tenths : TEMPERATURE_UNKNOWN;
+  for (unsigned g = 0; g < plan.groups; g++) now->temp_dc[g] = groups[g].any ? groups[g].tenths : TEMPERATURE_UNKNOWN;
   now->temp_groups = plan.groups;
   /* A plan reads hundreds of small files: the next one is for the next reading, not for the next round. */
   if (now->busy) plan.made = now->busy = false;

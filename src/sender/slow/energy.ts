@@ -1,6 +1,7 @@
 // /sys/class/powercap: the energy that packages and memory used, corrected for wraps. Refuses a sum that lacks a zone;
 // ignores zones that measure something else (the platform, parts of a package, the same package by another path).
 
+import { constants } from '../../layout/layout.gen.js';
 import { add, type Count, less, over, times } from '../collect/kerneltext.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
@@ -72,6 +73,10 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone
   );
   const ours = all?.filter(({ name }) => kind.test(name)).map(({ zone }) => zone);
   if (ours === undefined) return undefined;
+  if (ours.length > constants.most.zones) {
+    now.tooMany(constants.most.zones, zones === ZONE ? 'zones of packages' : 'zones of dram');
+    return undefined;
+  }
   return whole(
     ours.map(name => {
       const range = now.parse(`${dir}/${name}/max_energy_range_uj`, parseCount);

@@ -1,6 +1,7 @@
 // Space and inodes by statvfs: of the root, the scratch, and all local file systems. Each is its own source, because
 // each can hang alone. Leaves out network file systems before asking them anything, and impossible sizes.
 
+import { constants } from '../../layout/layout.gen.js';
 import { type Count, over, thousandths } from '../collect/kerneltext.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
@@ -98,6 +99,10 @@ function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileS
     if (!hasDisk(mount) || found.has(mount.device)) continue;
     const fs = ask(world, mount.point, now);
     if (fs !== undefined) found.set(mount.device, fs);
+    if (found.size > constants.most.file_systems) {
+      now.tooMany(constants.most.file_systems, 'file systems with a disk');
+      return [];
+    }
   }
   return [...found.values()];
 }

@@ -1,6 +1,7 @@
 // /sys/class/net: speeds of the reported interfaces. On the slow side because the answer waits for the kernel's lock of
 // all interfaces, and for drivers that ask their firmware.
 
+import { constants } from '../../layout/layout.gen.js';
 import { readSpeeds } from '../collect/netlinks.js';
 import { about, names, Reading, type SlowSource } from './source.js';
 
@@ -9,7 +10,9 @@ export const links: SlowSource = {
   read({ sys }) {
     const now = new Reading();
     const { mbps } = readSpeeds(sys, names(`${sys}/class/net`, /./));
-    if (mbps.size > 0) now.detail({ mbps });
+    const most = constants.most.speeds;
+    if (mbps.size > most) now.tooMany(most, 'network interfaces with a speed');
+    else if (mbps.size > 0) now.detail({ mbps });
     return now.done();
   },
 };

@@ -119,6 +119,11 @@ export class Reading {
     return this.#trouble !== undefined;
   }
 
+  /** Complains that there are more than a sender takes. */
+  tooMany(most: number, what: string): void {
+    this.complain(`there are more than ${most} ${what}: they are left out`);
+  }
+
   /** The result of `parser` for a file; undefined if it cannot be read or the parser refuses it. */
   parse<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
     return this.#parse(path, parser, false, most);

@@ -3,6 +3,7 @@
 
 import { basename } from 'node:path';
 import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
+import { constants } from '../../layout/layout.gen.js';
 import { type Chip, chips, parseTemperature } from './hwmon.js';
 import { makePackages, type Packages } from './packages.js';
 import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
@@ -39,11 +40,14 @@ export function processorSensors(sensors: readonly Sensor[]): Sensor[] {
   return sensors.filter(({ label }) => !(hasDie && label === 'Tctl'));
 }
 
+const INLET = /\binlet\b/i;
+const AMBIENT = /\bambient\b/i;
+
 /** The sensors that measure the inlet's air by their label, otherwise the ambient air. */
 export function inletSensors(sensors: readonly Sensor[]): Sensor[] {
   const named = (word: RegExp) => sensors.filter(({ label }) => word.test(label));
-  const inlet = named(/\binlet\b/i);
-  return inlet.length > 0 ? inlet : named(/\bambient\b/i);
+  const inlet = named(INLET);
+  return inlet.length > 0 ? inlet : named(AMBIENT);
 }
 
 /** A chip of a processor, with its relevant sensors. */
@@ -89,7 +93,14 @@ function makePlan({ sys, resolve }: SlowWorld, packages: Packages | undefined, n
       label: now.maybe(`${dir}/${input.replace('_input', '_label')}`, text => text.trim()) ?? '',
     }));
     if (PROCESSORS.includes(name)) processors.push({ device: deviceOf(chip), sensors: processorSensors(sensors) });
-    else others.push(...sensors);
+    else others.push(...sensors.filter(({ label }) => INLET.test(label) || AMBIENT.test(label)));
+  }
+  const most = constants.most;
+  const many = processors.length > most.processors || (packages?.ids.length ?? 0) > most.processors;
+  if (many || processors.reduce((sum, { sensors }) => sum + sensors.length, others.length) > most.sensors) {
+    if (many) now.tooMany(most.processors, 'processors with sensors');
+    else now.tooMany(most.sensors, 'sensors of temperature');
+    return { sys, hottest: [], inlet: [], groups: [], silent: new Set(), left: REPLAN };
   }
   const paths = (sensors: Sensor[]) => sensors.map(({ path }) => path);
   return {
