@@ -161,6 +161,16 @@ static bool take(int option, const char *value, const char *what, struct setting
   return false;
 }
 
+static bool take_host_name(struct settings *settings, struct words *fault) {
+  char reason[400];
+  struct words why = WORDS(reason);
+  const char *name = host_name(&why);
+  if (name != NULL) return take(NAME, name, "the default of ", settings, fault);
+  add_text(fault, "the default of --name: ");
+  add_span(fault, (struct span){reason, why.len});
+  return false;
+}
+
 static bool take_argument(const struct argument *argument, const char *next, unsigned *given, struct settings *settings, struct words *fault) {
   const int option = argument->option;
   if (option < 0) return refuse_unknown(argument, fault);
@@ -204,6 +214,5 @@ enum outcome settings_read(int argc, char *const argv[], struct settings *settin
     return OPTIONS_BAD;
   }
   if (!settings->stdio && settings->listen_count == 0 && !take(LISTEN, "127.0.0.1", "the default of ", settings, fault)) return OPTIONS_BAD;
-  if (given[NAME] == 0 && !take(NAME, host_name(), "the default of ", settings, fault)) return OPTIONS_BAD;
-  return OPTIONS_GOOD;
+  return given[NAME] > 0 || take_host_name(settings, fault) ? OPTIONS_GOOD : OPTIONS_BAD;
 }

@@ -42,10 +42,24 @@ bool is_user(struct span text, struct words *why) {
   return first || refuse_text(why, text, " is not a user; write a user name or a user id");
 }
 
-const char *host_name(void) {
+/* Digits and dots, as in 10.1.2.3. */
+static bool is_address(struct span host) {
+  struct span left = host, part;
+  while (next_part(&left, '.', &part))
+    for (size_t i = 0; i < part.len; i++)
+      if (!is_digit(part.at[i])) return false;
+  return find_char(host, '.') != NULL;
+}
+
+const char *host_name(struct words *why) {
   static char host[256];
   size_t length = 0;
   if (gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+  if (is_address(span_of(host))) {
+    add_text(why, "the host name ");
+    refuse_text(why, span_of(host), " is an address; give this machine a name, or write --name NAME");
+    return NULL;
+  }
   for (; host[length] != 0 && host[length] != '.'; length++)
     if (host[length] >= 'A' && host[length] <= 'Z') host[length] = (char)(host[length] | 0x20);
   host[length] = 0;

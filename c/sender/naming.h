@@ -9,7 +9,8 @@ bool is_node_name(struct span text, bool upper);
 bool take_node_name(struct span text, char name[64], struct words *why);
 /* Whether it may be a user's name or id; false with the reason in `why`. */
 bool is_user(struct span text, struct words *why);
-/* The host name up to its first dot, in lower case. */
-const char *host_name(void);
+/* The host name up to its first dot, in lower case; NULL with the reason in `why` if it is an address, of which that would
+ * be the first number. */
+const char *host_name(struct words *why);
 
 #endif

@@ -486,7 +486,16 @@ static bool evaluate(int option, struct options *options, struct words *fault) {
   const bool in_file = times_given(option, false) == 0;
   const unsigned times = times_given(option, in_file), most = table[option].most;
   if (times == 0) {
-    const char *text = option == NAME ? host_name() : table[option].fallback;
+    const char *text = table[option].fallback;
+    if (option == NAME) {
+      char reason[400];
+      struct words why = WORDS(reason);
+      if ((text = host_name(&why)) == NULL) {
+        add_text(fault, "the default of --name: ");
+        add_span(fault, (struct span){reason, why.len});
+        return false;
+      }
+    }
     return text == NULL || read_one(option, text, "the default of --", 0, options, fault);
   }
   bool again = false;

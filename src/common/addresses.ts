@@ -1,7 +1,7 @@
 // Reads and writes ADDR[:PORT]. Does not resolve names: a name stays a name.
 
 import { isIPv4, isIPv6 } from 'node:net';
-import { InputError, quote } from './text.js';
+import { InputError, lowerCase, quote } from './text.js';
 
 export const DEFAULT_PORT = 8677;
 
@@ -64,7 +64,7 @@ export const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(ho
  * its zone, which names an interface of the machine that says it; IPv4 also where it comes to an IPv6 socket.
  */
 export function plainName(host: string): string {
-  const name = host.toLowerCase().replace(/^([\da-f:.]+)%.*$/, '$1');
+  const name = lowerCase(host).replace(/^([\da-f:.]+)%.*$/, '$1');
   const old = /^::ffff:([\d.]+)$/.exec(name)?.[1];
   if (old !== undefined && isIPv4(old)) return old;
   return isIPv6(name) ? new URL(`http://[${name}]/`).hostname.slice(1, -1) : name;

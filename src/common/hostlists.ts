@@ -2,7 +2,7 @@
 // that any of them would expand to unintended names is refused, with the column. Has no set operations and no groups;
 // steps in ranges only if asked for.
 
-import { InputError, inNamedFile, oneLine, quote, readText } from './text.js';
+import { InputError, inNamedFile, lowerCase, oneLine, quote, readText } from './text.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
 export class NodesetError extends InputError {
@@ -427,7 +427,7 @@ export function foldAll(names: Iterable<string>): string {
  */
 export function parseNodeName(text: string): string {
   if (/^[a-z0-9][a-z0-9._-]*$/.test(text) && text.length <= NAME_LENGTH) return text;
-  const lower = text.toLowerCase();
+  const lower = lowerCase(text);
   const instead =
     lower !== text && /^[a-z0-9][a-z0-9._-]{0,62}$/.test(lower)
       ? lower

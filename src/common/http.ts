@@ -12,7 +12,7 @@ import { constants, createGzip } from 'node:zlib';
 import { type Address, type Network, plainName } from './addresses.js';
 import { Guest, loser, originOf, Places, type Unread } from './crowd.js';
 import { listenAt } from './listening.js';
-import { InputError } from './text.js';
+import { InputError, lowerCase } from './text.js';
 
 /** Clients at once. With one more, one has to go (crowd.ts). */
 const MOST_CLIENTS = 256;
@@ -163,7 +163,7 @@ export class HttpServer {
   constructor(respond: Respond, options: HttpOptions = {}) {
     const { names = [], strict = false, headers = {}, most = MOST_CLIENTS, patience = PATIENCE_MS } = options;
     this.#respond = respond;
-    const host = hostname().toLowerCase();
+    const host = lowerCase(hostname());
     const own = strict ? [] : [host, host.split('.')[0] as string];
     this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
     this.#strict = strict;

@@ -61,11 +61,19 @@ function distance(from: string, to: string): number {
 }
 
 /**
+ * The text with a to z in place of A to Z, in which names are compared. toLowerCase also makes a k of the sign for
+ * kelvins, and so one machine's name of another's.
+ */
+export function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
+}
+
+/**
  * The known word that was most likely meant: the same one in lower case, the only one with this beginning, else the
  * nearest, else the only one that this abbreviates.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const lower = word.toLowerCase();
+  const lower = lowerCase(word);
   if (known.includes(lower)) return lower;
   const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
   if (begun.length === 1) return begun[0];

@@ -3,7 +3,7 @@
 // ambiguous name matches nobody.
 
 import { parseNodeName } from '../common/hostlists.js';
-import { InputError, oneLine, quote, readText } from '../common/text.js';
+import { InputError, lowerCase, oneLine, quote, readText } from '../common/text.js';
 import type { SlurmNode } from './statefile.js';
 
 export interface Matched {
@@ -23,7 +23,7 @@ function countEach(texts: Iterable<string>): Map<string, number> {
   return counts;
 }
 
-const hostOf = ({ name, host }: Pick<SlurmNode, 'name' | 'host'>) => (host ?? name).toLowerCase();
+const hostOf = ({ name, host }: Pick<SlurmNode, 'name' | 'host'>) => lowerCase(host ?? name);
 
 /** Matches Slurm's nodes with those of the board. `exceptions`: names on the board by NodeName. */
 export function match(
@@ -42,8 +42,8 @@ export function match(
   const given = nodes.filter(({ name }) => Object.hasOwn(exceptions, name));
   for (const { name } of given) take(name, exceptions[name] as string);
   const rest = nodes.filter(({ name }) => !Object.hasOwn(exceptions, name));
-  const names = countEach(nodes.map(({ name }) => name.toLowerCase()));
-  for (const { name } of rest) if (names.get(name.toLowerCase()) === 1) take(name, name.toLowerCase());
+  const names = countEach(nodes.map(({ name }) => lowerCase(name)));
+  for (const { name } of rest) if (names.get(lowerCase(name)) === 1) take(name, lowerCase(name));
   const hosts = countEach(nodes.map(hostOf));
   // If a host has the name of another Slurm node, the name means that node.
   for (const node of rest) if (hosts.get(hostOf(node)) === 1 && !names.has(hostOf(node))) take(node.name, hostOf(node));
@@ -88,6 +88,6 @@ export function readExceptions(file: string): Record<string, string> {
 
 /** The lines of such a file for nodes whose two names differ by more than case. */
 export function namesText({ boardName }: Matched): string {
-  const lines = [...boardName].flatMap(([name, on]) => (name.toLowerCase() === on ? [] : [`${name} ${on}\n`]));
+  const lines = [...boardName].flatMap(([name, on]) => (lowerCase(name) === on ? [] : [`${name} ${on}\n`]));
   return lines.join('');
 }

@@ -3,7 +3,7 @@
 
 import { UsageError } from '../common/failure.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../common/patterns.js';
-import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import { didYouMean, InputError, lowerCase, nearest, quote } from '../common/text.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
 import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
@@ -382,7 +382,7 @@ class Parser {
     if (beside?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
       throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
-    const meantBy = MISTAKEN.get(text.toLowerCase());
+    const meantBy = MISTAKEN.get(lowerCase(text));
     if (meantBy !== undefined) throw wrong(column, ...meantBy);
     const names = [...readingNames(), ...entryReadings().keys()];
     const advice = didYouMean(nearest(text, names), 'beoboard describe lists them');

@@ -49,6 +49,13 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   const uint32_t huge = UINT32_C(1) << HUGE_SIZE | UINT32_C(1) << HUGE_TOTAL | UINT32_C(1) << HUGE_FREE;
   if ((found & required) != required || ((found & huge) != 0 && (found & huge) != huge)) return false;
 
+  /* What is free of something is at most all of it: some containers' files have more, or a number below zero. */
+  static const struct {
+    int part, all;
+  } parts[] = {{MEM_AVAIL, MEM_TOTAL}, {MEM_FREE, MEM_TOTAL}, {SWAP_FREE, SWAP_TOTAL}, {HUGE_FREE, HUGE_TOTAL}};
+  for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    if (value[parts[i].part] > value[parts[i].all]) value[parts[i].part] = value[parts[i].all];
+
   report->mem_total_mib = saturated_32(value[MEM_TOTAL] / 1024);
   report->mem_avail_mib = saturated_32(value[MEM_AVAIL] / 1024);
   report->swap_total_mib = saturated_32(value[SWAP_TOTAL] / 1024);

@@ -80,5 +80,5 @@ bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct
     if (one > highest) highest = one;
   }
   *mhz = highest > 0 ? highest : cpuinfo->mhz;
-  return highest > 0 || cpuinfo->has_mhz;
+  return *mhz > 0;
 }

@@ -25,6 +25,8 @@ static struct {
   unsigned sensors, groups;
   unsigned needed; /* sensors, and more of them than there is room for */
   size_t used; /* of the text */
+  bool asked;  /* the first CPU */
+  struct cpuinfo cpuinfo;
 } plan;
 
 static struct {
@@ -183,6 +185,14 @@ static void keep_device(struct reading *now) {
   processors.device[chip] = keep(device, &at) ? span_of(planned.text + at) : SPAN("");
 }
 
+/* The processor of a virtual machine tells no temperature, of which this driver makes its limit: 100 °C. */
+static bool is_invented(struct reading *now, const char *name) {
+  if (strcmp(name, "coretemp") != 0) return false;
+  if (!plan.asked) read_cpuinfo(now->world->proc, &plan.cpuinfo, now->text);
+  plan.asked = true;
+  return plan.cpuinfo.hypervisor;
+}
+
 static bool is_processor(const char *name) {
   static const char *const names[] = {"coretemp", "k10temp", "k8temp", "zenpower", "via_cputemp", "cpu_thermal", "cpu-thermal"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -228,6 +238,7 @@ static void make_plan(struct reading *now) {
   plan.sensors = plan.groups = processors.count = 0;
   plan.used = 0;
   plan.needed = 0;
+  plan.asked = false;
   keep_packages(now);
   path_begin(now, now->world->sys, "/class/hwmon");
   const struct names chips = take_names(now, is_hwmon);
@@ -235,7 +246,7 @@ static void make_plan(struct reading *now) {
   for (unsigned i = 0; i < chips.count; i++) {
     char name[65];
     path_add(now, name_at(&chips, i));
-    if (enter_chip(now, name)) {
+    if (enter_chip(now, name) && !is_invented(now, name)) {
       const bool processor = is_processor(name);
       plan_chip(now, processor);
       if (processor) keep_device(now);

@@ -1,6 +1,6 @@
 // The table of all options: the meaning of each wherever it occurs, and the variants of some verbs. Reads nothing.
 
-import { hostname } from 'node:os';
+import { shortHostName } from '../hostname.js';
 import { ranked } from '../terms.gen.js';
 import { flag, later, many, type Option, one, optional, standard } from './option.js';
 import * as values from './values.js';
@@ -73,7 +73,7 @@ export const options = {
   interface: optional('IF', 'the interface for multicasts, by name', values.networkInterface),
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", values.nodeName, {
-    texts: () => [hostname().split('.', 1)[0]?.toLowerCase() ?? ''],
+    texts: () => [shortHostName('name')],
     shown: 'the host name up to its first dot, in lower case',
   }),
   cluster: optional('NAME', "the cluster's name", values.clusterName),
@@ -214,7 +214,7 @@ export const options = {
   nats: many('URL', 'a NATS server, as in nats://10.0.0.1:4222 or tls://nats.example:4222', values.natsServer),
   site: optional('NAME', 'the site name in subjects: a-z 0-9 _ -', values.relayName),
   master: one('NAME', "this master's name in subjects", values.relayName, {
-    texts: () => [hostname().split('.', 1)[0]?.toLowerCase() ?? ''],
+    texts: () => [shortHostName('master')],
     shown: 'the host name up to its first dot, in lower case',
   }),
   trust: many('MASTER=FILE', 'a master to follow, and the file with the public key of its relay', values.trustedMaster),

@@ -23,6 +23,12 @@ const REQUIRED = [
   ['mem_pagetables_mib', 'PageTables:'],
 ] as const;
 
+const PARTS = [
+  ['mem_avail_mib', 'mem_total_mib'],
+  ['mem_free_mib', 'mem_total_mib'],
+  ['swap_free_mib', 'swap_total_mib'],
+] as const;
+
 type RequiredField = (typeof REQUIRED)[number][0];
 type OtherField = 'mem_dirty_writeback_mib' | 'mem_huge_total_mib' | 'mem_huge_free_mib' | 'mem_corrupted_kib';
 export type Meminfo = Record<RequiredField | OtherField, Count>;
@@ -50,6 +56,12 @@ export function parseMeminfo(text: string): Meminfo | undefined {
     out[field] = over(value, 1024);
   }
 
+  // What is free of something is at most all of it: some containers' files have more, or a number below zero.
+  for (const [part, all] of PARTS) {
+    const most = out[all] ?? 0;
+    if ((out[part] ?? 0) > most) out[part] = most;
+  }
+
   const dirty = kib(text, 'Dirty:');
   const writeback = kib(text, 'Writeback:');
   if (dirty === undefined || writeback === undefined) return undefined;
@@ -62,7 +74,7 @@ export function parseMeminfo(text: string): Meminfo | undefined {
   const size = huge ? kib(text, 'Hugepagesize:') : 0;
   if (pages === undefined || free === undefined || size === undefined) return undefined;
   out.mem_huge_total_mib = over(times(pages, size), 1024);
-  out.mem_huge_free_mib = over(times(free, size), 1024);
+  out.mem_huge_free_mib = over(times(free < pages ? free : pages, size), 1024);
 
   const corrupted = has('HardwareCorrupted:') ? kib(text, 'HardwareCorrupted:') : 0;
   if (corrupted === undefined) return undefined;

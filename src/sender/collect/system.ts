@@ -63,8 +63,8 @@ export function readCpuMhz(
 ): { cpu_mhz_max: number } | undefined {
   const allowed = cpus.map(cpu => readOnce(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/cpuinfo_max_freq`) ?? '');
   const highest = Math.max(0, ...allowed.map(text => parseMaxFreq(text) ?? 0));
-  const mhz = highest > 0 ? highest : cpuinfo.mhz;
-  return mhz === undefined ? undefined : { cpu_mhz_max: mhz };
+  const mhz = highest > 0 ? highest : (cpuinfo.mhz ?? 0);
+  return mhz > 0 ? { cpu_mhz_max: mhz } : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@
 import { basename } from 'node:path';
 import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
 import { constants } from '../../layout/layout.gen.js';
+import { type Cpuinfo, readCpuinfo } from '../collect/system.js';
 import { type Chip, chips, parseTemperature } from './hwmon.js';
 import { makePackages, type Packages } from './packages.js';
 import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
@@ -82,12 +83,18 @@ function groupSensors(processors: readonly Processor[], packages: Packages | und
   return groups;
 }
 
-function makePlan({ sys, resolve }: SlowWorld, packages: Packages | undefined, now: Reading): Plan {
+function makePlan({ proc, sys, resolve }: SlowWorld, packages: Packages | undefined, now: Reading): Plan {
   const processors: Processor[] = [];
   const others: Sensor[] = [];
+  let cpu: Cpuinfo | undefined;
   const deviceOf = ({ dir }: Chip) => basename(resolve(dir.endsWith('/device') ? dir : `${dir}/device`) ?? dir);
   for (const chip of chips(sys, now)) {
     const { dir, name } = chip;
+    // The processor of a virtual machine tells no temperature, of which this driver makes its limit: 100 °C.
+    if (name === 'coretemp') {
+      cpu ??= readCpuinfo(proc);
+      if (cpu.hypervisor) continue;
+    }
     const sensors = names(dir, /^temp\d+_input$/).map(input => ({
       path: `${dir}/${input}`,
       label: now.maybe(`${dir}/${input.replace('_input', '_label')}`, text => text.trim()) ?? '',

@@ -2,6 +2,7 @@
 // here cancels a job, and none sets a node down.
 
 import { hostname } from 'node:os';
+import { lowerCase } from '../../common/text.js';
 import { type ListedNode, parseListedNodes, parsePrimary, parseReturnToService } from '../answers.js';
 import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
 import type { Order } from './rules.js';
@@ -34,7 +35,7 @@ export function lineOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
 
 /** Whether two names mean the same host: they are equal, or one lacks only the domain. */
 function isSameHost(one: string, other: string): boolean {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  const [a, b] = [lowerCase(one), lowerCase(other)];
   return a === b || (!a.includes('.') && b.startsWith(`${a}.`)) || (!b.includes('.') && a.startsWith(`${b}.`));
 }
 

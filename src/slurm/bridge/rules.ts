@@ -1,6 +1,7 @@
 // The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
+import { lowerCase } from '../../common/text.js';
 import type { Ailment } from '../../shm/ailments.js';
 import type { ListedNode } from '../answers.js';
 import type { Matched } from '../matching.js';
@@ -129,7 +130,7 @@ export function watch(
  * cluster.
  */
 export function meansAll(nodeName: string): boolean {
-  return nodeName.toLowerCase() === 'all';
+  return lowerCase(nodeName) === 'all';
 }
 
 /**
@@ -143,11 +144,11 @@ export function withoutDoubtful(
   exceptions: Readonly<Record<string, string>>,
 ): Matched {
   const hosts = new Map<string, number>();
-  for (const { name, host = name } of slurm.values())
-    hosts.set(host.toLowerCase(), (hosts.get(host.toLowerCase()) ?? 0) + 1);
+  for (const { name, host = name } of slurm.values()) hosts.set(lowerCase(host), (hosts.get(lowerCase(host)) ?? 0) + 1);
   const isDoubtful = (nodeName: string, name: string) => {
     if (meansAll(nodeName)) return true;
-    const host = slurm.get(nodeName)?.host?.toLowerCase();
+    const listed = slurm.get(nodeName)?.host;
+    const host = listed === undefined ? undefined : lowerCase(listed);
     if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
     return host !== name && hosts.get(host) === 1 && board.has(host) && !matched.nodeName.has(host);
   };

@@ -1,0 +1,72 @@
+// Names of machines: a host name that is an address gives none, in every program that makes a node's name of it; and
+// only ASCII's letters have a lower case.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { shortHostName } from '../../src/common/hostname.js';
+import { lowerCase } from '../../src/common/text.js';
+import { match } from '../../src/slurm/matching.js';
+import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
+import { folder } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
+
+t.test('the default of a name', t => {
+  const name = (host: string) => {
+    try {
+      return shortHostName('name', host);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const refused = (host: string) =>
+    `the default of --name: the host name '${host}' is an address; give this machine a name, or write --name NAME`;
+  for (const host of ['10.1.2.3', '192.168.0.1', '10.1', '10.1.2.3.']) t.equal(name(host), refused(host));
+  const names = { 'N1.rack': 'n1', n1: 'n1', '10': '10', '10a.1': '10a', 'ip-10-1.2': 'ip-10-1', '\u212a1.x': '\u212a1' };
+  for (const [host, short] of Object.entries(names)) t.equal(name(host), short, host);
+  t.end();
+});
+
+const needs = spawnSync('unshare', ['-u', 'hostname', 'alpha'], { encoding: 'utf8' });
+const skip = needs.status !== 0 && process.env.CI !== 'true' && `no namespace here: ${needs.stderr || needs.error}`;
+
+t.test('every program that makes a name of the host name', { skip }, t => {
+  const sender = compileSender(t, SANITIZED);
+  const programs = [
+    [sender, '--once', '--to', '-'],
+    [process.execPath, PROGRAM, 'send', '--once', '--to', '-'],
+    [compileMon(t), '--stdio'],
+    [process.execPath, PROGRAM, 'relay', '--board', join(folder(t), 'board'), '--nats', 'nats://127.0.0.1:1'],
+  ];
+  for (const [i, command] of programs.entries()) {
+    const { status, stderr } = spawnSync(
+      'unshare',
+      ['-u', 'sh', '-c', 'hostname 10.1.2.3; exec "$@"', '-', ...command],
+      {
+        encoding: 'utf8',
+        input: '',
+      },
+    );
+    const option = i === 3 ? 'master' : 'name';
+    const why = `the default of --${option}: the host name '10.1.2.3' is an address; give this machine a name, or write --${option} NAME`;
+    t.match(stderr, why, command.slice(0, 3).join(' '));
+    t.not(status, 0);
+  }
+  const { stdout, status } = spawnSync('unshare', [
+    ...['-u', 'sh', '-c', 'hostname 10.1.2.3; exec "$@"', '-', sender, '--name', 'n1', '--once', '--to', '-'],
+  ]);
+  t.strictSame([stdout.length, status], [1216, 0], 'with a name it reports');
+  t.end();
+});
+
+t.test("only ASCII's letters have a lower case", t => {
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code);
+    const lower = code >= 65 && code <= 90 ? String.fromCharCode(code + 32) : character;
+    if (lowerCase(character) !== lower) t.fail(`U+${code.toString(16)}`);
+  }
+  t.equal(lowerCase('NODE\u212a-ſ'), 'node\u212a-ſ');
+  const { boardName } = match([{ name: 'node\u212a' }, { name: 'NODE1', host: '\u212a1' }], ['nodek', 'k1', 'node1']);
+  t.strictSame([...boardName], [['NODE1', 'node1']]);
+  t.end();
+});
