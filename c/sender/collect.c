@@ -23,7 +23,7 @@ struct seldom {
   unsigned left; /* ticks */
 };
 
-static struct seldom links_seldom, disks_seldom, topology_seldom;
+static struct seldom links_seldom, topology_seldom;
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
@@ -31,7 +31,7 @@ static bool topology_told, block_told, forks_told;
 
 /* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
-static struct disk_row disks[MOST_DISKS] LARGE;
+static struct disk disks[MOST_DISKS] LARGE;
 
 static struct cpuinfo cpuinfo;
 static bool has_cpuinfo, has_system;
@@ -62,14 +62,15 @@ void collect_from(const char *new_proc, const char *new_sys) {
   files[RELEASE] = KERNEL_FILE(proc, "/sys/kernel/osrelease", 0);
   files[ONLINE] = KERNEL_FILE(sys, "/devices/system/cpu/online", 0);
   files[PRESENT] = KERNEL_FILE(sys, "/devices/system/cpu/present", 0);
-  links_seldom = disks_seldom = topology_seldom = (struct seldom){0};
+  known_renew(&known_disks);
+  links_seldom = topology_seldom = (struct seldom){0};
   has_topology = has_cpuinfo = has_system = false;
   mhz_state = MHZ_UNASKED;
 }
 
 void collect_seldom(unsigned ticks) {
   seldom_ticks = ticks;
-  links_seldom.left = disks_seldom.left = topology_seldom.left = 0;
+  links_seldom.left = known_disks.left = topology_seldom.left = 0;
 }
 
 /* Whether it is time to read the data that depend on these names. */
@@ -184,11 +185,16 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     disks_forget();
     return;
   }
-  const bool due = is_due(&disks_seldom, names);
-  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", sys, "/block: whole disks are recognized by their names");
-  sum_disks(disks, count, report);
+  known_meet(&known_disks, disks, sizeof disks[0], count, names, seldom_ticks);
+  tell_once(&block_told, find_whole_disks(sys, disks, count, file_place()), "cannot read ", sys, "/block: whole disks are recognized by their names");
+  if (!known_whole(&known_disks, proc, "/diskstats")) {
+    disks_forget();
+    return;
+  }
+  struct disk_row *rows = known_disks.rows;
+  sum_disks(disks, rows, count, report);
   report->valid |= BB_VALID_DISK;
-  if (busiest_disk(disks, count, due, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;
+  if (busiest_disk(disks, rows, count, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;
 }
 
 static const struct cpuinfo *first_cpu(void) {

@@ -35,9 +35,4 @@ bool folder_next(struct folder *folder, struct span *name) {
   }
 }
 
-void folder_rewind(struct folder *folder) {
-  lseek(folder->fd, 0, SEEK_SET);
-  folder->at = folder->len = 0;
-}
-
 void folder_close(struct folder *folder) { close(folder->fd); }

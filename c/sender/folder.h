@@ -14,7 +14,6 @@ struct folder {
 int folder_open(struct folder *folder, const char *path, char *buffer, size_t room);
 /* The next name but `.` and `..`, with a NUL behind it; false at the end, and when it cannot be read on. */
 bool folder_next(struct folder *folder, struct span *name);
-void folder_rewind(struct folder *folder);
 void folder_close(struct folder *folder);
 
 #endif

@@ -165,7 +165,7 @@ size_t copy_utf8(char *to, size_t room, struct span text) {
 }
 
 uint64_t fingerprint(uint64_t so_far, struct span text) {
-  for (size_t i = 0; i < text.len; i++) so_far = (so_far ^ (unsigned char)text.at[i]) * UINT64_C(0x100000001b3);
+  for (size_t i = 0; i < text.len; i++) so_far = (so_far ^ (unsigned char)text.at[i]) * FINGERPRINT_PRIME;
   return so_far;
 }
 

@@ -121,7 +121,10 @@ size_t copy_utf8(char *to, size_t room, struct span text);
 
 /* A fingerprint of 64 bits (FNV-1a), to notice that a text has changed. */
 #define FINGERPRINT UINT64_C(0xcbf29ce484222325)
+#define FINGERPRINT_PRIME UINT64_C(0x100000001b3)
 uint64_t fingerprint(uint64_t so_far, struct span text);
+/* Of a list, to which this is added. */
+static inline uint64_t fingerprint_with(uint64_t so_far, uint64_t print) { return (so_far ^ print) * FINGERPRINT_PRIME; }
 
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint64_t saturated_64(bb_wide value) { return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value; }

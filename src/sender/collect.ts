@@ -5,7 +5,7 @@ import { type Encodable, encode, type FieldsOf, getter, type SetName, TEMPERATUR
 import { bits, enums } from '../layout/layout.gen.js';
 import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
-import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
+import { WholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
 import { sameNames } from './collect/kerneltext.js';
@@ -46,6 +46,9 @@ function parseTimes(
   const stat = parseStat(text);
   return stat && { stat, cpus: parseCpuTimes(text), negativeForks: stat.forks === 0 && hasNegativeForks(text) };
 }
+
+const tooNew = (path: string) =>
+  `${path} has more new names than can be looked at in one tick: its readings are left out until all were`;
 
 /** After so many ticks, data that rarely change and are expensive to read are read again. */
 const SELDOM = 10;
@@ -93,7 +96,7 @@ class Tree {
   readonly present: KernelFile;
 
   readonly links = new Seldom<Links>();
-  readonly wholeDisks = new Seldom<ReadonlySet<string>>();
+  readonly wholeDisks: WholeDisks;
   readonly topology = new Seldom<{ fields: FieldsOf<'topology'>; groups: number[][] }>(true);
   cpuinfo: Cpuinfo | undefined;
   system: FieldsOf<'system'> | undefined;
@@ -116,6 +119,7 @@ class Tree {
     this.fileNr = this.#file(`${proc}/sys/fs/file-nr`);
     this.netdev = this.#file(`${proc}/net/dev`);
     this.diskstats = this.#file(`${proc}/diskstats`);
+    this.wholeDisks = new WholeDisks(sys);
     this.release = this.#file(`${proc}/sys/kernel/osrelease`);
     this.online = this.#file(`${sys}/devices/system/cpu/online`);
     this.present = this.#file(`${sys}/devices/system/cpu/present`);
@@ -139,6 +143,7 @@ export class Collector {
   readonly #topologyTold: Once;
   readonly #blockTold: Once;
   readonly #forksTold: Once;
+  readonly #newDisksTold: Once;
   #roots: Roots;
   #tree: Tree;
   /** The last tick; undefined if it could not be read, because a share is for one tick only. */
@@ -155,6 +160,7 @@ export class Collector {
     this.#topologyTold = new Once(tell);
     this.#blockTold = new Once(tell);
     this.#forksTold = new Once(tell);
+    this.#newDisksTold = new Once(tell);
     this.#roots = { proc, sys };
     this.#tree = new Tree(this.#roots, tell);
   }
@@ -269,18 +275,18 @@ export class Collector {
     this.#disks = undefined;
     const all = this.#tree.diskstats.parse(parseDiskstats);
     if (all === undefined) return;
-    const names = this.#tree.wholeDisks.get(all, names => this.#wholeDisks(names));
-    const whole = all.filter(({ name }) => names?.has(name));
+    const { wholeDisks } = this.#tree;
+    const names = wholeDisks.among(all);
+    const { proc, sys } = this.#roots;
+    if (wholeDisks.hasBlock) this.#blockTold.works();
+    else this.#blockTold.failed(`cannot read ${sys}/block: whole disks are recognized by their names`);
+    if (names === undefined) this.#newDisksTold.failed(tooNew(`${proc}/diskstats`));
+    else this.#newDisksTold.works();
+    if (names === undefined) return;
+    const whole = all.filter(({ name }) => names.has(name));
     this.#disks = { at: nowNs, whole };
     put('disk', sumDisks(whole));
     put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
-  }
-
-  #wholeDisks(names: readonly string[]): ReadonlySet<string> {
-    const whole = readWholeDisks(this.#roots.sys);
-    if (whole !== undefined) this.#blockTold.works();
-    else this.#blockTold.failed(`cannot read ${this.#roots.sys}/block: whole disks are recognized by their names`);
-    return whole ?? guessWholeDisks(names);
   }
 
   #system({ container }: Details): FieldsOf<'system'> | undefined {

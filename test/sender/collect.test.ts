@@ -22,7 +22,7 @@ import { bitNames, decodeReport, REPORT_BYTES, type Report, TEMPERATURE_UNKNOWN 
 import { enums, structs } from '../../src/layout/layout.gen.js';
 import { bootId } from '../../src/sender/collect/bootid.js';
 import { readTopology } from '../../src/sender/collect/cpus.js';
-import { readWholeDisks } from '../../src/sender/collect/diskparts.js';
+import { WholeDisks } from '../../src/sender/collect/diskparts.js';
 import { readLinks, readSpeeds } from '../../src/sender/collect/netlinks.js';
 import { Collector } from '../../src/sender/collect.js';
 import { KernelFile, MOST_BYTES, readOnce } from '../../src/sender/kernelfile.js';
@@ -567,12 +567,17 @@ t.test('disks come and go', t => {
 
 t.test('which disks are whole', t => {
   const sizes = (...names: string[]) => Object.fromEntries(names.map(name => [`sys/block/${name}/size`, '8\n']));
-  const whole = (files: Files) => [...(readWholeDisks(tree(files).sys) ?? [])].sort().join(' ');
+  const whole = (files: Files) => {
+    const names = Object.keys(files).map(path => ({ name: (path.split('/')[2] ?? '').replaceAll('!', '/') }));
+    return [...(new WholeDisks(tree(files).sys).among(names) ?? [])].sort().join(' ');
+  };
   t.equal(whole(sizes('sda', 'loop0', 'ram1', 'zram0', 'dm-3', 'md127', 'vdb')), 'sda vdb');
   t.equal(whole({ ...sizes('sda'), 'sys/block/sr0/size': '0\n', 'sys/block/fd0/size': 'x' }), 'sda');
   t.equal(whole(sizes('cciss!c0d0')), 'cciss/c0d0', 'a slash in a name');
   t.equal(whole(sizes('nvme0n1', 'nvme0c0n1', 'nvme0c1n1', 'nvme1n1')), 'nvme0c0n1 nvme0c1n1 nvme1n1', 'paths');
-  t.equal(readWholeDisks(tree({}).sys), undefined, 'no /sys/block');
+  const none = new WholeDisks(tree({}).sys);
+  t.strictSame([...(none.among([{ name: 'sda' }, { name: 'sda1' }]) ?? [])], ['sda'], 'no /sys/block');
+  t.notOk(none.hasBlock);
 
   const told: string[] = [];
   const { 'proc/diskstats': text = '' } = FIRST;

@@ -11,6 +11,7 @@ static bool parse_line(struct span line, struct disk *disk) {
   for (unsigned i = 0; i < 2; i++)
     if (!next_word(&left, &word) || !text_u64(word, &number)) return false;
   if (!next_word(&left, &disk->name)) return false;
+  disk->name_print = fingerprint(FINGERPRINT, disk->name);
   for (unsigned i = 0; i < COLUMNS; i++) {
     if (!next_word(&left, &word)) return false;
     const bool wanted = i % 2 == 0 || i >= INFLIGHT;
@@ -26,15 +27,14 @@ static bool parse_line(struct span line, struct disk *disk) {
   return true;
 }
 
-/* All block devices, with partitions. An empty text is a node without any, and not an error. Does not change
- * `whole`. */
-bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, uint64_t *names) {
+/* All block devices, with partitions. An empty text is a node without any, and not an error. */
+bool parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names) {
   *count = 0;
   *names = FINGERPRINT;
   if (text.len > 0 && !ends(text, SPAN("\n"))) return false;
   for (struct span left = text, line; next_line(&left, &line);) {
-    if (*count == MOST_DISKS || !parse_line(line, &all[*count].now)) return false;
-    *names = fingerprint(fingerprint(*names, all[*count].now.name), SPAN("\n"));
+    if (*count == MOST_DISKS || !parse_line(line, &all[*count])) return false;
+    *names = fingerprint_with(*names, all[*count].name_print);
     ++*count;
   }
   return true;
@@ -43,12 +43,12 @@ bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, ui
 /* The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 #define SECTOR 512u
 
-void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *report) {
+void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned count, struct bb_report *report) {
   bb_wide reads = 0, sectors_read = 0, writes = 0, sectors_written = 0, inflight = 0, busy = 0, weighted = 0;
   unsigned disks = 0;
   for (unsigned i = 0; i < count; i++) {
-    const struct disk *disk = &all[i].now;
-    if (!disk->whole) continue;
+    const struct disk *disk = &all[i];
+    if (!rows[i].whole) continue;
     reads += disk->reads;
     sectors_read += disk->sectors_read;
     writes += disk->writes;
@@ -68,10 +68,8 @@ void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *rep
   report->disks = saturated_16(disks);
 }
 
-/* Values of the last tick. */
-static unsigned disks_before;
 static int64_t boot_ns_before;
-static bool is_before, doubles_before;
+static bool is_before; /* there was a tick */
 
 void disks_forget(void) { is_before = false; }
 
@@ -81,42 +79,21 @@ static uint64_t grown(uint64_t from, uint64_t to) {
   return by < UINT64_C(1) << 31 ? by : 0;
 }
 
-static const uint64_t *busy_before(const struct disk_row *all, uint64_t name, unsigned near) {
-  if (!doubles_before && near < disks_before && all[near].before_name == name) return &all[near].before_busy_ms;
-  for (unsigned i = disks_before; i-- > 0;)
-    if (all[i].before_name == name) return &all[i].before_busy_ms; /* of two with the same name, the last one */
-  return NULL;
-}
-
-/* Whether any name occurs twice; checked only when the names change. */
-static bool has_doubles(const struct disk_row *all) {
-  for (unsigned i = 0; i < disks_before; i++)
-    for (unsigned k = 0; k < i; k++)
-      if (all[i].before_name == all[k].before_name) return true;
-  return false;
-}
-
-bool busiest_disk(struct disk_row *all, unsigned count, bool changed, int64_t now_boot_ns, struct bb_report *report) {
+bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns, struct bb_report *report) {
   const bool passed = is_before && now_boot_ns > boot_ns_before;
   bool found = false;
   uint64_t busiest = 0;
-  unsigned place = 0;
-  for (unsigned i = 0; i < count && passed; i++) {
-    if (!all[i].now.whole) continue;
-    const uint64_t *from = busy_before(all, fingerprint(FINGERPRINT, all[i].now.name), place++);
-    if (from == NULL) continue;
-    found = true;
-    const uint64_t by = grown(*from, all[i].now.busy_ms);
-    if (by > busiest) busiest = by;
+  for (unsigned i = 0; i < count; i++) {
+    struct disk_row *row = &rows[i];
+    if (passed && row->whole && row->was_whole) {
+      found = true;
+      const uint64_t by = grown(row->busy_ms, all[i].busy_ms);
+      if (by > busiest) busiest = by;
+    }
+    row->was_whole = row->whole;
+    row->busy_ms = all[i].busy_ms;
   }
   if (found) report->disk_busiest_pm = thousandths((bb_wide)busiest * 1000000, (bb_wide)(now_boot_ns - boot_ns_before));
-  disks_before = 0;
-  for (unsigned i = 0; i < count; i++) {
-    if (!all[i].now.whole) continue;
-    all[disks_before].before_name = fingerprint(FINGERPRINT, all[i].now.name);
-    all[disks_before++].before_busy_ms = all[i].now.busy_ms;
-  }
-  if (changed) doubles_before = has_doubles(all);
   boot_ns_before = now_boot_ns;
   is_before = true;
   return found;

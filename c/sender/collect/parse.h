@@ -5,15 +5,15 @@
 #define BB_SENDER_PARSE_H
 #include "../../layout.gen.h"
 #include "../text.h"
+#include "known.h"
 
 /* No kernel has more CPUs; a longer list is invalid, and would cost time. */
 #define MOST_CPUS (1u << 16)
 /* Entries of `group` in a report. */
 #define MOST_GROUPS 4u
-/* A text with more interfaces than this counts as invalid: 4,096 have 400 KiB of lines. */
-#define MOST_INTERFACES 4096u
-/* Block devices, with partitions. */
-#define MOST_DISKS 16384u
+/* As many lines as there can be in a file of 4 MiB: interfaces, of at least 25 bytes; block devices, with partitions, of 28. */
+#define MOST_INTERFACES ((4u << 20) / 25)
+#define MOST_DISKS ((4u << 20) / 28)
 
 bool parse_boot_id(struct span text, uint64_t *id);
 bool parse_loadavg(struct span text, struct bb_report *report);
@@ -112,25 +112,30 @@ double parse_index(struct span text);
 
 /* /proc/diskstats */
 struct disk {
+  uint64_t name_print; /* the fingerprint of its name */
   struct span name;
   uint64_t reads, sectors_read, writes, sectors_written, inflight, busy_ms, weighted_ms;
-  bool whole; /* kept when the text is read again */
 };
 
-/* The whole disks of the last tick, as many as there are, in the same memory. */
+/* What is known of a block device. */
 struct disk_row {
-  struct disk now;
-  uint64_t before_name, before_busy_ms;
+  struct known_name known;
+  bool real;  /* a disk, or a path to one */
+  bool whole; /* it counts */
+  bool was_whole; /* in the tick before */
+  uint64_t busy_ms; /* then */
 };
 
-bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, uint64_t *names);
-void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *report);
-/* Marks the whole disks; false if /sys/block cannot be read: then names decide. */
-bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count, char *buffer);
+/* All of them; the rows are in the order of the disks. */
+extern struct known known_disks;
+
+bool parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names);
+void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned count, struct bb_report *report);
+/* Finds out which are whole disks; false if /sys/block cannot be read: then names decide. */
+bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, char *buffer);
 void disks_forget(void);
-/* The busiest disk since the last tick, and keeps this tick; false if there is none or no time passed. `changed`:
- * the set of whole disks may have changed. */
-bool busiest_disk(struct disk_row *all, unsigned count, bool changed, int64_t now_boot_ns, struct bb_report *report);
+/* The busiest disk since the last tick, and keeps this tick; false if there is none or no time passed. */
+bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns, struct bb_report *report);
 
 /* Data that do not change while the system runs. */
 struct cpuinfo {

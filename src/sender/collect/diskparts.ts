@@ -1,56 +1,85 @@
-// /sys/block: which block devices are whole disks. Leaves out partitions, devices on top of other disks or in memory,
-// drives with removable media, and flash with firmware: these would count twice or for nothing.
+// /sys/block: which block devices are whole disks. Leaves out partitions, devices on top of other disks, in memory or
+// on a network, drives with removable media, and flash with firmware: these would count twice or for nothing.
 
-import { readdirSync } from 'node:fs';
+import { lstatSync, opendirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
+import { Known } from './known.js';
 
 /**
- * Devices in memory, on top of other disks, optical and floppy drives (which have a size without a medium), flash with
- * firmware.
+ * What has a `device` and is no disk: optical and floppy drives (which have a size without a medium), flash without a
+ * controller or with firmware, disks of Ceph.
  */
-const NO_DISK = /^(?:(?:loop|ram|zram|md|bcache|drbd|sr|fd|mtdblock)\d|dm-|mmcblk\d+(?:boot|rpmb))/;
+const NO_DISK = /^(?:(?:sr|fd|mtdblock|ubiblock|rbd)\d|mmcblk\d+(?:boot|rpmb))/;
 
-/** Used only when /sys/block cannot be read: the names that kernels give to whole disks. */
-const WHOLE = /^(?:(?:sd|hd|vd|xvd|dasd)[a-z]+|nvme\d+(?:c\d+)?n\d+|mmcblk\d+|pmem\d+)$/;
+/** The names that kernels give to whole disks. Nobody can give such a name to a device on top of them. */
+const WHOLE = /^(?:(?:sd|hd|vd|xvd|dasd)[a-z]{1,4}|(?:cciss|ida|rd)\/c\d+d\d+|nvme\d+(?:c\d+)?n\d+|mmcblk\d+|pmem\d+)$/;
 
 /** Whether a name alone looks like that of a whole disk. */
 export function looksWhole(name: string): boolean {
   return WHOLE.test(name);
 }
 
-/**
- * NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the
- * disk itself only since 6.4, so where there are paths the disk is left out.
- */
-function withoutHeads(names: string[]): Set<string> {
-  const whole = new Set(names);
-  for (const name of names) {
-    const path = /^(nvme\d+)c\d+(n\d+)$/.exec(name);
-    if (path !== null) whole.delete(`${path[1]}${path[2]}`);
+/** The whole disks among block devices, by their names in /proc/diskstats. */
+export class WholeDisks {
+  /** Whether a name is a disk, or a path to one. */
+  readonly #known = new Known<boolean>();
+  #whole: ReadonlySet<string> = new Set();
+
+  /** Whether /sys/block can be read; otherwise names decide. */
+  hasBlock = true;
+
+  constructor(private readonly sys: string) {}
+
+  /** For a tick; undefined if there are more new names than can be looked at in one. */
+  among(all: readonly { name: string }[]): ReadonlySet<string> | undefined {
+    const due = this.#known.meet(all);
+    if (due.size > 0) this.hasBlock = lookInto(`${this.sys}/block`) !== undefined;
+    for (const name of due) this.#known.rows.set(name, this.hasBlock ? isDisk(this.sys, name) : looksWhole(name));
+    if (due.size > 0) this.#whole = withoutHeads(this.#known.rows);
+    return this.#known.isWhole ? this.#whole : undefined;
   }
-  return whole;
 }
 
-/** Names as in /proc/diskstats of the whole disks below `sys`; undefined when /sys/block cannot be read. */
-export function readWholeDisks(sys: string): Set<string> | undefined {
-  let names: string[];
+/** Whether anything is in a folder; undefined if it cannot be read. */
+function lookInto(path: string): boolean | undefined {
   try {
-    names = readdirSync(`${sys}/block`);
+    const folder = opendirSync(path);
+    try {
+      return folder.readSync() !== null;
+    } finally {
+      folder.closeSync();
+    }
   } catch {
     return undefined;
   }
-  const sized = names.filter(name => !NO_DISK.test(name) && hasSize(readOnce(`${sys}/block/${name}/size`)));
-  // A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 here.
-  return withoutHeads(sized.map(name => name.replaceAll('!', '/')));
 }
 
-/** The whole disks among `names` where /sys/block cannot be read. */
-export function guessWholeDisks(names: readonly string[]): Set<string> {
-  return withoutHeads(names.filter(looksWhole));
+/**
+ * Of hardware the kernel knows the device. Loop, RAM and md devices, volumes of LVM and ZFS, pseudo devices of
+ * multipathing, and most disks on a network have none.
+ */
+function isDisk(sys: string, name: string): boolean {
+  // A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 there.
+  const path = `${sys}/block/${name.replaceAll('/', '!')}`;
+  if (NO_DISK.test(name) || !hasSize(readOnce(`${path}/size`)) || lookInto(`${path}/slaves`) === true) return false;
+  return lstatSync(`${path}/device`, { throwIfNoEntry: false }) !== undefined || looksWhole(name);
 }
 
 function hasSize(text: string | undefined): boolean {
   const sectors = u64(text?.trim());
   return sectors !== undefined && sectors > 0;
+}
+
+/**
+ * NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the
+ * disk itself only since 6.4, so where there are paths the disk is left out.
+ */
+function withoutHeads(disks: ReadonlyMap<string, boolean>): Set<string> {
+  const whole = new Set([...disks].filter(([, isDisk]) => isDisk).map(([name]) => name));
+  for (const name of [...whole]) {
+    const path = /^(nvme\d+)c\d+(n\d+)$/.exec(name);
+    if (path !== null) whole.delete(`${path[1]}${path[2]}`);
+  }
+  return whole;
 }

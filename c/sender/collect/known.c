@@ -1,0 +1,102 @@
+#include "known.h"
+
+#include "../kernelfile.h"
+#include "../say.h"
+
+/* Twice as many as names fit into a file; only those in use cost memory. */
+static uint32_t slots[1u << 19] LARGE;
+
+static uint64_t name_at(const void *rows, size_t row_bytes, unsigned i) {
+  uint64_t name;
+  memcpy(&name, (const char *)rows + i * row_bytes, sizeof name);
+  return name;
+}
+
+/* The slot of this name, or the free one for it. */
+static uint32_t *slot_of(const struct name_index *index, uint64_t name) {
+  uint32_t at = (uint32_t)(name ^ name >> 32) & index->mask;
+  while (slots[at] != 0 && name_at(index->rows, index->row_bytes, slots[at] - 1) != name) at = (at + 1) & index->mask;
+  return &slots[at];
+}
+
+struct name_index index_names(const void *rows, size_t row_bytes, unsigned count) {
+  struct name_index index = {rows, row_bytes, 1, false};
+  while (index.mask < 2 * count) index.mask = index.mask * 2 + 1;
+  memset(slots, 0, (index.mask + 1) * sizeof slots[0]);
+  for (unsigned i = 0; i < count; i++) {
+    uint32_t *slot = slot_of(&index, name_at(rows, row_bytes, i));
+    index.doubles |= *slot != 0;
+    *slot = i + 1;
+  }
+  return index;
+}
+
+int64_t place_of(const struct name_index *index, uint64_t name) { return (int64_t)*slot_of(index, name) - 1; }
+
+/* Moves the rows to the places that their names have now. */
+static void carry(struct known *known, const void *now, size_t now_bytes, unsigned count) {
+  const struct name_index before = index_names(known->rows, known->row_bytes, known->count);
+  for (unsigned i = 0; i < count; i++) {
+    char *to = (char *)known->spare + i * known->row_bytes;
+    const uint64_t name = name_at(now, now_bytes, i);
+    const int64_t from = place_of(&before, name);
+    if (from >= 0) memcpy(to, known_row(known, (unsigned)from), known->row_bytes);
+    else memset(to, 0, known->row_bytes);
+    memcpy(to, &name, sizeof name);
+  }
+  void *rows = known->spare;
+  known->spare = known->rows;
+  known->rows = rows;
+  known->count = count;
+  known->doubles = index_names(rows, known->row_bytes, count).doubles;
+}
+
+void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned count, uint64_t names, unsigned ticks) {
+  const bool changed = known->names != names || known->count != count;
+  known->names = names;
+  /* Of two rows with the same name the later one knows what was there before. */
+  if (changed || known->doubles) carry(known, now, now_bytes, count);
+  if (++known->tick == 0) known->tick = 1;
+  known->room = known->is_fresh ? UINT32_MAX : MOST_LOOKS;
+  known->is_fresh = false;
+  if (changed) known->is_whole = false;
+  if ((changed || known->left == 0) && known->at >= count) {
+    known->at = 0;
+    known->left = ticks;
+  }
+  if (known->left > 0) known->left--;
+}
+
+static bool take(struct known *known, unsigned i) {
+  known->room--;
+  known_row(known, i)->looked = known->tick;
+  return true;
+}
+
+bool known_next(struct known *known, unsigned *at) {
+  for (; !known->is_whole && *at < known->count; ++*at) {
+    if (known_row(known, *at)->looked != 0) continue;
+    return known->room > 0 && take(known, *at);
+  }
+  known->is_whole = true;
+  for (; known->at < known->count && known->room > 0; known->at++) {
+    if (known_row(known, *at = known->at)->looked == known->tick) continue;
+    return take(known, *at);
+  }
+  return false;
+}
+
+void known_renew(struct known *known) {
+  for (unsigned i = 0; i < known->count; i++) known_row(known, i)->looked = 0;
+  known->left = 0;
+  known->at = known->count;
+  known->is_fresh = true;
+  known->is_whole = false;
+}
+
+bool known_whole(struct known *known, const char *proc, const char *leaf) {
+  if (!known->is_whole && !known->told)
+    tell(proc, leaf, " has more new names than can be looked at in one tick: its readings are left out until all were");
+  known->told = !known->is_whole;
+  return known->is_whole;
+}

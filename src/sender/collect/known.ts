@@ -1,0 +1,57 @@
+// What was found out about the names in a kernel file, from tick to tick. Looking at a name costs system calls: in a
+// tick, only names that are new are looked at, and a share of the others in turn. So thousands of names, and names that
+// come and go, do not delay a report.
+
+import { sameNames } from './kerneltext.js';
+
+/** Names that are looked at in one tick; all of them in the first one, before which there is no report. */
+const MOST_LOOKS = 256;
+/** A pass over all names begins when they have changed, and after so many ticks. */
+const SELDOM = 10;
+
+export class Known<T> {
+  /** By name. */
+  readonly rows = new Map<string, T>();
+  #names: readonly string[] = [];
+  /** Ticks to the next pass. */
+  #left = 0;
+  /** The place of this pass. */
+  #at = 0;
+  #isFresh = true;
+  #isWhole = false;
+
+  /** Whether each name was looked at. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Begins a tick. Returns the names to look at, for which the caller sets rows. */
+  meet(things: readonly { name: string }[]): Set<string> {
+    const isChanged = !sameNames(things, this.#names);
+    if (isChanged) this.#take(things);
+    if ((isChanged || this.#left === 0) && this.#at >= this.#names.length) {
+      this.#at = 0;
+      this.#left = SELDOM;
+    }
+    if (this.#left > 0) this.#left--;
+    const most = this.#isFresh ? Number.POSITIVE_INFINITY : MOST_LOOKS;
+    this.#isFresh = false;
+    const due = new Set<string>();
+    for (let i = 0; !this.#isWhole; i++) {
+      const name = this.#names[i];
+      if (name === undefined) this.#isWhole = true;
+      else if (this.rows.has(name) || due.has(name)) continue;
+      else if (due.size < most) due.add(name);
+      else return due;
+    }
+    for (; this.#at < this.#names.length && due.size < most; this.#at++) due.add(this.#names[this.#at] ?? '');
+    return due;
+  }
+
+  #take(things: readonly { name: string }[]): void {
+    this.#names = things.map(({ name }) => name);
+    this.#isWhole = false;
+    const names = new Set(this.#names);
+    for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
+  }
+}
