@@ -62,15 +62,13 @@ static void tell_interfaces(struct span text, FILE *out) {
     fprintf(out, ":%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32, one->rx_bytes, one->tx_bytes, one->rx_packets,
             one->tx_packets, (uint32_t)(one->rx_errors + one->tx_errors), (uint32_t)(one->rx_drops + one->tx_drops));
   }
-  /* Every one wanted: as they are put into a report. */
+  /* Every one counts: as they are put into a report. */
   const struct speeds speeds = {0};
   struct bb_report report = {0};
-  for (unsigned i = 0; i < count; i++) {
-    interfaces[i].wanted = true;
-    interfaces[i].index = i % 3;
-    interfaces[i].state = 1;
-  }
-  arrange(interfaces, count, &speeds, &report);
+  known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, 1);
+  struct link_row *rows = known_links.rows;
+  for (unsigned i = 0; i < count; i++) rows[i] = (struct link_row){.known = rows[i].known, .index = i % 3, .state = 1};
+  arrange(interfaces, rows, count, &speeds, &report);
   MUST(count > 3 || report.net_rest.name[0] == 0, "a rest of %u", count);
 }
 

@@ -17,13 +17,11 @@ enum {
 
 static struct kernel_file files[FILES];
 
-/* Data that depend on a list of names: read again when the list changes, or after some ticks. */
-struct seldom {
+/* The topology is read again when the list of CPUs changes, or could not be read some ticks ago. */
+static struct {
   uint64_t names;
   unsigned left; /* ticks */
-};
-
-static struct seldom links_seldom, topology_seldom;
+} topology_seldom;
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
@@ -63,23 +61,15 @@ void collect_from(const char *new_proc, const char *new_sys) {
   files[ONLINE] = KERNEL_FILE(sys, "/devices/system/cpu/online", 0);
   files[PRESENT] = KERNEL_FILE(sys, "/devices/system/cpu/present", 0);
   known_renew(&known_disks);
-  links_seldom = topology_seldom = (struct seldom){0};
+  known_renew(&known_links);
+  topology_seldom.left = 0;
   has_topology = has_cpuinfo = has_system = false;
   mhz_state = MHZ_UNASKED;
 }
 
 void collect_seldom(unsigned ticks) {
   seldom_ticks = ticks;
-  links_seldom.left = known_disks.left = topology_seldom.left = 0;
-}
-
-/* Whether it is time to read the data that depend on these names. */
-static bool is_due(struct seldom *seldom, uint64_t names) {
-  const bool due = seldom->left == 0 || seldom->names != names;
-  seldom->names = names;
-  if (due) seldom->left = seldom_ticks;
-  seldom->left--;
-  return due;
+  known_links.left = known_disks.left = topology_seldom.left = 0;
 }
 
 /* Reads one file: `parser` writes the fields of a set. */
@@ -102,7 +92,8 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
     is_new = topology_seldom.left == 0 || topology_seldom.names != names;
     is_online = file_parsed(&files[ONLINE], !is_new || parse_cpu_list(text, NULL, NULL, &present));
     if (is_online && is_new) {
-      topology_seldom = (struct seldom){names, seldom_ticks};
+      topology_seldom.names = names;
+      topology_seldom.left = seldom_ticks;
       list_cpus(text, &topology);
     }
   }
@@ -169,10 +160,11 @@ static void put_net(struct bb_report *report, const struct details *details) {
   uint64_t names;
   if (!file_read(&files[NETDEV], &text)) return;
   if (!file_parsed(&files[NETDEV], parse_netdev(text, interfaces, &count, &names))) return;
-  if (is_due(&links_seldom, names)) {
-    read_links(sys, interfaces, count, file_place());
-  }
-  arrange(interfaces, count, &details->speeds, report);
+  known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, seldom_ticks);
+  find_links(sys, interfaces, count, file_place());
+  if (!known_whole(&known_links, proc, "/net/dev")) return;
+  leave_out_links(interfaces, count, &details->speeds);
+  arrange(interfaces, known_links.rows, count, &details->speeds, report);
   report->valid |= BB_VALID_NET;
 }
 

@@ -90,7 +90,7 @@ static bool read_to(struct span text, struct options *options, struct words *why
 }
 
 static bool read_interface(struct span text, struct options *options, struct words *why) {
-  if (!is_interface_name(text) || text.len >= sizeof options->interface)
+  if (!is_interface_name(text) || find_char(text, ':') != NULL || text.len >= sizeof options->interface)
     return refuse_text(why, text, " is not an interface; write a name as in /sys/class/net");
   memcpy(options->interface, text.at, text.len);
   return true;

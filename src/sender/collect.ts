@@ -12,7 +12,7 @@ import { sameNames } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
 import { arrange, parseNetdev } from './collect/netdev.js';
-import { type Links, readLinks } from './collect/netlinks.js';
+import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
 import { cpuShare, hasNegativeForks, parseStat, type Stat } from './collect/stat.js';
@@ -50,26 +50,20 @@ function parseTimes(
 const tooNew = (path: string) =>
   `${path} has more new names than can be looked at in one tick: its readings are left out until all were`;
 
-/** After so many ticks, data that rarely change and are expensive to read are read again. */
+/** What could not be read is tried again after so many ticks: it may take a thousand files to find out. */
 const SELDOM = 10;
 
-/**
- * Data that depend on a list of names: read again when the list changes and, unless the result says `keeps`, every
- * tenth time.
- */
+/** Data that depend on a list of names, and are read again when the list changes. */
 class Seldom<T> {
   #names: readonly string[] = [];
   #left = 0;
   #value: T | undefined;
 
-  constructor(private readonly keeps = false) {}
-
   get(things: readonly { name: string }[], read: (names: readonly string[]) => T | undefined): T | undefined {
     if (this.#left === 0 || !sameNames(things, this.#names)) {
       this.#names = things.map(({ name }) => name);
       this.#value = read(this.#names);
-      // A failed reading is not repeated each second either: it may take a thousand files to find out.
-      this.#left = this.keeps && this.#value !== undefined ? Number.POSITIVE_INFINITY : SELDOM;
+      this.#left = this.#value === undefined ? SELDOM : Number.POSITIVE_INFINITY;
     }
     this.#left--;
     return this.#value;
@@ -95,9 +89,9 @@ class Tree {
   readonly online: KernelFile;
   readonly present: KernelFile;
 
-  readonly links = new Seldom<Links>();
+  readonly links: CountedLinks;
   readonly wholeDisks: WholeDisks;
-  readonly topology = new Seldom<{ fields: FieldsOf<'topology'>; groups: number[][] }>(true);
+  readonly topology = new Seldom<{ fields: FieldsOf<'topology'>; groups: number[][] }>();
   cpuinfo: Cpuinfo | undefined;
   system: FieldsOf<'system'> | undefined;
   /** Null: it was looked for and does not exist. */
@@ -106,7 +100,9 @@ class Tree {
   constructor(
     { proc, sys }: Roots,
     private readonly tell: Tell | undefined,
+    leftOut: (names: readonly string[]) => void,
   ) {
+    this.links = new CountedLinks(sys, leftOut);
     this.stat = this.#file(`${proc}/stat`);
     this.loadavg = this.#file(`${proc}/loadavg`);
     this.meminfo = this.#file(`${proc}/meminfo`);
@@ -144,6 +140,8 @@ export class Collector {
   readonly #blockTold: Once;
   readonly #forksTold: Once;
   readonly #newDisksTold: Once;
+  readonly #newLinksTold: Once;
+  readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
   #tree: Tree;
   /** The last tick; undefined if it could not be read, because a share is for one tick only. */
@@ -161,8 +159,10 @@ export class Collector {
     this.#blockTold = new Once(tell);
     this.#forksTold = new Once(tell);
     this.#newDisksTold = new Once(tell);
+    this.#newLinksTold = new Once(tell);
+    this.#leftOut = leftOutTeller(tell);
     this.#roots = { proc, sys };
-    this.#tree = new Tree(this.#roots, tell);
+    this.#tree = new Tree(this.#roots, tell, this.#leftOut);
   }
 
   /**
@@ -220,7 +220,7 @@ export class Collector {
   moveTo(roots: Roots): void {
     this.#tree.close();
     this.#roots = roots;
-    this.#tree = new Tree(roots, this.#tell);
+    this.#tree = new Tree(roots, this.#tell, this.#leftOut);
   }
 
   /** Closes all files; a later `collect` would open them again. */
@@ -262,11 +262,15 @@ export class Collector {
     return shares && { group: shares };
   }
 
-  #net({ mbps }: Details): FieldsOf<'net'> | undefined {
+  #net({ mbps, representors }: Details): FieldsOf<'net'> | undefined {
     const interfaces = this.#tree.netdev.parse(parseNetdev);
     if (interfaces === undefined) return undefined;
-    const links = this.#tree.links.get(interfaces, names => readLinks(this.#roots.sys, names)) ?? new Map();
-    const { net, net_rest } = arrange(interfaces, links, mbps);
+    const links = this.#tree.links.among(interfaces, mbps, representors);
+    if (links === undefined) this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
+    else this.#newLinksTold.works();
+    if (links === undefined) return undefined;
+    const counted = interfaces.filter(({ name }) => links.has(name));
+    const { net, net_rest } = arrange(counted, links, mbps);
     return { net, net_rest: net_rest ?? {} };
   }
 

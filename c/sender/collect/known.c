@@ -60,7 +60,7 @@ void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned
   known->room = known->is_fresh ? UINT32_MAX : MOST_LOOKS;
   known->is_fresh = false;
   if (changed) known->is_whole = false;
-  if ((changed || known->left == 0) && known->at >= count) {
+  if ((changed || known->left == 0) && known->at == UINT32_MAX) {
     known->at = 0;
     known->left = ticks;
   }
@@ -83,13 +83,14 @@ bool known_next(struct known *known, unsigned *at) {
     if (known_row(known, *at = known->at)->looked == known->tick) continue;
     return take(known, *at);
   }
+  if (known->at >= known->count) known->at = UINT32_MAX;
   return false;
 }
 
 void known_renew(struct known *known) {
   for (unsigned i = 0; i < known->count; i++) known_row(known, i)->looked = 0;
   known->left = 0;
-  known->at = known->count;
+  known->at = UINT32_MAX;
   known->is_fresh = true;
   known->is_whole = false;
 }

@@ -19,7 +19,7 @@ struct known {
   size_t row_bytes;
   unsigned count;
   uint64_t names;      /* the fingerprint of all of them */
-  unsigned left, at;   /* ticks to the next pass over all names; the place of this one */
+  unsigned left, at;   /* ticks to the next pass over all names; the place of this one, UINT32_MAX at its end */
   unsigned room;       /* looks that are left in this tick */
   uint32_t tick;
   bool doubles;        /* a name occurs twice */

@@ -2,14 +2,14 @@
  * line: the sum of the rest would be wrong. */
 #include "parse.h"
 
-/* A valid interface name of the kernel; no other text may become part of a path. */
+/* A name that the kernel gives to an interface; no other text may become part of a path. */
 bool is_interface_name(struct span name) {
   unsigned units = 0;
   if (span_is(name, SPAN(".")) || span_is(name, SPAN(".."))) return false;
   for (struct span left = name; left.len > 0 && units < 16;) {
     uint32_t character;
     left = without(left, next_character(left, &character));
-    if (is_blank(character) || character == '/' || character == ':') return false;
+    if (is_blank(character) || character == '/') return false;
     units += character > 0xffff ? 2 : 1;
   }
   return units >= 1 && units <= 15;
@@ -18,13 +18,15 @@ bool is_interface_name(struct span name) {
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPS, TX_BYTES = 8, TX_PACKETS, TX_ERRORS, TX_DROPS, COLUMNS };
 
 static bool parse_line(struct span line, struct interface *one) {
-  /* A blank need not follow the colon; the name cannot contain one. */
-  const char *colon = find_char(line, ':');
-  if (colon == NULL) return false;
-  const struct span name = trimmed((struct span){line.at, (size_t)(colon - line.at)});
+  /* A blank need not follow the colon; before 4.20 a name can have colons, too. */
+  size_t colon = line.len;
+  while (colon > 0 && line.at[colon - 1] != ':') colon--;
+  if (colon == 0) return false;
+  const struct span name = trimmed((struct span){line.at, colon - 1});
   if (!is_interface_name(name)) return false;
   one->name = (struct span){one->text, copy_utf8(one->text, sizeof one->text, name)};
-  struct span left = without(line, (size_t)(colon - line.at) + 1), word;
+  one->name_print = fingerprint(FINGERPRINT, one->name);
+  struct span left = without(line, colon), word;
   uint64_t value[COLUMNS] = {0};
   for (unsigned i = 0; i < COLUMNS; i++) {
     if (!next_word(&left, &word)) return false;
@@ -54,7 +56,7 @@ bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint
       continue;
     }
     if (*count == MOST_INTERFACES || !parse_line(line, &all[*count])) return false;
-    *names = fingerprint(fingerprint(*names, all[*count].name), SPAN("\n"));
+    *names = fingerprint_with(*names, all[*count].name_print);
     ++*count;
   }
   return number >= 2;
@@ -63,13 +65,6 @@ bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint
 /* The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 #define PLACES 3u
 
-static uint32_t mbps_of(struct span name, const struct speeds *speeds) {
-  const uint64_t wanted = fingerprint(FINGERPRINT, name);
-  for (unsigned i = 0; i < speeds->count; i++)
-    if (speed_at(speeds, i)->name == wanted) return speed_at(speeds, i)->mbps;
-  return 0;
-}
-
 /* In UTF-8, cut at a character. */
 static void put_name(char field[16], struct span name) {
   while (name.len > 15) {
@@ -77,6 +72,11 @@ static void put_name(char field[16], struct span name) {
     while (name.len > 0 && ((unsigned char)name.at[name.len] & 0xc0) == 0x80) name.len--;
   }
   memcpy(field, name.at, name.len);
+}
+
+static uint32_t mbps_of(const struct name_index *index, const struct speeds *speeds, const struct interface *one) {
+  const int64_t at = place_of(index, one->name_print);
+  return at < 0 ? 0 : speed_at(speeds, (unsigned)at)->mbps;
 }
 
 static uint32_t state_of(uint32_t bits, uint32_t interfaces) {
@@ -95,39 +95,36 @@ static void put_one(struct bb_net_if *entry, const struct interface *one, uint32
   entry->state = state_of(state, 1);
 }
 
-/* In the order of their index; those without one, and those with the same, in the kernel's order. Few of many are
- * wanted: each is found by searching for the next one. */
-static unsigned next_of(const struct interface *all, unsigned count, unsigned after) {
-  unsigned best = count;
+void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds, struct bb_report *report) {
+  /* The first in the order of their index; those without one, and those with the same, in the kernel's order. */
+  unsigned place[PLACES], places = 0;
   for (unsigned i = 0; i < count; i++) {
-    if (!all[i].wanted) continue;
-    const bool later = after == count || all[i].index > all[after].index || (all[i].index == all[after].index && i > after);
-    if (later && (best == count || all[i].index < all[best].index)) best = i;
+    if (!link_counts(&all[i], &rows[i])) continue;
+    unsigned at = places;
+    while (at > 0 && rows[place[at - 1]].index > rows[i].index) at--;
+    if (at == PLACES) continue;
+    if (places < PLACES) places++;
+    for (unsigned k = places - 1; k > at; k--) place[k] = place[k - 1];
+    place[at] = i;
   }
-  return best;
-}
-
-void arrange(const struct interface *all, unsigned count, const struct speeds *speeds, struct bb_report *report) {
-  unsigned at = count, places = 0, place[PLACES];
-  while (places < PLACES && (at = next_of(all, count, at)) < count) {
-    put_one(&report->net[places], &all[at], mbps_of(all[at].name, speeds), all[at].state);
-    place[places++] = at;
-  }
+  const struct name_index index = index_names(speeds->first, speeds->stride, speeds->count);
+  for (unsigned k = 0; k < places; k++)
+    put_one(&report->net[k], &all[place[k]], mbps_of(&index, speeds, &all[place[k]]), rows[place[k]].state);
   if (places < PLACES) return;
 
   /* The rest needs no order, because it is only added up. */
   bb_wide rx_bytes = 0, tx_bytes = 0, rx_packets = 0, tx_packets = 0, mbps = 0;
   uint32_t errors = 0, drops = 0, state = 0, interfaces = 0;
   for (unsigned i = 0; i < count; i++) {
-    if (!all[i].wanted || i == place[0] || i == place[1] || i == place[2]) continue;
+    if (!link_counts(&all[i], &rows[i]) || i == place[0] || i == place[1] || i == place[2]) continue;
     rx_bytes += all[i].rx_bytes;
     tx_bytes += all[i].tx_bytes;
     rx_packets += all[i].rx_packets;
     tx_packets += all[i].tx_packets;
     errors += (uint32_t)(all[i].rx_errors + all[i].tx_errors);
     drops += (uint32_t)(all[i].rx_drops + all[i].tx_drops);
-    mbps += mbps_of(all[i].name, speeds);
-    state |= all[i].state;
+    mbps += mbps_of(&index, speeds, &all[i]);
+    state |= rows[i].state;
     interfaces++;
   }
   if (interfaces == 0) return;

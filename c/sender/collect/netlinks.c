@@ -3,14 +3,15 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "../folder.h"
 #include "../kernelfile.h"
 #include "../say.h"
 #include "parse.h"
 
-/* Mbit/s; 0 for unknown, for which the kernel writes -1, some drivers 2^32 - 1, and others return an error. */
+/* Mbit/s; 0 for unknown, for which the kernel writes -1, some drivers 65535 or 2^32 - 1, and others return an error. */
 bool parse_speed(struct span text, uint32_t *mbps) {
   uint64_t speed;
-  if (!text_u64(trimmed(text), &speed) || speed >= UINT32_MAX) return false;
+  if (!text_u64(trimmed(text), &speed) || speed >= UINT32_MAX || speed == UINT16_MAX) return false;
   *mbps = (uint32_t)speed;
   return true;
 }
@@ -56,28 +57,102 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
 /* No interface has a NUL in its name. */
 static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 
-/* The interfaces to report: the physical ones (with their own device: bridges, veth pairs, VLANs and bond masters
- * have none), or all except lo if none is physical. Nothing else is read about the others, of which a node with
- * containers can have hundreds. */
-void read_links(const char *sys, struct interface *all, unsigned count, char *buffer) {
+static struct link_row rows[2][MOST_INTERFACES] LARGE;
+struct known known_links = {.rows = rows[0], .spare = rows[1], .row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
+
+/* Whether any interface has a device. */
+static bool is_physical;
+
+static bool has_leaf(const char *sys, struct span name, const char *leaf) {
   char path[1024];
-  bool physical = false;
-  for (unsigned i = 0; i < count; i++) {
-    const char *device = path_of(path, sizeof path, sys, all[i].name, "/device");
-    all[i].index = INFINITY;
-    all[i].state = 0;
-    all[i].wanted = is_path(all[i].name) && access(device, F_OK) == 0;
-    physical |= all[i].wanted;
+  return is_path(name) && access(path_of(path, sizeof path, sys, name, leaf), F_OK) == 0;
+}
+
+static bool read_leaf(const char *sys, struct span name, const char *leaf, char *buffer, struct span *text) {
+  char path[1024];
+  return is_path(name) && read_once(path_of(path, sizeof path, sys, name, leaf), 0, 0, buffer, SMALL_BYTES, text) == 0;
+}
+
+/* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
+static bool is_stacked(const char *sys, struct span name) {
+  static _Alignas(8) char entries[4096];
+  char path[1024];
+  struct folder folder;
+  struct span entry;
+  bool is = false;
+  if (!is_path(name) || folder_open(&folder, path_of(path, sizeof path, sys, name, ""), entries, sizeof entries) != 0) return false;
+  while (!is && folder_next(&folder, &entry)) is = begins(entry, SPAN("lower_"));
+  folder_close(&folder);
+  return is;
+}
+
+static void look_closely(const char *sys, struct span name, struct link_row *row, char *buffer) {
+  struct span text;
+  row->detailed = true;
+  row->stacked = !row->device && is_stacked(sys, name);
+  row->index = read_leaf(sys, name, "/ifindex", buffer, &text) ? parse_index(text) : INFINITY;
+  row->state = read_leaf(sys, name, "/flags", buffer, &text) ? parse_net_state(text, (struct span){NULL, 0}) : 0;
+  if (row->state != 0 && read_leaf(sys, name, "/operstate", buffer, &text)) row->state = parse_net_state(SPAN("0x1"), text);
+}
+
+/* Nothing else is read about those that do not count, of which a node with containers can have thousands. */
+static bool may_count(const struct interface *one, const struct link_row *row) {
+  return is_physical ? row->device : !span_is(one->name, SPAN("lo"));
+}
+
+void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer) {
+  struct link_row *row = known_links.rows;
+  const bool was_whole = known_links.is_whole;
+  bool looked = false;
+  for (unsigned i = 0; known_next(&known_links, &i); looked = true) {
+    row[i].detailed = false;
+    row[i].device = has_leaf(sys, all[i].name, "/device");
+    row[i].behind = row[i].device && has_leaf(sys, all[i].name, "/master/device");
   }
-  for (unsigned i = 0; i < count; i++) {
-    if (!physical) all[i].wanted = !span_is(all[i].name, SPAN("lo"));
-    if (!all[i].wanted || !is_path(all[i].name)) continue;
-    struct span text;
-    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/ifindex"), 0, 0, buffer, SMALL_BYTES, &text) == 0)
-      all[i].index = parse_index(text);
-    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/flags"), 0, 0, buffer, SMALL_BYTES, &text) != 0) continue;
-    if ((all[i].state = parse_net_state(text, (struct span){NULL, 0})) == 0) continue;
-    const char *operstate = path_of(path, sizeof path, sys, all[i].name, "/operstate");
-    if (read_once(operstate, 0, 0, buffer, SMALL_BYTES, &text) == 0) all[i].state = parse_net_state(SPAN("0x1"), text);
+  if (was_whole && !looked) return;
+  is_physical = false;
+  for (unsigned i = 0; i < count; i++) is_physical |= row[i].device;
+  /* All of them, when the last one with a device has gone: not in one tick. */
+  unsigned room = known_links.room > MOST_LOOKS ? known_links.room : MOST_LOOKS;
+  for (unsigned i = 0; i < count && known_links.is_whole; i++) {
+    if (row[i].detailed || !may_count(&all[i], &row[i])) continue;
+    if (room-- > 0) look_closely(sys, all[i].name, &row[i], buffer);
+    else known_links.is_whole = false;
   }
+}
+
+static bool is_left_out(const struct link_row *row) {
+  return is_physical ? row->behind || row->represents : row->stacked;
+}
+
+bool link_counts(const struct interface *one, const struct link_row *row) { return may_count(one, row) && !is_left_out(row); }
+
+/* Names in the message. */
+#define MOST_TOLD 8u
+
+void leave_out_links(const struct interface *all, unsigned count, const struct speeds *speeds) {
+  static uint64_t told = FINGERPRINT;
+  struct link_row *row = known_links.rows;
+  const struct name_index index = index_names(speeds->first, speeds->stride, speeds->count);
+  char text[512];
+  struct words words = WORDS(text);
+  uint64_t print = FINGERPRINT;
+  unsigned left_out = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (!may_count(&all[i], &row[i])) continue;
+    const int64_t at = place_of(&index, all[i].name_print);
+    if (at >= 0) row[i].represents = speed_at(speeds, (unsigned)at)->represents;
+    if (!is_left_out(&row[i])) continue;
+    print = fingerprint_with(print, all[i].name_print);
+    if (++left_out > MOST_TOLD) continue;
+    if (left_out > 1) add_text(&words, ", ");
+    add_span(&words, all[i].name);
+  }
+  if (left_out > MOST_TOLD) {
+    add_text(&words, " and ");
+    add_number(&words, left_out - MOST_TOLD);
+    add_text(&words, " more");
+  }
+  if (print != told && left_out > 0) tell("interfaces whose traffic others count are left out: ", text_of(&words));
+  told = print;
 }

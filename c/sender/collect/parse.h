@@ -76,19 +76,32 @@ bool groups_share(unsigned groups, struct bb_report *report);
 
 /* /proc/net/dev */
 struct interface {
-  struct span name; /* as UTF-8 */
+  uint64_t name_print; /* the fingerprint of its name */
+  struct span name;    /* as UTF-8 */
   char text[48];
   uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets, rx_errors, tx_errors, rx_drops, tx_drops;
-  /* What /sys/class/net says about it; kept when the text is read again. */
-  double index; /* infinite if unknown */
-  bool wanted;  /* it will be reported */
+};
+
+/* What /sys/class/net says about an interface. */
+struct link_row {
+  struct known_name known;
+  bool device;     /* it has its own: bridges, veth pairs, VLANs and bond masters have none */
+  bool behind;     /* its master has a device, too, and counts its traffic */
+  bool represents; /* it stands for a part of an adapter that counts its traffic */
+  bool stacked;    /* on others of this namespace, which count its traffic */
+  bool detailed;   /* the following, and `stacked`, are known */
+  double index;    /* infinite if unknown */
   uint32_t state;
 };
 
-/* Speeds of interfaces, by the fingerprints of their names. */
+/* All of them; the rows are in the order of the interfaces. */
+extern struct known known_links;
+
+/* What the slow side knows of interfaces, by the fingerprints of their names. */
 struct speed {
   uint64_t name;
   uint32_t mbps;
+  bool represents;
 };
 
 struct speeds {
@@ -102,9 +115,14 @@ static inline const struct speed *speed_at(const struct speeds *speeds, unsigned
 }
 
 bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
-/* Puts the interfaces to report into their places. */
-void arrange(const struct interface *all, unsigned count, const struct speeds *speeds, struct bb_report *report);
-void read_links(const char *sys, struct interface *all, unsigned count, char *buffer);
+/* Finds out what /sys/class/net says about those that may count. */
+void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer);
+/* Takes what the slow side knows, and tells of interfaces that are left out, when they change. */
+void leave_out_links(const struct interface *all, unsigned count, const struct speeds *speeds);
+/* Whether an interface counts. */
+bool link_counts(const struct interface *one, const struct link_row *row);
+/* Puts the interfaces that count into their places. */
+void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds, struct bb_report *report);
 bool is_interface_name(struct span name);
 bool parse_speed(struct span text, uint32_t *mbps);
 uint32_t parse_net_state(struct span flags, struct span operstate);

@@ -1,6 +1,42 @@
-/* /sys/class/net: speeds of the reported interfaces. On the slow side because the answer waits for the kernel's lock
- * of all interfaces, and for drivers that ask their firmware. */
+/* /sys/class/net: speeds of the reported interfaces, and which of them stand for others. On the slow side because the
+ * answer waits for the kernel's lock of all interfaces, and for drivers that ask their firmware. */
 #include "source.h"
+
+/* The port of an adapter's virtual function (VF) or subfunction (SF), as the kernel and drivers write it. */
+static bool is_part(struct span port) {
+  struct span left = port, after = port;
+  if ((eat(&after, SPAN("c")) || eat(&after, SPAN("p"))) && eat_digits(&after, 1, SIZE_MAX, NULL)) left = after;
+  if (!eat(&left, SPAN("pf")) || !eat_digits(&left, 1, SIZE_MAX, NULL)) return false;
+  return (eat(&left, SPAN("vf")) || eat(&left, SPAN("sf"))) && eat_digits(&left, 1, SIZE_MAX, NULL) && at_end(left);
+}
+
+static bool leaf_exists(struct reading *now, const char *leaf) {
+  const size_t dir = path_text(now, leaf);
+  const bool exists = path_exists(now);
+  path_cut(now, dir);
+  return exists;
+}
+
+/* The adapter of the interface in whose folder we are; 0: none, or the interface does not count itself. */
+static uint64_t take_adapter(struct reading *now, bool *is_part_of_it) {
+  struct span text;
+  if (!leaf_text(now, "/phys_switch_id", QUIETLY, &text) || trimmed(text).len == 0) return 0;
+  const uint64_t adapter = fingerprint(FINGERPRINT, trimmed(text));
+  *is_part_of_it = leaf_text(now, "/phys_port_name", QUIETLY, &text) && is_part(text);
+  return *is_part_of_it || !leaf_exists(now, "/master/device") ? adapter : 0;
+}
+
+/* A part stands for others only if the adapter's own interface counts. */
+static void keep_represented(struct speed *speeds, uint64_t *adapters, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (!speeds[i].represents) continue;
+    unsigned k = 0;
+    while (k < count && (speeds[k].represents || adapters[k] != adapters[i])) k++;
+    if (k < count) continue;
+    speeds[i].represents = false;
+    adapters[i] = 0;
+  }
+}
 
 static bool is_any(struct span name) { return name.len > 0; }
 static bool is_not_loopback(struct span name) { return name.len > 0 && !span_is(name, SPAN("lo")); }
@@ -8,9 +44,11 @@ static bool is_not_loopback(struct span name) { return name.len > 0 && !span_is(
 void slow_links(struct reading *now) {
   path_begin(now, now->world->sys, "/class/net");
   struct names wanted = take_names_with(now, is_any, "/device");
-  if (wanted.count == 0) wanted = take_names(now, is_not_loopback);
+  const bool is_physical = wanted.count > 0;
+  if (!is_physical) wanted = take_names(now, is_not_loopback);
   struct speed *speeds = take_memory(now, wanted.count * sizeof *speeds);
-  if (wanted.count > BB_MOST_SPEEDS || speeds == NULL) {
+  uint64_t *adapters = take_memory(now, wanted.count * sizeof *adapters);
+  if (wanted.count > BB_MOST_SPEEDS || speeds == NULL || adapters == NULL) {
     too_many(now, BB_MOST_SPEEDS, "network interfaces with a speed");
     return;
   }
@@ -19,9 +57,11 @@ void slow_links(struct reading *now) {
     const struct span name = name_at(&wanted, i);
     const size_t dir = path_add(now, name);
     struct span text;
-    speeds[i] = (struct speed){fingerprint(FINGERPRINT, name), 0};
+    speeds[i] = (struct speed){.name = fingerprint(FINGERPRINT, name)};
     if (leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &speeds[i].mbps);
+    if (is_physical) adapters[i] = take_adapter(now, &speeds[i].represents);
     path_cut(now, dir);
   }
+  if (is_physical) keep_represented(speeds, adapters, wanted.count);
   now->speeds = (struct speeds){wanted.count, speeds, sizeof *speeds};
 }

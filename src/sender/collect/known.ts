@@ -15,8 +15,8 @@ export class Known<T> {
   #names: readonly string[] = [];
   /** Ticks to the next pass. */
   #left = 0;
-  /** The place of this pass. */
-  #at = 0;
+  /** The place of this pass; infinite at its end. */
+  #at = Number.POSITIVE_INFINITY;
   #isFresh = true;
   #isWhole = false;
 
@@ -29,7 +29,7 @@ export class Known<T> {
   meet(things: readonly { name: string }[]): Set<string> {
     const isChanged = !sameNames(things, this.#names);
     if (isChanged) this.#take(things);
-    if ((isChanged || this.#left === 0) && this.#at >= this.#names.length) {
+    if ((isChanged || this.#left === 0) && this.#at === Number.POSITIVE_INFINITY) {
       this.#at = 0;
       this.#left = SELDOM;
     }
@@ -45,6 +45,7 @@ export class Known<T> {
       else return due;
     }
     for (; this.#at < this.#names.length && due.size < most; this.#at++) due.add(this.#names[this.#at] ?? '');
+    if (this.#at >= this.#names.length) this.#at = Number.POSITIVE_INFINITY;
     return due;
   }
 

@@ -21,16 +21,16 @@ export interface NetEntry extends Interface {
   state: number;
 }
 
-/** A valid interface name of the kernel; no other text may become part of a path. */
+/** A name that the kernel gives to an interface; no other text may become part of a path. */
 function isName(name: string): boolean {
-  return /^[^\s/:]{1,15}$/.test(name) && name !== '.' && name !== '..';
+  return /^[^\s/]{1,15}$/.test(name) && name !== '.' && name !== '..';
 }
 
 /** The present line, which ends at `end`. */
 function parseLine(line: Cursor, end: number): Interface | undefined {
-  // A blank need not follow the colon; the name cannot contain one.
-  const colon = line.text.indexOf(':', line.at);
-  if (colon === -1 || colon > end) return undefined;
+  // A blank need not follow the colon; before 4.20 a name can have colons, too.
+  const colon = line.text.lastIndexOf(':', end);
+  if (colon < line.at) return undefined;
   const name = line.text.slice(line.at, colon).trim();
   line.at = colon + 1;
   const rxBytes = line.count();

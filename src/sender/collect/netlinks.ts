@@ -1,10 +1,12 @@
-// /sys/class/net: which interfaces are physical, their order, speed and link. Does not read speeds while a report
-// waits: the kernel takes its lock for all interfaces, and often asks the driver.
+// /sys/class/net: which interfaces are physical, and which of them count, their order, speed and link. Does not read
+// speeds and the names of ports while a report waits: the kernel takes its lock for all interfaces, and often asks the
+// driver.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
-import { readOnce } from '../kernelfile.js';
+import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
+import { Known } from './known.js';
 
 export interface Link {
   /** Its place in the report's order; infinite if unknown. */
@@ -20,10 +22,10 @@ export type Links = ReadonlyMap<string, Link>;
 const UP = 1 << bits.net_state.up;
 const CARRIER = 1 << bits.net_state.carrier;
 
-/** Mbit/s; 0 for unknown, for which the kernel writes -1, some drivers 2^32 - 1, and others return an error. */
+/** Mbit/s; 0 for unknown, for which the kernel writes -1, some drivers 65535 or 2^32 - 1, and others return an error. */
 export function parseSpeed(text: string | undefined): number {
   const speed = Number(u64(text?.trim()) ?? 0);
-  return speed < 0xffffffff ? speed : 0;
+  return speed < 0xffffffff && speed !== 0xffff ? speed : 0;
 }
 
 /**
@@ -41,29 +43,130 @@ export function parseIndex(text: string | undefined): number {
 
 const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
+/** What /sys/class/net says about an interface. */
+interface Row {
+  /** It has its own device. */
+  device: boolean;
+  /** Its master has a device, too, and counts its traffic. */
+  behind: boolean;
+  /** It stands for a part of an adapter that counts its traffic. */
+  represents: boolean;
+  /** Undefined: not looked at. `stacked`: on others of this namespace, which count its traffic. */
+  details?: { stacked: boolean; index: number; state: number };
+}
+
+/** Interfaces that are looked at closely in one tick, when the last one with a device has gone. */
+const MOST_LOOKS = 256;
+/** Names in a message. */
+const MOST_TOLD = 8;
+
+/** The interfaces that count, from tick to tick. */
+export class CountedLinks {
+  readonly #known = new Known<Row>();
+  #physical = false;
+  #isFirst = true;
+  #isWhole = false;
+
+  constructor(
+    private readonly sys: string,
+    /** Hears of interfaces that are left out. */
+    private readonly leftOut: (names: readonly string[]) => void = () => undefined,
+  ) {}
+
+  /**
+   * Those that count among all interfaces; undefined if there are more new names than can be looked at in one tick.
+   *
+   * @param told those of which the slow side knows something, and those of them that stand for others
+   */
+  among(
+    all: readonly { name: string }[],
+    told: ReadonlyMap<string, unknown> = new Map(),
+    representors: readonly string[] = [],
+  ): Links | undefined {
+    this.#look(all);
+    if (!this.#isWhole) return undefined;
+    const links = new Map<string, Link>();
+    const leftOut: string[] = [];
+    for (const { name } of all) {
+      const row = this.#known.rows.get(name);
+      if (row?.details === undefined || !this.#mayCount(name, row)) continue;
+      if (told.has(name)) row.represents = representors.includes(name);
+      const { stacked, index, state } = row.details;
+      if (this.#physical ? row.behind || row.represents : stacked) leftOut.push(name);
+      else links.set(name, { index, physical: this.#physical, state });
+    }
+    this.leftOut(leftOut);
+    return links;
+  }
+
+  #look(all: readonly { name: string }[]): void {
+    const { rows } = this.#known;
+    const due = this.#known.meet(all);
+    for (const name of due) {
+      const device = existsSync(`${dirOf(this.sys, name)}/device`);
+      const behind = device && existsSync(`${dirOf(this.sys, name)}/master/device`);
+      rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
+    }
+    if (due.size === 0 && this.#isWhole) return;
+    this.#physical = [...rows.values()].some(({ device }) => device);
+    this.#isWhole = this.#known.isWhole;
+    // All of them, when the last one with a device has gone: not in one tick.
+    let room = this.#isFirst ? Number.POSITIVE_INFINITY : MOST_LOOKS;
+    this.#isFirst = false;
+    for (const [name, row] of this.#isWhole ? rows : []) {
+      if (row.details !== undefined || !this.#mayCount(name, row)) continue;
+      if (room-- <= 0) {
+        this.#isWhole = false;
+        break;
+      }
+      row.details = readDetails(this.sys, name, row.device);
+    }
+  }
+
+  /** Nothing else is read about the others, of which a node with containers can have thousands. */
+  #mayCount(name: string, { device }: Row): boolean {
+    return this.#physical ? device : name !== 'lo';
+  }
+}
+
+function readDetails(sys: string, name: string, device: boolean): NonNullable<Row['details']> {
+  const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
+  return {
+    stacked: !device && isStacked(dirOf(sys, name)),
+    index: parseIndex(leaf('ifindex')),
+    state: parseState(leaf('flags'), leaf('operstate')),
+  };
+}
+
+/** Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
+function isStacked(dir: string): boolean {
+  try {
+    return readdirSync(dir).some(name => name.startsWith('lower_'));
+  } catch {
+    return false;
+  }
+}
+
+/** Complains of interfaces that are left out, when they change. */
+export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]) => void {
+  let told = '';
+  return names => {
+    const all = names.join('\n');
+    const more = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} more` : '';
+    if (all !== told && names.length > 0)
+      tell?.(`interfaces whose traffic others count are left out: ${names.slice(0, MOST_TOLD).join(', ')}${more}`);
+    told = all;
+  };
+}
+
 /**
- * The interfaces to report among `names`: the physical ones, or all except lo if none is physical. Nothing else is read
- * about the others, of which a node with containers can have hundreds.
+ * The interfaces to report among `names`, as far as names tell: the physical ones, or all except lo if none is physical.
  */
 function reported(sys: string, names: readonly string[]): { names: readonly string[]; physical: boolean } {
   const physical = names.filter(name => existsSync(`${dirOf(sys, name)}/device`));
   return physical.length > 0
     ? { names: physical, physical: true }
     : { names: names.filter(name => name !== 'lo'), physical: false };
-}
-
-/** What /sys says about the interfaces to report among `names`. */
-export function readLinks(sys: string, names: readonly string[]): Links {
-  const { names: wanted, physical } = reported(sys, names);
-  return new Map(
-    wanted.map(name => {
-      const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
-      return [
-        name,
-        { index: parseIndex(leaf('ifindex')), physical, state: parseState(leaf('flags'), leaf('operstate')) },
-      ];
-    }),
-  );
 }
 
 /** The speeds of the interfaces to report among `names`, in Mbit/s, 0 if unknown. May wait for the kernel. */
@@ -73,4 +176,22 @@ export function readSpeeds(sys: string, names: readonly string[]): { mbps: Map<s
     mbps: new Map(wanted.map(name => [name, parseSpeed(readOnce(`${dirOf(sys, name)}/speed`))])),
     physical,
   };
+}
+
+/** The port of an adapter's virtual function (VF) or subfunction (SF), as the kernel and drivers write it. */
+const PART = /^(?:[cp]\d+)?pf\d+(?:vf|sf)\d+\n?$/;
+
+/**
+ * The interfaces with a device that stand for a part of an adapter, and whose traffic the adapter's own interface
+ * counts. May wait for the kernel.
+ */
+export function readRepresentors(sys: string, names: readonly string[]): string[] {
+  const ports = names.flatMap(name => {
+    const adapter = readOnce(`${dirOf(sys, name)}/phys_switch_id`)?.trim() ?? '';
+    if (adapter === '') return [];
+    const isPart = PART.test(readOnce(`${dirOf(sys, name)}/phys_port_name`) ?? '');
+    return [{ name, adapter, isPart, behind: existsSync(`${dirOf(sys, name)}/master/device`) }];
+  });
+  const adapters = new Set(ports.filter(({ isPart, behind }) => !isPart && !behind).map(({ adapter }) => adapter));
+  return ports.filter(({ isPart, adapter }) => isPart && adapters.has(adapter)).map(({ name }) => name);
 }

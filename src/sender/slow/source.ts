@@ -47,6 +47,8 @@ export type FlagName = keyof typeof bits.flags;
 export interface Details {
   /** Speeds of interfaces by name, Mbit/s; 0: unknown. */
   mbps?: ReadonlyMap<string, number>;
+  /** Those of them that stand for a part of an adapter that counts their traffic. */
+  representors?: readonly string[];
   /** For each CPU group, MHz; 0: unknown. */
   mhz?: readonly number[];
   /** For each CPU group, tenths of °C; TEMPERATURE_UNKNOWN: unknown. */
