@@ -130,3 +130,32 @@ t.test('where sysfs says nothing of a device, its name decides', async t => {
   t.equal(report.disks, 5, 'nor is there /sys/block');
   t.match(said, /^cannot read ROOT\/\w+\/sys\/block: whole disks are recognized by their names\n$/);
 });
+
+t.test('requests in flight below zero, as unsigned kernels write them, are none', async t => {
+  const trees = new ForeignTrees(t);
+  plant(trees, { sda: real, sdb: real, sdc: real, sdd: real });
+  const rows: [string[], number][] = [
+    [['4294967295', '2', '4294967290', '1'], 3],
+    [['-1', '2147483648', '0', '7'], 7],
+    [['2147483647', '0', '0', '0'], 2147483647],
+    [['18446744073709551615', '5', '0', '0'], 5],
+  ];
+  for (const [inflight, sum] of rows) {
+    const text = inflight.map((count, i) => line(`sd${'abcd'[i]}`, 1, count)).join('');
+    trees.write({ 'proc/diskstats': text }, { 'proc/diskstats': text });
+    const { report, said } = await trees.ask();
+    t.strictSame([report.disks, report.disk_inflight ?? 0, said], [4, sum, ''], inflight.join(' '));
+  }
+});
+
+t.test('tens of thousands of block devices', async t => {
+  const trees = new ForeignTrees(t);
+  plant(
+    trees,
+    { sda: real, sdb: real },
+    Array.from({ length: 20_000 }, (_, i) => `zd${i}p1`),
+  );
+  const { report, said } = await trees.ask();
+  t.strictSame([report.disks, said], [2, '']);
+  t.ok((report.valid as string[]).includes('disk_share'));
+});

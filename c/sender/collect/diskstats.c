@@ -15,7 +15,10 @@ static bool parse_line(struct span line, struct disk *disk) {
   for (unsigned i = 0; i < COLUMNS; i++) {
     if (!next_word(&left, &word)) return false;
     const bool wanted = i % 2 == 0 || i >= INFLIGHT;
+    /* Some kernels count requests down once too often, and write that with a sign or without. */
+    const bool is_negative = i == INFLIGHT && eat(&word, SPAN("-"));
     if (wanted && !text_u64(word, &value[i])) return false;
+    if (is_negative || (i == INFLIGHT && value[i] > INT32_MAX)) value[i] = 0;
   }
   disk->reads = value[READS];
   disk->sectors_read = value[SECTORS_READ];

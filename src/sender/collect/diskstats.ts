@@ -1,7 +1,7 @@
 // /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Refuses a text with
 // any invalid line: the sum of the rest would be wrong.
 
-import { add, type Count, Cursor, thousandths, times } from './kerneltext.js';
+import { add, type Count, Cursor, thousandths, times, u64 } from './kerneltext.js';
 
 export interface Disk {
   name: string;
@@ -12,6 +12,13 @@ export interface Disk {
   inflight: Count;
   busyMs: Count;
   weightedMs: Count;
+}
+
+/** Some kernels count requests down once too often, and write that with a sign or without. */
+function parseInflight(word: string): Count | undefined {
+  const isNegative = word.startsWith('-');
+  const count = u64(isNegative ? word.slice(1) : word);
+  return count !== undefined && (isNegative || count >= 2 ** 31) ? 0 : count;
 }
 
 function parseLine(line: Cursor): Disk | undefined {
@@ -25,7 +32,7 @@ function parseLine(line: Cursor): Disk | undefined {
   line.word();
   const sectorsWritten = line.count();
   line.word();
-  const inflight = line.count();
+  const inflight = parseInflight(line.word());
   const busyMs = line.count();
   const weightedMs = line.count();
   if (major === undefined || minor === undefined || name === '') return undefined;
