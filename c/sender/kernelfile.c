@@ -16,8 +16,9 @@
 /* Readings after which a file that was not there is looked for again, where not every kernel has it. */
 #define SELDOM 10u
 
-/* Of the loop that sends, one text at a time, and behind it something small. Only what is used of it costs memory. */
-static char shared[MOST_BYTES + SMALL_BYTES] LARGE;
+/* Of the loop that sends, one text at a time, and behind it something small, or an index of what is in the text. Only
+ * what is used of it costs memory. */
+static char shared[MOST_BYTES + INDEX_BYTES] LARGE;
 static size_t used_of_shared;
 
 bool means_absent(const char *path, int error) {

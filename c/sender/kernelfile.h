@@ -8,6 +8,8 @@
 #define MOST_BYTES (4u << 20)
 /* No file that is read rarely is nearly as large: a file below /sys has at most a page. */
 #define SMALL_BYTES (64u << 10)
+/* Room for 2^19 numbers of four bytes, and a copy of 64 bytes for each of 2^18 names. */
+#define INDEX_BYTES (18u << 20)
 
 enum {
   /* The kernel makes it line by line, and returns about a page at a time: a short read is not its end. */
@@ -35,7 +37,7 @@ struct kernel_file {
 
 /* The whole text, in a buffer that the next reading overwrites. */
 bool file_read(struct kernel_file *file, struct span *text);
-/* The buffer after that text: SMALL_BYTES of it. */
+/* The buffer after that text: INDEX_BYTES of it. */
 char *file_place(void);
 /* Reports whether the text is valid: if not, logs one line, once. */
 bool file_parsed(struct kernel_file *file, bool understood);

@@ -3,9 +3,6 @@
 #include "../kernelfile.h"
 #include "../say.h"
 
-/* Twice as many as names fit into a file; only those in use cost memory. */
-static uint32_t slots[1u << 19] LARGE;
-
 static uint64_t name_at(const void *rows, size_t row_bytes, unsigned i) {
   uint64_t name;
   memcpy(&name, (const char *)rows + i * row_bytes, sizeof name);
@@ -15,14 +12,17 @@ static uint64_t name_at(const void *rows, size_t row_bytes, unsigned i) {
 /* The slot of this name, or the free one for it. */
 static uint32_t *slot_of(const struct name_index *index, uint64_t name) {
   uint32_t at = (uint32_t)(name ^ name >> 32) & index->mask;
-  while (slots[at] != 0 && name_at(index->rows, index->row_bytes, slots[at] - 1) != name) at = (at + 1) & index->mask;
-  return &slots[at];
+  while (index->slots[at] != 0 && name_at(index->rows, index->row_bytes, index->slots[at] - 1) != name) at = (at + 1) & index->mask;
+  return &index->slots[at];
 }
 
-struct name_index index_names(const void *rows, size_t row_bytes, unsigned count) {
-  struct name_index index = {rows, row_bytes, 1, false};
+/* Where the index is, behind so many bytes that are used otherwise. */
+static void *scratch(size_t used) { return (void *)(((uintptr_t)file_place() + used + 7) & ~(uintptr_t)7); }
+
+static struct name_index index_behind(size_t used, const void *rows, size_t row_bytes, unsigned count) {
+  struct name_index index = {rows, scratch(used), row_bytes, 1, false};
   while (index.mask < 2 * count) index.mask = index.mask * 2 + 1;
-  memset(slots, 0, (index.mask + 1) * sizeof slots[0]);
+  memset(index.slots, 0, (index.mask + 1) * sizeof index.slots[0]);
   for (unsigned i = 0; i < count; i++) {
     uint32_t *slot = slot_of(&index, name_at(rows, row_bytes, i));
     index.doubles |= *slot != 0;
@@ -31,24 +31,27 @@ struct name_index index_names(const void *rows, size_t row_bytes, unsigned count
   return index;
 }
 
+struct name_index index_names(const void *rows, size_t row_bytes, unsigned count) {
+  return index_behind(0, rows, row_bytes, count);
+}
+
 int64_t place_of(const struct name_index *index, uint64_t name) { return (int64_t)*slot_of(index, name) - 1; }
 
 /* Moves the rows to the places that their names have now. */
 static void carry(struct known *known, const void *now, size_t now_bytes, unsigned count) {
-  const struct name_index before = index_names(known->rows, known->row_bytes, known->count);
+  const size_t bytes = known->count * known->row_bytes;
+  const char *old = memcpy(scratch(0), known->rows, bytes);
+  const struct name_index before = index_behind(bytes + 8, old, known->row_bytes, known->count);
   for (unsigned i = 0; i < count; i++) {
-    char *to = (char *)known->spare + i * known->row_bytes;
+    struct known_name *to = known_row(known, i);
     const uint64_t name = name_at(now, now_bytes, i);
     const int64_t from = place_of(&before, name);
-    if (from >= 0) memcpy(to, known_row(known, (unsigned)from), known->row_bytes);
+    if (from >= 0) memcpy(to, old + (size_t)from * known->row_bytes, known->row_bytes);
     else memset(to, 0, known->row_bytes);
-    memcpy(to, &name, sizeof name);
+    to->name = name;
   }
-  void *rows = known->spare;
-  known->spare = known->rows;
-  known->rows = rows;
   known->count = count;
-  known->doubles = index_names(rows, known->row_bytes, count).doubles;
+  known->doubles = index_names(known->rows, known->row_bytes, count).doubles;
 }
 
 void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned count, uint64_t names, unsigned ticks) {

@@ -15,7 +15,7 @@ struct known_name {
 };
 
 struct known {
-  void *rows, *spare; /* two tables for as many rows as there can be */
+  void *rows; /* as many as there can be */
   size_t row_bytes;
   unsigned count;
   uint64_t names;      /* the fingerprint of all of them */
@@ -44,12 +44,13 @@ static inline struct known_name *known_row(const struct known *known, unsigned i
 /* Finds rows by the fingerprints with which they begin, in a time that does not grow with their number. */
 struct name_index {
   const char *rows;
+  uint32_t *slots;
   size_t row_bytes;
   uint32_t mask;
   bool doubles;
 };
 
-/* There is one index at a time. Of several rows with the same name the last one is found. */
+/* There is one index at a time, where small files are read to: it lasts until then. Of several rows with the same name the last one is found. */
 struct name_index index_names(const void *rows, size_t row_bytes, unsigned count);
 /* The place of the row, or -1. */
 int64_t place_of(const struct name_index *index, uint64_t name);

@@ -57,8 +57,8 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
 /* No interface has a NUL in its name. */
 static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 
-static struct link_row rows[2][MOST_INTERFACES] LARGE;
-struct known known_links = {.rows = rows[0], .spare = rows[1], .row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
+static struct link_row rows[MOST_INTERFACES] LARGE;
+struct known known_links = {.rows = rows, .row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
 
 /* Whether any interface has a device. */
 static bool is_physical;
@@ -113,11 +113,15 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
   is_physical = false;
   for (unsigned i = 0; i < count; i++) is_physical |= row[i].device;
   /* All of them, when the last one with a device has gone: not in one tick. */
+  const bool is_whole = known_links.is_whole;
   unsigned room = known_links.room > MOST_LOOKS ? known_links.room : MOST_LOOKS;
-  for (unsigned i = 0; i < count && known_links.is_whole; i++) {
+  for (unsigned i = 0; i < count && (is_physical || is_whole); i++) {
     if (row[i].detailed || !may_count(&all[i], &row[i])) continue;
-    if (room-- > 0) look_closely(sys, all[i].name, &row[i], buffer);
-    else known_links.is_whole = false;
+    if (room-- == 0) {
+      known_links.is_whole = false;
+      return;
+    }
+    look_closely(sys, all[i].name, &row[i], buffer);
   }
 }
 

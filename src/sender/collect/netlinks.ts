@@ -113,7 +113,7 @@ export class CountedLinks {
     // All of them, when the last one with a device has gone: not in one tick.
     let room = this.#isFirst ? Number.POSITIVE_INFINITY : MOST_LOOKS;
     this.#isFirst = false;
-    for (const [name, row] of this.#isWhole ? rows : []) {
+    for (const [name, row] of this.#physical || this.#isWhole ? rows : []) {
       if (row.details !== undefined || !this.#mayCount(name, row)) continue;
       if (room-- <= 0) {
         this.#isWhole = false;
