@@ -22,7 +22,14 @@ t.test('the default of a name', t => {
   const refused = (host: string) =>
     `the default of --name: the host name '${host}' is an address; give this machine a name, or write --name NAME`;
   for (const host of ['10.1.2.3', '192.168.0.1', '10.1', '10.1.2.3.']) t.equal(name(host), refused(host));
-  const names = { 'N1.rack': 'n1', n1: 'n1', '10': '10', '10a.1': '10a', 'ip-10-1.2': 'ip-10-1', '\u212a1.x': '\u212a1' };
+  const names = {
+    'N1.rack': 'n1',
+    n1: 'n1',
+    '10': '10',
+    '10a.1': '10a',
+    'ip-10-1.2': 'ip-10-1',
+    '\u212a1.x': '\u212a1',
+  };
   for (const [host, short] of Object.entries(names)) t.equal(name(host), short, host);
   t.end();
 });
