@@ -11,6 +11,8 @@ import { ForeignTrees } from './foreigntrees.js';
 /** An interface: whether it has a device, which is its master, what stands below it, and which port it is. */
 interface Interface {
   device?: true;
+  /** Its links are empty folders, as in a copy. */
+  copied?: true;
   master?: string;
   lower?: readonly string[];
   port?: string;
@@ -28,7 +30,7 @@ function plant(trees: ForeignTrees, interfaces: Readonly<Record<string, Interfac
   for (const tree of ['before', 'now']) {
     const net = join(trees.root, tree, 'sys', 'class', 'net');
     rmSync(net, { recursive: true, force: true });
-    for (const [i, [name, { device, master, lower = [], port, adapter, speed }]] of Object.entries(
+    for (const [i, [name, { device, copied, master, lower = [], port, adapter, speed }]] of Object.entries(
       interfaces,
     ).entries()) {
       const at = join(net, name);
@@ -43,8 +45,9 @@ function plant(trees: ForeignTrees, interfaces: Readonly<Record<string, Interfac
       };
       for (const [leaf, text] of Object.entries(files))
         if (text !== undefined) writeFileSync(join(at, leaf), `${text}\n`);
-      if (master !== undefined) symlinkSync(`../${master}`, join(at, 'master'));
-      for (const below of lower) symlinkSync(`../${below}`, join(at, `lower_${below}`));
+      const make = (target: string, path: string) => (copied ? mkdirSync(path) : symlinkSync(target, path));
+      if (master !== undefined) make(`../${master}`, join(at, 'master'));
+      for (const below of lower) make(`../${below}`, join(at, `lower_${below}`));
     }
   }
   const text =
@@ -86,6 +89,12 @@ t.test('where interfaces have a device', async t => {
       '',
     ],
     ['netvsc', { eth0: card, enP1s1: { ...card, master: 'eth0' } }, 'eth0', leftOut('enP1s1')],
+    [
+      'netvsc in a copy',
+      { enP1s1: { ...card, copied: true, master: 'eth0' }, eth0: { ...card, copied: true, lower: ['enP1s1'] } },
+      'eth0',
+      leftOut('enP1s1'),
+    ],
     [
       'net_failover in a bond',
       {

@@ -1,6 +1,7 @@
 /* /sys/class/net: which interfaces are physical, their order and link. Does not read speeds while a report waits:
  * the kernel takes its lock for all interfaces, and often asks the driver. */
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../folder.h"
@@ -73,6 +74,21 @@ static bool read_leaf(const char *sys, struct span name, const char *leaf, char 
   return is_path(name) && read_once(path_of(path, sizeof path, sys, name, leaf), 0, 0, buffer, SMALL_BYTES, text) == 0;
 }
 
+/* Whether its master has a device, too. In a copy of /sys, links may be empty folders: then the master is the one that
+ * has this interface below it. */
+static bool is_behind(const char *sys, const struct interface *all, unsigned count, struct span name) {
+  if (has_leaf(sys, name, "/master/device")) return true;
+  char path[1024], leaf[64];
+  struct stat stats;
+  struct words below = WORDS(leaf);
+  if (lstat(path_of(path, sizeof path, sys, name, "/master"), &stats) != 0 || !S_ISDIR(stats.st_mode)) return false;
+  add_text(&below, "/lower_");
+  add_span(&below, name);
+  for (unsigned i = 0; i < count; i++)
+    if (has_leaf(sys, all[i].name, text_of(&below)) && has_leaf(sys, all[i].name, "/device")) return true;
+  return false;
+}
+
 /* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
 static bool is_stacked(const char *sys, struct span name) {
   static _Alignas(8) char entries[4096];
@@ -107,7 +123,7 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
   for (unsigned i = 0; known_next(&known_links, &i); looked = true) {
     row[i].detailed = false;
     row[i].device = has_leaf(sys, all[i].name, "/device");
-    row[i].behind = row[i].device && has_leaf(sys, all[i].name, "/master/device");
+    row[i].behind = row[i].device && is_behind(sys, all, count, all[i].name);
   }
   if (was_whole && !looked) return;
   is_physical = false;

@@ -2,7 +2,7 @@
 // speeds and the names of ports while a report waits: the kernel takes its lock for all interfaces, and often asks the
 // driver.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
@@ -104,7 +104,7 @@ export class CountedLinks {
     const due = this.#known.meet(all);
     for (const name of due) {
       const device = existsSync(`${dirOf(this.sys, name)}/device`);
-      const behind = device && existsSync(`${dirOf(this.sys, name)}/master/device`);
+      const behind = device && isBehind(this.sys, name, all);
       rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
     }
     if (due.size === 0 && this.#isWhole) return;
@@ -136,6 +136,27 @@ function readDetails(sys: string, name: string, device: boolean): NonNullable<Ro
     index: parseIndex(leaf('ifindex')),
     state: parseState(leaf('flags'), leaf('operstate')),
   };
+}
+
+/**
+ * Whether its master has a device, too. In a copy of /sys, links may be empty folders: then the master is the one that
+ * has this interface below it.
+ */
+function isBehind(sys: string, name: string, all: readonly { name: string }[]): boolean {
+  const master = `${dirOf(sys, name)}/master`;
+  if (existsSync(`${master}/device`)) return true;
+  if (!existsSync(master) || !isFolder(master)) return false;
+  return all.some(
+    other => existsSync(`${dirOf(sys, other.name)}/lower_${name}`) && existsSync(`${dirOf(sys, other.name)}/device`),
+  );
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
