@@ -15,7 +15,7 @@ static struct disk disks[MOST_DISKS];
 static bool groups_taken;
 
 static bool stat_of(struct span text, struct bb_report *report) {
-  struct stat_times times, before = {{0}};
+  struct stat_times times, before = {.ticks = {0}};
   struct span rest;
   static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS};
   for (unsigned i = 0; i < MOST_GROUPS; i++) topology.cpu[i].number = topology.cpu[i].group = (uint8_t)i;
