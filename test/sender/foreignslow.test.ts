@@ -3,7 +3,10 @@
 //
 // @seconds 20
 
+import { join } from 'node:path';
 import t from 'tap';
+import { compileSender, SANITIZED } from '../kit/compiling.js';
+import { Hearer, startIn } from '../kit/hanging.js';
 import { type Files, ForeignTrees } from './foreigntrees.js';
 
 const files = (...some: Files[]): Files => Object.assign({}, ...some);
@@ -66,6 +69,29 @@ t.test('an RDMA port that cannot be read is left out', async t => {
   const { report, said } = await trees.ask();
   t.match(report.fabric, { rx_bytes: 32_000, errors: 8000 }, 'nothing of it counts');
   t.equal(said, `an error counter in ROOT/now/${counters} has unexpected content\n`);
+});
+
+t.test('a running sender does not ask such a port in each round', async t => {
+  for (const sender of [compileSender(t, SANITIZED), undefined]) {
+    const trees = new ForeignTrees(t);
+    const now = join(trees.root, 'now');
+    trees.write({}, files(port('mlx5_0', '1000'), port('mlx5_1', 'x')));
+    const hearer = await Hearer.open(t);
+    const argv = ['send', '--name', 'n1', '--to', hearer.address, '--proc', `${now}/proc`, '--sys', `${now}/sys`];
+    const running = startIn(t, { sender }, argv);
+    const { slow_boot_ns: first } = await hearer.next(
+      'a port counts',
+      ({ fabric }) => (fabric?.state ?? 0) >>> 16 === 1,
+    );
+    trees.write({}, port('mlx5_1', '1000'));
+    // The round that had begun, and another one.
+    const { slow_boot_ns: second } = await hearer.next('a round', ({ slow_boot_ns }) => slow_boot_ns > first);
+    const { fabric } = await hearer.next('another round', ({ slow_boot_ns }) => slow_boot_ns > second);
+    t.equal((fabric?.state ?? 0) >>> 16, 1, 'it is well, and nobody asked');
+    running.child.kill('SIGTERM');
+    await running.closed;
+    t.equal(running.lines().filter(line => line.includes('mlx5_1')).length, 1, 'said once');
+  }
 });
 
 const controller = (n: number, ce: string, ue: string): Files => ({
