@@ -149,8 +149,8 @@ t.test('steal of a virtual machine that moved', async t => {
 t.test('lines of CPUs that no kernel writes', async t => {
   const trees = new ForeignTrees(t);
   trees.write(topology(2), topology(2));
-  const plain: Tick = { all: ZERO, cpus: [ZERO, ZERO] };
-  const later: Tick = { all: { ...ZERO, user: 1n }, cpus: [0, 1].map(() => ({ ...ZERO, user: 1n })) };
+  const plain: Tick = { all: { ...ZERO, idle: 1n }, cpus: [ZERO, ZERO] };
+  const later: Tick = { all: { ...plain.all, user: 1n }, cpus: [0, 1].map(() => ({ ...ZERO, user: 1n })) };
   const { 'proc/stat': text } = stat(later);
   for (const [what, from, to, isKnown] of [
     ['as they are', '', '', true],

@@ -91,7 +91,7 @@ static bool is_behind(const char *sys, const struct interface *all, unsigned cou
 
 /* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
 static bool is_stacked(const char *sys, struct span name) {
-  static _Alignas(8) char entries[4096];
+  _Alignas(8) char entries[1024];
   char path[1024];
   struct folder folder;
   struct span entry;

@@ -1,6 +1,7 @@
 #include "notices.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/statfs.h>
@@ -22,7 +23,7 @@ int notices_open(void) {
 }
 
 void notices_take(void) {
-  char events[4096];
+  _Alignas(struct inotify_event) char events[sizeof(struct inotify_event) + NAME_MAX + 1];
   while (read(notices, events, sizeof events) > 0) continue;
 }
 
