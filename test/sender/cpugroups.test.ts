@@ -114,11 +114,11 @@ t.test('through the collector: shares from the second report on', async t => {
     collector.collect(view, now);
     return decodeReport(view, 0);
   };
-  write('proc/stat', `${line(' ', {})}${line(0, {})}${line(1, {})}${rest}`);
+  write('proc/stat', `${line(' ', { idle: 1 })}${line(0, {})}${line(1, {})}${rest}`);
   t.strictSame(look(1n).group, [{ cpus: 1 }, { cpus: 1 }]);
   write(
     'proc/stat',
-    `${line(' ', { user: 3, idle: 1 })}${line(0, { user: 2 })}${line(1, { user: 1, idle: 1 })}${rest}`,
+    `${line(' ', { user: 3, idle: 2 })}${line(0, { user: 2 })}${line(1, { user: 1, idle: 1 })}${rest}`,
   );
   const { group, groups } = look(2n);
   t.equal(groups, 2);

@@ -54,7 +54,7 @@ t.test(
       [`${topology}/thread_siblings_list`]: '0\n',
       'devices/system/cpu/online': '0\n',
       'devices/system/cpu/present': '0\n',
-      'class/hwmon/hwmon0/name': 'coretemp\n',
+      'class/hwmon/hwmon0/name': 'k10temp\n',
       'class/hwmon/hwmon0/temp1_label': 'Package id 0\n',
       'class/hwmon/hwmon0/temp1_input': '41000\n',
     });

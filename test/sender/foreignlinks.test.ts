@@ -193,5 +193,12 @@ t.test('thousands of interfaces', async t => {
   plant(trees, { eth0: card, ...many({}) });
   t.strictSame(await counted(trees), ['eth0', ''], 'of which one counts');
   plant(trees, many({}));
-  t.strictSame(await counted(trees), [`veth0 veth1 veth2 rest=${(4500 * 4501) / 2 - 6}`, 'there are more than 1024 network interfaces with a speed: they are left out'], 'which all count');
+  t.strictSame(
+    await counted(trees),
+    [
+      `veth0 veth1 veth2 rest=${(4500 * 4501) / 2 - 6}`,
+      'there are more than 1024 network interfaces with a speed: they are left out',
+    ],
+    'which all count',
+  );
 });

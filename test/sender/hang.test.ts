@@ -36,7 +36,7 @@ const SECOND = 1_000_000_000n;
 
 /** A /sys with files for most slow sources. */
 const SYS = {
-  'class/hwmon/hwmon0/name': 'coretemp\n',
+  'class/hwmon/hwmon0/name': 'k10temp\n',
   'class/hwmon/hwmon0/temp1_input': '41000\n',
   'class/powercap/intel-rapl:0/name': 'package-0\n',
   'class/powercap/intel-rapl:0/energy_uj': '5000000\n',
