@@ -21,7 +21,7 @@ static const char *const always[] = {
 };
 enum { FILES = sizeof always / sizeof always[0] };
 
-static char buffer[1 << 18];
+static char buffer[1 << 22];
 
 /* From its beginning; a short read is the end. */
 static void read_all(int fd) {

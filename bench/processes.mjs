@@ -103,6 +103,7 @@ export function folder() {
  * /sys still shows the real ones, and /proc/net/dev must have a line for each.
  */
 const HOLDER = `ip link set lo up || exit 1
+mount -t tmpfs -o mode=755 none /run || exit 1
 for device in /sys/class/net/*/device; do
   name=\${device%/device}
   [ -e "$device" ] && ip link add "\${name##*/}" type veth

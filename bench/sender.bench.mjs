@@ -1,14 +1,15 @@
 // CPU time per report and memory of the TypeScript sender, against a bare Node program that reads the same files as often
-// and sends.
+// and sends. And of both senders on machines with thousands of devices, against a bare C program: needs root.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuOf, end, MAIN, pssOf, sleep, treeOf } from './processes.mjs';
+import { cpuOf, end, folder, MAIN, openNamespace, pssOf, sleep, treeOf } from './processes.mjs';
+import { compileOne } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const BARE = at('./bare-sender.mjs');
@@ -49,6 +50,101 @@ async function open(argv, node = process.execPath) {
       socket.close();
     },
   };
+}
+
+const range = count => Array.from({ length: count }, (_, i) => i);
+const total = list => list.reduce((a, b) => a + b, 0);
+
+/** Names as the kernel gives them: sda to sdz, sdaa and on. */
+function diskName(i) {
+  const letter = String.fromCharCode(97 + (i % 26));
+  return i < 26 ? letter : diskName(Math.floor(i / 26) - 1) + letter;
+}
+
+/** The files of so many disks, to be mounted over this machine's. */
+function disks(root, count) {
+  const names = range(count).map(i => `sd${diskName(i)}`);
+  for (const name of names) {
+    for (const part of ['device', 'slaves']) mkdirSync(join(root, 'block', name, part), { recursive: true });
+    writeFileSync(join(root, 'block', name, 'size'), '1000000\n');
+  }
+  const line = (name, i) =>
+    `${8 + (i >> 4)} ${(i & 15) * 16} ${name} 9000 12 720000 4000 8000 30 640000 5000 0 6000 9000\n`;
+  writeFileSync(join(root, 'diskstats'), names.map(line).join(''));
+  return { '/proc/diskstats': join(root, 'diskstats'), '/sys/block': join(root, 'block') };
+}
+
+/** Makes so many interfaces without a device. */
+const INTERFACES = count =>
+  `mount -t sysfs none /sys && seq -f 'link add v%g type dummy' ${count} | ip -batch - && echo made && exec cat`;
+
+/**
+ * Both senders on a machine with thousands of devices, once a second, beside a bare program that reads the same files:
+ * rows. Disks are plain files, which cost less to read than the kernel's: so their ratio is the higher one.
+ */
+async function thousands({ quick, say }) {
+  const rows = [];
+  const own = folder();
+  const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
+  execFileSync('make', ['-s', '-C', at('../c/sender'), `OUT=${out}`]);
+  const [bare, receiver] = [compileOne(out, 'bare-sender'), compileOne(out, 'bare-receiver', '-lpthread')];
+  for (const [machine, mounts, script] of [
+    ['4,000 interfaces', {}, INTERFACES(4000)],
+    ['8,000 disks', disks(own, 8000), 'echo made && exec cat'],
+  ]) {
+    const space = await openNamespace(mounts);
+    const holder = space.run('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(holder.stdout, 'data');
+    const open = async argv => {
+      const slots = join(own, `slots${Math.random()}`);
+      const master = space.run(receiver, [slots, '1'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [port] = await once(master.stdout, 'data');
+      const [program, ...rest] = argv(Number(port));
+      return { child: space.run(program, rest), master, taken: () => Number(readFileSync(slots).readBigUInt64LE()) };
+    };
+    const to = port => ['--to', `127.0.0.1:${port}`, '--name', 'node1'];
+    const programs = [];
+    for (const argv of [
+      port => [bare, String(port)],
+      port => [join(out, 'beoboard-send'), ...to(port)],
+      port => [process.execPath, MAIN, 'send', ...to(port)],
+    ])
+      programs.push(await open(argv));
+    const [warm, laps, seconds] = quick ? [30, 2, 10] : [60, 5, 20];
+    say(`${machine}: ${warm} s to warm up, then ${laps} times ${seconds} s`);
+    await sleep(warm);
+    const spent = () => programs.map(({ child }) => total(treeOf(child.pid).map(cpuOf)));
+    const [since, had] = [performance.now(), programs.map(({ taken }) => taken())];
+    const seen = [];
+    for (let lap = 0; lap < laps; lap++) {
+      const before = spent();
+      await sleep(seconds);
+      seen.push(spent().map((cpu, i) => (cpu - before[i]) / seconds));
+    }
+    // At most one more was due than whole seconds have passed.
+    const due = Math.floor((performance.now() - since) / 1000);
+    const missed = programs.map(({ taken }, i) => Math.max(0, due - (taken() - had[i])));
+    for (const [i, name] of ['bare C program', 'beoboard-send', 'beoboard send'].entries())
+      rows.push({ figure: `${machine}: ${name}`, unit: 'us of CPU a second', samples: seen.map(lap => lap[i]) });
+    for (const [i, name] of ['beoboard-send', 'beoboard send'].entries())
+      rows.push({
+        figure: `${machine}: ${name} / bare C program`,
+        unit: 'ratio',
+        samples: seen.map(lap => lap[i + 1] / lap[0]),
+        ...(i === 0 && { bound: 3 }),
+      });
+    for (const [i, name] of ['beoboard-send', 'beoboard send'].entries())
+      rows.push({ figure: `${machine}: ${name}: missed`, unit: 'reports', samples: [missed[i + 1]], bound: 0 });
+    for (const { child, master } of programs) {
+      await end(child);
+      await end(master);
+    }
+    await end(holder);
+    await space.close();
+  }
+  rmSync(out, { recursive: true });
+  rmSync(own, { recursive: true });
+  return rows;
 }
 
 export async function bench({ quick, say }) {
@@ -108,5 +204,7 @@ export async function bench({ quick, say }) {
   rows.push({ figure: 'sender with its child process: memory (PSS)', unit: 'KiB', samples: [memory], bound: 55_000 });
   for (const program of programs) await program.close();
   rmSync(own, { recursive: true });
+  if (process.getuid() !== 0) say('thousands of devices: needs root');
+  else rows.push(...(await thousands({ quick, say })));
   return rows;
 }

@@ -493,8 +493,11 @@ const board: Fault[] = [
     promise: 'nodes can be forgotten again',
     async inflict(scene, chance) {
       const socket = `${scene.board}.ctl`;
+      const isThere = () => existsSync(socket);
+      // The fault before may have been that its folder was deleted: the board comes back first.
+      await until('there is a socket', isThere);
       rmSync(socket);
-      await until('there is a socket again', () => existsSync(socket));
+      await until('there is a socket again', isThere);
       await scene.forgetNode(oneOf(chance, scene.nodes).name);
     },
   },
