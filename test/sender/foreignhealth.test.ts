@@ -51,6 +51,13 @@ t.test('what both senders take from it', async t => {
   }
 });
 
+t.test('a file that is dated ahead is no younger', async t => {
+  const trees = new ForeignTrees(t, 'vm', '\n[age_s]\nhealth = -61\n');
+  trees.write({}, { 'run/health': 'ok check\n' });
+  t.match((await trees.ask('--health-max-age', '61s')).report, { health: 'ok', health_age_s: 0 });
+  t.match((await trees.ask('--health-max-age', '1m')).report, { health: 'warning', health_age_s: 0 });
+});
+
 t.test('a file that is new and cannot be understood may be half written', async t => {
   const trees = new ForeignTrees(t, 'vm', '\n[age_s]\nhealth = 4\n');
   trees.write({}, { 'run/health': 'ERROR' });

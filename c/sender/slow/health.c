@@ -1,5 +1,6 @@
 /* The health file and the hold file: what the node's own check or administrator says about it. Judges neither the
  * contents nor, unless it is told to, the age. */
+#include <math.h>
 #include <sys/stat.h>
 
 #include "../world.h"
@@ -91,7 +92,7 @@ void slow_health(struct reading *now) {
   else last.known = last.broken = false;
   if (taken == OTHERS_BAD) refuse_others(now, why);
   if (taken == OTHERS_GOOD) {
-    const bool is_old = word.health == BB_HEALTH_OK && most_ms > 0 && age_s * 1000 > (double)most_ms;
+    const bool is_old = word.health == BB_HEALTH_OK && most_ms > 0 && fabs(age_s) * 1000 > (double)most_ms;
     if (is_old) complain(now, now->path, " counts as a warning: it is older than --health-max-age", (char *)NULL);
     keep_word(is_old ? warning : word, age_s, boot_ns);
   }

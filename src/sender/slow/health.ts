@@ -64,7 +64,8 @@ export function makeHealth(): SlowSource {
       } else last = NOTHING;
       if (state === 'bad') refuse(path, now, found.why);
       if (state === 'good') {
-        const isOld = found.value.health === OK && ageSeconds * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
+        const isOld =
+          found.value.health === OK && Math.abs(ageSeconds) * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
         if (isOld) now.complain(`${path} counts as a warning: it is older than --health-max-age`);
         last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
       }
