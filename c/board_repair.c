@@ -44,6 +44,8 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
   const bool agrees = r->known[0].boot_id == report->boot_id && r->start_boot_ns == report->start_boot_ns &&
                       r->history_seq == report->seq;
   if (!agrees) {
+    /* Of which numbers they are is unknown. Before the order agrees: after that, nobody would look at them again. */
+    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);
     const uint64_t sequence = r->order_head + 2;
     bb_write_begin(&r->order_head, &r->order_tail, sequence);
     struct bb_known_boot known[BB_KNOWN_BOOTS];
@@ -56,8 +58,6 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     bb_store(&r->history_lost, 0);
     bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* The proof is unknown as well: the first proof decides anew. */
     bb_write_end(&r->order_head, sequence);
-    /* Of which numbers they are is as unknown. */
-    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
   /* Release: whoever sees the word sees the report, which the last writer may have stored. */
