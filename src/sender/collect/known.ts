@@ -5,7 +5,7 @@
 import { sameNames } from './kerneltext.js';
 
 /** Names that are looked at in one tick; all of them in the first one, before which there is no report. */
-const MOST_LOOKS = 256;
+export const MOST_LOOKS = 256;
 /** A pass over all names begins when they have changed, and after so many ticks. */
 const SELDOM = 10;
 

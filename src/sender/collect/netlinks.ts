@@ -6,7 +6,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
-import { Known } from './known.js';
+import { Known, MOST_LOOKS } from './known.js';
 
 export interface Link {
   /** Its place in the report's order; infinite if unknown. */
@@ -55,8 +55,6 @@ interface Row {
   details?: { stacked: boolean; index: number; state: number };
 }
 
-/** Interfaces that are looked at closely in one tick, when the last one with a device has gone. */
-const MOST_LOOKS = 256;
 /** Names in a message. */
 const MOST_TOLD = 8;
 
