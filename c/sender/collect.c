@@ -25,7 +25,7 @@ static struct {
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
-static bool topology_told, block_told, forks_told;
+static bool topology_told, block_told, links_told, forks_told;
 
 /* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
@@ -163,6 +163,11 @@ static void put_net(struct bb_report *report, const struct details *details) {
   known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, seldom_ticks);
   find_links(sys, interfaces, count, file_place());
   if (!known_whole(&known_links, proc, "/net/dev")) return;
+  char most[24];
+  struct words words = WORDS(most);
+  add_number(&words, BB_MOST_LINKS);
+  tell_once(&links_told, !too_many_links(), "there are more than ", text_of(&words), " network interfaces with a device: they are left out");
+  if (too_many_links()) return;
   leave_out_links(interfaces, count, &details->speeds);
   arrange(interfaces, known_links.rows, count, &details->speeds, report);
   report->valid |= BB_VALID_NET;

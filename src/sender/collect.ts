@@ -2,7 +2,7 @@
 // not be read stays invalid, and does not affect the others.
 
 import { type Encodable, encode, type FieldsOf, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
-import { bits, enums } from '../layout/layout.gen.js';
+import { bits, constants, enums } from '../layout/layout.gen.js';
 import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
@@ -141,6 +141,7 @@ export class Collector {
   readonly #forksTold: Once;
   readonly #newDisksTold: Once;
   readonly #newLinksTold: Once;
+  readonly #manyLinksTold: Once;
   readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
   #tree: Tree;
@@ -160,6 +161,7 @@ export class Collector {
     this.#forksTold = new Once(tell);
     this.#newDisksTold = new Once(tell);
     this.#newLinksTold = new Once(tell);
+    this.#manyLinksTold = new Once(tell);
     this.#leftOut = leftOutTeller(tell);
     this.#roots = { proc, sys };
     this.#tree = new Tree(this.#roots, tell, this.#leftOut);
@@ -262,12 +264,16 @@ export class Collector {
     return shares && { group: shares };
   }
 
-  #net({ mbps, representors }: Details): FieldsOf<'net'> | undefined {
+  #net({ mbps, leftOut }: Details): FieldsOf<'net'> | undefined {
     const interfaces = this.#tree.netdev.parse(parseNetdev);
     if (interfaces === undefined) return undefined;
-    const links = this.#tree.links.among(interfaces, mbps, representors);
-    if (links === undefined) this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
-    else this.#newLinksTold.works();
+    const { links: known } = this.#tree;
+    const links = known.among(interfaces, mbps, leftOut);
+    if (known.isWhole) this.#newLinksTold.works();
+    else this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
+    const most = `there are more than ${constants.most.links} network interfaces with a device: they are left out`;
+    if (known.isTooMany) this.#manyLinksTold.failed(most);
+    else this.#manyLinksTold.works();
     if (links === undefined) return undefined;
     const counted = interfaces.filter(({ name }) => links.has(name));
     const { net, net_rest } = arrange(counted, links, mbps);

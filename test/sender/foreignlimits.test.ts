@@ -125,12 +125,40 @@ t.test('speeds of interfaces', async t => {
     t.equal((told.report.net as { mbps?: number }[])[0]?.mbps, mbps, `${count} interfaces`);
     t.equal(told.said, said);
   }
-  const trees = new ForeignTrees(t);
-  trees.write({ 'sys/class/net': null }, { 'sys/class/net': null });
-  trees.write({}, files({ 'proc/net/dev': dev(4000) }, nics(4000, false), nics(1, true)));
-  const told = await trees.ask();
+  const ask = (...now: Files[]) => {
+    const trees = new ForeignTrees(t);
+    trees.write({ 'sys/class/net': null }, { 'sys/class/net': null });
+    trees.write({}, files(...now));
+    return trees.ask();
+  };
+  const told = await ask({ 'proc/net/dev': dev(4000) }, nics(4000, false), nics(1, true));
   t.match(told.report.net, [{ name: 'n0', mbps: 10 }], 'thousands without a device do not count');
   t.equal(told.said, '');
+
+  /** All but the first stand for parts of its adapter, or on it. */
+  const parts = each(most.links - 1, n => ({
+    [`sys/class/net/n${n + 1}/phys_switch_id`]: 'a\n',
+    [`sys/class/net/n${n + 1}/phys_port_name`]: `pf0vf${n}\n`,
+  }));
+  const adapter = { 'sys/class/net/n0/phys_switch_id': 'a\n', 'sys/class/net/n0/phys_port_name': 'p0\n' };
+  const stacked = each(most.links - 1, n => ({ [`sys/class/net/n${n + 1}/lower_n0/mtu`]: '1500\n' }));
+  for (const [what, now] of [
+    ['parts of an adapter', [nics(most.links, true), parts, adapter]],
+    ['those that stand on others', [nics(most.links, false), stacked]],
+  ] as const) {
+    const told = await ask({ 'proc/net/dev': dev(most.links) }, ...now);
+    const first = { name: 'n0', mbps: 10, interfaces: 1, rx_bytes: 1 };
+    t.match(told.report.net, [first], `${what} are left out`);
+    t.equal((told.report.net as unknown[]).length, 1, what);
+    t.match(told.said, /left out: n1, n2, n3/);
+    t.notMatch(told.said, /more than/);
+  }
+  const many = await ask({ 'proc/net/dev': dev(most.links + 1) }, nics(most.links + 1, true));
+  t.notOk('net' in many.report);
+  t.equal(many.said, left(most.links, 'network interfaces with a device'));
+  const none = await ask({ 'proc/net/dev': dev(most.links + 1) }, nics(most.links + 1, false));
+  t.match(none.report.net, [{ name: 'n0', mbps: undefined }, {}, {}]);
+  t.equal(none.said, left(most.speeds, 'network interfaces with a speed'));
 });
 
 t.test('file systems', async t => {

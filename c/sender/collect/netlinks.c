@@ -61,8 +61,8 @@ static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 static struct link_row rows[MOST_INTERFACES] LARGE;
 struct known known_links = {.rows = rows, .row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
 
-/* Whether any interface has a device. */
-static bool is_physical;
+/* How many interfaces have a device. */
+static unsigned physical;
 
 static bool has_leaf(const char *sys, struct span name, const char *leaf) {
   char path[1024];
@@ -89,8 +89,7 @@ static bool is_behind(const char *sys, const struct interface *all, unsigned cou
   return false;
 }
 
-/* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
-static bool is_stacked(const char *sys, struct span name) {
+bool is_stacked(const char *sys, struct span name) {
   _Alignas(8) char entries[1024];
   char path[1024];
   struct folder folder;
@@ -113,7 +112,7 @@ static void look_closely(const char *sys, struct span name, struct link_row *row
 
 /* Nothing else is read about those that do not count, of which a node with containers can have thousands. */
 static bool may_count(const struct interface *one, const struct link_row *row) {
-  return is_physical ? row->device : !span_is(one->name, SPAN("lo"));
+  return physical > 0 ? row->device : !span_is(one->name, SPAN("lo"));
 }
 
 void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer) {
@@ -126,12 +125,12 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
     row[i].behind = row[i].device && is_behind(sys, all, count, all[i].name);
   }
   if (was_whole && !looked) return;
-  is_physical = false;
-  for (unsigned i = 0; i < count; i++) is_physical |= row[i].device;
+  physical = 0;
+  for (unsigned i = 0; i < count; i++) physical += row[i].device;
   /* All of them, when the last one with a device has gone: not in one tick. */
   const bool is_whole = known_links.is_whole;
   unsigned room = known_links.room > MOST_LOOKS ? known_links.room : MOST_LOOKS;
-  for (unsigned i = 0; i < count && (is_physical || is_whole); i++) {
+  for (unsigned i = 0; i < count && (physical > 0 || is_whole); i++) {
     if (row[i].detailed || !may_count(&all[i], &row[i])) continue;
     if (room-- == 0) {
       known_links.is_whole = false;
@@ -141,8 +140,10 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
   }
 }
 
+bool too_many_links(void) { return physical > BB_MOST_LINKS; }
+
 static bool is_left_out(const struct link_row *row) {
-  return is_physical ? row->behind || row->represents : row->stacked;
+  return physical > 0 ? row->behind || row->represents : row->stacked;
 }
 
 bool link_counts(const struct interface *one, const struct link_row *row) { return may_count(one, row) && !is_left_out(row); }
@@ -161,7 +162,7 @@ void leave_out_links(const struct interface *all, unsigned count, const struct s
   for (unsigned i = 0; i < count; i++) {
     if (!may_count(&all[i], &row[i])) continue;
     const int64_t at = place_of(&index, all[i].name_print);
-    if (at >= 0) row[i].represents = speed_at(speeds, (unsigned)at)->represents;
+    if (at >= 0) row[i].represents = speed_at(speeds, (unsigned)at)->left_out;
     if (!is_left_out(&row[i])) continue;
     print = fingerprint_with(print, all[i].name_print);
     if (++left_out > MOST_TOLD) continue;

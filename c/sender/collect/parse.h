@@ -101,7 +101,7 @@ extern struct known known_links;
 struct speed {
   uint64_t name;
   uint32_t mbps;
-  bool represents;
+  bool left_out; /* others count its traffic, and nobody asks for its speed */
 };
 
 struct speeds {
@@ -117,6 +117,10 @@ static inline const struct speed *speed_at(const struct speeds *speeds, unsigned
 bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
 /* Finds out what /sys/class/net says about those that may count. */
 void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer);
+/* Whether there are more with a device than a sender takes. */
+bool too_many_links(void);
+/* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
+bool is_stacked(const char *sys, struct span name);
 /* Takes what the slow side knows, and tells of interfaces that are left out, when they change. */
 void leave_out_links(const struct interface *all, unsigned count, const struct speeds *speeds);
 /* Whether an interface counts. */

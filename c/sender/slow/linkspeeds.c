@@ -26,16 +26,20 @@ static uint64_t take_adapter(struct reading *now, bool *is_part_of_it) {
   return *is_part_of_it || !leaf_exists(now, "/master/device") ? adapter : 0;
 }
 
-/* A part stands for others only if the adapter's own interface counts. */
-static void keep_represented(struct speed *speeds, uint64_t *adapters, unsigned count) {
+/* A part is left out only if the adapter's own interface counts. */
+static void leave_out_parts(struct speed *speeds, uint64_t *adapters, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
-    if (!speeds[i].represents) continue;
+    if (!speeds[i].left_out) continue;
     unsigned k = 0;
-    while (k < count && (speeds[k].represents || adapters[k] != adapters[i])) k++;
+    while (k < count && (speeds[k].left_out || adapters[k] != adapters[i])) k++;
     if (k < count) continue;
-    speeds[i].represents = false;
+    speeds[i].left_out = false;
     adapters[i] = 0;
   }
+}
+
+static bool too_many_speeds(struct reading *now) {
+  return too_many(now, BB_MOST_SPEEDS, "network interfaces with a speed");
 }
 
 static bool is_any(struct span name) { return name.len > 0; }
@@ -43,25 +47,31 @@ static bool is_not_loopback(struct span name) { return name.len > 0 && !span_is(
 
 void slow_links(struct reading *now) {
   path_begin(now, now->world->sys, "/class/net");
-  struct names wanted = take_names_with(now, is_any, "/device");
-  const bool is_physical = wanted.count > 0;
-  if (!is_physical) wanted = take_names(now, is_not_loopback);
-  struct speed *speeds = take_memory(now, wanted.count * sizeof *speeds);
-  uint64_t *adapters = take_memory(now, wanted.count * sizeof *adapters);
-  if (wanted.count > BB_MOST_SPEEDS || speeds == NULL || adapters == NULL) {
-    too_many(now, BB_MOST_SPEEDS, "network interfaces with a speed");
-    return;
-  }
+  struct names all = take_names_with(now, is_any, "/device");
+  const bool is_physical = all.count > 0;
+  if (!is_physical && (count_names(now, is_not_loopback) <= BB_MOST_LINKS || too_many_speeds(now)))
+    all = take_names(now, is_not_loopback);
+  struct speed *speeds = take_memory(now, all.count * sizeof *speeds);
+  uint64_t *adapters = take_memory(now, all.count * sizeof *adapters);
+  if (all.count > BB_MOST_LINKS || speeds == NULL || adapters == NULL) return; /* the sending loop complains */
   path_text(now, "/");
-  for (unsigned i = 0; i < wanted.count; i++) {
-    const struct span name = name_at(&wanted, i);
+  unsigned counted = 0;
+  for (unsigned i = 0; i < all.count; i++) {
+    const struct span name = name_at(&all, i);
     const size_t dir = path_add(now, name);
-    struct span text;
     speeds[i] = (struct speed){.name = fingerprint(FINGERPRINT, name)};
-    if (leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &speeds[i].mbps);
-    if (is_physical) adapters[i] = take_adapter(now, &speeds[i].represents);
+    if (is_physical) adapters[i] = take_adapter(now, &speeds[i].left_out);
+    else speeds[i].left_out = is_stacked(now->world->sys, name);
     path_cut(now, dir);
   }
-  if (is_physical) keep_represented(speeds, adapters, wanted.count);
-  now->speeds = (struct speeds){wanted.count, speeds, sizeof *speeds};
+  if (is_physical) leave_out_parts(speeds, adapters, all.count);
+  for (unsigned i = 0; i < all.count; i++) counted += !speeds[i].left_out;
+  const bool is_asked = counted <= BB_MOST_SPEEDS || too_many_speeds(now);
+  for (unsigned i = 0; i < all.count && is_asked; i++) {
+    struct span text;
+    const size_t dir = path_add(now, name_at(&all, i));
+    if (!speeds[i].left_out && leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &speeds[i].mbps);
+    path_cut(now, dir);
+  }
+  now->speeds = (struct speeds){all.count, speeds, sizeof *speeds};
 }

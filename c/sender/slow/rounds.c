@@ -96,7 +96,7 @@ static struct {
  * taken. Next to each other, because mostly there are few. */
 static struct {
   struct speed next, published, taken;
-} speeds[BB_MOST_SPEEDS] LARGE;
+} speeds[BB_MOST_LINKS] LARGE;
 
 static struct slow_world world;
 static struct place *places;

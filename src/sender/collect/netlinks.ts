@@ -3,7 +3,7 @@
 // driver.
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { bits } from '../../layout/layout.gen.js';
+import { bits, constants } from '../../layout/layout.gen.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
 import { Known, MOST_LOOKS } from './known.js';
@@ -61,7 +61,8 @@ const MOST_TOLD = 8;
 /** The interfaces that count, from tick to tick. */
 export class CountedLinks {
   readonly #known = new Known<Row>();
-  #physical = false;
+  /** How many have a device. */
+  #physical = 0;
   #isFirst = true;
   #isWhole = false;
 
@@ -72,29 +73,41 @@ export class CountedLinks {
   ) {}
 
   /**
-   * Those that count among all interfaces; undefined if there are more new names than can be looked at in one tick.
+   * Those that count among all interfaces; undefined if there are more new names than can be looked at in one tick, or
+   * more with a device than a sender takes.
    *
-   * @param told those of which the slow side knows something, and those of them that stand for others
+   * @param told those of which the slow side knows that they count
+   * @param others those of which it knows that others count their traffic
    */
   among(
     all: readonly { name: string }[],
     told: ReadonlyMap<string, unknown> = new Map(),
-    representors: readonly string[] = [],
+    others: ReadonlySet<string> = new Set(),
   ): Links | undefined {
     this.#look(all);
-    if (!this.#isWhole) return undefined;
+    if (!this.isWhole || this.isTooMany) return undefined;
     const links = new Map<string, Link>();
     const leftOut: string[] = [];
     for (const { name } of all) {
       const row = this.#known.rows.get(name);
       if (row?.details === undefined || !this.#mayCount(name, row)) continue;
-      if (told.has(name)) row.represents = representors.includes(name);
+      if (told.has(name) || others.has(name)) row.represents = others.has(name);
       const { stacked, index, state } = row.details;
-      if (this.#physical ? row.behind || row.represents : stacked) leftOut.push(name);
-      else links.set(name, { index, physical: this.#physical, state });
+      if (this.#physical > 0 ? row.behind || row.represents : stacked) leftOut.push(name);
+      else links.set(name, { index, physical: this.#physical > 0, state });
     }
     this.leftOut(leftOut);
     return links;
+  }
+
+  /** Whether each name was looked at. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Whether more have a device than a sender takes. */
+  get isTooMany(): boolean {
+    return this.#physical > constants.most.links;
   }
 
   #look(all: readonly { name: string }[]): void {
@@ -106,12 +119,12 @@ export class CountedLinks {
       rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
     }
     if (due.size === 0 && this.#isWhole) return;
-    this.#physical = [...rows.values()].some(({ device }) => device);
+    this.#physical = [...rows.values()].filter(({ device }) => device).length;
     this.#isWhole = this.#known.isWhole;
     // All of them, when the last one with a device has gone: not in one tick.
     let room = this.#isFirst ? Number.POSITIVE_INFINITY : MOST_LOOKS;
     this.#isFirst = false;
-    for (const [name, row] of this.#physical || this.#isWhole ? rows : []) {
+    for (const [name, row] of this.#physical > 0 || this.#isWhole ? rows : []) {
       if (row.details !== undefined || !this.#mayCount(name, row)) continue;
       if (room-- <= 0) {
         this.#isWhole = false;
@@ -123,14 +136,14 @@ export class CountedLinks {
 
   /** Nothing else is read about the others, of which a node with containers can have thousands. */
   #mayCount(name: string, { device }: Row): boolean {
-    return this.#physical ? device : name !== 'lo';
+    return this.#physical > 0 ? device : name !== 'lo';
   }
 }
 
 function readDetails(sys: string, name: string, device: boolean): NonNullable<Row['details']> {
   const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
   return {
-    stacked: !device && isStacked(dirOf(sys, name)),
+    stacked: !device && isStacked(sys, name),
     index: parseIndex(leaf('ifindex')),
     state: parseState(leaf('flags'), leaf('operstate')),
   };
@@ -158,9 +171,9 @@ function isFolder(path: string): boolean {
 }
 
 /** Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
-function isStacked(dir: string): boolean {
+export function isStacked(sys: string, name: string): boolean {
   try {
-    return readdirSync(dir).some(name => name.startsWith('lower_'));
+    return readdirSync(dirOf(sys, name)).some(name => name.startsWith('lower_'));
   } catch {
     return false;
   }
@@ -178,23 +191,14 @@ export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]
   };
 }
 
-/**
- * The interfaces to report among `names`, as far as names tell: the physical ones, or all except lo if none is physical.
- */
-function reported(sys: string, names: readonly string[]): { names: readonly string[]; physical: boolean } {
-  const physical = names.filter(name => existsSync(`${dirOf(sys, name)}/device`));
-  return physical.length > 0
-    ? { names: physical, physical: true }
-    : { names: names.filter(name => name !== 'lo'), physical: false };
+/** Those of `names` with a device. */
+export function withDevice(sys: string, names: readonly string[]): string[] {
+  return names.filter(name => existsSync(`${dirOf(sys, name)}/device`));
 }
 
-/** The speeds of the interfaces to report among `names`, in Mbit/s, 0 if unknown. May wait for the kernel. */
-export function readSpeeds(sys: string, names: readonly string[]): { mbps: Map<string, number>; physical: boolean } {
-  const { names: wanted, physical } = reported(sys, names);
-  return {
-    mbps: new Map(wanted.map(name => [name, parseSpeed(readOnce(`${dirOf(sys, name)}/speed`))])),
-    physical,
-  };
+/** The speed of an interface in Mbit/s, 0 if unknown. May wait for the kernel. */
+export function readSpeed(sys: string, name: string): number {
+  return parseSpeed(readOnce(`${dirOf(sys, name)}/speed`));
 }
 
 /** The port of an adapter's virtual function (VF) or subfunction (SF), as the kernel and drivers write it. */

@@ -3,7 +3,7 @@
 
 import { parseCpuList } from '../collect/cpus.js';
 import { lines } from '../collect/kerneltext.js';
-import { readSpeeds } from '../collect/netlinks.js';
+import { readSpeed, withDevice } from '../collect/netlinks.js';
 import { parseRelease } from '../collect/system.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
@@ -49,11 +49,9 @@ function memory(sys: string, now: Reading): string | undefined {
 
 /** The lines `nic NAME: MBPS` of the interfaces that have a device, by name. */
 function nics(sys: string): string[] | undefined {
-  const all = names(`${sys}/class/net`, /./);
-  const { mbps, physical } = readSpeeds(sys, all);
-  if (!physical) return [];
-  if (![...mbps.keys()].every(name => PLAIN.test(name))) return undefined;
-  return [...mbps].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, speed]) => `nic ${name}: ${speed}`);
+  const all = withDevice(sys, names(`${sys}/class/net`, /./));
+  if (!all.every(name => PLAIN.test(name))) return undefined;
+  return all.sort((a, b) => (a < b ? -1 : 1)).map(name => `nic ${name}: ${readSpeed(sys, name)}`);
 }
 
 /** PCI devices that are GPUs: display controllers (03) and accelerators (12) of GPU vendors; `-` without PCI. */

@@ -73,7 +73,9 @@ class Asked {
 
 /** To notice that they have changed. */
 function textOf(details: Details | undefined, trouble: string | undefined): string {
-  return JSON.stringify([details, trouble], (_, value) => (value instanceof Map ? [...value] : value));
+  return JSON.stringify([details, trouble], (_, value) =>
+    value instanceof Map || value instanceof Set ? [...value] : value,
+  );
 }
 
 function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {

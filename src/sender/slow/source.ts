@@ -45,10 +45,10 @@ export type FlagName = keyof typeof bits.flags;
 
 /** What the slow side knows for fast sets; an absent value is unknown. */
 export interface Details {
-  /** Speeds of interfaces by name, Mbit/s; 0: unknown. */
+  /** Speeds of interfaces that count by name, Mbit/s; 0: unknown. */
   mbps?: ReadonlyMap<string, number>;
-  /** Those of them that stand for a part of an adapter that counts their traffic. */
-  representors?: readonly string[];
+  /** Interfaces whose traffic others count: parts of an adapter; where none has a device, those that stand on others. */
+  leftOut?: ReadonlySet<string>;
   /** For each CPU group, MHz; 0: unknown. */
   mhz?: readonly number[];
   /** For each CPU group, tenths of °C; TEMPERATURE_UNKNOWN: unknown. */
