@@ -4,7 +4,8 @@
  * An execution is a list of events. Those of a thread stand in their order (sb). No two stores to a word have the same value,
  * and later ones have higher values (mo); all words are 0 before. So the values tell who read from whom (rf), and:
  *   rb   from a load to all stores that are later than what it gave
- *   eco  (rf | mo | rb)+: what is known of the order of the accesses to one word
+ *   eco  (rf | mo | rb)+: what is known of the order of the accesses to one word; as each load gives 0 or what a store gave,
+ *        it is the order of their values, a store before the loads that give its value
  *   sw   from a release store, or a release fence before a store, to an acquire load, or an acquire fence after a load, that
  *        gives the value of this store or of one in the release sequence that it heads
  *   hb   (sb | sw)+
@@ -44,10 +45,22 @@ struct rc11_relation {
 static inline bool rc11_has(const struct rc11_relation *r, int i, int j) { return (r->row[i] >> j & 1) != 0; }
 static inline void rc11_put(struct rc11_relation *r, int i, int j) { r->row[i] |= (rc11_set)1 << j; }
 
+static inline int rc11_first(rc11_set set) {
+  return (unsigned long long)set != 0 ? __builtin_ctzll((unsigned long long)set) : 64 + __builtin_ctzll((unsigned long long)(set >> 64));
+}
+
+/* The transitive closure. Mostly, events are in an order that agrees with the relation, and two passes suffice. */
 static inline void rc11_close(struct rc11_relation *r, int count) {
-  for (int k = 0; k < count; k++)
-    for (int i = 0; i < count; i++)
-      if (rc11_has(r, i, k)) r->row[i] |= r->row[k];
+  const struct rc11_relation direct = *r;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (int i = count - 1; i >= 0; i--) {
+      rc11_set row = r->row[i];
+      for (rc11_set left = direct.row[i]; left != 0; left &= left - 1) row |= r->row[rc11_first(left)];
+      grew |= row != r->row[i];
+      r->row[i] = row;
+    }
+  }
 }
 
 /* Puts into hb what synchronises by load `l`, which gives the value of store `s`. */
@@ -66,38 +79,48 @@ static inline void rc11_synchronise(struct rc11_relation *hb, const struct rc11_
   }
 }
 
-static inline enum rc11_verdict rc11_judge(const struct rc11_event *e, int count, enum rc11_model model) {
-  static struct rc11_relation hb, eco, causes;
-  memset(&hb, 0, sizeof hb);
-  memset(&eco, 0, sizeof eco);
-  memset(&causes, 0, sizeof causes);
+/* The place of an access in eco among those of its word: a store, the loads that give its value, the next store. */
+static inline int rc11_place(const struct rc11_event *e) { return 2 * e->value + (e->what == RC11_LOAD); }
+
+static inline bool rc11_same_word(const struct rc11_event *a, const struct rc11_event *b) {
+  return a->word == b->word && a->what != RC11_FENCE && b->what != RC11_FENCE;
+}
+
+/* Whether a plain access and a store to the same word are in no order. */
+static inline bool rc11_races(const struct rc11_relation *hb, const struct rc11_event *e, int count) {
   for (int i = 0; i < count; i++)
     for (int j = 0; j < count; j++) {
-      if (e[i].thread == e[j].thread && i < j) {
-        rc11_put(&hb, i, j);
-        rc11_put(&causes, i, j);
-      }
-      if (e[i].what == RC11_FENCE || e[j].what == RC11_FENCE || e[i].word != e[j].word) continue;
-      const bool reads_from = e[i].what == RC11_STORE && e[j].what == RC11_LOAD && e[i].value == e[j].value;
-      const bool is_earlier = e[j].what == RC11_STORE && e[i].value < e[j].value; /* mo or rb */
-      if (reads_from || is_earlier) rc11_put(&eco, i, j);
-      if (!reads_from) continue;
+      const bool is_plain = e[i].order == RC11_PLAIN || e[j].order == RC11_PLAIN;
+      if (!is_plain || i == j || e[i].what != RC11_STORE || !rc11_same_word(&e[i], &e[j])) continue;
+      if (!rc11_has(hb, i, j) && !rc11_has(hb, j, i)) return true;
+    }
+  return false;
+}
+
+static inline enum rc11_verdict rc11_judge(const struct rc11_event *e, int count, enum rc11_model model) {
+  static struct rc11_relation hb, causes;
+  bool has_plain = false;
+  for (int i = count - 1; i >= 0; i--) {
+    int next = i + 1;
+    while (next < count && e[next].thread != e[i].thread) next++;
+    causes.row[i] = next < count ? (rc11_set)1 << next : 0;
+    has_plain |= e[i].order == RC11_PLAIN;
+  }
+  hb = causes;
+  rc11_set earlier[RC11_MOST] = {0}; /* what eco has before each */
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++) {
+      if (!rc11_same_word(&e[i], &e[j])) continue;
+      if (rc11_place(&e[i]) < rc11_place(&e[j])) earlier[j] |= (rc11_set)1 << i;
+      if (e[i].what != RC11_STORE || e[j].what != RC11_LOAD || e[i].value != e[j].value) continue;
       rc11_put(&causes, i, j);
       if (e[i].order != RC11_PLAIN && e[j].order != RC11_PLAIN) rc11_synchronise(&hb, e, count, i, j, model);
     }
   rc11_close(&hb, count);
-  rc11_close(&eco, count);
   rc11_close(&causes, count);
-  enum rc11_verdict verdict = RC11_ALLOWED;
   for (int i = 0; i < count; i++)
-    for (int j = 0; j < count; j++) {
-      if (rc11_has(&causes, i, i) || rc11_has(&hb, i, i) || (rc11_has(&hb, i, j) && rc11_has(&eco, j, i))) return RC11_FORBIDDEN;
-      /* Events of one thread are in hb. */
-      const bool conflict = e[i].what == RC11_STORE && e[j].what != RC11_FENCE && e[i].word == e[j].word && i != j;
-      const bool is_plain = e[i].order == RC11_PLAIN || e[j].order == RC11_PLAIN;
-      if (conflict && is_plain && !rc11_has(&hb, i, j) && !rc11_has(&hb, j, i)) verdict = RC11_RACE;
-    }
-  return verdict;
+    if (rc11_has(&causes, i, i) || rc11_has(&hb, i, i) || (hb.row[i] & earlier[i]) != 0) return RC11_FORBIDDEN;
+  return has_plain && rc11_races(&hb, e, count) ? RC11_RACE : RC11_ALLOWED;
 }
 
 #endif
