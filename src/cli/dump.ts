@@ -90,18 +90,28 @@ class BoardFile {
   }
 }
 
-/** Whether all parts lie within the bytes that were read; the file may have been replaced since it was judged. */
-function fits(header: Header, bytes: number): boolean {
+/** The bytes of an entry of the index, and of the column. */
+const WORD = 8;
+
+/**
+ * Whether all parts lie within the bytes that were read, and each entry within its stride. The file was judged when it
+ * was opened, but may have been replaced or written since.
+ */
+export function fits(header: Header, bytes: number): boolean {
   const { slots, slots_offset, slot_stride, record_stride } = header;
-  const ends = [
-    Number(header.links_offset) + header.links * header.links_stride,
-    Number(header.senders_offset) + header.senders * header.senders_stride,
-    Number(header.events_offset) + header.events * header.events_stride,
-    Number(header.index_offset) + header.index_slots * header.index_stride,
-    Number(header.column_offset) + header.capacity * header.column_stride,
-    Number(header.records_offset) + header.capacity * record_stride,
+  const parts: [offset: number, count: number, stride: number, entry: number][] = [
+    [Number(header.links_offset), header.links, header.links_stride, structs.link.bytes],
+    [Number(header.senders_offset), header.senders, header.senders_stride, structs.sender.bytes],
+    [Number(header.events_offset), header.events, header.events_stride, structs.event.bytes],
+    [Number(header.index_offset), header.index_slots, header.index_stride, WORD],
+    [Number(header.column_offset), header.capacity, header.column_stride, WORD],
+    [Number(header.records_offset), header.capacity, record_stride, structs.record.bytes],
+    [slots_offset, slots, slot_stride, structs.slot.bytes],
   ];
-  return ends.every(end => end <= bytes) && slots_offset + slots * slot_stride <= record_stride;
+  return (
+    parts.every(([offset, count, stride, entry]) => stride >= entry && offset + count * stride <= bytes) &&
+    slots_offset + slots * slot_stride <= record_stride
+  );
 }
 
 /** The hashes of names, as defined in "Names" of the contract. */

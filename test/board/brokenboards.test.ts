@@ -25,12 +25,13 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { main as dump } from '../../src/cli/dump.js';
+import { main as dump, fits } from '../../src/cli/dump.js';
 import { main as status } from '../../src/cli/status.js';
 import { Failure } from '../../src/common/failure.js';
 import { json } from '../../src/common/output.js';
 import { oneLine } from '../../src/common/text.js';
 import { main as xml } from '../../src/ganglia-xml/xml.js';
+import { decode } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
 import {
@@ -737,6 +738,20 @@ t.test('a board that changes all the time harms no reader', async t => {
   t.same([code, stderr], [0, '']);
   t.match(stdout, /^[1-9]\d* snapshots, \d+ refused\n$/);
   t.same(dumps, [], 'nor does it harm dump');
+});
+
+t.test('dump follows no header whose entries reach beyond their strides, or the file', t => {
+  const { bytes } = new Sheet();
+  const header = decode('board_header', new DataView(bytes.buffer), 0);
+  t.ok(fits(header, bytes.length));
+  t.notOk(fits(header, bytes.length - 1));
+  const strides = Object.keys(header).filter(key => key.endsWith('_stride')) as (keyof typeof header)[];
+  t.equal(strides.length, 7);
+  const least = [0, 1, 7];
+  for (const key of strides)
+    for (const stride of [...least, 0xffffffff])
+      t.notOk(fits({ ...header, [key]: stride }, bytes.length), `${key}: ${stride}`);
+  t.end();
 });
 
 // Readers cannot prevent this one case: only the owner of the board can truncate it, and a reader that reads beyond the
