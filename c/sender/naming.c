@@ -44,11 +44,12 @@ bool is_user(struct span text, struct words *why) {
 
 /* Digits and dots, as in 10.1.2.3. */
 static bool is_address(struct span host) {
-  struct span left = host, part;
-  while (next_part(&left, '.', &part))
-    for (size_t i = 0; i < part.len; i++)
-      if (!is_digit(part.at[i])) return false;
-  return find_char(host, '.') != NULL;
+  bool has_digit = false;
+  for (size_t i = 0; i < host.len; i++) {
+    if (!is_digit(host.at[i]) && host.at[i] != '.') return false;
+    has_digit |= is_digit(host.at[i]);
+  }
+  return has_digit && find_char(host, '.') != NULL;
 }
 
 const char *host_name(struct words *why) {

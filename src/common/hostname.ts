@@ -8,7 +8,7 @@ import { InputError, lowerCase, quote } from './text.js';
  * address, of which that would be the first number.
  */
 export function shortHostName(option: string, host = hostname()): string {
-  if (/^[0-9.]*$/.test(host) && host.includes('.'))
+  if (/^\.*[0-9][0-9.]*$/.test(host) && host.includes('.'))
     throw new InputError(
       `the default of --${option}: the host name ${quote(host)} is an address; give this machine a name, or write --${option} NAME`,
     );

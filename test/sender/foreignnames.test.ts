@@ -29,6 +29,8 @@ t.test('the default of a name', t => {
     '10a.1': '10a',
     'ip-10-1.2': 'ip-10-1',
     '\u212a1.x': '\u212a1',
+    '.': '',
+    '..': '',
   };
   for (const [host, short] of Object.entries(names)) t.equal(name(host), short, host);
   t.end();
