@@ -12,7 +12,7 @@ uint64_t fuzz_units;
 
 static struct interface interfaces[MOST_INTERFACES];
 static struct disk disks[MOST_DISKS];
-static bool groups_taken;
+static enum parsed groups_taken, sums_taken;
 
 static bool stat_of(struct span text, struct bb_report *report) {
   struct stat_times times, before = {.ticks = {0}};
@@ -20,7 +20,8 @@ static bool stat_of(struct span text, struct bb_report *report) {
   static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS};
   for (unsigned i = 0; i < MOST_GROUPS; i++) topology.cpu[i].number = topology.cpu[i].group = (uint8_t)i;
   groups_taken = groups_take(text, &topology, &rest);
-  if (!parse_stat(text, rest, report, &times)) {
+  sums_taken = parse_stat(text, rest, report, &times);
+  if (sums_taken == REFUSED) {
     groups_forget();
     return false;
   }
@@ -50,11 +51,12 @@ static void hex(FILE *out, const void *bytes, size_t length) {
 static void tell_interfaces(struct span text, FILE *out) {
   unsigned count;
   uint64_t names;
-  if (!parse_netdev(text, interfaces, &count, &names)) {
+  const enum parsed parsed = parse_netdev(text, interfaces, &count, &names);
+  if (parsed == REFUSED) {
     fputs("no", out);
     return;
   }
-  fprintf(out, "%u", count);
+  fprintf(out, "%d %u", parsed, count);
   for (unsigned i = 0; i < count; i++) {
     const struct interface *one = &interfaces[i];
     fputc(' ', out);
@@ -76,11 +78,13 @@ static void tell_disks(struct span text, FILE *out) {
   unsigned count;
   uint64_t names;
   struct bb_report report = {0};
-  if (!parse_diskstats(text, disks, &count, &names)) {
+  const enum parsed parsed = parse_diskstats(text, disks, &count, &names);
+  if (parsed == REFUSED) {
     disks_forget();
     fputs("no", out);
     return;
   }
+  fprintf(out, "%d ", parsed);
   known_meet(&known_disks, disks, sizeof disks[0], count, names, 1);
   struct disk_row *rows = known_disks.rows;
   for (unsigned i = 0; i < count; i++) rows[i].whole = true;
@@ -104,7 +108,7 @@ static void make_of(unsigned kind, struct span text, FILE *out) {
   if (kind < OF_REPORT) {
     good = of_report[kind](text, &report);
     if (good) hex(out, &report, sizeof report);
-    if (good && of_report[kind] == stat_of) fprintf(out, " %d", groups_taken);
+    if (good && of_report[kind] == stat_of) fprintf(out, " %d %d", sums_taken, groups_taken);
   }
   switch (kind) {
     case NETDEV: tell_interfaces(text, out); return;

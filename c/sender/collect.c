@@ -25,7 +25,7 @@ static struct {
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
-static bool topology_told, block_told, links_told, forks_told;
+static bool topology_told, block_told, links_told;
 
 /* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
@@ -78,11 +78,6 @@ static void put(struct bb_report *report, unsigned file, bool (*parser)(struct s
   if (file_read(&files[file], &text) && file_parsed(&files[file], parser(text, report))) report->valid |= set;
 }
 
-static void tell_once(bool *told, bool works, const char *before, const char *root, const char *after) {
-  if (!works && !*told) tell(before, root, after);
-  *told = !works;
-}
-
 static void put_cpus(struct bb_report *report, const struct details *details) {
   struct span text;
   unsigned present;
@@ -129,12 +124,11 @@ static void put_stat(struct bb_report *report) {
   struct span text, rest;
   struct stat_times times;
   const bool had_times = has_times, is_read = file_read(&files[STAT], &text);
-  groups_take(is_read ? text : SPAN(""), groups_known ? &topology : NULL, &rest);
-  has_times = is_read && file_parsed(&files[STAT], parse_stat(text, rest, report, &times));
+  const enum parsed cpus = groups_take(is_read ? text : SPAN(""), groups_known ? &topology : NULL, &rest);
+  const enum parsed sums = is_read ? parse_stat(text, rest, report, &times) : REFUSED;
+  has_times = is_read && file_parsed(&files[STAT], sums == WHOLE && cpus != WHOLE ? IN_PART : sums);
   if (!has_times) groups_forget();
   if (has_times) report->valid |= BB_VALID_STAT;
-  if (has_times)
-    tell_once(&forks_told, !times.negative_forks, "", proc, "/stat has a negative number of processes: forks are not known");
   /* The times of CPUs that were added or removed change the sums by hours. */
   if (has_times && had_times && groups_same() && cpu_share(&times_before, &times, report))
     report->valid |= BB_VALID_CPU_SHARE;
@@ -143,15 +137,11 @@ static void put_stat(struct bb_report *report) {
 }
 
 /* Without the shares, which need the lines of single CPUs. */
-static bool parse_sums(struct span text, struct bb_report *report) {
-  struct stat_times times;
-  return parse_stat(text, text, report, &times);
-}
-
-static void put_vmstat(struct bb_report *report) {
+static void put_sums(struct bb_report *report) {
   struct span text;
-  if (file_read(&files[VMSTAT], &text) && file_parsed(&files[VMSTAT], parse_vmstat(text, report)))
-    report->valid |= BB_VALID_VMSTAT;
+  struct stat_times times;
+  if (file_read(&files[STAT], &text) && file_parsed(&files[STAT], parse_stat(text, text, report, &times)))
+    report->valid |= BB_VALID_STAT;
 }
 
 static void put_net(struct bb_report *report, const struct details *details) {
@@ -247,9 +237,9 @@ void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, 
   if ((sets & CPU_SETS) != 0) put_cpus(report, details);
   if ((sets & BB_VALID_LOAD) != 0) put(report, LOADAVG, parse_loadavg, BB_VALID_LOAD);
   if ((sets & SHARES) != 0) put_stat(report);
-  else if ((sets & BB_VALID_STAT) != 0) put(report, STAT, parse_sums, BB_VALID_STAT);
+  else if ((sets & BB_VALID_STAT) != 0) put_sums(report);
   if ((sets & BB_VALID_MEMORY) != 0) put(report, MEMINFO, parse_meminfo, BB_VALID_MEMORY);
-  if ((sets & BB_VALID_VMSTAT) != 0) put_vmstat(report);
+  if ((sets & BB_VALID_VMSTAT) != 0) put(report, VMSTAT, parse_vmstat, BB_VALID_VMSTAT);
   if ((sets & BB_VALID_PSI_CPU) != 0) put(report, PSI_CPU, parse_cpu_pressure, BB_VALID_PSI_CPU);
   if ((sets & BB_VALID_PSI_MEM) != 0) put(report, PSI_MEMORY, parse_memory_pressure, BB_VALID_PSI_MEM);
   if ((sets & BB_VALID_PSI_IO) != 0) put(report, PSI_IO, parse_io_pressure, BB_VALID_PSI_IO);

@@ -115,13 +115,12 @@ bool file_read(struct kernel_file *file, struct span *text) {
   return false;
 }
 
-bool file_parsed(struct kernel_file *file, bool understood) {
-  if (!understood && !file->told) {
-    char path[1024];
-    tell(path_of(file, path, sizeof path), " has unexpected content: its readings are left out");
-  }
-  file->told = !understood;
-  return understood;
+bool file_parsed(struct kernel_file *file, enum parsed parsed) {
+  const char *root = *file->root;
+  tell_once(&file->told, parsed != REFUSED, root, file->leaf, " has unexpected content: its readings are left out");
+  if (parsed == REFUSED) return false;
+  tell_once(&file->told_in_part, parsed == WHOLE, root, file->leaf, " has a line that is not understood: it is left out");
+  return true;
 }
 
 void file_close(struct kernel_file *file) {

@@ -26,7 +26,7 @@ struct kernel_file {
   const char *leaf;
   int fd; /* -1: not open */
   int flags;
-  bool told;
+  bool told, told_in_part;
   uint8_t absent; /* for so many readings it is not looked for, because it was missing */
   uint32_t ask;   /* bytes to ask for, so that one call returns all of it */
   /* Whether everything needed is in what was read so far; NULL: all of it is needed. */
@@ -39,8 +39,8 @@ struct kernel_file {
 bool file_read(struct kernel_file *file, struct span *text);
 /* The buffer after that text: INDEX_BYTES of it. */
 char *file_place(void);
-/* Reports whether the text is valid: if not, logs one line, once. */
-bool file_parsed(struct kernel_file *file, bool understood);
+/* Reports whether the text is valid: if it is not, or only in part, logs one line, once. */
+bool file_parsed(struct kernel_file *file, enum parsed parsed);
 void file_close(struct kernel_file *file);
 
 /* A file that is read rarely: it is opened and closed at once. `most`: only so much of its beginning. 0, or the

@@ -65,6 +65,11 @@ void say(enum level level, const char *first, ...) {
   (void)written; /* nobody can be told any more */
 }
 
+void tell_once(bool *told, bool works, const char *first, const char *second, const char *third) {
+  if (!works && !*told) tell(first, second, third);
+  *told = !works;
+}
+
 const char *error_name(int error) {
   static const struct {
     int error;

@@ -15,6 +15,14 @@ bool text_u64(struct span token, uint64_t *value) {
   return true;
 }
 
+bool text_natural(struct span token, uint64_t most, uint64_t *value, bool *is_negative) {
+  *is_negative = eat(&token, SPAN("-"));
+  if (!text_u64(token, value)) return false;
+  *is_negative |= *value > most;
+  if (*is_negative) *value = 0;
+  return true;
+}
+
 bool text_after(struct span text, struct span key, struct span *after) {
   for (struct span left = text;;) {
     if (begins(left, key)) {

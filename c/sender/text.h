@@ -75,6 +75,16 @@ static inline const char *find_char(struct span text, char c) {
 
 /* The number of a token that consists of 1 to 20 decimal digits. */
 bool text_u64(struct span token, uint64_t *value);
+/* The same of a number that some kernels write below zero, with its sign or, then beyond `most`, without: that is 0. */
+bool text_natural(struct span token, uint64_t most, uint64_t *value, bool *is_negative);
+
+/* What a parser made of a text: part of it, where a line that is not understood was left out. */
+enum parsed { REFUSED, WHOLE, IN_PART };
+
+/* Of so many lines so many were understood. */
+static inline enum parsed parsed_lines(unsigned lines, unsigned understood) {
+  return understood == lines ? WHOLE : understood > 0 ? IN_PART : REFUSED;
+}
 
 /* The next line of the rest; the part after the last line end does not count. */
 static inline bool next_line(struct span *left, struct span *line) {
@@ -127,6 +137,7 @@ uint64_t fingerprint(uint64_t so_far, struct span text);
 static inline uint64_t fingerprint_with(uint64_t so_far, uint64_t print) { return (so_far ^ print) * FINGERPRINT_PRIME; }
 
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint64_t least_64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t saturated_64(bb_wide value) { return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value; }
 static inline uint32_t saturated_32(bb_wide value) { return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; }
 static inline uint16_t saturated_16(bb_wide value) { return value > UINT16_MAX ? UINT16_MAX : (uint16_t)value; }

@@ -8,14 +8,14 @@ import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
-import { sameNames } from './collect/kerneltext.js';
+import { type LeaveOut, sameNames } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
 import { arrange, parseNetdev } from './collect/netdev.js';
 import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
-import { cpuShare, hasNegativeForks, parseStat, type Stat } from './collect/stat.js';
+import { cpuShare, parseStat, type Stat } from './collect/stat.js';
 import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
@@ -42,9 +42,10 @@ function parseOnline(text: string): { name: string; cpus: readonly number[] } | 
 /** /proc/stat: the times of all CPUs together, and of each CPU. */
 function parseTimes(
   text: string,
-): { stat: Stat; cpus: Map<number, CpuTimes> | undefined; negativeForks: boolean } | undefined {
-  const stat = parseStat(text);
-  return stat && { stat, cpus: parseCpuTimes(text), negativeForks: stat.forks === 0 && hasNegativeForks(text) };
+  leaveOut: LeaveOut,
+): { stat: Stat; cpus: Map<number, CpuTimes> | undefined } | undefined {
+  const stat = parseStat(text, leaveOut);
+  return stat && { stat, cpus: parseCpuTimes(text, leaveOut) };
 }
 
 const tooNew = (path: string) =>
@@ -138,7 +139,6 @@ export class Collector {
   readonly #world: World;
   readonly #topologyTold: Once;
   readonly #blockTold: Once;
-  readonly #forksTold: Once;
   readonly #newDisksTold: Once;
   readonly #newLinksTold: Once;
   readonly #manyLinksTold: Once;
@@ -158,7 +158,6 @@ export class Collector {
     this.#world = world;
     this.#topologyTold = new Once(tell);
     this.#blockTold = new Once(tell);
-    this.#forksTold = new Once(tell);
     this.#newDisksTold = new Once(tell);
     this.#newLinksTold = new Once(tell);
     this.#manyLinksTold = new Once(tell);
@@ -186,9 +185,6 @@ export class Collector {
     const read = tree.stat.parse(parseTimes);
     const stat = read?.stat;
     put('stat', stat);
-    if (read?.negativeForks)
-      this.#forksTold.failed(`${this.#roots.proc}/stat has a negative number of processes: forks are not known`);
-    else if (read !== undefined) this.#forksTold.works();
     // The times of CPUs that were added or removed change the sums by hours.
     const same = sameCpus(this.#cpus, read?.cpus);
     put('cpu_share', stat && this.#stat && same ? cpuShare(this.#stat, stat) : undefined);

@@ -43,10 +43,11 @@ export class Once {
 /** One kernel file, opened at the first reading. */
 export class KernelFile {
   readonly #once: Once;
+  readonly #inPart: Once;
   #fd = -1;
   #absentFor = 0;
   /** The result of the last parsing, and its text. */
-  #last: { text: string; parser: (text: string) => unknown; parsed: unknown } | undefined;
+  #last: { text: string; parser: unknown; parsed: unknown; isWhole: boolean } | undefined;
 
   /**
    * @param tell hears once, in one line, that the file cannot be read or is not understood, until it works again
@@ -58,6 +59,7 @@ export class KernelFile {
     private readonly optional = false,
   ) {
     this.#once = new Once(tell);
+    this.#inPart = new Once(tell);
   }
 
   /** The whole text; undefined after any error. */
@@ -69,15 +71,26 @@ export class KernelFile {
 
   /**
    * The result of `parser` for the whole text. It must depend only on the text, because an unchanged text is not parsed
-   * again. Undefined if the file cannot be read or the parser refuses it.
+   * again. Undefined if the file cannot be read or the parser refuses it. It may leave out lines, and says so.
    */
-  parse<T>(parser: (text: string) => T | undefined, most = MOST_BYTES): Readonly<T> | undefined {
+  parse<T>(parser: (text: string, leaveOut: () => void) => T | undefined, most = MOST_BYTES): Readonly<T> | undefined {
     const text = this.#text(most, false);
     if (text === undefined) return undefined;
-    if (this.#last?.text !== text || this.#last.parser !== parser) this.#last = { text, parser, parsed: parser(text) };
+    if (this.#last?.text !== text || this.#last.parser !== parser) {
+      let isWhole = true;
+      const parsed = parser(text, () => {
+        isWhole = false;
+      });
+      this.#last = { text, parser, parsed, isWhole };
+    }
     const parsed = this.#last.parsed as T | undefined;
-    if (parsed === undefined) this.#once.failed(`${this.path} has unexpected content: its readings are left out`);
-    else this.#once.works();
+    if (parsed === undefined) {
+      this.#once.failed(`${this.path} has unexpected content: its readings are left out`);
+      return undefined;
+    }
+    this.#once.works();
+    if (this.#last.isWhole) this.#inPart.works();
+    else this.#inPart.failed(`${this.path} has a line that is not understood: it is left out`);
     return parsed;
   }
 

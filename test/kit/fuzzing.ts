@@ -156,21 +156,33 @@ const own = (value: number | bigint | undefined) => (value === undefined ? undef
 /** A u32 modulo 2^32, as in a report. */
 const modulo = (value: number | bigint) => BigInt.asUintN(32, BigInt(value));
 
+/** What a parser makes of a text, and how much of it: 1 all, 2 a part; 0 and undefined: nothing. */
+function parsed<T>(
+  parse: (text: string, leaveOut: () => void) => T | undefined,
+  text: string,
+): [number, T | undefined] {
+  let taken = 1;
+  const made = parse(text, () => {
+    taken = 2;
+  });
+  return [made === undefined && taken === 2 ? 0 : taken, made];
+}
+
 function interfaces(text: string): string | undefined {
-  const all = parseNetdev(text);
+  const [taken, all] = parsed(parseNetdev, text);
   const told = all?.map(
     one =>
       ` ${hex(one.name)}:${one.rx_bytes},${one.tx_bytes},${one.rx_packets},${one.tx_packets},${modulo(one.errors)},${modulo(one.drops)}`,
   );
-  return told && `${told.length}${told.join('')}`;
+  return told && `${taken} ${told.length}${told.join('')}`;
 }
 
 /** In the order of c/fuzz/kernel.c. */
 const KERNEL: ((text: string) => string | undefined)[] = [
   text => asReport(parseLoadavg(text)),
   text => {
-    const report = asReport(parseStat(text));
-    return report && `${report} ${parseCpuTimes(text) === undefined ? 0 : 1}`;
+    const [taken, stat] = parsed(parseStat, text);
+    return stat && `${asReport(stat)} ${taken} ${parsed(parseCpuTimes, text)[0]}`;
   },
   text => asReport(parseMeminfo(text)),
   text => asReport(parseVmstat(text)),
@@ -182,8 +194,8 @@ const KERNEL: ((text: string) => string | undefined)[] = [
   text => asReport(parseFileNr(text)),
   interfaces,
   text => {
-    const disks = parseDiskstats(text);
-    return disks && asReport(sumDisks(disks));
+    const [taken, disks] = parsed(parseDiskstats, text);
+    return disks && `${taken} ${asReport(sumDisks(disks))}`;
   },
   text => own(parseCpuList(text)?.length),
   text => own(parseBootId(text)),

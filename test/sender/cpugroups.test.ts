@@ -77,7 +77,9 @@ t.test('shares', async t => {
     t.strictSame(groupShares(times(...before), times(...now), groups), expected, what);
 });
 
-t.test('invalid lines give no shares', async t => {
+t.test('invalid lines cost themselves', async t => {
+  t.strictSame([...times(line(0, {}), 'cpu1 1 2 3 4 5 6 7 -8\n', 'cpux 1\n', line(2, {})).keys()], [0, 2]);
+  t.equal(times(line(1, {}), line(0, {})).size, 0, 'another order is no order');
   for (const text of [
     '',
     'cpu  1 2 3\n',

@@ -435,13 +435,14 @@ const MEANING: Record<string, { set: string; clear: string; fields: [path: strin
       ['threads_per_core', 255],
       ['numa_nodes', 255],
       ['packages', 2],
-      ['load1_c', 4_294_967_295],
-      ['runnable', 4_294_967_295],
+      ['load1_c', 419_430_400],
+      ['runnable', 2_147_483_647],
       // 10 nice of 110 ticks; iowait went back.
       ['cpu_busy_pm', 90],
       // Package -1 comes first: CPU 1.
       ['group.0.busy_pm', 0],
       ['group.1.busy_pm', 1000],
+      ['group.1.mhz', 65_534],
       ['files_open', 0],
       ['mem_avail_mib', 0],
       ['mem_total_mib', 4_294_967_295],

@@ -151,9 +151,9 @@ static void add_growth(struct growth *sum, const uint64_t from[TICKS], const uin
   if (busy * 1000 > sum->busiest * total) sum->busiest = thousandths(busy, total);
 }
 
-bool groups_take(struct span text, const struct topology *topology, struct span *rest) {
+enum parsed groups_take(struct span text, const struct topology *topology, struct span *rest) {
   const unsigned online = topology == NULL ? 0 : topology->online;
-  unsigned place = 0, least_cpu = 0;
+  unsigned place = 0, least_cpu = 0, lines = 0;
   before = now;
   now = 0;
   tick++;
@@ -167,13 +167,14 @@ bool groups_take(struct span text, const struct topology *topology, struct span 
     if (!eat_line(rest, &cpu, ticks)) {
       struct span after = *rest, line;
       if (!begins(after, SPAN("cpu")) || !next_line(&after, &line)) break;
-      if (!begins(line, SPAN("cpu "))) return false;
+      if (!begins(line, SPAN("cpu "))) lines++;
       *rest = after;
       continue;
     }
-    if (cpu < least_cpu) return false;
+    if (cpu < least_cpu) return REFUSED;
     least_cpu = cpu + 1;
     cpus_now++;
+    lines++;
     struct times *times = &all[cpu];
     if (before != 0 && times->tick == before) {
       cpus_of_both++;
@@ -185,7 +186,7 @@ bool groups_take(struct span text, const struct topology *topology, struct span 
     times->tick = tick;
   }
   if (cpus_now > 0) now = tick;
-  return cpus_now > 0;
+  return parsed_lines(lines, cpus_now);
 }
 
 static uint16_t share(bb_wide part, bb_wide whole) { return whole > 0 ? thousandths(part, whole) : 0; }

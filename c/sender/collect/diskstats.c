@@ -1,5 +1,5 @@
-/* /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Refuses a text with
- * any invalid line: the sum of the rest would be wrong. */
+/* /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that are
+ * not understood: the report tells how many disks are in it. */
 #include "parse.h"
 
 /* Numbers behind the name: 11 since 2.6.25, more with discards since 4.18 and with flushes since 5.5. */
@@ -14,11 +14,9 @@ static bool parse_line(struct span line, struct disk *disk) {
   disk->name_print = fingerprint(FINGERPRINT, disk->name);
   for (unsigned i = 0; i < COLUMNS; i++) {
     if (!next_word(&left, &word)) return false;
-    const bool wanted = i % 2 == 0 || i >= INFLIGHT;
-    /* Some kernels count requests down once too often, and write that with a sign or without. */
-    const bool is_negative = i == INFLIGHT && eat(&word, SPAN("-"));
-    if (wanted && !text_u64(word, &value[i])) return false;
-    if (is_negative || (i == INFLIGHT && value[i] > INT32_MAX)) value[i] = 0;
+    const bool wanted = i % 2 == 0 || i > INFLIGHT;
+    bool is_negative; /* some kernels count requests down once too often */
+    if (i == INFLIGHT ? !text_natural(word, INT32_MAX, &value[i], &is_negative) : wanted && !text_u64(word, &value[i])) return false;
   }
   disk->reads = value[READS];
   disk->sectors_read = value[SECTORS_READ];
@@ -31,16 +29,14 @@ static bool parse_line(struct span line, struct disk *disk) {
 }
 
 /* All block devices, with partitions. An empty text is a node without any, and not an error. */
-bool parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names) {
+enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names) {
+  unsigned lines = 0;
   *count = 0;
   *names = FINGERPRINT;
-  if (text.len > 0 && !ends(text, SPAN("\n"))) return false;
-  for (struct span left = text, line; next_line(&left, &line);) {
-    if (*count == MOST_DISKS || !parse_line(line, &all[*count])) return false;
-    *names = fingerprint_with(*names, all[*count].name_print);
-    ++*count;
-  }
-  return true;
+  if (text.len > 0 && !ends(text, SPAN("\n"))) return REFUSED;
+  for (struct span left = text, line; next_line(&left, &line); lines++)
+    if (*count < MOST_DISKS && parse_line(line, &all[*count])) *names = fingerprint_with(*names, all[(*count)++].name_print);
+  return parsed_lines(lines, *count);
 }
 
 /* The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */

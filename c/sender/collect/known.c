@@ -99,8 +99,7 @@ void known_renew(struct known *known) {
 }
 
 bool known_whole(struct known *known, const char *proc, const char *leaf) {
-  if (!known->is_whole && !known->told)
-    tell(proc, leaf, " has more new names than can be looked at in one tick: its readings are left out until all were");
-  known->told = !known->is_whole;
+  tell_once(&known->told, known->is_whole, proc, leaf,
+            " has more new names than can be looked at in one tick: its readings are left out until all were");
   return known->is_whole;
 }

@@ -5,8 +5,8 @@
  * and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages lines (no huge
  * pages of the default size). Of the latter, all or none must be there. */
 enum {
-  MEM_TOTAL, MEM_AVAIL, SWAP_TOTAL, SWAP_FREE, MEM_FREE, BUFFERS, CACHED, SHMEM, SRECLAIMABLE, SUNRECLAIM, ANON, COMMITTED,
-  COMMIT_LIMIT, UNEVICTABLE, PAGE_TABLES, DIRTY, WRITEBACK, REQUIRED,
+  MEM_TOTAL, MEM_AVAIL, MEM_FREE, BUFFERS, CACHED, SHMEM, SRECLAIMABLE, SUNRECLAIM, ANON, UNEVICTABLE, PAGE_TABLES, DIRTY,
+  PARTS_END, WRITEBACK = PARTS_END, SWAP_TOTAL, SWAP_FREE, COMMITTED, COMMIT_LIMIT, REQUIRED,
   CORRUPTED = REQUIRED, HUGE_SIZE, HUGE_TOTAL, HUGE_FREE, LINES
 };
 
@@ -49,12 +49,13 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   const uint32_t huge = UINT32_C(1) << HUGE_SIZE | UINT32_C(1) << HUGE_TOTAL | UINT32_C(1) << HUGE_FREE;
   if ((found & required) != required || ((found & huge) != 0 && (found & huge) != huge)) return false;
 
-  /* What is free of something is at most all of it: some containers' files have more, or a number below zero. */
-  static const struct {
-    int part, all;
-  } parts[] = {{MEM_AVAIL, MEM_TOTAL}, {MEM_FREE, MEM_TOTAL}, {SWAP_FREE, SWAP_TOTAL}, {HUGE_FREE, HUGE_TOTAL}};
-  for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    if (value[parts[i].part] > value[parts[i].all]) value[parts[i].part] = value[parts[i].all];
+  /* A part of something is at most all of it: some containers' files have more, or a number below zero. Of memory that is taken
+   * out of use that would be an alarm. */
+  value[DIRTY] = saturated_64((bb_wide)value[DIRTY] + value[WRITEBACK]);
+  for (int i = MEM_TOTAL + 1; i < PARTS_END; i++) value[i] = least_64(value[i], value[MEM_TOTAL]);
+  value[SWAP_FREE] = least_64(value[SWAP_FREE], value[SWAP_TOTAL]);
+  value[HUGE_FREE] = least_64(value[HUGE_FREE], value[HUGE_TOTAL]);
+  if (value[CORRUPTED] > value[MEM_TOTAL]) value[CORRUPTED] = 0;
 
   report->mem_total_mib = saturated_32(value[MEM_TOTAL] / 1024);
   report->mem_avail_mib = saturated_32(value[MEM_AVAIL] / 1024);
@@ -71,7 +72,7 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   report->mem_commit_limit_mib = saturated_32(value[COMMIT_LIMIT] / 1024);
   report->mem_unevictable_mib = saturated_32(value[UNEVICTABLE] / 1024);
   report->mem_pagetables_mib = saturated_32(value[PAGE_TABLES] / 1024);
-  report->mem_dirty_writeback_mib = saturated_32(((bb_wide)value[DIRTY] + value[WRITEBACK]) / 1024);
+  report->mem_dirty_writeback_mib = saturated_32(value[DIRTY] / 1024);
   report->mem_corrupted_kib = saturated_32(value[CORRUPTED]);
   report->mem_huge_total_mib = saturated_32((bb_wide)value[HUGE_TOTAL] * value[HUGE_SIZE] / 1024);
   report->mem_huge_free_mib = saturated_32((bb_wide)value[HUGE_FREE] * value[HUGE_SIZE] / 1024);

@@ -1,5 +1,5 @@
-/* /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any invalid
- * line: the sum of the rest would be wrong. */
+/* /proc/net/dev: traffic of the network interfaces, and their places in the report. Leaves out lines that are not
+ * understood: the report tells how many interfaces are in it. */
 #include "parse.h"
 
 /* A name that the kernel gives to an interface; no other text may become part of a path. */
@@ -45,21 +45,19 @@ static bool parse_line(struct span line, struct interface *one) {
 }
 
 /* All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
-bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names) {
-  if (!ends(text, SPAN("\n"))) return false;
+enum parsed parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names) {
+  if (!ends(text, SPAN("\n"))) return REFUSED;
   unsigned number = 0;
   *count = 0;
   *names = FINGERPRINT;
   for (struct span left = text, line; next_line(&left, &line);) {
     if (++number <= 2) {
-      if (find_char(line, '|') == NULL) return false;
-      continue;
+      if (find_char(line, '|') == NULL) return REFUSED;
+    } else if (*count < MOST_INTERFACES && parse_line(line, &all[*count])) {
+      *names = fingerprint_with(*names, all[(*count)++].name_print);
     }
-    if (*count == MOST_INTERFACES || !parse_line(line, &all[*count])) return false;
-    *names = fingerprint_with(*names, all[*count].name_print);
-    ++*count;
   }
-  return number >= 2;
+  return number < 2 ? REFUSED : parsed_lines(number - 2, *count);
 }
 
 /* The number of entries of `net` in the report; further interfaces are added to `net_rest`. */

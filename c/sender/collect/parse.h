@@ -9,6 +9,8 @@
 
 /* No kernel has more CPUs; a longer list is invalid, and would cost time. */
 #define MOST_CPUS (1u << 16)
+/* The most that `cpu_group.mhz` can say; no CPU is as fast. */
+#define MOST_MHZ 65534u
 /* Entries of `group` in a report. */
 #define MOST_GROUPS 4u
 /* As many lines as there can be in a file of 4 MiB: interfaces, of at least 25 bytes; block devices, with partitions, of 28. */
@@ -33,11 +35,10 @@ enum { TICKS_USER, TICKS_NICE, TICKS_SYSTEM, TICKS_IDLE, TICKS_IOWAIT, TICKS_IRQ
 
 struct stat_times {
   uint64_t ticks[TICKS];
-  bool negative_forks; /* the number of tasks made is not known */
 };
 
 /* `rest` is the end of the text, as set by groups_take(): before it there are only lines of CPUs. */
-bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times);
+enum parsed parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times);
 /* Shares of the time between two ticks; false if no time passed. */
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report);
 
@@ -64,9 +65,9 @@ bool list_cpus(struct span online, struct topology *topology);
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
 
 /* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none, and compares them with those
- * of the last tick; false if one of them is invalid, or not of a higher CPU than the one before. `rest` is what follows
- * them, or the invalid line. `topology` is NULL if the CPUs are unknown. */
-bool groups_take(struct span text, const struct topology *topology, struct span *rest);
+ * of the last tick. Leaves out those that are not understood; refuses all if one is not of a higher CPU than the one before.
+ * `rest` is what follows them, or that line. `topology` is NULL if the CPUs are unknown. */
+enum parsed groups_take(struct span text, const struct topology *topology, struct span *rest);
 /* Discards what was parsed in this tick. */
 void groups_forget(void);
 /* Whether this tick and the last one have lines of the same CPUs; also if neither has any valid ones. */
@@ -114,7 +115,7 @@ static inline const struct speed *speed_at(const struct speeds *speeds, unsigned
   return (const struct speed *)(const void *)((const char *)speeds->first + i * speeds->stride);
 }
 
-bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
+enum parsed parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
 /* Finds out what /sys/class/net says about those that may count. */
 void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer);
 /* Whether there are more with a device than a sender takes. */
@@ -151,7 +152,7 @@ struct disk_row {
 /* All of them; the rows are in the order of the disks. */
 extern struct known known_disks;
 
-bool parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names);
+enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names);
 void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned count, struct bb_report *report);
 /* Finds out which are whole disks; false if /sys/block cannot be read: then names decide. */
 bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, char *buffer);

@@ -7,6 +7,9 @@ struct pressure {
   uint64_t total;       /* microseconds */
 };
 
+/* A share of time: more than 100 % is none. */
+static bool text_share(struct span token, bb_wide *value) { return text_hundredths(token, value) && *value <= 100 * 100; }
+
 static bool parse_line(struct span text, struct span who, struct pressure *pressure) {
   struct span left, avg10, avg60, avg300, total;
   bb_wide unused;
@@ -14,8 +17,8 @@ static bool parse_line(struct span text, struct span who, struct pressure *press
   if (!eat(&left, SPAN("avg10=")) || !eat_token(&left, &avg10) || !eat(&left, SPAN(" avg60="))) return false;
   if (!eat_token(&left, &avg60) || !eat(&left, SPAN(" avg300=")) || !eat_token(&left, &avg300)) return false;
   if (!eat(&left, SPAN(" total=")) || !eat_digits(&left, 1, 20, &total) || left.len > 0) return false;
-  return text_hundredths(avg10, &pressure->avg10) && text_hundredths(avg60, &pressure->avg60) &&
-         text_hundredths(avg300, &unused) && text_u64(total, &pressure->total);
+  return text_share(avg10, &pressure->avg10) && text_share(avg60, &pressure->avg60) && text_share(avg300, &unused) &&
+         text_u64(total, &pressure->total);
 }
 
 /* Only `some` is required: `full` came to this file with 5.13 and has no meaning there. */

@@ -13,14 +13,9 @@ static const struct span keys[LINES] = {
 
 static uint64_t ms(uint64_t ticks) { return saturated_64((bb_wide)ticks * MS_PER_TICK); }
 
-/* A count of tasks made that is below zero, as some kernels have it after 2^31 of them. */
-static bool is_negative(struct span word) {
-  return eat(&word, SPAN("-")) && eat_digits(&word, 1, 20, NULL) && word.len == 0;
-}
-
 /* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. CPUs that never did anything,
- * not even nothing, were not counted. */
-bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
+ * not even nothing, were not counted. Counts below zero, as some kernels have them, are left out. */
+enum parsed parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
   struct span after[LINES] = {{0}};
   const struct span cpus = {text.at, text.len - rest.len};
   line_after(cpus, keys[CPU], &after[CPU]);
@@ -31,18 +26,19 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
   uint64_t any = 0;
   for (unsigned i = 0; i < TICKS; i++) {
     struct span word;
-    if (after[CPU].at == NULL || !next_word(&after[CPU], &word) || !text_u64(word, &times->ticks[i])) return false;
+    if (after[CPU].at == NULL || !next_word(&after[CPU], &word) || !text_u64(word, &times->ticks[i])) return REFUSED;
     any |= times->ticks[i];
   }
-  if (any == 0) return false;
-  times->negative_forks = false;
-  uint64_t value[LINES] = {0};
+  if (any == 0) return REFUSED;
+  enum parsed parsed = WHOLE;
+  uint64_t value[LINES];
   for (unsigned i = CTXT; i < LINES; i++) {
-    if (after[i].at == NULL) return false;
+    if (after[i].at == NULL) return REFUSED;
+    bool is_negative;
     struct span word = after[i];
     if (i == INTR) next_part(&after[i], ' ', &word); /* the sum of the many numbers after it */
-    if (i == FORKS && is_negative(word)) times->negative_forks = true;
-    else if (!text_u64(word, &value[i])) return false;
+    if (!text_natural(word, i < RUNNING ? UINT64_MAX : INT32_MAX, &value[i], &is_negative)) return REFUSED;
+    if (is_negative) parsed = IN_PART;
   }
   report->cpu_user_ms = ms(times->ticks[TICKS_USER]);
   report->cpu_nice_ms = ms(times->ticks[TICKS_NICE]);
@@ -57,7 +53,7 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
   report->forks = value[FORKS];
   report->runnable = saturated_32(value[RUNNING]);
   report->blocked = saturated_32(value[BLOCKED]);
-  return true;
+  return parsed;
 }
 
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report) {

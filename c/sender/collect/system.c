@@ -68,7 +68,7 @@ static uint64_t read_max_freq(const char *sys, unsigned cpu, char *buffer) {
   uint64_t khz;
   if (read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, &text) != 0) return 0;
   if (!eat_digits(&text, 1, 12, &digits) || !at_end(text) || !text_u64(digits, &khz)) return 0;
-  return khz / 1000;
+  return khz / 1000 <= MOST_MHZ ? khz / 1000 : 0;
 }
 
 /* The limit that cpufreq has for any CPU, otherwise the first CPU's rate at the time of reading. */
@@ -80,5 +80,5 @@ bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct
     if (one > highest) highest = one;
   }
   *mhz = highest > 0 ? highest : cpuinfo->mhz;
-  return *mhz > 0;
+  return *mhz > 0 && *mhz <= MOST_MHZ;
 }

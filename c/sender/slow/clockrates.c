@@ -36,7 +36,7 @@ static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
   unsigned count = 0;
   for (unsigned i = 0; i < asked->count; i++) {
     uint64_t khz;
-    if (!take_rate(now, asked->cpu[i], &khz) || khz == 0) continue;
+    if (!take_rate(now, asked->cpu[i], &khz) || khz == 0 || khz / 1000 > MOST_MHZ) continue;
     sum += khz;
     count++;
   }

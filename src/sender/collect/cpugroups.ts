@@ -2,7 +2,7 @@
 // /proc/stat. Does not report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
-import { add, type Count, Cursor, less, thousandths } from './kerneltext.js';
+import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths } from './kerneltext.js';
 
 /** Ticks of the kernel since boot: user, nice, system, idle, iowait, irq, softirq, steal. */
 export type CpuTimes = readonly Count[];
@@ -11,10 +11,10 @@ export type CpuTimes = readonly Count[];
 const COLUMNS = 8;
 
 /**
- * The lines of single CPUs in /proc/stat, by CPU; undefined if one of them is invalid, or not of a higher CPU than the
+ * The lines of single CPUs in /proc/stat, by CPU; undefined if none is understood, or one is not of a higher CPU than the
  * one before.
  */
-export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
+export function parseCpuTimes(text: string, leaveOut: LeaveOut = quietly): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
   const line = new Cursor(text);
   let last = -1;
@@ -23,11 +23,14 @@ export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
     const end = text.indexOf('\n', line.at);
     if (end === -1) break;
     if (!text.startsWith('cpu ', line.at)) {
-      const cpu = line.eat('cpu') ? Number(line.digits(5) ?? -1) : -1;
+      const cpu = line.eat('cpu') ? line.digits(5) : undefined;
       const times = parseTimes(line);
-      if (cpu <= last || times === undefined) return undefined;
-      out.set(cpu, times);
-      last = cpu;
+      if (cpu === undefined || times === undefined || cpu <= last) leaveOut();
+      if (cpu !== undefined && times !== undefined) {
+        if (cpu <= last) return undefined;
+        last = Number(cpu);
+        out.set(last, times);
+      }
     }
     line.at = end + 1;
   }

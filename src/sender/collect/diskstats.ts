@@ -1,7 +1,7 @@
-// /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Refuses a text with
-// any invalid line: the sum of the rest would be wrong.
+// /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that
+// are not understood: the report tells how many disks are in it.
 
-import { add, type Count, Cursor, thousandths, times, u64 } from './kerneltext.js';
+import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths, times, understood } from './kerneltext.js';
 
 export interface Disk {
   name: string;
@@ -12,13 +12,6 @@ export interface Disk {
   inflight: Count;
   busyMs: Count;
   weightedMs: Count;
-}
-
-/** Some kernels count requests down once too often, and write that with a sign or without. */
-function parseInflight(word: string): Count | undefined {
-  const isNegative = word.startsWith('-');
-  const count = u64(isNegative ? word.slice(1) : word);
-  return count !== undefined && (isNegative || count >= 2 ** 31) ? 0 : count;
 }
 
 function parseLine(line: Cursor): Disk | undefined {
@@ -32,7 +25,8 @@ function parseLine(line: Cursor): Disk | undefined {
   line.word();
   const sectorsWritten = line.count();
   line.word();
-  const inflight = parseInflight(line.word());
+  line.blanks();
+  const inflight = line.natural(2 ** 31 - 1, quietly); // Some kernels count requests down once too often.
   const busyMs = line.count();
   const weightedMs = line.count();
   if (major === undefined || minor === undefined || name === '') return undefined;
@@ -43,18 +37,16 @@ function parseLine(line: Cursor): Disk | undefined {
 }
 
 /** All block devices, with partitions. An empty text is a node without any, and not an error. */
-export function parseDiskstats(text: string): Disk[] | undefined {
+export function parseDiskstats(text: string, leaveOut: LeaveOut = quietly): Disk[] | undefined {
   if (text !== '' && !text.endsWith('\n')) return undefined;
-  const out: Disk[] = [];
+  const out: (Disk | undefined)[] = [];
   const line = new Cursor(text);
   while (line.at < text.length) {
     const end = text.indexOf('\n', line.at);
-    const disk = parseLine(line);
-    if (disk === undefined) return undefined;
-    out.push(disk);
+    out.push(parseLine(line));
     line.at = end + 1;
   }
-  return out;
+  return understood(out, leaveOut);
 }
 
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
@@ -86,10 +78,12 @@ export function busiestDisk(
 ): { disk_busiest_pm: number } | undefined {
   if (elapsedNs <= 0n) return undefined;
   const then = new Map(before.map(disk => [disk.name, disk.busyMs]));
-  let busiest: number | undefined;
+  let busiest: Count | undefined;
   for (const disk of now) {
     const from = then.get(disk.name);
-    if (from !== undefined) busiest = Math.max(busiest ?? 0, grown(Number(from), Number(disk.busyMs)));
+    if (from === undefined) continue;
+    const by = grown(from, disk.busyMs);
+    if (by >= (busiest ?? 0)) busiest = by;
   }
   return busiest === undefined ? undefined : { disk_busiest_pm: thousandths(BigInt(busiest) * NS_PER_MS, elapsedNs) };
 }
@@ -97,7 +91,7 @@ export function busiestDisk(
 const NS_PER_MS = 1_000_000n;
 
 /** The kernel shows this time modulo 2^32 ms. If it grew by half of that or more, another disk has the old name. */
-function grown(from: number, to: number): number {
-  const by = to >= from ? to - from : to - from + 2 ** 32;
-  return by >= 0 && by < 2 ** 31 ? by : 0;
+function grown(from: Count, to: Count): Count {
+  const by = less(to >= from ? to : add(to, 2 ** 32), from);
+  return by < 2 ** 31 ? by : 0;
 }

@@ -4,6 +4,17 @@
 /** A 64-bit number: a bigint only beyond 2^53, which bytes on a fast link reach within days. */
 export type Count = number | bigint;
 
+/** Hears that a parser leaves out a line which it does not understand, and takes the others. */
+export type LeaveOut = () => void;
+export const quietly: LeaveOut = () => undefined;
+
+/** What was made of the lines of a text, without those that are not understood; undefined if none of them is. */
+export function understood<T>(lines: readonly (T | undefined)[], leaveOut: LeaveOut): T[] | undefined {
+  const all = lines.filter(line => line !== undefined);
+  if (all.length < lines.length) leaveOut();
+  return all.length > 0 || lines.length === 0 ? all : undefined;
+}
+
 const U64_MOST = 0xffffffffffffffffn;
 
 function narrow(value: bigint): Count {
@@ -63,6 +74,15 @@ export class Cursor {
     }
     const exact = BigInt(text.slice(from, this.at));
     return exact <= U64_MOST ? narrow(exact) : undefined;
+  }
+
+  /** A number that some kernels write below zero, with its sign or, then beyond `most`, without: that is 0. */
+  natural(most: number, leaveOut: LeaveOut): Count | undefined {
+    const isNegative = this.eat('-');
+    const value = this.digits();
+    if (value === undefined || !(isNegative || value > most)) return value;
+    leaveOut();
+    return 0;
   }
 
   /** Skips digits, whatever number they are. */

@@ -9,6 +9,9 @@ export interface Loadavg {
   threads: Count;
 }
 
+/** No kernel has more tasks, and so no higher load. */
+const MOST_TASKS = 4 << 20;
+
 /** Loads in hundredths. Everything is required; the number of running threads and the newest pid are ignored. */
 export function parseLoadavg(text: string): Loadavg | undefined {
   const at = new Cursor(text);
@@ -22,5 +25,6 @@ export function parseLoadavg(text: string): Loadavg | undefined {
   if (!at.eatDigits() || !at.isAtLineEnd() || at.at + 1 !== text.length) return undefined;
   if (load1_c === undefined || load5_c === undefined || load15_c === undefined || threads === undefined)
     return undefined;
+  if ([load1_c, load5_c, load15_c].some(load => load > MOST_TASKS * 100) || threads > MOST_TASKS) return undefined;
   return { load1_c, load5_c, load15_c, threads };
 }

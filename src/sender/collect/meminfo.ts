@@ -23,10 +23,19 @@ const REQUIRED = [
   ['mem_pagetables_mib', 'PageTables:'],
 ] as const;
 
+/** Parts of the memory. */
 const PARTS = [
-  ['mem_avail_mib', 'mem_total_mib'],
-  ['mem_free_mib', 'mem_total_mib'],
-  ['swap_free_mib', 'swap_total_mib'],
+  'mem_avail_mib',
+  'mem_free_mib',
+  'mem_buffers_mib',
+  'mem_cached_mib',
+  'mem_shmem_mib',
+  'mem_sreclaimable_mib',
+  'mem_sunreclaim_mib',
+  'mem_anon_mib',
+  'mem_unevictable_mib',
+  'mem_pagetables_mib',
+  'mem_dirty_writeback_mib',
 ] as const;
 
 type RequiredField = (typeof REQUIRED)[number][0];
@@ -45,6 +54,8 @@ function kib(text: string, key: string): Count | undefined {
   return number(text, key, ' kB\n');
 }
 
+const least = (a: Count = 0, b: Count = 0) => (a < b ? a : b);
+
 /** Memory in MiB, `mem_corrupted_kib` in KiB; undefined if a required line is missing. */
 export function parseMeminfo(text: string): Meminfo | undefined {
   // A last line without its end was cut, and must not look like a line that this kernel does not have.
@@ -56,16 +67,15 @@ export function parseMeminfo(text: string): Meminfo | undefined {
     out[field] = over(value, 1024);
   }
 
-  // What is free of something is at most all of it: some containers' files have more, or a number below zero.
-  for (const [part, all] of PARTS) {
-    const most = out[all] ?? 0;
-    if ((out[part] ?? 0) > most) out[part] = most;
-  }
-
   const dirty = kib(text, 'Dirty:');
   const writeback = kib(text, 'Writeback:');
   if (dirty === undefined || writeback === undefined) return undefined;
   out.mem_dirty_writeback_mib = over(add(dirty, writeback), 1024);
+
+  // A part of something is at most all of it: some containers' files have more, or a number below zero.
+  const total = kib(text, 'MemTotal:') ?? 0;
+  for (const part of PARTS) out[part] = least(out[part], over(total, 1024));
+  out.swap_free_mib = least(out.swap_free_mib, out.swap_total_mib);
 
   const has = (key: string) => lineStart(text, key) !== -1;
   const huge = has('HugePages_Total:') || has('HugePages_Free:') || has('Hugepagesize:');
@@ -74,10 +84,10 @@ export function parseMeminfo(text: string): Meminfo | undefined {
   const size = huge ? kib(text, 'Hugepagesize:') : 0;
   if (pages === undefined || free === undefined || size === undefined) return undefined;
   out.mem_huge_total_mib = over(times(pages, size), 1024);
-  out.mem_huge_free_mib = over(times(free < pages ? free : pages, size), 1024);
+  out.mem_huge_free_mib = over(times(least(free, pages), size), 1024);
 
   const corrupted = has('HardwareCorrupted:') ? kib(text, 'HardwareCorrupted:') : 0;
   if (corrupted === undefined) return undefined;
-  out.mem_corrupted_kib = corrupted;
+  out.mem_corrupted_kib = corrupted > total ? 0 : corrupted; // All of it would be an alarm.
   return out as Meminfo;
 }

@@ -1,7 +1,7 @@
-// /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any invalid
-// line: the sum of the rest would be wrong.
+// /proc/net/dev: traffic of the network interfaces, and their places in the report. Leaves out lines that are not
+// understood: the report tells how many interfaces are in it.
 
-import { add, type Count, Cursor, modulo32 } from './kerneltext.js';
+import { add, type Count, Cursor, type LeaveOut, modulo32, quietly, understood } from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
 
 export interface Interface {
@@ -29,10 +29,11 @@ function isName(name: string): boolean {
 /** The present line, which ends at `end`. */
 function parseLine(line: Cursor, end: number): Interface | undefined {
   // A blank need not follow the colon; before 4.20 a name can have colons, too.
-  const colon = line.text.lastIndexOf(':', end);
-  if (colon < line.at) return undefined;
-  const name = line.text.slice(line.at, colon).trim();
-  line.at = colon + 1;
+  const text = line.text.slice(line.at, end);
+  const colon = text.lastIndexOf(':');
+  if (colon === -1) return undefined;
+  const name = text.slice(0, colon).trim();
+  line.at += colon + 1;
   const rxBytes = line.count();
   const rxPackets = line.count();
   const rxErrors = line.count();
@@ -57,20 +58,17 @@ function parseLine(line: Cursor, end: number): Interface | undefined {
 }
 
 /** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
-export function parseNetdev(text: string): Interface[] | undefined {
+export function parseNetdev(text: string, leaveOut: LeaveOut = quietly): Interface[] | undefined {
   if (!text.endsWith('\n')) return undefined;
-  const out: Interface[] = [];
+  const out: (Interface | undefined)[] = [];
   const line = new Cursor(text);
   for (let number = 1; line.at < text.length || number <= 2; number++) {
     const end = text.indexOf('\n', line.at);
-    if (number > 2) {
-      const one = parseLine(line, end);
-      if (one === undefined) return undefined;
-      out.push(one);
-    } else if (!text.slice(line.at, end).includes('|')) return undefined;
+    if (number > 2) out.push(parseLine(line, end));
+    else if (!text.slice(line.at, end).includes('|')) return undefined;
     line.at = end + 1;
   }
-  return out;
+  return understood(out, leaveOut);
 }
 
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */

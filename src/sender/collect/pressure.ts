@@ -11,12 +11,18 @@ interface Pressure {
   total: Count;
 }
 
+/** A share of time: more than 100 % is none. */
+function share(line: Cursor): Count | undefined {
+  const hundredths = line.hundredths();
+  return hundredths !== undefined && hundredths <= 100 * 100 ? hundredths : undefined;
+}
+
 function pressure(text: string, who: 'some ' | 'full '): Pressure | undefined {
   const line = new Cursor(text);
   if (!line.line(who)) return undefined;
-  const avg10 = line.eat('avg10=') ? line.hundredths() : undefined;
-  const avg60 = line.eat(' avg60=') ? line.hundredths() : undefined;
-  const avg300 = line.eat(' avg300=') ? line.hundredths() : undefined;
+  const avg10 = line.eat('avg10=') ? share(line) : undefined;
+  const avg60 = line.eat(' avg60=') ? share(line) : undefined;
+  const avg300 = line.eat(' avg300=') ? share(line) : undefined;
   const total = line.eat(' total=') ? line.digits() : undefined;
   if (avg10 === undefined || avg60 === undefined || avg300 === undefined || total === undefined) return undefined;
   if (!line.isAtLineEnd()) return undefined;

@@ -1,6 +1,6 @@
 // /proc/stat: CPU times of all CPUs, and the scheduler's counters. Ignores the lines of single CPUs.
 
-import { add, type Count, Cursor, countAfter, less, thousandths, times } from './kerneltext.js';
+import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths, times } from './kerneltext.js';
 
 /** Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
 export interface Stat {
@@ -22,8 +22,11 @@ export interface Stat {
 /** The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** CPU times in ms; undefined if a line or number is missing. */
-export function parseStat(text: string): Stat | undefined {
+/** A larger number of tasks is one below zero. */
+const MOST_TASKS = 2 ** 31 - 1;
+
+/** CPU times in ms; undefined if a line or number is missing. Counts below zero, as some kernels have them, are 0. */
+export function parseStat(text: string, leaveOut: LeaveOut = quietly): Stat | undefined {
   const line = new Cursor(text);
   if (!line.line('cpu ')) return undefined;
   const user = line.count();
@@ -38,11 +41,17 @@ export function parseStat(text: string): Stat | undefined {
   if (iowait === undefined || irq === undefined || softirq === undefined || steal === undefined) return undefined;
   // CPUs that never did anything, not even nothing, were not counted.
   if ([user, nice, system, idle, iowait, irq, softirq, steal].every(ticks => ticks === 0)) return undefined;
-  const ctxt = countAfter(text, 'ctxt ');
-  const intr = firstCount(text, 'intr ');
-  const forks = countAfter(text, 'processes ') ?? (hasNegativeForks(text) ? 0 : undefined);
-  const runnable = countAfter(text, 'procs_running ');
-  const blocked = countAfter(text, 'procs_blocked ');
+  const count = (key: string, most = Number.POSITIVE_INFINITY) => {
+    const line = new Cursor(text);
+    const value = line.line(key) ? line.natural(most, leaveOut) : undefined;
+    // Behind the sum of interrupts there are many numbers.
+    return line.isAtLineEnd() || (key === 'intr ' && line.isBetweenWords() && line.isWhole) ? value : undefined;
+  };
+  const ctxt = count('ctxt ');
+  const intr = count('intr ');
+  const forks = count('processes ');
+  const runnable = count('procs_running ', MOST_TASKS);
+  const blocked = count('procs_blocked ', MOST_TASKS);
   if (!line.isWhole || ctxt === undefined || intr === undefined || forks === undefined) return undefined;
   if (runnable === undefined || blocked === undefined) return undefined;
   return {
@@ -60,20 +69,6 @@ export function parseStat(text: string): Stat | undefined {
     runnable,
     blocked,
   };
-}
-
-/** Whether the count of tasks made is below zero, as some kernels have it after 2^31 of them. */
-export function hasNegativeForks(text: string): boolean {
-  const line = new Cursor(text);
-  return line.line('processes ') && line.eat('-') && line.eatDigits() && line.isAtLineEnd();
-}
-
-/** The first number of a line whose rest may be long. */
-function firstCount(text: string, key: string): Count | undefined {
-  const line = new Cursor(text);
-  if (!line.line(key)) return undefined;
-  const value = line.digits();
-  return line.isBetweenWords() && line.isWhole ? value : undefined;
 }
 
 export interface CpuShare {

@@ -30,10 +30,13 @@ export function parseCpuinfo(text: string): Cpuinfo {
   return { hypervisor: flags.includes(' hypervisor '), mhz: mhz === undefined ? undefined : Number(mhz) };
 }
 
+/** The most that `cpu_group.mhz` can say; no CPU is as fast. */
+export const MOST_MHZ = 65_534;
+
 /** MHz from kHz, rounded down. */
 export function parseMaxFreq(text: string): number | undefined {
-  const khz = /^(\d{1,12})\n?$/.exec(text)?.[1];
-  return khz === undefined || Number(khz) === 0 ? undefined : Math.floor(Number(khz) / 1000);
+  const mhz = Math.floor(Number(/^(\d{1,12})\n?$/.exec(text)?.[1] ?? 0) / 1000);
+  return mhz === 0 || mhz > MOST_MHZ ? undefined : mhz;
 }
 
 /** AT_PAGESZ in the vector of 64-bit pairs that the kernel passes to each program, in KiB. */
@@ -64,7 +67,7 @@ export function readCpuMhz(
   const allowed = cpus.map(cpu => readOnce(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/cpuinfo_max_freq`) ?? '');
   const highest = Math.max(0, ...allowed.map(text => parseMaxFreq(text) ?? 0));
   const mhz = highest > 0 ? highest : (cpuinfo.mhz ?? 0);
-  return mhz > 0 ? { cpu_mhz_max: mhz } : undefined;
+  return mhz > 0 && mhz <= MOST_MHZ ? { cpu_mhz_max: mhz } : undefined;
 }
 
 /**

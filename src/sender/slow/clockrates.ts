@@ -2,6 +2,7 @@
 // needs no more of them.
 
 import { type Count, over } from '../collect/kerneltext.js';
+import { MOST_MHZ } from '../collect/system.js';
 import { makePackages } from './packages.js';
 import { about, parseCount, Reading, type SlowSource } from './source.js';
 
@@ -29,10 +30,12 @@ export function makeClockRates(): SlowSource {
       const now = new Reading();
       const groups = readPackages(sys, now)?.groups;
       if (groups === undefined) return now.done();
-      const rateOf = (cpu: number) =>
-        now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount);
       // Of those that know it: where a driver does not, the kernel writes 0 or <unknown>.
-      now.detail({ mhz: groups.map(cpus => meanMhz(spread(cpus).flatMap(cpu => rateOf(cpu) || []))) });
+      const rateOf = (cpu: number) => {
+        const khz = now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount) ?? 0;
+        return khz > 0 && over(khz, 1000) <= MOST_MHZ ? [khz] : [];
+      };
+      now.detail({ mhz: groups.map(cpus => meanMhz(spread(cpus).flatMap(rateOf))) });
       return now.done();
     },
   };
