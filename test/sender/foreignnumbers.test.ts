@@ -235,6 +235,8 @@ t.test('files of which one number cannot be', async t => {
     ['proc/loadavg', `${most}.01 0.00 0.00 1/1 1\n`, 'load', false],
     ['proc/loadavg', `0.00 0.00 42949672.96 1/1 1\n`, 'load', false],
     ['proc/loadavg', `0.00 0.00 0.00 1/${most + 1} 1\n`, 'load', false],
+    ['proc/loadavg', '0.00 0.00 0.00 -1/7 -1\n', 'load', true],
+    ['proc/meminfo', meminfo({ MemTotal: 0 })['proc/meminfo'] ?? '', 'memory', false],
     ['proc/sys/fs/file-nr', `${2n ** 63n - 1n}\t0\t1\n`, 'files', true],
     ['proc/sys/fs/file-nr', `${2n ** 63n}\t0\t1\n`, 'files', false],
     ['proc/sys/fs/file-nr', `1\t${2n ** 64n - 1n}\t1\n`, 'files', false],

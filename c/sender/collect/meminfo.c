@@ -48,6 +48,7 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   const uint32_t required = (UINT32_C(1) << REQUIRED) - 1;
   const uint32_t huge = UINT32_C(1) << HUGE_SIZE | UINT32_C(1) << HUGE_TOTAL | UINT32_C(1) << HUGE_FREE;
   if ((found & required) != required || ((found & huge) != 0 && (found & huge) != huge)) return false;
+  if (value[MEM_TOTAL] == 0) return false;
 
   /* A part of something is at most all of it: some containers' files have more, or a number below zero. Of memory that is taken
    * out of use that would be an alarm. */

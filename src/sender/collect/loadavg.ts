@@ -18,7 +18,9 @@ export function parseLoadavg(text: string): Loadavg | undefined {
   const load1_c = at.hundredths();
   const load5_c = at.eat(' ') ? at.hundredths() : undefined;
   const load15_c = at.eat(' ') ? at.hundredths() : undefined;
-  if (!at.eat(' ') || !at.eatDigits()) return undefined; // The running threads.
+  if (!at.eat(' ')) return undefined;
+  at.eat('-'); // The running threads: some kernels have less than none.
+  if (!at.eatDigits()) return undefined;
   const threads = at.eat('/') ? at.digits() : undefined;
   if (!at.eat(' ')) return undefined;
   at.eat('-'); // The newest pid, as another namespace sees it.

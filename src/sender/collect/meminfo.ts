@@ -74,6 +74,7 @@ export function parseMeminfo(text: string): Meminfo | undefined {
 
   // A part of something is at most all of it: some containers' files have more, or a number below zero.
   const total = kib(text, 'MemTotal:') ?? 0;
+  if (total === 0) return undefined;
   for (const part of PARTS) out[part] = least(out[part], over(total, 1024));
   out.swap_free_mib = least(out.swap_free_mib, out.swap_total_mib);
 
