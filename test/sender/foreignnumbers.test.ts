@@ -3,7 +3,15 @@
 //
 // @seconds 25
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { compileSender, SANITIZED } from '../kit/compiling.js';
+import { PROGRAM } from '../kit/program.js';
+import { readable } from '../kit/tree.js';
 import { type Files, ForeignTrees } from './foreigntrees.js';
 
 const COUNTS = { intr: '5 1', ctxt: '6', btime: '1', processes: '7', procs_running: '1', procs_blocked: '0' };
@@ -51,6 +59,46 @@ t.test('counts below zero in /proc/stat', async t => {
   const { report, said } = await trees.ask();
   t.match(report, { runnable: 2 ** 31 - 1, blocked: 2 ** 31 - 1 });
   t.equal(said, '');
+});
+
+t.test('a running sender says it once, and again when it had worked', async t => {
+  const { root } = new ForeignTrees(t);
+  const path = join(root, 'now', 'proc', 'stat');
+  const text = stat('100 0 0 900 0 0 0 0 0 0', { ctxt: '-8' });
+  const file = openSync(path, 'w+');
+  t.teardown(() => closeSync(file));
+  /** One byte, so that nobody reads half of a change. */
+  const sign = (byte: string) => writeSync(file, byte, text.indexOf('-8'));
+  writeSync(file, text);
+  const options = ['--to', '-', '--name', 'n', '--interval', '100ms', '--proc', join(root, 'now', 'proc')];
+  for (const command of [[compileSender(t, SANITIZED)], [process.execPath, PROGRAM, 'send']]) {
+    const [program = '', ...verb] = command;
+    const child = spawn(program, [...verb, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+    t.teardown(() => child.kill('SIGKILL'));
+    const closed = once(child, 'close');
+    let [said, out] = ['', Buffer.alloc(0)];
+    child.stderr.on('data', more => {
+      said += more;
+    });
+    child.stdout.on('data', more => {
+      out = Buffer.concat([out, more]);
+    });
+    /** Waits for so many reports with this number. */
+    const count = async (ctxt: number, times: number) => {
+      for (let seen = 0; seen < times; out = out.subarray(REPORT_BYTES)) {
+        while (out.length < REPORT_BYTES) await once(child.stdout, 'data');
+        if (readable(out.subarray(0, REPORT_BYTES)).ctxt === ctxt) seen++;
+      }
+    };
+    await count(0, 3);
+    sign('1');
+    await count(18, 2);
+    sign('-');
+    await count(0, 3);
+    child.kill('SIGTERM');
+    await closed;
+    t.equal(said.split(`${path} has a line that is not understood: it is left out\n`).length, 3, program);
+  }
 });
 
 t.test('lines that no kernel writes cost themselves', async t => {
