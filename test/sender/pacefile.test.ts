@@ -235,25 +235,20 @@ t.test('SIGHUP reads its options again', async t => {
 // ---- the verb ----
 
 /**
- * A stand-in for clush, pdsh or ssh: logs its arguments with one write, because several run at once, runs the command
- * here in a shell, and ends with `code`.
+ * A stand-in for clush, pdsh or ssh: logs its arguments, runs the command here in a shell, and ends with `code`. Several
+ * run at once, so each logs to a file of its own: a shell may write one long line in several pieces.
  */
 function standIn(t: Test, name: string, code = 0) {
   const own = folder(t);
   const program = join(own, name);
   const log = join(own, 'log');
+  mkdirSync(log);
   writeFileSync(
     program,
-    `#!/bin/sh\ncall=$(printf '%s\\037' "$@")\nprintf '%s\\n' "$call" >> ${log}\nfor word; do :; done\nsh -c "$word" || exit\nexit ${code}\n`,
+    `#!/bin/sh\nprintf '%s\\037' "$@" > "$(mktemp ${log}/XXXXXX)"\nfor word; do :; done\nsh -c "$word" || exit\nexit ${code}\n`,
     { mode: 0o755 },
   );
-  const calls = () =>
-    existsSync(log)
-      ? readFileSync(log, 'utf8')
-          .split('\n')
-          .slice(0, -1)
-          .map(line => line.split('\x1f').slice(0, -1))
-      : [];
+  const calls = () => readdirSync(log).map(name => readFileSync(join(log, name), 'utf8').split('\x1f').slice(0, -1));
   return { program, calls };
 }
 
