@@ -7,18 +7,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CLOCK, clocks } from '../../src/native/index.js';
 
-/**
- * One look: its time (CLOCK_BOOTTIME), the system call (its number, or `running`), and the CPU time so far; times in
- * ns.
- */
+/** One look: its time (CLOCK_BOOTTIME), the system call (its number, `running`, or `birth`), and the CPU time so far, ns. */
 type Look = [at: number, call: string, cpu: number];
 
 const EVERY_MS = 20;
-/**
- * So many looks in a row are more than a wait for a lock, or for a new child process to begin on a busy machine; what
- * hangs in these tests hangs for seconds.
- */
-const LONG = 25;
+/** So many looks in a row are more than a wait for a lock; what hangs in these tests hangs for seconds. */
+const LONG = 10;
 
 /** The fields of a report. */
 interface Told {
@@ -55,16 +49,20 @@ export class Waits {
     return this.#looks;
   }
 
-  /** The system calls in which it waited for long. */
+  /** The system call in which it mostly waits, for its tick, and then all others in which it waited for long. */
   places(): string[] {
     let [last, row] = ['', 0];
+    const counts = new Map<string, number>();
     const found = new Set<string>();
     for (const [, call] of this.#seen) {
       row = call === last ? row + 1 : 1;
       last = call;
-      if (row === LONG && /^\d+$/.test(call)) found.add(call);
+      if (!isWait(call)) continue;
+      counts.set(call, (counts.get(call) ?? 0) + 1);
+      if (row === LONG) found.add(call);
     }
-    return [...found];
+    const [tick] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+    return [...new Set([...(tick === undefined ? [] : [tick]), ...found])];
   }
 
   /**
@@ -80,21 +78,48 @@ export class Waits {
     for (const [i, [at, call, cpu]] of this.#seen.entries()) {
       const [since, , had] = this.#seen[i - 1] ?? [at, '', cpu];
       if (at < from || since > to) continue;
-      own += call === tick || call === 'running' ? cpu - had : at - since;
+      own += [tick, 'running', 'birth'].includes(call) ? cpu - had : at - since;
     }
     return own < (to - from - report.interval_ms * 1e6) / 2;
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = (name: string) => readFileSync(`/proc/${process.argv[2]}/${name}`, 'utf8');
+const isWait = (call: string) => /^\d+$/.test(call);
+
+/** The kernel's flag of a process that was forked and has not called exec yet. */
+const PF_FORKNOEXEC = 0x40;
+
+/** Looks at a process again and again, until it is told that this is enough. */
+function watch(pid: string): void {
+  /** The words of a file, without the name of the program, which may be several. */
+  const words = (path: string) =>
+    readFileSync(`/proc/${path}`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(/\s+/)
+      .filter(word => word !== '');
+  /** Of what is absent (a child that has ended, a file that this kernel does not have) there is nothing. */
+  const wordsOf = (path: string) => {
+    try {
+      return words(path);
+    } catch {
+      return [];
+    }
+  };
   const looks: Look[] = [];
   const time = new BigUint64Array(3);
+  const look = (): Look => {
+    const [call = ''] = words(`${pid}/syscall`);
+    const cpu = Number(words(`${pid}/schedstat`)[0]);
+    const children = wordsOf(`${pid}/task/${pid}/children`);
+    // The thread that forks waits until its child has called exec. Only the kernel and the C library work in that time,
+    // and the child may have to wait for a CPU.
+    const isBirth = children.some(child => (Number(wordsOf(`${child}/stat`)[6]) & PF_FORKNOEXEC) !== 0);
+    clocks(time);
+    return [Number(time[CLOCK.boot]), isBirth && isWait(call) ? 'birth' : call, cpu];
+  };
   const timer = setInterval(() => {
     try {
-      const [call = '', cpu] = [file('syscall').split(/\s/)[0], file('schedstat').split(' ')[0]];
-      clocks(time);
-      looks.push([Number(time[CLOCK.boot]), call, Number(cpu)]);
+      looks.push(look());
     } catch {
       clearInterval(timer); // it has ended
     }
@@ -106,3 +131,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   });
   process.on('disconnect', () => process.exit());
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) watch(process.argv[2] ?? '');
