@@ -74,6 +74,24 @@ const isStale = ({ marks }: Heard) => marks.includes('slow_stale');
 /** In how many rounds these reports were made. One begins each second, or later on a busy machine. */
 const roundsOf = (reports: readonly Heard[]) => new Set(reports.map(({ slow_boot_ns }) => slow_boot_ns)).size;
 
+/**
+ * How many of these reports should have had a newer round than the report before, and the machine was not the cause: it
+ * is longer overdue than the slow side waited for a CPU since the last one.
+ */
+function missingRounds(reports: readonly Heard[], waits: Waits): number {
+  let missing = 0;
+  const closings = [...new Set(reports.map(({ slow_boot_ns }) => slow_boot_ns))];
+  for (const [i, closed] of closings.entries()) {
+    const next = closings[i + 1] ?? reports.at(-1)?.t_boot_ns ?? closed;
+    const starved = waits.starvedNs(closed, next);
+    const overdue = (at: bigint) => (Number(at - closed - SECOND) - starved) / 1e9;
+    const [, ...again] = reports.filter(({ slow_boot_ns }) => slow_boot_ns === closed);
+    const without = again.filter(({ t_boot_ns }) => overdue(t_boot_ns) > 0).length;
+    missing += Math.min(without, Math.max(0, Math.ceil(overdue(next))));
+  }
+  return missing;
+}
+
 /** The lines that a sender logs about a slow source, only `answers …` or `does not …`. */
 const told = (lines: string[], source: string) =>
   lines
@@ -103,14 +121,16 @@ async function goesOn(t: Test, reports: readonly Heard[], waits: Waits, sets: re
     'none is late, and none was skipped',
   );
   t.ok(
-    heldUp.some(({ marks }) => marks.includes('skipped')) || reports.every(({ missed_ticks }) => missed_ticks === 0),
+    heldUp.some(({ marks }) => marks.includes('skipped')) ||
+      reports.every(({ missed_ticks }) => missed_ticks === first?.missed_ticks),
     'no tick is missed',
   );
   const lost = reports.map(report => sets.filter(set => !report.sets.includes(set)));
   t.same([...new Set(lost.flat())], [], 'the other sources keep their bits');
   // Rounds and reports have the same period, but not the same phase.
-  const rounds = roundsOf(reports);
-  t.ok(rounds >= reports.length - 3 * hanging - 1, `rounds are closed: ${rounds} in ${reports.length} reports`);
+  const [rounds, missing] = [roundsOf(reports), missingRounds(reports, waits)];
+  t.comment(`${rounds} rounds in ${reports.length} reports, ${missing} missing`);
+  t.ok(missing <= 3 * hanging + 1, 'rounds are closed');
 }
 
 t.test('statfs of the scratch', { buffered: true }, async t => {
@@ -230,6 +250,7 @@ t.test(
     const sender = startIn(t, others, ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)]);
     await hearer.next('all is there', report => has(report, ['health', 'power', 'gpu']));
     const waits = await Waits.open(t, sender.pid);
+    const from = hearer.reports.length;
     others.hang('read');
     // The sender in C has threads instead of child processes.
     const goOn = (report: Heard) => (SENDER === '' ? childrenOf(sender.pid).length > 1 : isStale(report));
@@ -241,7 +262,7 @@ t.test(
     if (SENDER === '') t.equal(await sender.exit, 0);
     await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
     t.ok(hearer.last.seq <= seq + 2, 'at once');
-    await goesOn(t, hearer.reports, waits, [], 3);
+    await goesOn(t, hearer.reports.slice(from), waits, [], 3);
     if (SENDER !== '') {
       await until('all else of it has ended', () => statOf(sender.pid)?.state === 'Z');
       others.release();
@@ -326,7 +347,8 @@ t.test('FIFOs in place of files do not hang it', { buffered: true, skip }, async
   const reports = await hearer.more(4);
   // One sensor or port costs itself, and not the others.
   const others = ['temp_hottest', 'fabric'];
-  await goesOn(t, reports, waits, ['stat', 'memory', 'taint', 'energy_cpu', 'root', 'scratch', 'sw_hash', ...others]);
+  const sets = ['stat', 'memory', 'taint', 'energy_cpu', 'root', 'scratch', 'sw_hash', ...others];
+  await goesOn(t, reports, waits, sets, 0);
   t.notOk(reports.some(isStale), 'nothing hangs');
   for (const set of ['load', 'cpus', 'edac', 'health', 'power', 'gpu'])
     t.notOk(
@@ -367,9 +389,9 @@ t.test('nobody reads its log', { buffered: true }, async t => {
     '--to',
     gone,
   ]);
-  await hearer.more(1);
+  await hearer.next('the first round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
   const waits = await Waits.open(t, sender.pid);
-  await goesOn(t, await hearer.more(4), waits, []);
+  await goesOn(t, await hearer.more(4), waits, [], 0);
   sender.child.kill('SIGTERM');
   t.equal(await sender.exit, 0);
   await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));

@@ -1,14 +1,18 @@
 // How a process spends its time, seen by a separate process that does nothing else: the system call in which its first
-// thread waits, and its CPU time. No test of its own: `Waits` starts it as node waits.js PID.
+// thread waits, its CPU time, and how long it and its children waited for a CPU. No test of its own: `Waits` starts it
+// as node waits.js PID.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CLOCK, clocks } from '../../src/native/index.js';
 
-/** One look: its time (CLOCK_BOOTTIME), the system call (its number, `running`, or `birth`), and the CPU time so far, ns. */
-type Look = [at: number, call: string, cpu: number];
+/**
+ * One look: its time (CLOCK_BOOTTIME), the system call (its number, `running`, or `birth`), the CPU time so far, and for
+ * how long its threads and its children were ready so far, and no CPU was free; times in ns.
+ */
+type Look = [at: number, call: string, cpu: number, starved: number];
 
 const EVERY_MS = 20;
 /** So many looks in a row are more than a wait for a lock; what hangs in these tests hangs for seconds. */
@@ -65,6 +69,13 @@ export class Waits {
     return [...new Set([...(tick === undefined ? [] : [tick]), ...found])];
   }
 
+  /** For how long it and its children waited for a CPU between two times; what is not seen counts as nothing. */
+  starvedNs(from: bigint, to: bigint): number {
+    const before = this.#seen.findLast(([at]) => at <= Number(from)) ?? this.#seen[0];
+    const after = this.#seen.find(([at]) => at >= Number(to)) ?? this.#seen.at(-1);
+    return Math.max(0, (after?.[3] ?? 0) - (before?.[3] ?? 0));
+  }
+
   /**
    * Whether the machine delayed a report: since the report before, the process spent less than half of the delay on a
    * CPU or in system calls other than the one in which it waits for its tick.
@@ -105,6 +116,7 @@ function watch(pid: string): void {
       return [];
     }
   };
+  const starved = new Map<string, number>();
   const looks: Look[] = [];
   const time = new BigUint64Array(3);
   const look = (): Look => {
@@ -114,8 +126,15 @@ function watch(pid: string): void {
     // The thread that forks waits until its child has called exec. Only the kernel and the C library work in that time,
     // and the child may have to wait for a CPU.
     const isBirth = children.some(child => (Number(wordsOf(`${child}/stat`)[6]) & PF_FORKNOEXEC) !== 0);
+    for (const task of [...readdirSync(`/proc/${pid}/task`).map(task => `${pid}/task/${task}`), ...children])
+      starved.set(task, Number(wordsOf(`${task}/schedstat`)[1] ?? starved.get(task) ?? 0));
     clocks(time);
-    return [Number(time[CLOCK.boot]), isBirth && isWait(call) ? 'birth' : call, cpu];
+    return [
+      Number(time[CLOCK.boot]),
+      isBirth && isWait(call) ? 'birth' : call,
+      cpu,
+      [...starved.values()].reduce((sum, ns) => sum + ns, 0),
+    ];
   };
   const timer = setInterval(() => {
     try {
