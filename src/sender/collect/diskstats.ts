@@ -1,7 +1,18 @@
 // /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that
 // are not understood: the report tells how many disks are in it.
 
-import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths, times, understood } from './kerneltext.js';
+import {
+  add,
+  type Count,
+  digits,
+  type LeaveOut,
+  less,
+  linesBy,
+  quietly,
+  thousandths,
+  times,
+  understood,
+} from './kerneltext.js';
 
 export interface Disk {
   name: string;
@@ -14,22 +25,20 @@ export interface Disk {
   weightedMs: Count;
 }
 
-function parseLine(line: Cursor): Disk | undefined {
-  // 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5.
-  const [major, minor, name] = [line.count(), line.count(), line.word()];
-  const reads = line.count();
-  line.word();
-  const sectorsRead = line.count();
-  line.word();
-  const writes = line.count();
-  line.word();
-  const sectorsWritten = line.count();
-  line.word();
-  line.blanks();
-  const inflight = line.natural(2 ** 31 - 1, quietly); // Some kernels count requests down once too often.
-  const busyMs = line.count();
-  const weightedMs = line.count();
-  if (major === undefined || minor === undefined || name === '') return undefined;
+/** A line: 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5. See netdev.ts. */
+const LINE =
+  / *(\d+) +(\d+) +([^ \n]+) +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(-?\d+) +(\d+) +(\d+)(?=[ \n])/y;
+
+/** Some kernels count requests down once too often, and write that with a sign or without. */
+function parseInflight(text = ''): Count | undefined {
+  const count = digits(text.replace('-', ''));
+  return count !== undefined && (text.startsWith('-') || count >= 2 ** 31) ? 0 : count;
+}
+
+function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecArray): Disk | undefined {
+  const [reads, sectorsRead, writes, sectorsWritten, , busyMs, weightedMs] = texts.map(digits);
+  const inflight = parseInflight(texts[4]);
+  if (digits(major) === undefined || digits(minor) === undefined) return undefined;
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
   if (busyMs === undefined || weightedMs === undefined) return undefined;
@@ -39,14 +48,7 @@ function parseLine(line: Cursor): Disk | undefined {
 /** All block devices, with partitions. An empty text is a node without any, and not an error. */
 export function parseDiskstats(text: string, leaveOut: LeaveOut = quietly): Disk[] | undefined {
   if (text !== '' && !text.endsWith('\n')) return undefined;
-  const out: (Disk | undefined)[] = [];
-  const line = new Cursor(text);
-  while (line.at < text.length) {
-    const end = text.indexOf('\n', line.at);
-    out.push(parseLine(line));
-    line.at = end + 1;
-  }
-  return understood(out, leaveOut);
+  return understood(linesBy(LINE, text, 0, parseLine), leaveOut);
 }
 
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */

@@ -15,6 +15,25 @@ export function understood<T>(lines: readonly (T | undefined)[], leaveOut: Leave
   return all.length > 0 || lines.length === 0 ? all : undefined;
 }
 
+/**
+ * What `parse` makes of each line from `start` on: of what `line`, a sticky expression, finds at its beginning;
+ * undefined where it finds nothing.
+ */
+export function linesBy<T>(
+  line: RegExp,
+  text: string,
+  start: number,
+  parse: (found: RegExpExecArray) => T | undefined,
+): (T | undefined)[] {
+  const out: (T | undefined)[] = [];
+  for (let at = start; at < text.length; at = text.indexOf('\n', at) + 1) {
+    line.lastIndex = at;
+    const found = line.exec(text);
+    out.push(found === null ? undefined : parse(found));
+  }
+  return out;
+}
+
 const U64_MOST = 0xffffffffffffffffn;
 
 function narrow(value: bigint): Count {
@@ -129,6 +148,11 @@ export class Cursor {
   isAtLineEnd(): boolean {
     return this.text.charCodeAt(this.at) === LINE_END;
   }
+}
+
+/** The number of decimal digits, and nothing else. */
+export function digits(text: string): Count | undefined {
+  return text.length <= EXACT_DIGITS ? Number(text) : u64(text);
 }
 
 /** The number of a token, in decimal digits only. */

@@ -1,7 +1,7 @@
 // /proc/net/dev: traffic of the network interfaces, and their places in the report. Leaves out lines that are not
 // understood: the report tells how many interfaces are in it.
 
-import { add, type Count, Cursor, type LeaveOut, modulo32, quietly, understood } from './kerneltext.js';
+import { add, type Count, digits, type LeaveOut, linesBy, modulo32, quietly, understood } from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
 
 export interface Interface {
@@ -26,28 +26,21 @@ function isName(name: string): boolean {
   return /^[^\s/]{1,15}$/.test(name) && name !== '.' && name !== '..';
 }
 
-/** The present line, which ends at `end`. */
-function parseLine(line: Cursor, end: number): Interface | undefined {
-  // A blank need not follow the colon; before 4.20 a name can have colons, too.
-  const text = line.text.slice(line.at, end);
-  const colon = text.lastIndexOf(':');
-  if (colon === -1) return undefined;
-  const name = text.slice(0, colon).trim();
-  line.at += colon + 1;
-  const rxBytes = line.count();
-  const rxPackets = line.count();
-  const rxErrors = line.count();
-  const rxDrops = line.count();
-  for (let i = 0; i < 4; i++) line.word();
-  const txBytes = line.count();
-  const txPackets = line.count();
-  const txErrors = line.count();
-  const txDrops = line.count();
-  if (!isName(name) || rxBytes === undefined || rxPackets === undefined) return undefined;
+/**
+ * A line: to its last colon, which no blank need follow (before 4.20 a name can have colons, too), the name; then twelve
+ * of its numbers, of which eight count. One expression, because a host of containers has thousands of these lines, and
+ * the engine's own loop is ten times as fast as one of ours.
+ */
+const LINE =
+  /([^\n]*):(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/y;
+
+function parseLine([, name = '', ...texts]: RegExpExecArray): Interface | undefined {
+  const [rxBytes, rxPackets, rxErrors, rxDrops, txBytes, txPackets, txErrors, txDrops] = texts.map(digits);
+  if (!isName(name.trim()) || rxBytes === undefined || rxPackets === undefined) return undefined;
   if (rxErrors === undefined || rxDrops === undefined || txBytes === undefined) return undefined;
   if (txPackets === undefined || txErrors === undefined || txDrops === undefined) return undefined;
   return {
-    name,
+    name: name.trim(),
     rx_bytes: rxBytes,
     tx_bytes: txBytes,
     rx_packets: rxPackets,
@@ -59,16 +52,11 @@ function parseLine(line: Cursor, end: number): Interface | undefined {
 
 /** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
 export function parseNetdev(text: string, leaveOut: LeaveOut = quietly): Interface[] | undefined {
-  if (!text.endsWith('\n')) return undefined;
-  const out: (Interface | undefined)[] = [];
-  const line = new Cursor(text);
-  for (let number = 1; line.at < text.length || number <= 2; number++) {
-    const end = text.indexOf('\n', line.at);
-    if (number > 2) out.push(parseLine(line, end));
-    else if (!text.slice(line.at, end).includes('|')) return undefined;
-    line.at = end + 1;
-  }
-  return understood(out, leaveOut);
+  const first = text.indexOf('\n') + 1;
+  const second = text.indexOf('\n', first) + 1;
+  const isHeading = (from: number, to: number) => text.slice(from, to).includes('|');
+  if (!text.endsWith('\n') || !isHeading(0, first) || !isHeading(first, second)) return undefined;
+  return understood(linesBy(LINE, text, second, parseLine), leaveOut);
 }
 
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
