@@ -271,8 +271,7 @@ export class Collector {
     if (known.isTooMany) this.#manyLinksTold.failed(most);
     else this.#manyLinksTold.works();
     if (links === undefined) return undefined;
-    const counted = interfaces.filter(({ name }) => links.has(name));
-    const { net, net_rest } = arrange(counted, links, mbps);
+    const { net, net_rest } = arrange(interfaces, links, mbps);
     return { net, net_rest: net_rest ?? {} };
   }
 

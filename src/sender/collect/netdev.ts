@@ -62,12 +62,11 @@ export function parseNetdev(text: string, leaveOut: LeaveOut = quietly): Interfa
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 const PLACES = 3;
 
-const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, state: 0 };
-
 /**
- * Puts interfaces into their places: the physical ones, or all but lo where none is physical (a container), in the
- * order of their index. Each entry says in bits 16–31 of its state how many interfaces are in it.
+ * Puts the interfaces that count into their places, in the order of their index. Each entry says in bits 16–31 of its
+ * state how many interfaces are in it.
  *
+ * @param links those that count
  * @param mbps speeds by name, as far as they are known
  */
 export function arrange(
@@ -75,28 +74,35 @@ export function arrange(
   links: Links,
   mbps: ReadonlyMap<string, number> = new Map(),
 ): { net: NetEntry[]; net_rest?: NetEntry } {
-  const linked = interfaces.map(one => ({ one, link: links.get(one.name) ?? UNKNOWN }));
-  const physical = linked.filter(({ link }) => link.physical);
-  const entries = (physical.length > 0 ? physical : linked.filter(({ one }) => one.name !== 'lo'))
-    // Two unknown indices give NaN, which keeps the kernel's order.
-    .sort((a, b) => a.link.index - b.link.index || 0)
-    .map(({ one, link }): NetEntry => ({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }));
-
-  const net = entries.slice(0, PLACES).map(entry => finish(entry, 1));
-  if (entries.length <= PLACES) return { net };
-  const rest = entries.slice(PLACES);
-  const sum = rest.reduce((a, b) => ({
-    name: a.name,
-    rx_bytes: add(a.rx_bytes, b.rx_bytes),
-    tx_bytes: add(a.tx_bytes, b.tx_bytes),
-    rx_packets: add(a.rx_packets, b.rx_packets),
-    tx_packets: add(a.tx_packets, b.tx_packets),
-    errors: add(a.errors, b.errors),
-    drops: add(a.drops, b.drops),
-    mbps: add(a.mbps, b.mbps),
-    state: a.state | b.state,
-  }));
-  return { net, net_rest: finish({ ...sum, name: 'rest' }, rest.length) };
+  // Those without an index come last; these, and those with the same, as the kernel has them.
+  const first: { one: Interface; link: Link }[] = [];
+  const rest: { one: Interface; link: Link }[] = [];
+  for (const one of interfaces) {
+    const link = links.get(one.name);
+    if (link === undefined) continue;
+    let at = first.length;
+    while (at > 0 && (first[at - 1]?.link.index ?? 0) > link.index) at--;
+    if (at === PLACES) rest.push({ one, link });
+    else first.splice(at, 0, { one, link });
+    if (first.length > PLACES) rest.push(...first.splice(PLACES));
+  }
+  const net = first.map(({ one, link }) => finish({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }, 1));
+  if (rest.length === 0) return { net };
+  // Their order does not matter, because they are only added up.
+  const sum = (key: Exclude<keyof Interface, 'name'>) =>
+    rest.reduce<Count>((total, { one }) => add(total, one[key]), 0);
+  const all: NetEntry = {
+    name: 'rest',
+    rx_bytes: sum('rx_bytes'),
+    tx_bytes: sum('tx_bytes'),
+    rx_packets: sum('rx_packets'),
+    tx_packets: sum('tx_packets'),
+    errors: sum('errors'),
+    drops: sum('drops'),
+    mbps: rest.reduce<Count>((total, { one }) => add(total, mbps.get(one.name) ?? 0), 0),
+    state: rest.reduce((bits, { link }) => bits | link.state, 0),
+  };
+  return { net, net_rest: finish(all, rest.length) };
 }
 
 function finish(entry: NetEntry, interfaces: number): NetEntry {

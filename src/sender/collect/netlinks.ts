@@ -11,12 +11,11 @@ import { Known, MOST_LOOKS } from './known.js';
 export interface Link {
   /** Its place in the report's order; infinite if unknown. */
   index: number;
-  /** Whether it has its own device; bridges, veth pairs, VLANs and bond masters have none. */
-  physical: boolean;
   /** Bits of `net_state`. */
   state: number;
 }
 
+/** The interfaces that count, by name. */
 export type Links = ReadonlyMap<string, Link>;
 
 const UP = 1 << bits.net_state.up;
@@ -45,7 +44,7 @@ const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
 /** What /sys/class/net says about an interface. */
 interface Row {
-  /** It has its own device. */
+  /** It has its own; bridges, veth pairs, VLANs and bond masters have none. */
   device: boolean;
   /** Its master has a device, too, and counts its traffic. */
   behind: boolean;
@@ -94,7 +93,7 @@ export class CountedLinks {
       if (told.has(name) || others.has(name)) row.represents = others.has(name);
       const { stacked, index, state } = row.details;
       if (this.#physical > 0 ? row.behind || row.represents : stacked) leftOut.push(name);
-      else links.set(name, { index, physical: this.#physical > 0, state });
+      else links.set(name, { index, state });
     }
     this.leftOut(leftOut);
     return links;
