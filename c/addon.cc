@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,16 +69,13 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   return out;
 }
 
-// readText(fd, most, cut): the text of a file from its beginning, or -errno; of a file that has so many bytes or more the
-// first ones if it may be cut, otherwise -EFBIG. A short read is not the end: a kernel file that is made line by line comes in pieces of a page or so. Little is asked for at first, for of a
-// file of /proc/sys the kernel allocates and clears all that a read asks for.
-Napi::Value ReadText(const Napi::CallbackInfo& info) {
-  const int fd = info[0].As<Napi::Number>().Int32Value();
-  const size_t most = info[1].As<Napi::Number>().Uint32Value();
+// The text of a file from its beginning: readText below. A short read is not the end: a kernel file that is made line by line
+// comes in pieces of a page or so. Little is asked for at first, for of a file of /proc/sys the kernel allocates and clears
+// all that a read asks for.
+Napi::Value TextOf(Napi::Env env, int fd, size_t most, bool cut) {
   constexpr size_t kLeast = 4 << 10, kMost = 64 << 10;
   // Kept, so that a report allocates nothing; a thread has its own, because an addon is loaded once for all of them.
   static thread_local std::vector<char> text;
-  const bool cut = info[2].As<Napi::Boolean>().Value();
   size_t length = 0, ask = kLeast;
   while (length < most) {
     const size_t want = std::min(ask, most - length);
@@ -85,12 +83,28 @@ Napi::Value ReadText(const Napi::CallbackInfo& info) {
     const ssize_t got = pread(fd, text.data() + length, want, static_cast<off_t>(length));
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Napi::Number::New(info.Env(), -errno);
+    if (got < 0) return Napi::Number::New(env, -errno);
     length += static_cast<size_t>(got);
     ask = static_cast<size_t>(got) == ask ? std::min(ask * 4, kMost) : kLeast;
   }
-  if (length == most && !cut) return Napi::Number::New(info.Env(), -EFBIG);
-  return Napi::String::New(info.Env(), text.data(), length);
+  if (length == most && !cut) return Napi::Number::New(env, -EFBIG);
+  return Napi::String::New(env, text.data(), length);
+}
+
+// readText(file, most, cut): the text of an open file, or of the regular file at a path, or -errno; of a file that has so many
+// bytes or more the first ones if it may be cut, otherwise -EFBIG. A FIFO does not hang it.
+Napi::Value ReadText(const Napi::CallbackInfo& info) {
+  const size_t most = info[1].As<Napi::Number>().Uint32Value();
+  const bool cut = info[2].As<Napi::Boolean>().Value();
+  if (info[0].IsNumber()) return TextOf(info.Env(), info[0].As<Napi::Number>().Int32Value(), most, cut);
+  const std::string path = info[0].As<Napi::String>();
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return Napi::Number::New(info.Env(), -errno);
+  struct stat stats;
+  const bool is_file = fstat(fd, &stats) == 0 && S_ISREG(stats.st_mode);
+  const Napi::Value text = is_file ? TextOf(info.Env(), fd, most, cut) : Napi::Number::New(info.Env(), -EINVAL);
+  close(fd);
+  return text;
 }
 
 // unread(fd): how many bytes the kernel keeps of what was written to a TCP socket because the peer has not taken them; 0 if

@@ -372,7 +372,7 @@ export interface ClockState {
 interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
-  readText(fd: number, most: number, cut: boolean): string | number;
+  readText(file: number | string, most: number, cut: boolean): string | number;
   unread(fd: number): number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
@@ -429,7 +429,7 @@ export const clocks = native.clocks;
 export const adjtimex = native.adjtimex;
 
 /**
- * The text of a file from its beginning, or a negative error number. Of a file that has `most` bytes or more: the first
+ * The text of an open file from its beginning, or of the regular file at a path, or a negative error number. Of a file that has `most` bytes or more: the first
  * ones if it may be `cut`, otherwise -EFBIG. Bytes that are not UTF-8 become U+FFFD.
  */
 export const readText = native.readText;

@@ -64,7 +64,7 @@ export class KernelFile {
 
   /** The whole text; undefined after any error. */
   read(most = MOST_BYTES): string | undefined {
-    const text = this.#text(most, false);
+    const text = this.#text(most);
     if (text !== undefined) this.#once.works();
     return text;
   }
@@ -74,7 +74,7 @@ export class KernelFile {
    * again. Undefined if the file cannot be read or the parser refuses it. It may leave out lines, and says so.
    */
   parse<T>(parser: (text: string, leaveOut: () => void) => T | undefined, most = MOST_BYTES): Readonly<T> | undefined {
-    const text = this.#text(most, false);
+    const text = this.#text(most);
     if (text === undefined) return undefined;
     if (this.#last?.text !== text || this.#last.parser !== parser) {
       let isWhole = true;
@@ -94,11 +94,6 @@ export class KernelFile {
     return parsed;
   }
 
-  /** At most the first `bytes` of the text, for very long files; undefined after any error. */
-  head(bytes: number): string | undefined {
-    return this.#text(bytes, true);
-  }
-
   close(): void {
     if (this.#fd === -1) return;
     try {
@@ -109,7 +104,7 @@ export class KernelFile {
     this.#fd = -1;
   }
 
-  #text(most: number, cut: boolean): string | undefined {
+  #text(most: number): string | undefined {
     if (this.#absentFor > 0) {
       this.#absentFor--;
       return undefined;
@@ -122,7 +117,7 @@ export class KernelFile {
     try {
       if (this.#fd === -1) this.#open();
       // UTF-8, because names in the file go into the report with the bytes that the kernel gave.
-      const text = readText(this.#fd, most, cut);
+      const text = readText(this.#fd, most, false);
       if (typeof text === 'string') return text;
       const name = getSystemErrorName(text);
       throw new Error(name === 'EFBIG' ? `larger than ${most} bytes` : name);
@@ -142,12 +137,10 @@ export class KernelFile {
 }
 
 /**
- * The text, or its first `most` bytes, of a file that is read rarely: it is opened and closed at once. Undefined after
- * any error.
+ * The text, or its first `most` bytes, of a regular file that is read rarely: it is opened and closed at once. Undefined
+ * after any error.
  */
 export function readOnce(path: string, most?: number): string | undefined {
-  const file = new KernelFile(path);
-  const text = most === undefined ? file.read(MOST_SMALL) : file.head(most);
-  file.close();
-  return text;
+  const text = readText(path, most ?? MOST_SMALL, most !== undefined);
+  return typeof text === 'string' ? text : undefined;
 }

@@ -61,6 +61,7 @@ void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned
   if (changed || known->doubles) carry(known, now, now_bytes, count);
   if (++known->tick == 0) known->tick = 1;
   known->room = known->is_fresh ? UINT32_MAX : MOST_LOOKS;
+  known->again = MOST_AGAIN;
   known->is_fresh = false;
   if (changed) known->is_whole = false;
   if ((changed || known->left == 0) && known->at == UINT32_MAX) {
@@ -82,8 +83,9 @@ bool known_next(struct known *known, unsigned *at) {
     return known->room > 0 && take(known, *at);
   }
   known->is_whole = true;
-  for (; known->at < known->count && known->room > 0; known->at++) {
+  for (; known->at < known->count && known->room > 0 && known->again > 0; known->at++) {
     if (known_row(known, *at = known->at)->looked == known->tick) continue;
+    known->again--;
     return take(known, *at);
   }
   if (known->at >= known->count) known->at = UINT32_MAX;

@@ -7,6 +7,8 @@
 
 /* Names that are looked at in one tick; all of them in the first one, before which there is no report. */
 #define MOST_LOOKS 256u
+/* So many of them are others than new ones. */
+#define MOST_AGAIN 64u
 
 /* The beginning of each row. */
 struct known_name {
@@ -20,7 +22,7 @@ struct known {
   unsigned count;
   uint64_t names;      /* the fingerprint of all of them */
   unsigned left, at;   /* ticks to the next pass over all names; the place of this one, UINT32_MAX at its end */
-  unsigned room;       /* looks that are left in this tick */
+  unsigned room, again; /* looks that are left in this tick; those at others than new names */
   uint32_t tick;
   bool doubles;        /* a name occurs twice */
   bool is_whole;       /* each name was looked at; set by known_next() */

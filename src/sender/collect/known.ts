@@ -6,6 +6,8 @@ import { sameNames } from './kerneltext.js';
 
 /** Names that are looked at in one tick; all of them in the first one, before which there is no report. */
 export const MOST_LOOKS = 256;
+/** So many of them are others than new ones. */
+const MOST_AGAIN = 64;
 /** A pass over all names begins when they have changed, and after so many ticks. */
 const SELDOM = 10;
 
@@ -44,7 +46,8 @@ export class Known<T> {
       else if (due.size < most) due.add(name);
       else return due;
     }
-    for (; this.#at < this.#names.length && due.size < most; this.#at++) due.add(this.#names[this.#at] ?? '');
+    const end = Math.min(most, due.size + MOST_AGAIN);
+    for (; this.#at < this.#names.length && due.size < end; this.#at++) due.add(this.#names[this.#at] ?? '');
     if (this.#at >= this.#names.length) this.#at = Number.POSITIVE_INFINITY;
     return due;
   }
