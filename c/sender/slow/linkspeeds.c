@@ -26,16 +26,18 @@ static uint64_t take_adapter(struct reading *now, bool *is_part_of_it) {
   return *is_part_of_it || !leaf_exists(now, "/master/device") ? adapter : 0;
 }
 
-/* A part is left out only if the adapter's own interface counts. */
-static void leave_out_parts(struct speed *speeds, uint64_t *adapters, unsigned count) {
+/* A part is left out only if the adapter's own interface counts. Returns how many count. */
+static unsigned leave_out_parts(struct speed *speeds, uint64_t *adapters, unsigned count) {
+  unsigned counted = 0;
   for (unsigned i = 0; i < count; i++) {
-    if (!speeds[i].left_out) continue;
     unsigned k = 0;
-    while (k < count && (speeds[k].left_out || adapters[k] != adapters[i])) k++;
-    if (k < count) continue;
+    while (speeds[i].left_out && k < count && (speeds[k].left_out || adapters[k] != adapters[i])) k++;
+    if (speeds[i].left_out && k < count) continue;
+    if (speeds[i].left_out) adapters[i] = 0;
     speeds[i].left_out = false;
-    adapters[i] = 0;
+    counted++;
   }
+  return counted;
 }
 
 static bool too_many_speeds(struct reading *now) {
@@ -55,23 +57,23 @@ void slow_links(struct reading *now) {
   uint64_t *adapters = take_memory(now, all.count * sizeof *adapters);
   if (all.count > BB_MOST_LINKS || speeds == NULL || adapters == NULL) return; /* the sending loop complains */
   path_text(now, "/");
-  unsigned counted = 0;
-  for (unsigned i = 0; i < all.count; i++) {
-    const struct span name = name_at(&all, i);
+  unsigned count = 0, counted = 0;
+  for (; count < all.count && (is_physical || counted <= BB_MOST_SPEEDS); count++) { /* a look into a folder is dear */
+    const struct span name = name_at(&all, count);
+    struct speed *speed = &speeds[count];
+    *speed = (struct speed){.name = fingerprint(FINGERPRINT, name)};
     const size_t dir = path_add(now, name);
-    speeds[i] = (struct speed){.name = fingerprint(FINGERPRINT, name)};
-    if (is_physical) adapters[i] = take_adapter(now, &speeds[i].left_out);
-    else speeds[i].left_out = is_stacked(now->world->sys, name);
+    if (is_physical) adapters[count] = take_adapter(now, &speed->left_out);
+    else counted += !(speed->left_out = is_stacked(now->world->sys, name));
     path_cut(now, dir);
   }
-  if (is_physical) leave_out_parts(speeds, adapters, all.count);
-  for (unsigned i = 0; i < all.count; i++) counted += !speeds[i].left_out;
+  if (is_physical) counted = leave_out_parts(speeds, adapters, count);
   const bool is_asked = counted <= BB_MOST_SPEEDS || too_many_speeds(now);
-  for (unsigned i = 0; i < all.count && is_asked; i++) {
+  for (unsigned i = 0; i < count && is_asked; i++) {
     struct span text;
     const size_t dir = path_add(now, name_at(&all, i));
     if (!speeds[i].left_out && leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &speeds[i].mbps);
     path_cut(now, dir);
   }
-  now->speeds = (struct speeds){all.count, speeds, sizeof *speeds};
+  now->speeds = (struct speeds){count, speeds, sizeof *speeds};
 }

@@ -10,22 +10,24 @@ export const links: SlowSource = {
   read({ sys }) {
     const now = new Reading();
     const { most } = constants;
-    const all = names(`${sys}/class/net`, /./);
+    const all = names(`${sys}/class/net`, /./).filter(name => name !== 'lo');
     const physical = withDevice(sys, all);
-    const wanted = physical.length > 0 ? physical : all.filter(name => name !== 'lo');
+    const isPhysical = physical.length > 0;
     const tooMany = () => now.tooMany(most.speeds, 'network interfaces with a speed');
-    if (wanted.length > most.links) {
-      if (physical.length === 0) tooMany(); // Else the sending loop complains.
+    if ((isPhysical ? physical : all).length > most.links) {
+      if (!isPhysical) tooMany(); // Else the sending loop complains.
       return now.done();
     }
-    const leftOut = new Set(
-      physical.length > 0 ? readRepresentors(sys, wanted) : wanted.filter(name => isStacked(sys, name)),
-    );
-    const counted = wanted.filter(name => !leftOut.has(name));
+    const leftOut = new Set(readRepresentors(sys, physical));
+    const counted = physical.filter(name => !leftOut.has(name));
+    for (const name of isPhysical ? [] : all) {
+      if (counted.length > most.speeds) break; // A look into a folder is dear.
+      if (!isStacked(sys, name)) counted.push(name);
+    }
     const isAsked = counted.length <= most.speeds;
     if (!isAsked) tooMany();
     const mbps = new Map(counted.map(name => [name, isAsked ? readSpeed(sys, name) : 0]));
-    if (wanted.length > 0) now.detail({ mbps, ...(leftOut.size > 0 && { leftOut }) });
+    if (all.length > 0) now.detail({ mbps, ...(leftOut.size > 0 && { leftOut }) });
     return now.done();
   },
 };
