@@ -111,7 +111,7 @@ bool parse_address(struct span text, struct address *address, struct words *why)
     copy(address->host, host);
     return !eat(&port, SPAN(":")) || parse_port(port, text, &address->port, why);
   }
-  if (memchr(text.at, ',', text.len) != NULL) return refuse(why, text, " are several; write the option once for each");
+  if (find_char(text, ',') != NULL) return refuse(why, text, " are several; write the option once for each");
   struct span left = text, host, port;
   next_part(&left, ':', &host);
   const bool has_port = next_part(&left, ':', &port);
