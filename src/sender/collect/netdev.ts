@@ -76,21 +76,24 @@ export function arrange(
 ): { net: NetEntry[]; net_rest?: NetEntry } {
   // Those without an index come last; these, and those with the same, as the kernel has them.
   const first: { one: Interface; link: Link }[] = [];
-  const rest: { one: Interface; link: Link }[] = [];
+  const rest: Interface[] = [];
+  let restState = 0;
   for (const one of interfaces) {
     const link = links.get(one.name);
     if (link === undefined) continue;
     let at = first.length;
     while (at > 0 && (first[at - 1]?.link.index ?? 0) > link.index) at--;
-    if (at === PLACES) rest.push({ one, link });
-    else first.splice(at, 0, { one, link });
-    if (first.length > PLACES) rest.push(...first.splice(PLACES));
+    if (at < PLACES) first.splice(at, 0, { one, link });
+    const last = at < PLACES ? first[PLACES] : { one, link };
+    if (last === undefined) continue;
+    first.length = PLACES;
+    rest.push(last.one);
+    restState |= last.link.state;
   }
   const net = first.map(({ one, link }) => finish({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }, 1));
   if (rest.length === 0) return { net };
   // Their order does not matter, because they are only added up.
-  const sum = (key: Exclude<keyof Interface, 'name'>) =>
-    rest.reduce<Count>((total, { one }) => add(total, one[key]), 0);
+  const sum = (key: Exclude<keyof Interface, 'name'>) => rest.reduce<Count>((total, one) => add(total, one[key]), 0);
   const all: NetEntry = {
     name: 'rest',
     rx_bytes: sum('rx_bytes'),
@@ -99,8 +102,8 @@ export function arrange(
     tx_packets: sum('tx_packets'),
     errors: sum('errors'),
     drops: sum('drops'),
-    mbps: rest.reduce<Count>((total, { one }) => add(total, mbps.get(one.name) ?? 0), 0),
-    state: rest.reduce((bits, { link }) => bits | link.state, 0),
+    mbps: rest.reduce<Count>((total, { name }) => add(total, mbps.get(name) ?? 0), 0),
+    state: restState,
   };
   return { net, net_rest: finish(all, rest.length) };
 }

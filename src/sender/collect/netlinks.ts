@@ -51,7 +51,7 @@ interface Row {
   /** It stands for a part of an adapter that counts its traffic. */
   represents: boolean;
   /** Undefined: not looked at. `stacked`: on others of this namespace, which count its traffic. */
-  details?: { stacked: boolean; index: number; state: number };
+  details?: Link & { stacked: boolean };
 }
 
 /** Names in a message. */
@@ -91,9 +91,8 @@ export class CountedLinks {
       const row = this.#known.rows.get(name);
       if (row?.details === undefined || !this.#mayCount(name, row)) continue;
       if (told.has(name) || others.has(name)) row.represents = others.has(name);
-      const { stacked, index, state } = row.details;
-      if (this.#physical > 0 ? row.behind || row.represents : stacked) leftOut.push(name);
-      else links.set(name, { index, state });
+      if (this.#physical > 0 ? row.behind || row.represents : row.details.stacked) leftOut.push(name);
+      else links.set(name, row.details);
     }
     this.leftOut(leftOut);
     return links;
