@@ -1,10 +1,11 @@
 // The file in which the Slurm reader leaves Slurm's answers for programs that show them: its format, and how it is
 // read. Never asks Slurm, and never waits.
 
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../common/durations.js';
+import { expand } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 
 export const SCHEMA = 1;
@@ -128,6 +129,62 @@ function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
   return nothing(oneLine(message));
 }
 
+/** What the values of an object are; one whose key ends with `?` may be absent. */
+const shape = (types: Readonly<Record<string, 'string' | 'number'>>) =>
+  Object.entries(types).map(([key, type]) => ({ key: key.replace('?', ''), type, isNeeded: !key.endsWith('?') }));
+
+type Shape = ReturnType<typeof shape>;
+
+const NODE = shape({
+  ...{ name: 'string', 'host?': 'string', state: 'string', cpus: 'number', 'cpus_used?': 'number' },
+  ...{ 'memory_mib?': 'number', 'memory_used_mib?': 'number', 'gpus?': 'number', 'gpus_used?': 'number' },
+  ...{ 'reason?': 'string', 'reason_by?': 'string', 'reason_s?': 'number' },
+});
+const JOB = shape({
+  ...{ id: 'string', state: 'string', user: 'string', partition: 'string', nodes: 'string', name: 'string' },
+  ...{ cpus: 'number', 'start_s?': 'number' },
+});
+const ANSWER = shape({ 'time_ms?': 'number', 'mono_ms?': 'number', 'error?': 'string' });
+const DIFFERENCE = shape({ kind: 'string', node: 'string', slurm: 'string', since_ms: 'number' });
+const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
+const STATE = shape({ cluster: 'string', version: 'string', private_data: 'string', 'user?': 'string' });
+
+function fits(value: unknown, shape: Shape): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const row = value as Readonly<Record<string, unknown>>;
+  return shape.every(({ key, type, isNeeded }) =>
+    isNeeded || row[key] !== undefined ? typeof row[key] === type : true,
+  );
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+
+function isHostList(text: string): boolean {
+  try {
+    return expand(text, undefined, 'any').length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
+function isWhole(state: State): boolean {
+  const { nodes, jobs, names, differences, saw_more } = state;
+  return (
+    [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
+    nodes.list.every(node => fits(node, NODE)) &&
+    jobs.list.every(job => fits(job, JOB) && isHostList(job.nodes)) &&
+    fits(names, []) &&
+    Object.values(names).every(isText) &&
+    Array.isArray(differences) &&
+    differences.every(
+      row => fits(row, DIFFERENCE) && (row.jobs === undefined || (Array.isArray(row.jobs) && row.jobs.every(isText))),
+    ) &&
+    (saw_more === undefined || fits(saw_more, SIGHT)) &&
+    fits(state, STATE)
+  );
+}
+
 function parseState(path: string, text: string): Found {
   let state: State | undefined;
   try {
@@ -139,11 +196,20 @@ function parseState(path: string, text: string): Found {
     return nothing(`${oneLine(path)} is of another version; restart beoboard slurm, so that both are of one`);
   if (!Array.isArray(state.nodes?.list) || !Array.isArray(state.jobs?.list))
     return nothing(`${oneLine(path)} has no nodes and jobs; see what beoboard slurm says`);
+  if (!isWhole(state)) return nothing(`${oneLine(path)} holds what no reader writes; see what beoboard slurm says`);
   return { state };
 }
 
 /** Opens it without waiting: if it is a FIFO, nobody may ever write into it. */
-const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** A million nodes and as many jobs have less. */
+const MOST_BYTES = 256 << 20;
+
+/** What is no file of a reader's must not take the memory of those who read it; undefined: it may be one. */
+function objectionTo(path: string, stats: Stats): Found | undefined {
+  if (stats.isFile() && stats.size <= MOST_BYTES) return undefined;
+  return nothing(`${oneLine(path)} is ${stats.isFile() ? 'too large' : 'no plain file'}; see what beoboard slurm says`);
+}
 
 /** Reads the file of that folder. */
 export function readState(folder: string): Found {
@@ -151,7 +217,7 @@ export function readState(folder: string): Found {
   try {
     const fd = openSync(path, AT_ONCE);
     try {
-      return parseState(path, readFileSync(fd, 'utf8'));
+      return objectionTo(path, fstatSync(fd)) ?? parseState(path, readFileSync(fd, 'utf8'));
     } finally {
       closeSync(fd);
     }
@@ -197,7 +263,7 @@ export class StateFollower {
       if (which !== this.#which) {
         const file = await open(this.#path, AT_ONCE);
         try {
-          found = parseState(this.#path, await file.readFile('utf8'));
+          found = objectionTo(this.#path, await file.stat()) ?? parseState(this.#path, await file.readFile('utf8'));
         } finally {
           await file.close();
         }

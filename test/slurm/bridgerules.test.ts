@@ -2,6 +2,7 @@
 // administrator's settings, Slurm and the board. Then the same over time, in a cluster in memory: restarts, kills in
 // the middle of an act, and an administrator who intervenes.
 
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -1111,6 +1112,16 @@ t.test('what --status tells', async t => {
     statusLines(statusOf(undefined, new Ledger(), []), 0).join('\n'),
     /^No enforcing bridge is running.*\nIt has drained no nodes\.$/,
   );
+});
+
+t.test('--status waits for nobody', async t => {
+  const path = folder(t);
+  for (const name of ['status', 'journal']) {
+    execFileSync('mkfifo', [join(path, name)]);
+    const answer = await run(['bridge', '--status', '--journal', path]);
+    if (name === 'status') t.match(answer, { code: 1, stdout: /^No enforcing bridge is running/ });
+    else t.match(answer, { code: 1, stderr: /journal: is no plain file; move it away\n$/ });
+  }
 });
 
 t.test('an incident has one number, wherever it is shown', async t => {

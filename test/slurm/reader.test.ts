@@ -2,13 +2,31 @@
 // are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
 // the board.
 
-import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
 import { replaceFile } from '../../src/slurm/folder.js';
-import { monotonicMs, readState, type State, stateText, stateTrouble } from '../../src/slurm/statefile.js';
+import {
+  monotonicMs,
+  readState,
+  type State,
+  StateFollower,
+  stateText,
+  stateTrouble,
+} from '../../src/slurm/statefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
@@ -120,6 +138,47 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   ] as const) {
     put(text);
     t.match(readState(path), { why: said }, text);
+  }
+  const node = { name: 'n1', state: 'IDLE', cpus: 4 };
+  const job = { id: '4', state: 'RUNNING', user: 'u', partition: 'p', cpus: 4, nodes: 'n1', name: 'x' };
+  const difference = { kind: 'live_down', node: 'n1', slurm: 'DOWN', since_ms: 1 };
+  const filled = { nodes: { list: [node] }, jobs: { list: [job] }, names: { N2: 'n2' }, differences: [difference] };
+  put(JSON.stringify({ ...STATE, ...filled }));
+  t.match(readState(path), { state: filled });
+  for (const wrong of [
+    { nodes: { list: [null] } },
+    { nodes: { list: [{ ...node, name: undefined }] } },
+    { nodes: { list: [{ ...node, cpus: 'x' }] } },
+    { nodes: { list: [{ ...node, reason: {} }] } },
+    { nodes: { list: [], error: 5 } },
+    { jobs: { list: [{ ...job, partition: undefined }] } },
+    { jobs: { list: [{ ...job, nodes: 'n[1-' }] } },
+    { jobs: { list: [{ ...job, nodes: '' }] } },
+    { names: null },
+    { names: { n1: 5 } },
+    { differences: 5 },
+    { differences: [{ ...difference, jobs: '4' }] },
+    { saw_more: {} },
+    { private_data: 5 },
+  ]) {
+    put(JSON.stringify({ ...STATE, ...filled, ...wrong }));
+    t.match(readState(path), { why: /holds what no reader writes/ }, JSON.stringify(wrong));
+  }
+  // Who breaks into the reader must not take the memory of those who show its file, nor keep them waiting.
+  for (const [make, said] of [
+    [(place: string) => symlinkSync('/dev/zero', place), /is no plain file; see/],
+    [(place: string) => execFileSync('mkfifo', [place]), /is no plain file; see/],
+    [(place: string) => truncateSync(place, 1 << 29), /is too large; see/],
+  ] as const) {
+    rmSync(join(path, 'state'));
+    if (said.source.includes('large')) put('');
+    make(join(path, 'state'));
+    t.match(readState(path), { why: said });
+    const { found } = await new Promise<StateFollower>(resolve => {
+      const follower: StateFollower = new StateFollower(path, () => resolve(follower));
+      t.match(follower.found, { why: /its file is being read$/ });
+    });
+    t.match(found, { why: said });
   }
   rmSync(join(path, 'state'));
   t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm\.md\)$/ });

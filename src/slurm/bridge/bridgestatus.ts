@@ -1,10 +1,9 @@
 // The output of `beoboard bridge --status`: from the file that a running bridge writes after each tick, and from its
 // journal.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration } from '../../common/durations.js';
-import { oneLine } from '../../common/text.js';
+import { oneLine, readText } from '../../common/text.js';
 import { brakeText, type Count } from './massbrake.js';
 import type { Act, BrakeState, Claim, Ledger, Timed } from './ownership.js';
 import type { Outcome } from './tick.js';
@@ -34,7 +33,7 @@ function isAlive(pid: number): boolean {
 /** The last tick of a running bridge; undefined: none runs. */
 export function lastTick(folder: string, monoMs: number): LastTick | undefined {
   try {
-    const last = JSON.parse(readFileSync(join(folder, STATUS), 'utf8')) as LastTick;
+    const last = JSON.parse(readText(join(folder, STATUS))) as LastTick;
     // A file of an earlier boot lies in the future, or its process id belongs to another process now.
     return isAlive(last.pid) && monoMs >= last.mono_ms && monoMs < last.next_ms + PATIENCE_MS ? last : undefined;
   } catch {

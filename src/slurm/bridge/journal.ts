@@ -134,7 +134,9 @@ export function readJournal(folder: string): ReturnType<typeof readLines> | unde
   const path = join(folder, NAME);
   let text: string;
   try {
-    if (statSync(path).size > MOST_BYTES) throw failure(path, 'is too large; move it away');
+    const stats = statSync(path);
+    if (!stats.isFile()) throw failure(path, 'is no plain file; move it away');
+    if (stats.size > MOST_BYTES) throw failure(path, 'is too large; move it away');
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Failure) throw error;
