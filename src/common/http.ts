@@ -250,11 +250,11 @@ export class HttpServer {
   /**
    * Whether a page of another site may have caused the request. Browsers say so in Sec-Fetch-Site, but not to a server
    * that has a name and no TLS, and there a request for an image may say nothing at all: then it needs what only our
-   * own pages have.
+   * own pages have. So it does from a page of the same site, which another port or another machine of the domain serves.
    */
   #isForeign(headers: IncomingMessage['headers'], query: URLSearchParams): boolean {
     const site = headers['sec-fetch-site'];
-    if (site !== undefined) return site === 'cross-site';
+    if (site !== undefined && site !== 'same-site') return site === 'cross-site';
     const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
     return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
   }

@@ -103,6 +103,11 @@ t.test('who may ask', async t => {
     t.equal((await ask(`${url}api/v1/${path}`, agent)).status, 403, path);
   for (const path of ['', 'page.js', 'page.css']) t.equal((await ask(`${url}${path}`, agent)).status, 200, path);
   t.equal((await ask(`${url}api/v1/nodes`, { ...agent, 'x-beoboard-page': '1' })).status, 200, 'our page');
+  // Another port of this machine, or another machine of its domain, is of the same site and not of the same origin.
+  const beside = { ...agent, 'sec-fetch-site': 'same-site' };
+  t.equal((await ask(`${url}api/v1/nodes`, beside)).status, 403, 'a page beside ours');
+  t.equal((await ask(`${url}api/v1/nodes`, { ...beside, 'x-beoboard-page': '1' })).status, 200);
+  t.equal((await ask(`${url}api/v1/nodes`, { ...agent, 'sec-fetch-site': 'same-origin' })).status, 200);
   t.equal((await ask(`${url}api/v1/nodes`, { 'user-agent': 'curl/7.88.1' })).status, 200, 'a program');
 });
 
