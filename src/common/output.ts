@@ -17,7 +17,7 @@ function write(piece: string | Uint8Array): Promise<void> {
 }
 
 /** Our own colours, line ends and tabs, and whatever else would control a terminal. */
-const COLOUR = /(\x1b\[[\d;]*m|[\n\t]+)/;
+const COLOUR = /(\x1b\[[\d;]*m|(?:\r?\n|\t)+)/;
 
 /**
  * Pieces for a terminal. Formats such as Prometheus' hold texts of others as they are, which programs want; on a
@@ -26,7 +26,7 @@ const COLOUR = /(\x1b\[[\d;]*m|[\n\t]+)/;
 export function* visible(pieces: Iterable<string | Uint8Array>): Generator<string> {
   const decoder = new StringDecoder('utf8');
   for (const piece of pieces) {
-    const ours = typeof piece === 'string' ? COLOUR : /([\n\t]+)/;
+    const ours = typeof piece === 'string' ? COLOUR : /((?:\r?\n|\t)+)/;
     const text = typeof piece === 'string' ? piece : decoder.write(Buffer.from(piece));
     yield text
       .split(ours)

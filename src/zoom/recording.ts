@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, UsageError } from '../common/failure.js';
+import { oneLine } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
 import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 
@@ -57,7 +58,7 @@ export class Recorder {
   static #refusal(file: string, { code, message }: NodeJS.ErrnoException): UsageError {
     return new UsageError(
       'zoom',
-      code === 'EEXIST' ? `--record: ${file} is there already; name a new file` : `--record: ${message}`,
+      `--record: ${oneLine(code === 'EEXIST' ? `${file} is there already; name a new file` : message)}`,
     );
   }
 
@@ -198,7 +199,7 @@ async function* lines(handle: FileHandle, parser: RecordingParser): AsyncGenerat
 /** Opens the file; it must be readable without waiting for a writer. Throws a UsageError. */
 async function openFile(file: string): Promise<FileHandle> {
   const refuse = (why: string) =>
-    new UsageError('zoom', `--play: cannot read ${file}: ${why}; give a file that --record has written`);
+    new UsageError('zoom', `--play: cannot read ${oneLine(file)}: ${why}; give a file that --record has written`);
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(error => {
     throw refuse((error as NodeJS.ErrnoException).code ?? 'it cannot be opened');
   });

@@ -245,6 +245,8 @@ t.test('pieces for a terminal', t => {
     [...visible([first, last, '\x1b[1;31mx\x1b[0m\x1b[2J', Buffer.from([0xe2])])],
     ['a', '\\u{202e}b\n\\u{1b}[1m', '\x1b[1;31mx\x1b[0m\\u{1b}[2J', '', '\ufffd'],
   );
+  // The line ends of CSV, and no other carriage return.
+  t.strictSame([...visible(['a\r\n\rb', Buffer.from('a\r\n\t\r\nb\r')])], ['a\r\n\\u{d}b', 'a\r\n\t\r\nb\\u{d}', '']);
   t.end();
 });
 

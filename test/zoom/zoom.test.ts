@@ -262,6 +262,11 @@ t.test('a recording that is not a plain file', async t => {
       code: 2,
       stderr: `beoboard zoom: --play: cannot read ${file}: it is not a plain file; give a file that --record has written\n`,
     });
+  const steering = await run(['zoom', '--play', `${fifo}\x1b[2J`, '--csv']);
+  t.equal(
+    steering.stderr,
+    `beoboard zoom: --play: cannot read ${fifo}\\u{1b}[2J: ENOENT; give a file that --record has written\n`,
+  );
 });
 
 t.test('answers that would take much memory', async t => {
