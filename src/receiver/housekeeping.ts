@@ -143,7 +143,7 @@ const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {
     ' (no signature, or a weaker one than --require or an earlier report of the name; see --key-file on the nodes)',
   key_id: ' (signed with a key that is not in --key-file)',
   tag: ' (signed with another key under the same number, or forged)',
-  clock: ' (the wall clock of a node is off by more than --clock-window)',
+  clock: ' (the wall clock of a node is off by more than --clock-window, or somebody sends recordings)',
   stranger: ' (not in --nodes)',
   full: ' (give a higher --capacity)',
   rival: ' (two senders with one name?)',

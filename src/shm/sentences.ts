@@ -277,6 +277,9 @@ export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offse
   return meaning === undefined ? reason : `${reason} (${meaning})`;
 }
 
+/** The reason `clock` where it is not known how far the clock is off. */
+export const CLOCK_UNMEASURED = 'a wall clock that is off, or a recording';
+
 /** A rejection younger than this describes the present. */
 export const LATELY_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { json } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT } from '../shm/ailments.js';
 import { unknownText } from '../shm/reader.js';
-import { countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
+import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
 import type { Happening, Standing } from './changes.js';
 import type { Painter } from './style.js';
 
@@ -21,9 +21,8 @@ function standingText({ nodes, states, ailing }: Standing): string {
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
-/** Why a datagram was rejected. How far its clock is off is not known here. */
-const refusedFor = (reason = '') =>
-  reason === 'clock' ? 'its wall clock is off' : reasonText({ reason, offsetUs: 0 });
+/** Why a datagram was rejected. */
+const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
 /** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
 function nodeText(happening: Happening & { node?: string | undefined }, { state }: Painter): string | undefined {

@@ -9,6 +9,7 @@ import { enums } from '../layout/layout.gen.js';
 import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import {
+  CLOCK_UNMEASURED,
   distanceText,
   isInPieces,
   LATELY_MS,
@@ -151,8 +152,7 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
   if (signature !== undefined)
     return `${source.address} sends ${signature[0]}${claimText(snapshot, source)}, ${often}: ${signature[1]}`;
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
-  // How far its clock is off is not known here.
-  const why = reason === 'clock' ? 'its wall clock is off' : reasonText({ reason, offsetUs: 0 });
+  const why = reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
   return `reports of ${source.address}${who} are rejected: ${why}, ${often}`;
 }
 

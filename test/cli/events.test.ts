@@ -327,7 +327,7 @@ t.test('lines: equal events of several nodes are one line', async t => {
       'n5 said goodbye',
       'n9 rejected: rival (another run or boot of that name is live)',
       'a datagram was rejected: size',
-      'n9 rejected: its wall clock is off',
+      'n9 rejected: a wall clock that is off, or a recording',
       'eth0 is down: nothing is heard from the nodes behind it',
       'eth0 is up',
       'eth0 is dark: all 30 nodes behind it fell silent together; a switch or this master is more likely at fault',
