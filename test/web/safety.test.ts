@@ -111,6 +111,33 @@ t.test('who may ask', async t => {
   t.equal((await ask(`${url}api/v1/nodes`, { 'user-agent': 'curl/7.88.1' })).status, 200, 'a program');
 });
 
+t.test("only the exporter's own token makes a browser's request its own", async t => {
+  const { ready } = start(t, ['prometheus', '--board', aBoard(t), '--listen', '127.0.0.1:0', '--node-metrics']);
+  const url = `http://${(await ready).listening?.[0]}/`;
+  const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' };
+  const { status, body } = await ask(url, agent);
+  const [, token = ''] = /href="metrics\?token=([0-9a-f]+)"/.exec(String(body)) ?? [];
+  t.same([status, token.length], [200, 24]);
+  for (const [query, expected] of [
+    ['', 403],
+    ['?token=', 403],
+    ['?token=0', 403],
+    [`?token=${token.slice(1)}`, 403],
+    [`?token=0&token=${token}`, 403],
+    [`?token=${token}`, 200],
+  ] as const)
+    for (const path of ['metrics', 'node-metrics'])
+      t.equal((await ask(`${url}${path}${query}`, agent)).status, expected, `${path}${query}`);
+  for (const [site, expected] of [
+    ['cross-site', 403],
+    ['same-site', 403],
+    ['same-origin', 200],
+    ['none', 200],
+  ] as const)
+    t.equal((await ask(`${url}metrics`, { ...agent, 'sec-fetch-site': site })).status, expected, site);
+  t.equal((await ask(`${url}metrics`, { 'user-agent': 'Prometheus/3.0' })).status, 200, 'a program');
+});
+
 t.test('addresses of IPv6, with and without a zone', async t => {
   t.equal(plainName('FE80::0:1%eth0'), 'fe80::1');
   t.equal(plainName('::ffff:10.0.0.1'), '10.0.0.1');
