@@ -20,6 +20,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { lock } from '../../src/native/index.js';
@@ -217,6 +218,19 @@ function placeOf(t: Test, uid: number): string {
   chownSync(place, uid, uid);
   return join(place, 'board');
 }
+
+t.test("a lock file of another user's is not taken: its owner may hold it", { skip }, async t => {
+  const board = boardPath(t);
+  for (const path of [`${board}.lock`, join(dirname(board), 'lock')]) {
+    writeFileSync(path, '', { mode: 0o600 });
+    chownSync(path, NOBODY, NOBODY);
+  }
+  t.match(await run(['receive', '--board', board, '--listen', '127.0.0.1:0']), {
+    code: 1,
+    stderr: /board\.lock belongs to somebody else; remove it or choose another --board\n$/,
+  });
+  t.equal(lock(join(dirname(board), 'lock')), -constants.errno.EPERM);
+});
 
 t.test('root forgets as the owner of the board', { skip }, async t => {
   const board = placeOf(t, NOBODY);
