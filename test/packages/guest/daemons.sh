@@ -88,8 +88,7 @@ trust = ["m1=/etc/beoboard/relay.key.pub"]
 END
 starts relay
 starts mirror
-until_so beoboard check --board /dev/shm/beoboard/mirror --nodes "$self" --fail closed
-check 'the node is live on the mirror' beoboard check --board /dev/shm/beoboard/mirror --nodes "$self" --fail closed
+check 'the node is live on the mirror' until_so beoboard check --board /dev/shm/beoboard/mirror --nodes "$self" --fail closed
 
 # ---- the sender on Node.js, which replaces the other ----
 

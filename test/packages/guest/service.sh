@@ -24,7 +24,9 @@ for file in /usr/lib/systemd/system/beoboard-*.service; do
   unit=${file##*/}
   figure=$(systemd-analyze security --no-pager "$unit" | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
   tell "exposure of $unit: $figure"
-  check "$unit is exposed by 1.6 at most" awk "BEGIN { exit !($figure > 0 && $figure <= 1.6) }"
+  # On a master the senders have no private users: see packaging/dropins/master.conf.
+  case $unit in beoboard-send*) most=1.8 ;; *) most=1.6 ;; esac
+  check "$unit is exposed by $most at most" awk "BEGIN { exit !($figure > 0 && $figure <= $most) }"
 done
 
 # ---- a node ----
