@@ -21,26 +21,27 @@ export interface NetEntry extends Interface {
   state: number;
 }
 
-/** A name that the kernel gives to an interface; no other text may become part of a path. */
-function isName(name: string): boolean {
-  return /^[^\s/]{1,15}$/.test(name) && name !== '.' && name !== '..';
-}
-
 /**
- * A line: to its last colon, which no blank need follow (before 4.20 a name can have colons, too), the name; then twelve
- * of its numbers, of which eight count. One expression, because a host of containers has thousands of these lines, and
- * the engine's own loop is ten times as fast as one of ours.
+ * A line: a name that the kernel gives to an interface (no other text may become part of a path), and twelve numbers, of
+ * which eight count. The name ends at the last colon, which no blank need follow; before 4.20 it can have colons, too.
+ * One expression, because a host of containers has thousands of these lines, and the engine's own loop is ten times as
+ * fast as one of ours.
  */
 const LINE =
-  /([^\n]*):(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/y;
+  /[^\S\n]*([^\s/]{1,15})[^\S\n]*:(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/y;
 
-function parseLine([, name = '', ...texts]: RegExpExecArray): Interface | undefined {
-  const [rxBytes, rxPackets, rxErrors, rxDrops, txBytes, txPackets, txErrors, txDrops] = texts.map(digits);
-  if (!isName(name.trim()) || rxBytes === undefined || rxPackets === undefined) return undefined;
-  if (rxErrors === undefined || rxDrops === undefined || txBytes === undefined) return undefined;
-  if (txPackets === undefined || txErrors === undefined || txDrops === undefined) return undefined;
+function parseLine(found: RegExpExecArray): Interface | undefined {
+  const name = found[1] ?? '';
+  if (name === '.' || name === '..') return undefined;
+  const count = (i: number) => digits(found[i] ?? '');
+  const [rxBytes, rxPackets, rxErrors, rxDrops] = [count(2), count(3), count(4), count(5)];
+  const [txBytes, txPackets, txErrors, txDrops] = [count(6), count(7), count(8), count(9)];
+  if (rxBytes === undefined || rxPackets === undefined || rxErrors === undefined || rxDrops === undefined)
+    return undefined;
+  if (txBytes === undefined || txPackets === undefined || txErrors === undefined || txDrops === undefined)
+    return undefined;
   return {
-    name: name.trim(),
+    name,
     rx_bytes: rxBytes,
     tx_bytes: txBytes,
     rx_packets: rxPackets,
