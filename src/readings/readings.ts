@@ -401,7 +401,9 @@ function reported(name: string): Reading | undefined {
 /** Bits, entries that exist only once, and levels without their unit. */
 function makeOthers(): Map<string, Reading> {
   const flags = ofBits('flags');
-  const short = flags.map(flag => ({ ...flag, name: flag.name.replace('flags.', '') }));
+  // The words that screens show.
+  const ailments = AILMENTS.map(ailment => own.get(`ails.${ailment}`) as Reading);
+  const short = [...flags, ...ailments].map(one => ({ ...one, name: one.name.replace(/^\w+\./, '') }));
   const levels = REPORT.filter(([name, { kind }]) => /^(gauge|share)$/.test(kind) && UNIT_ENDING.test(name));
   return byName(
     flags,

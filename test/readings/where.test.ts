@@ -7,6 +7,7 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { EXAMPLE } from '../../src/readings/units.js';
+import { AILMENTS } from '../../src/shm/ailments.js';
 import { parseCondition } from '../../src/telling/where.js';
 import { anyText } from '../kit/anytext.js';
 import { busy, madeBoard, validOf } from '../kit/madeboard.js';
@@ -213,6 +214,12 @@ t.test('no pattern takes long', async t => {
   // All patterns of a condition together, too.
   const some = Array.from({ length: 3 }, () => 'name ~ ".{90}"').join(' || ');
   t.throws(() => parseCondition(some), { message: /^column 44: .* is too large a regular expression/ });
+});
+
+t.test('the words that screens show for ailments are fields', async t => {
+  for (const ailment of AILMENTS) t.equal(matching(ailment), matching(`ails.${ailment}`), ailment);
+  t.equal(matching('health_warning'), '3');
+  t.equal(matching('!health_warning && health_warning == 0'), '124');
 });
 
 t.test('words of enums are numbers', async t => {
