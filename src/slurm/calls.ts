@@ -29,13 +29,14 @@ async function call(
   return said.stdout;
 }
 
-/** The questions, by Slurm's commands. */
+/** The questions, by Slurm's commands: of this cluster alone, because in a federation others have nodes of the same names. */
 export function slurmCalls(options: CallOptions = {}): Calls {
   return {
-    nodes: () => call('scontrol', ['-a', '-d', '-o', 'show', 'node'], options),
+    nodes: () => call('scontrol', ['--local', '-a', '-d', '-o', 'show', 'node'], options),
     // The format is in the environment, which nobody else can read: every user of this machine can see each word of a
     // command line, and could name a job after the nonce before squeue answers.
-    jobs: nonce => call('squeue', ['-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
+    jobs: nonce =>
+      call('squeue', ['--local', '-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
     config: () => call('scontrol', ['show', 'config'], options),
   };
 }

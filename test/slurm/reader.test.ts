@@ -88,6 +88,9 @@ t.test('the nonce is where nobody else can read it', async t => {
   const [line = '', ...env] = readFileSync(join(path, 'asked'), 'utf8').split('\n');
   t.notOk(line.includes(NONCE), line);
   t.ok(env.some(word => word.startsWith(`SQUEUE_FORMAT=${NONCE}|`)));
+  await calls.nodes();
+  const asked = readFileSync(join(path, 'asked'), 'utf8').match(/^(squeue|scontrol) --local /gm);
+  t.same(asked, ['squeue --local ', 'scontrol --local '], 'in a federation, of this cluster alone');
   t.notOk(
     env.some(word => word.startsWith('SQUEUE_STATES=')),
     'and what would change the answer is not passed on',
