@@ -3,10 +3,9 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../common/addresses.js';
-import { distinct } from '../common/boardnames.js';
 import { tellCounts } from '../common/clientcounts.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb, type ValuesOf } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
@@ -28,7 +27,7 @@ export const verb = defineVerb({
     'beoboard ganglia --gmetad-listen 127.0.0.1 --grid campus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
   ],
   notes: `In gmetad.conf: data_source "my cluster" 15 MASTER:8649. With --gmetad-listen, ganglia-web reads its pages directly from the board
-($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards, each with a name, are several clusters in one document.
+($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards are several clusters in one document.
 While a receiver is stalled, its hosts keep their last values for a minute; then nothing is served until it is back.
 SIGTERM, SIGINT and SIGHUP stop it.`,
 });
@@ -195,7 +194,13 @@ function tellAbsent(path: string, owner: Options['owner'], log: Log): void {
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  distinct(verb.name, options.board);
+  const names = options.board.flatMap(({ name }) => name ?? []);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new UsageError(
+      verb.name,
+      `--board: two clusters are called ${twice}, and gmetad would mix their history; rename one`,
+    );
   const log = createLog(verb.name);
   // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
