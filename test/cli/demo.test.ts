@@ -206,7 +206,12 @@ t.test('npm start without a terminal', { skip: NPM === undefined && 'npm is not 
         const group = -(child.pid as number);
         process.kill(group, 'SIGINT');
         await until('it is ending', () => stderr().includes('clean shutdown') || child.exitCode !== null);
-        process.kill(group, 'SIGINT');
+        try {
+          process.kill(group, 'SIGINT');
+        } catch (error) {
+          // All of it may have ended meanwhile.
+          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+        }
       },
     ],
   ] as const)
