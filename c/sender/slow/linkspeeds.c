@@ -30,11 +30,13 @@ static uint64_t take_adapter(struct reading *now, bool *is_part_of_it) {
 static unsigned leave_out_parts(struct speed *speeds, uint64_t *adapters, unsigned count) {
   unsigned counted = 0;
   for (unsigned i = 0; i < count; i++) {
-    unsigned k = 0;
-    while (speeds[i].left_out && k < count && (speeds[k].left_out || adapters[k] != adapters[i])) k++;
-    if (speeds[i].left_out && k < count) continue;
-    if (speeds[i].left_out) adapters[i] = 0;
-    speeds[i].left_out = false;
+    if (speeds[i].left_out) {
+      unsigned k = 0;
+      while (k < count && (speeds[k].left_out || adapters[k] != adapters[i])) k++;
+      if (k < count) continue;
+      speeds[i].left_out = false;
+      adapters[i] = 0;
+    }
     counted++;
   }
   return counted;

@@ -4,6 +4,7 @@
 import {
   add,
   type Count,
+  Cursor,
   digits,
   type LeaveOut,
   less,
@@ -29,15 +30,12 @@ export interface Disk {
 const LINE =
   / *(\d+) +(\d+) +([^ \n]+) +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(\d+) +[^ \n]+ +(-?\d+) +(\d+) +(\d+)(?=[ \n])/y;
 
-/** Some kernels count requests down once too often, and write that with a sign or without. */
-function parseInflight(text = ''): Count | undefined {
-  const count = digits(text.replace('-', ''));
-  return count !== undefined && (text.startsWith('-') || count >= 2 ** 31) ? 0 : count;
-}
+/** Some kernels count requests down once too often. */
+const MOST_INFLIGHT = 2 ** 31 - 1;
 
 function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecArray): Disk | undefined {
   const [reads, sectorsRead, writes, sectorsWritten, , busyMs, weightedMs] = texts.map(digits);
-  const inflight = parseInflight(texts[4]);
+  const inflight = new Cursor(texts[4] ?? '').natural(MOST_INFLIGHT, quietly);
   if (digits(major) === undefined || digits(minor) === undefined) return undefined;
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
