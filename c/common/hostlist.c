@@ -41,7 +41,12 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c); }
 
 static bool is_of_names(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; }
 
-static bool is_taken(const struct reading *r, char c) { return is_of_names(c) && (r->spelling == SPELLED_BY_SLURM || !is_upper(c)); }
+/* Slurm takes nearly everything; what has a meaning in somebody's host lists is left out. */
+static bool is_of_node_names(char c) { return is_of_names(c) || (c != 0 && strchr("+:/%=~", c) != NULL); }
+
+static bool is_taken(const struct reading *r, char c) {
+  return r->spelling == SPELLED_BY_SLURM ? is_of_node_names(c) : is_of_names(c) && !is_upper(c);
+}
 
 /* The character that stands there, and of how many bytes it is. */
 static size_t character_at(const struct reading *r, size_t at, uint32_t *character) {
@@ -52,6 +57,13 @@ bool is_name(const char *text, size_t length) {
   if (length == 0 || length > NAME_LENGTH || (!is_letter(text[0]) && !is_digit(text[0]))) return false;
   for (size_t i = 1; i < length; i++)
     if (!is_of_names(text[i])) return false;
+  return true;
+}
+
+bool is_node_name(const char *text, size_t length) {
+  if (length == 0 || length > NAME_LENGTH) return false;
+  for (size_t i = 0; i < length; i++)
+    if (!is_of_node_names(text[i])) return false;
   return true;
 }
 
@@ -190,7 +202,7 @@ static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
   }
   if (*at == start) return refuse(r, start, "an empty name; leave out the extra comma");
   const char first = r->list[start];
-  if (first != '[' && !is_letter(first) && !is_digit(first))
+  if (r->spelling == SPELLED_BY_NODES && first != '[' && !is_letter(first) && !is_digit(first))
     return refuse(r, start, "a name that begins with %s; begin with a letter or digit", quoted(&first, 1));
   return true;
 }
@@ -265,7 +277,7 @@ static void make_names(struct reading *r, size_t *at, struct hostlist *out, size
       *at = part->end + 1;
       take_piece(r, part, part->at);
     } else {
-      while (*at < r->length && is_of_names(r->list[*at])) ++*at;
+      while (*at < r->length && is_taken(r, r->list[*at])) ++*at;
       part->end = *at;
     }
   }

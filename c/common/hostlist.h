@@ -10,7 +10,8 @@
 #define NAME_LENGTH 63     /* the name of a node on the board has 64 bytes with its NUL */
 #define MOST_NAMES 1000000 /* as many records as a board can have */
 
-/* How names may be written: as nodes call themselves, in lower case; or as Slurm may write them, in either case. */
+/* How names may be written: as nodes call themselves, in lower case, a letter or digit first; or as slurm.conf may have
+ * them, in either case, with + : / % = ~ as well, and with any of these first. */
 enum spelling { SPELLED_BY_NODES, SPELLED_BY_SLURM };
 
 /* All zero: no names. */
@@ -34,5 +35,8 @@ size_t write_number(char *to, uint64_t number, unsigned width);
 
 /* Letters of either case, digits and . _ -, a letter or digit first, 63 at most. */
 bool is_name(const char *text, size_t length);
+
+/* The same for a NodeName, as slurm.conf may have it. */
+bool is_node_name(const char *text, size_t length);
 
 #endif

@@ -31,7 +31,7 @@ static char **sorted_names(const struct hostlist *list) {
 }
 
 static void check_names(const struct hostlist *list) {
-  for (size_t i = 0; i < list->count; i++) MUST(is_name(list->names[i], strlen(list->names[i])), "%s is not a name", list->names[i]);
+  for (size_t i = 0; i < list->count; i++) MUST(is_node_name(list->names[i], strlen(list->names[i])), "%s is not a name", list->names[i]);
   char **sorted = sorted_names(list);
   for (size_t i = 1; i < list->count; i++) MUST(strcmp(sorted[i - 1], sorted[i]) != 0, "%s is there twice", sorted[i]);
   free(sorted);
@@ -68,16 +68,26 @@ static void check_fold(const struct hostlist *list) {
   hostlist_free(&again);
 }
 
-/* As nodes spell their names, the same list is taken where it has no upper case, and no other. */
+/* As nodes spell their names, the same list is taken if each name is one of a node in lower case, and no other. */
 static void check_spelling(const struct hostlist *list, const uint8_t *data, size_t size) {
   struct hostlist own;
-  bool is_lower = true;
-  for (size_t i = 0; i < size; i++) is_lower = is_lower && (data[i] < 'A' || data[i] > 'Z');
+  bool is_own = true;
+  for (size_t i = 0; i < size; i++) is_own = is_own && (data[i] < 'A' || data[i] > 'Z');
+  for (size_t i = 0; i < list->count; i++) is_own = is_own && is_name(list->names[i], strlen(list->names[i]));
   const char *why = hostlist_read(&own, (const char *)data, size, SPELLED_BY_NODES, MOST, "host list");
-  MUST((why == NULL) == is_lower, "%s", why == NULL ? "upper case is taken" : why);
+  MUST((why == NULL) == is_own, "%s", why == NULL ? "a name of Slurm's alone is taken" : why);
   if (why != NULL) return;
   MUST(own.count == list->count, "%zu names, not %zu", own.count, list->count);
   hostlist_free(&own);
+}
+
+/* An old file leaves either nothing, or names that can be looked up. */
+static void check_old_skip(const uint8_t *data, size_t size, const struct exceptions *exceptions) {
+  struct skip skip = {0};
+  skip_parse_old(&skip, (const char *)data, size, exceptions);
+  MUST(skip.limits_doubt || skip.nodes.list.count == 0, "names without a word about power saving");
+  if (skip.limits_doubt) check_names(&skip.nodes.list);
+  nodes_free(&skip.nodes);
 }
 
 /* Names that are separated by whatever is in no name, as one list. */
@@ -124,7 +134,7 @@ static void check_exceptions(const uint8_t *data, size_t size) {
   if (!read_exceptions(&exceptions, data, size)) return;
   for (size_t i = 0; i < exceptions.count; i++) {
     const struct exception *one = &exceptions.all[i];
-    MUST(is_name(one->node, strlen(one->node)) && is_name(one->board, strlen(one->board)), "%s or %s is not a name", one->node, one->board);
+    MUST(is_node_name(one->node, strlen(one->node)) && is_name(one->board, strlen(one->board)), "%s or %s is not a name", one->node, one->board);
     MUST(strcmp(board_name(&exceptions, one->node, room), one->board) == 0, "%s is not %s", one->node, one->board);
     for (const char *c = one->board; *c != 0; c++) MUST(*c < 'A' || *c > 'Z', "%s has upper case", one->board);
   }
@@ -135,7 +145,7 @@ static void check_exceptions(const uint8_t *data, size_t size) {
 static void check_skip(const uint8_t *data, size_t size) {
   struct exceptions exceptions;
   struct skip skip;
-  if (!read_exceptions(&exceptions, data, size)) exceptions = (struct exceptions){NULL, NULL, 0};
+  if (!read_exceptions(&exceptions, data, size)) exceptions = (struct exceptions){0};
   const char *why = size > 4096 ? "too long" : skip_parse(&skip, (const char *)data, size, &exceptions, "skip");
   if (why == NULL) {
     char room[NAME_LENGTH + 1];
@@ -147,6 +157,7 @@ static void check_skip(const uint8_t *data, size_t size) {
   } else {
     check_fault(why);
   }
+  if (size <= 4096) check_old_skip(data, size, &exceptions);
   exceptions_free(&exceptions);
 }
 

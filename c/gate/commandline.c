@@ -7,6 +7,7 @@
 #include "../beoboard.h"
 #include "../common/fault.h"
 #include "../common/optionvalues.h"
+#include "requests.h"
 #include "say.h"
 
 #ifndef BEOBOARD_VERSION
@@ -33,6 +34,8 @@ const char help_text[] =
   "  --ignore NAMES    which of these ailments to ignore\n"
   "  --skip LIST       nodes in power saving, which may be silent: NodeNames, or\n"
   "                    @FILE, which must not be older than 60 s\n"
+  "  --requests DIR    where an enforcing bridge takes requests to drain a silent node\n"
+  "                    at once (default: " REQUESTS_PATH ")\n"
   "  --names FILE      nodes whose name on the board is not their NodeName in lower\n"
   "                    case: NodeName boardname on each line\n"
   "  --board PATH      the board (default: " BEOBOARD_PATH ")\n"
@@ -66,6 +69,8 @@ static const char *read_skip(const char *text, void *into) {
 static const char *read_names(const char *text, void *into) { return value_file(text, &((struct options *)into)->names); }
 
 static const char *read_board(const char *text, void *into) { return value_file(text, &((struct options *)into)->board); }
+
+static const char *read_requests(const char *text, void *into) { return value_file(text, &((struct options *)into)->requests); }
 
 static const char *read_owner(const char *text, void *into) { return read_text(text, &((struct options *)into)->owner, "user"); }
 
@@ -117,7 +122,7 @@ static const struct option table[] = {
   {"nodes", 0, "LIST", read_nodes},   {"wait", 0, "TIME", read_wait},   {"fail", 0, "open or --fail closed", read_fail},
   {"brake", 0, "N", read_brake},      {"health", 0, NULL, read_health}, {"ignore", 0, "NAMES", read_ignore},
   {"skip", 0, "LIST", read_skip},     {"names", 0, "FILE", read_names}, {"board", 0, "PATH", read_board},
-  {"owner", 0, "USER", read_owner},
+  {"owner", 0, "USER", read_owner},   {"requests", 0, "DIR", read_requests},
 };
 static const struct command gate = {.program = PROGRAM, .options = table, .count = sizeof table / sizeof table[0]};
 
@@ -135,7 +140,7 @@ static bool fails_closed(int argc, char *argv[]) {
 }
 
 enum outcome read_options(int argc, char *argv[], struct options *options, const char **why) {
-  *options = (struct options){.wait_ms = 8000};
+  *options = (struct options){.wait_ms = 8000, .requests = REQUESTS_PATH};
   const enum outcome outcome = options_read(&gate, argc, argv, options, why);
   options->fails_closed = fails_closed(argc, argv);
   return outcome;

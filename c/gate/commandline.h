@@ -12,6 +12,7 @@ struct options {
   const char *skip;  /* NULL: nobody; @FILE or a list */
   const char *names; /* NULL: no exceptions */
   const char *board, *owner;
+  const char *requests; /* the folder */
   int64_t wait_ms;
   bool fails_closed;
   bool health;

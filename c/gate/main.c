@@ -1,5 +1,5 @@
 /* The gate for jobs: its exit code says whether a job may start on its nodes. 0: it may, 1: it may not, and nothing
- * else, whatever happens to the gate itself. Waits for a limited time; writes nothing. */
+ * else, whatever happens to the gate itself. Waits for a limited time; writes nothing but requests to a bridge. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 
 #include "../common/fault.h"
 #include "commandline.h"
+#include "requests.h"
 #include "say.h"
 #include "verdict.h"
 
@@ -144,13 +145,8 @@ static const char *job_number(void) {
 /* NULL, or why the job's nodes are unknown. */
 static const char *read_nodes(const struct options *options, const struct exceptions *exceptions, struct nodes *nodes) {
   const char *list = options->nodes != NULL ? options->nodes : getenv("SLURM_JOB_NODELIST");
-  struct hostlist names;
   if (list == NULL) return "no nodes are named: SLURM_JOB_NODELIST is not set; give --nodes LIST";
-  const char *why = hostlist_read(&names, list, strlen(list), SPELLED_BY_SLURM, MOST_NAMES, options->nodes != NULL ? "--nodes" : "SLURM_JOB_NODELIST");
-  if (why != NULL) return why;
-  if (nodes_map(nodes, &names, exceptions)) return NULL;
-  hostlist_free(&names);
-  return "out of memory";
+  return nodes_read(nodes, list, options->nodes != NULL ? "--nodes" : "SLURM_JOB_NODELIST", exceptions);
 }
 
 static void answer_question(const struct question *question, const sigset_t *ends, struct verdict *verdict) {
@@ -168,13 +164,14 @@ static void answer_question(const struct question *question, const sigset_t *end
 }
 
 static void decide(const struct options *options, const sigset_t *ends, struct verdict *verdict) {
-  struct exceptions exceptions = {NULL, NULL, 0};
-  struct nodes nodes = {{NULL, NULL, 0}, NULL, NULL};
+  struct exceptions exceptions = {0};
+  struct nodes nodes = {0};
   const char *job = job_number(), *why = options->names == NULL ? NULL : exceptions_read(&exceptions, options->names);
   if (why == NULL) why = read_nodes(options, &exceptions, &nodes);
   const struct question question = {options, &exceptions, &nodes, job};
   if (why == NULL) answer_question(&question, ends, verdict);
   else judge_nothing(options->fails_closed, job, why, verdict);
+  if (verdict->silent_count > 0) requests_leave(options->requests, verdict->silent, verdict->silent_count);
   nodes_free(&nodes);
   exceptions_free(&exceptions);
 }

@@ -1,15 +1,17 @@
 #include "nodenames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/fault.h"
+#include "../sender/text.h"
 #include "smallfile.h"
 
 static const char blanks[] = " \t\v\f\r";
 
 /* The next word of a line, or none. */
-static size_t next_word(char **at) {
+static size_t word_length(char **at) {
   *at += strspn(*at, blanks);
   return strcspn(*at, blanks);
 }
@@ -20,14 +22,14 @@ static char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A'
 static const char *read_line(char *line, struct exceptions *out) {
   line[strcspn(line, "#")] = 0;
   char *node = line, *board, *rest;
-  const size_t node_length = next_word(&node);
+  const size_t node_length = word_length(&node);
   if (node_length == 0) return NULL;
   board = node + node_length;
-  const size_t board_length = next_word(&board);
+  const size_t board_length = word_length(&board);
   rest = board + board_length;
-  if (board_length == 0 || next_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
-  if (!is_name(node, node_length) || !is_name(board, board_length)) {
-    const bool is_second = is_name(node, node_length);
+  if (board_length == 0 || word_length(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
+  if (!is_node_name(node, node_length) || !is_name(board, board_length)) {
+    const bool is_second = is_node_name(node, node_length);
     return fault("%s is not a name; write letters, digits and . _ -, at most %d of them",
                  quoted(is_second ? board : node, is_second ? board_length : node_length), NAME_LENGTH);
   }
@@ -62,7 +64,7 @@ static const char *read_all(struct exceptions *out, size_t length, const char *p
 const char *exceptions_parse(struct exceptions *out, const char *text, size_t length, const char *place) {
   size_t lines = 1;
   for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
-  *out = (struct exceptions){(char *)malloc(length + 1), (struct exception *)malloc(lines * sizeof(struct exception)), 0};
+  *out = (struct exceptions){(char *)malloc(length + 1), (struct exception *)malloc(lines * sizeof(struct exception)), 0, 0};
   if (out->texts == NULL || out->all == NULL) {
     exceptions_free(out);
     return "out of memory";
@@ -77,9 +79,11 @@ const char *exceptions_parse(struct exceptions *out, const char *text, size_t le
 const char *exceptions_read(struct exceptions *out, const char *path) {
   char *text;
   size_t length;
-  const char *why = smallfile_read(path, &text, &length, NULL);
+  double age;
+  const char *why = smallfile_read(path, &text, &length, &age);
   if (why != NULL) return why;
   why = exceptions_parse(out, text, length, path);
+  if (age > NAMES_FRESH_S && begins((struct span){text, length}, SPAN(NAMES_FOLLOWED))) out->age = age;
   free(text);
   return why;
 }
@@ -87,7 +91,7 @@ const char *exceptions_read(struct exceptions *out, const char *path) {
 void exceptions_free(struct exceptions *exceptions) {
   free(exceptions->texts);
   free(exceptions->all);
-  *exceptions = (struct exceptions){NULL, NULL, 0};
+  *exceptions = (struct exceptions){0};
 }
 
 const char *board_name(const struct exceptions *exceptions, const char *node, char into[NAME_LENGTH + 1]) {
@@ -103,8 +107,8 @@ const char *board_name(const struct exceptions *exceptions, const char *node, ch
 }
 
 bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exceptions *exceptions) {
-  *out = (struct nodes){{NULL, NULL, 0}, (const char **)malloc((list->count + 1) * sizeof *out->board),
-                        (char *)malloc((list->count + 1) * (NAME_LENGTH + 1))};
+  *out = (struct nodes){.board = (const char **)malloc((list->count + 1) * sizeof *out->board),
+                        .room = (char *)malloc((list->count + 1) * (NAME_LENGTH + 1))};
   if (out->board == NULL || out->room == NULL) {
     nodes_free(out);
     return false;
@@ -114,9 +118,66 @@ bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exce
   return true;
 }
 
+/* The length of an entry: up to the next comma outside brackets. */
+static size_t entry_length(const char *list) {
+  size_t length = 0;
+  for (bool is_within = false; list[length] != 0 && (is_within || list[length] != ','); length++)
+    is_within = list[length] == '[' || (is_within && list[length] != ']');
+  return length;
+}
+
+/* Leaves only the entries that can be read, in place, and returns how many it left out. */
+static size_t keep_readable(char *list, const char *place) {
+  size_t odd = 0, left = MOST_NAMES;
+  char *to = list;
+  for (char *at = list;;) {
+    const size_t length = entry_length(at);
+    const bool is_last = at[length] == 0;
+    struct hostlist one;
+    if (hostlist_read(&one, at, length, SPELLED_BY_SLURM, left, place) == NULL) {
+      left -= one.count;
+      if (to > list) *to++ = ',';
+      memmove(to, at, length);
+      to += length;
+      hostlist_free(&one);
+    } else {
+      odd++;
+    }
+    if (is_last) break;
+    at += length + 1;
+  }
+  *to = 0;
+  return odd;
+}
+
+const char *nodes_read(struct nodes *out, const char *list, const char *place, const struct exceptions *exceptions) {
+  struct hostlist names;
+  size_t odd = 0;
+  char odd_why[sizeof out->odd_why] = "";
+  const char *why = hostlist_read(&names, list, strlen(list), SPELLED_BY_SLURM, MOST_NAMES, place);
+  if (why != NULL) {
+    char *rest = strdup(list);
+    if (rest == NULL) return "out of memory";
+    snprintf(odd_why, sizeof odd_why, "%s", why);
+    odd = keep_readable(rest, place);
+    /* Without any other entry the whole list's error is the answer. */
+    why = hostlist_read(&names, rest, strlen(rest), SPELLED_BY_SLURM, MOST_NAMES, place);
+    if (why != NULL && rest[0] == 0) why = fault("%s", odd_why);
+    free(rest);
+    if (why != NULL) return why;
+  }
+  if (!nodes_map(out, &names, exceptions)) {
+    hostlist_free(&names);
+    return "out of memory";
+  }
+  out->odd = odd;
+  memcpy(out->odd_why, odd_why, sizeof odd_why);
+  return NULL;
+}
+
 void nodes_free(struct nodes *nodes) {
   hostlist_free(&nodes->list);
   free(nodes->board);
   free(nodes->room);
-  *nodes = (struct nodes){{NULL, NULL, 0}, NULL, NULL};
+  *nodes = (struct nodes){0};
 }

@@ -15,7 +15,12 @@ struct exceptions {
   char *texts;
   struct exception *all; /* sorted by NodeName, in the order of strcmp() */
   size_t count;
+  double age; /* s: of a file that `beoboard slurm` should have written again by now; 0: there is nothing to say */
 };
+
+/* Such a file begins with this line. */
+#define NAMES_FOLLOWED "# beoboard slurm writes this file again and again\n"
+#define NAMES_FRESH_S 60
 
 /* From a text with `NodeName boardname` on each line, `#` comments and blank lines. NULL, or the error. */
 const char *exceptions_parse(struct exceptions *out, const char *text, size_t length, const char *place);
@@ -33,11 +38,17 @@ struct nodes {
   struct hostlist list; /* NodeNames */
   const char **board;   /* the name of each on the board, in the same order */
   char *room;
+  size_t odd; /* entries of a job's list that no board can have a node for: nothing is known about these */
+  char odd_why[200]; /* what is wrong with the first */
 };
 
 /* Takes ownership of the list. Returns whether there was memory; if not, the list is still the caller's. The
  * exceptions must stay valid. */
 bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exceptions *exceptions);
+
+/* The nodes of a job. Slurm accepts names that a board cannot have: if others can be read, those are counted as odd.
+ * NULL, or why no entry can be read; `place` is the beginning of the error. */
+const char *nodes_read(struct nodes *out, const char *list, const char *place, const struct exceptions *exceptions);
 
 void nodes_free(struct nodes *nodes);
 

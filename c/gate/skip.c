@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../common/fault.h"
+#include "../sender/text.h"
 #include "smallfile.h"
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -23,6 +24,26 @@ const char *skip_parse(struct skip *out, const char *text, size_t length, const 
   return why != NULL ? why : take(out, &list, exceptions);
 }
 
+void skip_parse_old(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions) {
+  const struct span list = SPAN("# has been in it: ");
+  char *lists = (char *)malloc(length + 1), *to = lists;
+  bool is_told = false;
+  if (lists == NULL) return;
+  for (struct span left = {text, length}; left.len > 0;) {
+    const char *end = find_char(left, '\n');
+    struct span line = {left.at, end == NULL ? left.len : (size_t)(end - left.at)};
+    left = without(left, end == NULL ? line.len : line.len + 1);
+    if (span_is(line, SPAN("# power saving: off")) || span_is(line, SPAN("# power saving: on"))) is_told = true;
+    if (!begins(line, list)) continue;
+    line = without(line, list.len);
+    memcpy(to, line.at, line.len);
+    to += line.len;
+    *to++ = '\n'; /* there is room: what was left out is longer */
+  }
+  if (is_told && skip_parse(out, lists, (size_t)(to - lists), exceptions, "") == NULL) out->limits_doubt = true;
+  free(lists);
+}
+
 static const char *read_file(struct skip *out, const char *path, const struct exceptions *exceptions) {
   char *text;
   size_t length;
@@ -30,17 +51,20 @@ static const char *read_file(struct skip *out, const char *path, const struct ex
   const char *why = smallfile_read(path, &text, &length, &age);
   if (why != NULL) return why;
   /* A file with a time in the future was written before the clock was set: nobody knows how old it is. */
-  if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE)
+  if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE) {
+    skip_parse_old(out, text, length, exceptions);
     why = fault("%s was written %.0f s %s: at most %.0f s are trusted", quoted(path, strlen(path)), age < 0 ? -age : age,
                 age < 0 ? "in the future" : "ago", MOST_SKIP_AGE);
-  else why = skip_parse(out, text, length, exceptions, path);
+  } else {
+    why = skip_parse(out, text, length, exceptions, path);
+  }
   free(text);
   return why;
 }
 
 const char *skip_read(struct skip *out, const char *value, const struct exceptions *exceptions) {
   struct hostlist list;
-  *out = (struct skip){{{NULL, NULL, 0}, NULL, NULL}};
+  *out = (struct skip){0};
   if (value[0] == '@') return read_file(out, value + 1, exceptions);
   const char *why = hostlist_read(&list, value, strlen(value), SPELLED_BY_SLURM, MOST_NAMES, "--skip");
   return why != NULL ? why : take(out, &list, exceptions);

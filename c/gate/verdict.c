@@ -51,7 +51,7 @@ static void add_job(struct verdict *out, const char *job) {
 }
 
 void judge_nothing(bool fails_closed, const char *job, const char *why, struct verdict *out) {
-  *out = (struct verdict){!fails_closed, ""};
+  *out = (struct verdict){.may_start = !fails_closed};
   add(out, "%s: %s", fails_closed ? "no, fails closed" : "yes, fails open", why);
   if (fails_closed && job != NULL) add(out, "; job %s is held back", job);
 }
@@ -119,10 +119,12 @@ static bool is_closed(const struct judging *j) { return j->question->options->fa
 
 /* Whether any node would be refused now. */
 static bool refuses(const struct judging *j) {
-  return count_of(j, REFUSED) > 0 || (is_closed(j) && count_of(j, UNSURE) + count_of(j, SKIP_UNKNOWN) > 0);
+  const size_t unsure = count_of(j, UNSURE) + count_of(j, SKIP_UNKNOWN) + j->question->nodes->odd;
+  return count_of(j, REFUSED) > 0 || (is_closed(j) && unsure > 0);
 }
 
-/* Lets nodes in power saving through. If it is unknown which these are, no node is refused because of evidence. */
+/* Lets nodes in power saving through. If it is unknown which these are, no node that could be one is refused because of
+ * evidence. */
 static void look_for_skipped(struct judging *j) {
   const struct question *q = j->question;
   if (q->options->skip == NULL || !refuses(j)) return;
@@ -131,7 +133,7 @@ static void look_for_skipped(struct judging *j) {
   for (size_t i = 0; i < q->nodes->list.count; i++) {
     enum standing *standing = &j->found[i].standing;
     if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i])) *standing = BY_SKIP;
-    if (*standing == REFUSED && !j->knows_skip) *standing = SKIP_UNKNOWN;
+    if (*standing == REFUSED && !j->knows_skip && (!j->skip.limits_doubt || skip_has(&j->skip, q->nodes->board[i]))) *standing = SKIP_UNKNOWN;
   }
 }
 
@@ -142,7 +144,7 @@ static int count_unheard(const struct judging *j) {
   int counts[BEOBOARD_NSTATES], unheard;
   if (beoboard_tally(j->b, counts) < 0 || counts[BEOBOARD_UNKNOWN] > 0) return -1;
   unheard = counts[BEOBOARD_SILENT] + counts[BEOBOARD_UNCERTAIN];
-  for (size_t i = 0; j->knows_skip && i < j->skip.nodes.list.count; i++) {
+  for (size_t i = 0; i < j->skip.nodes.list.count; i++) {
     /* Two NodeNames may mean the same node of the board. */
     if (i > 0 && strcmp(j->skip.nodes.board[i - 1], j->skip.nodes.board[i]) == 0) continue;
     const int state = beoboard_state(j->b, beoboard_index(j->b, j->skip.nodes.board[i]));
@@ -210,6 +212,16 @@ static void add_node(const struct judging *j, size_t i) {
   if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
 }
 
+/* Entries of the list that no board can have a node for: nothing is known about them. */
+static void add_odd(const struct judging *j, const char *so, bool *is_first) {
+  const struct nodes *nodes = j->question->nodes;
+  if (nodes->odd == 0) return;
+  if (!*is_first) add(j->out, "; ");
+  *is_first = false;
+  if (nodes->odd == 1) add(j->out, "a name is not one that the board can have (%s)%s", nodes->odd_why, so);
+  else add(j->out, "%zu names are not such as the board can have (%s)%s", nodes->odd, nodes->odd_why, so);
+}
+
 /* The nodes with one verdict, a few of them by name. */
 static void add_nodes(const struct judging *j, enum standing standing) {
   enum { MOST = 4 };
@@ -240,6 +252,7 @@ static void let_start(const struct judging *j) {
   add_group(j, BY_SKIP, ": left out by --skip", &is_first);
   add_group(j, SKIP_UNKNOWN, ": fails open", &is_first);
   add_group(j, UNSURE, ": fails open", &is_first);
+  add_odd(j, ": fails open", &is_first);
   if (is_first) j->out->line[0] = 0;
 }
 
@@ -252,7 +265,11 @@ static void refuse(const struct judging *j) {
   } else {
     add_group(j, SKIP_UNKNOWN, "", &is_first);
     add_group(j, UNSURE, "", &is_first);
+    add_odd(j, "", &is_first);
   }
+  for (size_t i = 0; i < j->question->nodes->list.count && j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
+    if (j->found[i].standing == REFUSED && j->found[i].state == BEOBOARD_SILENT && j->found[i].ails == 0)
+      j->out->silent[j->out->silent_count++] = j->question->nodes->list.names[i];
   add_job(j->out, j->question->job);
 }
 
@@ -267,6 +284,7 @@ static bool brakes(const struct judging *j) {
   add_group(j, REFUSED, "", &is_first);
   add_group(j, SKIP_UNKNOWN, "", &is_first);
   if (is_closed(j)) add_group(j, UNSURE, "", &is_first);
+  if (is_closed(j)) add_odd(j, "", &is_first);
   add(j->out, ": %d of %d nodes are silent or uncertain, more than the brake of %.10g", unheard, nodes, limit);
   return true;
 }
@@ -288,7 +306,7 @@ static bool is_unknown(const struct judging *j) {
 void judge(const struct question *question, const beoboard *b, const char *unknown, struct verdict *out) {
   const bool closed = question->options->fails_closed;
   struct judging j = {.question = question, .b = b, .out = out};
-  *out = (struct verdict){true, ""};
+  *out = (struct verdict){.may_start = true};
   j.found = (struct found *)calloc(question->nodes->list.count + 1, sizeof *j.found);
   if (j.found == NULL) {
     judge_nothing(closed, question->job, "out of memory", out);
@@ -303,6 +321,8 @@ void judge(const struct question *question, const beoboard *b, const char *unkno
   else if (unknown == NULL && refuses(&j) && brakes(&j)) (void)0;
   else if (refuses(&j)) refuse(&j);
   else let_start(&j);
+  if (out->line[0] != 0 && question->exceptions->age > 0)
+    add(out, " (%s was written %.0f s ago: is beoboard slurm running?)", question->options->names, question->exceptions->age);
   nodes_free(&j.skip.nodes);
   free(j.found);
 }

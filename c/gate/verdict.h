@@ -8,6 +8,8 @@
 struct verdict {
   bool may_start;
   char line[1400]; /* why; empty: there is nothing to say */
+  const char *silent[8]; /* after a no: NodeNames for whose silence it is one, the first of them */
+  size_t silent_count;
 };
 
 /* The question. */

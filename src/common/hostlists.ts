@@ -108,14 +108,20 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
 }
 
 /**
- * How names may be written: as nodes call themselves, or as other tools accept them, with upper case and steps in
- * ranges.
+ * How names may be written: as nodes call themselves; as other tools accept them, with upper case and steps in ranges;
+ * or as slurm.conf may have them, in either case, with `+ : / % = ~` as well, and with any of these first.
  */
-export type Spelling = 'node' | 'any';
+export type Spelling = 'node' | 'any' | 'slurm';
+
+const LETTERS: Readonly<Record<Spelling, RegExp>> = {
+  node: /^[a-z0-9._-]*/,
+  any: /^[A-Za-z0-9._-]*/,
+  slurm: /^[A-Za-z0-9._+:/%=~-]*/,
+};
 
 /** Parses the whole list before a single name is made, so that an error costs no more than the text. */
 function parse(list: string, limit: number, already: number, spelling: Spelling): Pattern[] {
-  const letters = spelling === 'any' ? /^[A-Za-z0-9._-]*/ : /^[a-z0-9._-]*/;
+  const letters = LETTERS[spelling];
   if (list === '') throw new NodesetError(1, 'it is empty', 'write names, as in node[1-3],login1');
   const patterns: Pattern[] = [];
   let total = already;
@@ -150,7 +156,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
     }
     const [first] = pattern;
     if (first === undefined) throw new NodesetError(start + 1, 'an empty name', 'leave out the extra comma');
-    if (typeof first === 'string' && !/^[a-z0-9]/i.test(first)) {
+    if (spelling !== 'slurm' && typeof first === 'string' && !/^[a-z0-9]/i.test(first)) {
       throw new NodesetError(
         start + 1,
         `a name that begins with ${quote(first[0] ?? '')}`,
@@ -195,6 +201,40 @@ export function expand(list: string, limit = LIMIT, spelling: Spelling = 'node')
   const names = new Set<string>();
   addList(names, list, limit, spelling);
   return [...names];
+}
+
+/**
+ * The NodeNames of one of Slurm's host lists. Slurm takes nearly any name: an entry without brackets that is invalid
+ * otherwise is itself a name. Throws a NodesetError.
+ */
+export function expandNodeNames(list: string): string[] {
+  if (list === '') return [];
+  const names = new Set<string>();
+  // The commas outside brackets.
+  for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? [list]) {
+    try {
+      addList(names, entry, LIMIT, 'slurm');
+    } catch (error) {
+      if (entry.includes('[')) throw error;
+      names.add(entry);
+    }
+  }
+  return [...names];
+}
+
+/** Whether it is one of Slurm's host lists, or empty. */
+export function isHostList(list: string): boolean {
+  try {
+    expandNodeNames(list);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a host list of Slurm's can have that NodeName, and a node of the board can be given to it. */
+export function isNodeName(text: string): boolean {
+  return /^[A-Za-z0-9._+:/%=~-]{1,63}$/.test(text);
 }
 
 /**

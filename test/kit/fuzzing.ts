@@ -298,16 +298,14 @@ export function hostlistDisagrees(input: Buffer, told: string): string | undefin
   const text = input.toString('latin1', 1);
   // For other characters, C prints their bytes, and blanks are only those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);
-  const isLower = !/[A-Z]/.test(text);
   let here: string;
   try {
-    here = expand(text, 3000, text.includes('/') || isLower ? 'node' : 'any').join(' ');
+    here = expand(text, 3000, 'slurm').join(' ');
   } catch (error) {
     if (!(error instanceof NodesetError)) throw error;
     here = `NO ${error.message}`;
   }
-  // If upper case is allowed, TypeScript's message mentions steps, and C's does not.
-  const isSame = isPlain && isLower ? here === told : here.startsWith('NO ') ? told.startsWith('NO ') : here === told;
+  const isSame = !isPlain && here.startsWith('NO ') ? told.startsWith('NO ') : here === told;
   return isSame ? undefined : here;
 }
 

@@ -12,7 +12,11 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
   truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -142,6 +146,10 @@ t.test('every rule', async t => {
   const names = file('names', '# exceptions\nCN-7 n001 # moved\nn002\ts1\n\nGone nobody\n');
   const fresh = `@${file('fresh', '# saving\nS1\nl1,v[1-2]\n')}`;
   const stale = `@${file('stale', 's1\n', 0o644, 3600)}`;
+  const off = `@${file('off', '# power saving: off\n', 0o644, 3600)}`;
+  const on = `@${file('on', '# power saving: on\n# has been in it: l1,s[2-3]\n# has been in it: CN-7\ns3\n', 0o644, 3600)}`;
+  const unclear = `@${file('unclear', '# power saving: on\n# has been in it: s[2-1]\n', 0o644, 3600)}`;
+  const followed = file('followed', '# beoboard slurm writes this file again and again\n_N+2 s2\n', 0o644, 3600);
   const ahead = `@${file('ahead', 's1\n', 0o644, -3600)}`;
   // biome-ignore format: a table
   const rows: [what: string, on: Made, args: string, code: number, says: string][] = [
@@ -183,6 +191,18 @@ t.test('every rule', async t => {
     ['an empty file', board, `--nodes s1 --skip @${file('empty', '')}`, 1, 'no: s1 has been silent for AGE'],
     ['one that others can write', board, `--nodes s1 --skip @${file('free', 's1\n', 0o666)} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: cannot read '${far}/free': others than its owner can write it`],
     ['a malformed one', board, `--nodes s1 --skip @${file('bad', 'a\n  s[2-1]\n')} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: ${far}/bad:2, column 5: '2-1' runs backwards; write 1-2`],
+    ['an old file without power saving', board, `--nodes s1 --skip ${off}`, 1, 'no: s1 has been silent for AGE'],
+    ['an old file, and a node that has never been in it', board, `--nodes s1 --skip ${on}`, 1, 'no: s1 has been silent for AGE'],
+    ['and one that has', board, `--nodes s2 --skip ${on}`, 0, `yes, though s2 has been silent for AGE and may be in power saving: '${on.slice(1)}' was written AGO ago: at most 60 s are trusted: fails open`],
+    ['both', board, `--nodes s1,s2 --skip ${on}`, 1, 'no: s1 has been silent for AGE'],
+    ['nodes that may be in it do not count for the brake', board, `--nodes s1 --skip ${on} --brake 1`, 1, 'no: s1 has been silent for AGE'],
+    ['an old file whose list is malformed', board, `--nodes s1 --skip ${unclear}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: '${unclear.slice(1)}' was written AGO ago: at most 60 s are trusted: fails open`],
+    ['what Slurm takes for a name, and no board has', board, '--nodes n001,a@b', 0, "yes, though a name is not one that the board can have (--nodes, column 7: '@' is not allowed here; groups are not supported; write their names, or only @FILE with a list on each line): fails open"],
+    ['likewise, beside a silent node', board, `--nodes a@b,${'l'.repeat(64)}[1-2],s1`, 1, 'no: s1 has been silent for AGE'],
+    ['likewise, closed', board, `--nodes n001,${'l'.repeat(64)}[1,2] --fail closed`, 1, `${CLOSED}a name is not one that the board can have (--nodes, column 6: a name that is too long; names have at most 63 characters)`],
+    ['names that only Slurm has', board, '--nodes n001,_n1,n+[1-2]', 0, 'yes, though _n1 is not on the board, n+1 is not on the board, n+2 is not on the board: fails open'],
+    ['an exception for one of them, in a file that is old', board, `--nodes _N+2,n001 --names ${followed}`, 1, `no: _N+2 has been silent for AGE (${followed} was written AGO ago: is beoboard slurm running?)`],
+    ['an old file of no matter', board, `--nodes n001 --names ${followed}`, 0, ''],
     ['a folder', board, `--nodes s1 --skip @${far}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: cannot read '${far}': it is not a file: fails open`],
   ];
   for (const [what, on, args, code, says] of rows) {
@@ -211,6 +231,46 @@ t.test('links', async t => {
     const [is, said] = await ask(dark.path, args.split(' '));
     t.strictSame([is, aged(said)], [code, says], args);
   }
+});
+
+t.test('a request to the bridge', async t => {
+  const board = makeBoard(t, { live: numbered(60), silent: ['s1', 's2', 's3'], left: ['l1'], held: ['h1'] });
+  const requests = folder(t);
+  chmodSync(requests, 0o700);
+  /** The names of the files that are new: all others are made old. */
+  const leaves = async (args: string) => {
+    for (const name of readdirSync(requests)) utimesSync(join(requests, name), 1, 1);
+    await ask(board.path, [...args.split(' '), '--wait', '0s', '--requests', requests]);
+    const found = readdirSync(requests).map(name => ({ name, ...statSync(join(requests, name)) }));
+    for (const { mode, size } of found) t.strictSame([mode & 0o777, size], [0o600, 0]);
+    return found
+      .flatMap(({ name, mtimeMs }) => (mtimeMs > 1000 ? [name] : []))
+      .sort()
+      .join();
+  };
+  t.equal(await leaves('--nodes n001'), '', 'a yes');
+  t.equal(await leaves('--nodes s1 --brake 1'), '', 'a yes by the brake');
+  t.equal(await leaves('--nodes l1,h1 --health'), '', 'what has left is not silent, and an illness is no silence');
+  t.equal(await leaves('--nodes x --fail closed'), '', 'no evidence');
+  t.equal(await leaves('--nodes s1,n001,l1'), 's1', 'a no because of a silent node');
+  t.equal(await leaves('--nodes S1,s[2-3]'), 'S1,s2,s3', 'by their NodeNames');
+  t.equal(await leaves('--nodes s1,s2'), 's1,s2', 'also those that are there already');
+  const theirs = join(folder(t), 'theirs');
+  writeFileSync(theirs, '');
+  const before = statSync(theirs).mtimeMs;
+  symlinkSync(theirs, join(requests, 's2.link'));
+  const names = join(folder(t), 'names');
+  writeFileSync(names, 's2.link s2\n../s3 s3\n');
+  await ask(board.path, ['--nodes', 's2.link,../s3', '--names', names, '--requests', requests]);
+  t.equal(statSync(theirs).mtimeMs, before, 'no link is followed');
+  t.notOk(existsSync(join(requests, '..', 's3')), 'and nothing is left elsewhere');
+  for (const name of readdirSync(requests)) unlinkSync(join(requests, name));
+  chmodSync(requests, 0o777);
+  t.equal(await leaves('--nodes s1'), '', 'a folder that others can write');
+  rmdirSync(requests);
+  const [code, said] = await ask(board.path, ['--nodes', 's1', '--requests', requests]);
+  t.strictSame([code, aged(said)], [1, 'no: s1 has been silent for AGE'], 'without a bridge: the same answer');
+  t.notOk(existsSync(requests));
 });
 
 t.test('the brake', async t => {
