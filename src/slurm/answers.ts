@@ -2,8 +2,7 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
-import { expand } from '../common/hostlists.js';
-import { InputError } from '../common/text.js';
+import { isHostList } from '../common/hostlists.js';
 import type { Job, SlurmNode } from './statefile.js';
 
 export type { SlurmNode } from './statefile.js';
@@ -22,10 +21,10 @@ function cut(text: string): string {
 }
 
 /**
- * The beginning of a row: a name as slurm.conf may have it. A line with this beginning and without a number of CPUs is
- * part of a free text.
+ * The beginning of a row; Slurm takes nearly any name. A line with this beginning and without a number of CPUs is no
+ * row.
  */
-const NODE_ROW = /^NodeName=([A-Za-z0-9][A-Za-z0-9._-]{0,62}) (?=.* CPUTot=\d)/;
+const NODE_ROW = /^NodeName=(\S{1,255}) (?=.* CPUTot=\d)/;
 
 /** The field at the end of a row that an administrator writes. */
 const FREE_TEXT = / (?:Reason|Comment|Extra)=/;
@@ -49,6 +48,17 @@ export function gpusIn(list: string | undefined): number {
 function headOf(row: string): string {
   const end = row.search(FREE_TEXT);
   return end < 0 ? row : row.slice(0, end);
+}
+
+/** The lines and rows of an answer that were not understood, so that none is left out in silence. */
+export class LeftOut {
+  count = 0;
+  first: string | undefined;
+
+  add(line: string): void {
+    this.first ??= cut(line.slice(0, TEXT_MOST));
+    this.count++;
+  }
 }
 
 function nodeOf(name: string, row: string): SlurmNode {
@@ -84,20 +94,32 @@ function nodeOf(name: string, row: string): SlurmNode {
  * The nodes of `scontrol -a -d -o show node`, in its order. Comments and reasons may have several lines, also lines
  * that look like those of a node: a node that occurs twice is in no known state.
  */
-export function parseNodes(text: string): SlurmNode[] {
-  return rowsOf(text, nodeOf);
+export function parseNodes(text: string, leftOut = new LeftOut()): SlurmNode[] {
+  return rowsOf(text, leftOut, nodeOf);
 }
 
 /** The same, with the start times of slurmd. */
 export function parseListedNodes(text: string): ListedNode[] {
-  return rowsOf(text, (name, row) => ({ ...nodeOf(name, row), slurmd_start_s: whole(headOf(row), 'SlurmdStartTime') }));
+  return rowsOf(text, new LeftOut(), (name, row) => ({
+    ...nodeOf(name, row),
+    slurmd_start_s: whole(headOf(row), 'SlurmdStartTime'),
+  }));
 }
 
-function rowsOf<T extends SlurmNode>(text: string, read: (name: string, row: string) => T): T[] {
+/** What scontrol says if there are none. */
+const NO_NODES = 'No nodes in the system';
+
+function rowsOf<T extends SlurmNode>(text: string, leftOut: LeftOut, read: (name: string, row: string) => T): T[] {
   const nodes = new Map<string, T>();
+  // Further lines of a free text follow only a row that has one.
+  let mayGoOn = false;
   for (const row of text.split('\n')) {
     const [, name] = NODE_ROW.exec(row) ?? [];
-    if (name === undefined) continue;
+    if (name === undefined) {
+      if (row.trim() !== '' && row !== NO_NODES && (!mayGoOn || row.startsWith('NodeName='))) leftOut.add(row);
+      continue;
+    }
+    mayGoOn = FREE_TEXT.test(row);
     const twice = nodes.get(name);
     nodes.set(name, twice === undefined ? read(name, row) : { ...twice, state: '?' });
   }
@@ -112,28 +134,24 @@ export function jobFormat(nonce: string): string {
 /** States of jobs that may hold nodes. */
 export const JOB_STATES = 'RUNNING,COMPLETING,SUSPENDED,CONFIGURING,SIGNALING,STAGE_OUT,STOPPED,RESIZING';
 
-/** The nodes of one of Slurm's host lists; undefined if it is invalid. */
-function nodesOf(list: string): string[] | undefined {
-  try {
-    return list === '' ? [] : expand(list, undefined, 'any');
-  } catch (error) {
-    if (error instanceof InputError) return undefined;
-    throw error;
-  }
-}
-
 /**
  * The jobs of squeue with `jobFormat`. A row begins only with the nonce, which nobody who names a job can know:
  * whatever a name contains, it ends at the next nonce.
  */
-export function parseJobs(text: string, nonce: string): Job[] {
+export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()): Job[] {
   if (nonce.length < 16) throw new Error('a nonce that can be guessed');
   const jobs: Job[] = [];
-  for (const row of `\n${text.replace(/\n$/, '')}`.split(`\n${nonce}|`).slice(1)) {
-    const [number = '', id = '', state = '', user = '', partition = '', cpus = '', start = '', list = '', ...name] =
+  const [before = '', ...rows] = `\n${text.replace(/\n$/, '')}`.split(`\n${nonce}|`);
+  for (const line of before.split('\n')) if (line !== '') leftOut.add(line);
+  for (const row of rows) {
+    const [number = '', id = '', state = '', user = '', partition = '', cpus = '', start = '', nodes, ...name] =
       row.split('|');
-    const nodes = nodesOf(list);
-    if (!/^\d{1,12}$/.test(number) || nodes === undefined || nodes.length === 0) continue;
+    if (!/^\d{1,12}$/.test(number) || nodes === undefined || !isHostList(nodes)) {
+      leftOut.add(row);
+      continue;
+    }
+    // One that has no nodes yet, or none any more, is not one of those that are told.
+    if (nodes === '') continue;
     jobs.push({
       id: /^[\d_+[\]%,-]{1,64}$/.test(id) ? id : number,
       state: cut(state),
@@ -141,7 +159,7 @@ export function parseJobs(text: string, nonce: string): Job[] {
       partition: cut(partition),
       cpus: /^\d{1,9}$/.test(cpus) ? Number(cpus) : 0,
       start_s: /^\d{1,12}$/.test(start) ? Number(start) : undefined,
-      nodes: list,
+      nodes,
       name: cut(name.join('|')),
     });
   }
@@ -154,17 +172,29 @@ export interface SlurmConfig {
   readonly version: string;
   /** `none`, or what Slurm hides from users who are not its administrators: `jobs,users`. */
   readonly private_data: string;
+  /** Whether Slurm powers nodes down; undefined: it does not say so. */
+  readonly power_saving?: boolean | undefined;
+  /** How long a node may take from being powered up to its registration, s. */
+  readonly resume_timeout_s?: number | undefined;
 }
 
 export function parseConfig(text: string): SlurmConfig {
   const of = (key: string) => cut(new RegExp(`^${key}\\s*=\\s*(.*?)\\s*$`, 'm').exec(text)?.[1] ?? '');
-  return { cluster: of('ClusterName'), version: of('SLURM_VERSION'), private_data: of('PrivateData') || 'unknown' };
+  const suspends = of('SuspendProgram');
+  const [, seconds] = /^(\d{1,9}) sec$/.exec(of('ResumeTimeout')) ?? [];
+  return {
+    cluster: of('ClusterName'),
+    version: of('SLURM_VERSION'),
+    private_data: of('PrivateData') || 'unknown',
+    power_saving: suspends === '' ? undefined : suspends !== '(null)',
+    resume_timeout_s: seconds === undefined ? undefined : Number(seconds),
+  };
 }
 
-/** ReturnToService from the same text: 0, 1 or 2; undefined if it is missing. */
-export function parseReturnToService(text: string): number | undefined {
-  const [, digit] = /^ReturnToService\s*=\s*([012])\s*$/m.exec(text) ?? [];
-  return digit === undefined ? undefined : Number(digit);
+/** When slurmctld was started, from the same text, s since 1970; undefined if it is missing. */
+export function parseBootTime(text: string): number | undefined {
+  const [, seconds] = /^BOOT_TIME\s*=\s*(\d{1,12})\s*$/m.exec(text) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
 }
 
 /** The host of the primary controller if it is up, from `scontrol ping`; undefined if there is none. */

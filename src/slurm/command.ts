@@ -1,8 +1,9 @@
 // Runs one of Slurm's commands with limits: one that takes too long, or writes too much, is ended with all its
 // children. Knows nothing of the questions and orders.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 
@@ -62,20 +63,27 @@ export function failureOf(name: string, { code, stderr }: Said): string {
   return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
 }
 
-/** Runs a command to its end, whatever its exit code is. Rejects with NoAnswer if it does not get there. */
+/**
+ * Runs a command to its end, whatever its exit code is. `input`: what it is to read, which may come later than its
+ * start. Rejects with NoAnswer if it does not get there.
+ */
 export function runCommand(
   name: string,
   argv: readonly string[],
   { folder, limitMs = LIMIT_MS, stop }: CallOptions,
   env: Record<string, string> = {},
+  input?: Promise<string>,
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
     if (stop?.aborted) return void reject(new NoAnswer(ENDED));
     const child = spawn(folder === undefined ? name : join(folder, name), argv, {
       detached: true,
       env: environment(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
+    // It may end without reading all of it.
+    child.stdin?.on('error', () => undefined);
+    void input?.then(text => child.stdin?.end(text));
     const pieces: Buffer[] = [];
     let [bytes, stderr] = [0, ''];
     let refused: string | undefined;

@@ -1,7 +1,7 @@
 // Where Slurm and the board disagree about a node in several looks in a row. Judges no node, and says nothing about one
 // whose state is unknown, or about what has just begun or is about to end.
 
-import { expand } from '../common/hostlists.js';
+import { expandNodeNames } from '../common/hostlists.js';
 import type { State as BoardState } from '../shm/liveness.js';
 import type { Matched } from './matching.js';
 import { isSchedulable, nodeState } from './nodestate.js';
@@ -38,7 +38,7 @@ export interface LookAtBoth {
 export function jobsByNode(jobs: readonly Job[]): Map<string, Job[]> {
   const found = new Map<string, Job[]>();
   for (const job of jobs)
-    for (const name of expand(job.nodes, undefined, 'any')) {
+    for (const name of expandNodeNames(job.nodes)) {
       const same = found.get(name);
       if (same === undefined) found.set(name, [job]);
       else same.push(job);

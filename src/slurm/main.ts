@@ -2,24 +2,23 @@
 // that show them beside the board. Only reads: it gives Slurm no orders, and nobody waits for it.
 
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
 import { Failure, usable } from '../common/failure.js';
 import { onHangup, tellLasting } from '../common/hangup.js';
-import { foldParts } from '../common/hostlists.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { oneLine } from '../common/text.js';
+import { oneLine, readText } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { type Calls, slurmCalls } from './calls.js';
 import { makeFolder, replaceFile } from './folder.js';
-import { namesText, readExceptions } from './matching.js';
-import { nodeState, savesPower } from './nodestate.js';
+import { readExceptions } from './matching.js';
 import { Poll, type Round } from './poll.js';
-import { hiddenFrom, readState, sightBefore, stateText } from './statefile.js';
+import { hiddenFrom, leftOut, readState, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({
   name: 'slurm',
@@ -35,13 +34,6 @@ and queries Slurm at once; another folder or board needs a restart. SIGTERM and 
 
 /** While Slurm does not answer, it is asked again within this time, ms. */
 const LONGEST_MS = 60_000;
-
-/** Files and their host lists, one line each. */
-function lines(names: readonly string[]): string {
-  return foldParts(names)
-    .map(list => `${list}\n`)
-    .join('');
-}
 
 /** Logs once that Slurm does not answer, and once that it answers again. */
 class Telling {
@@ -79,18 +71,24 @@ function ourName(): string {
 
 /** Whether everybody may ask Slurm about all jobs. */
 function isOpen({ state }: Round): boolean {
-  return state.private_data === 'none';
+  const hides = state.private_data.split(',');
+  return !['jobs', 'users', 'unknown'].some(word => hides.includes(word));
 }
 
 /** Writes the files for others. */
-function leave(folder: string, { state, matched }: Round, isPublic: boolean): void {
+function leave(folder: string, { state, skip, names }: Round, isPublic: boolean): void {
   replaceFile(folder, 'state', stateText(state), isPublic ? 0o644 : 0o640);
-  // Writing an old list would make the file look new; readers go by the file's age.
-  if (state.nodes.error === undefined) {
-    const saving = state.nodes.list.filter(node => savesPower(nodeState(node.state)));
-    replaceFile(folder, 'skip', lines(saving.map(({ name }) => name)), 0o644);
+  if (skip !== undefined) replaceFile(folder, 'skip', skip, 0o644);
+  if (names !== undefined) replaceFile(folder, 'names', names, 0o644);
+}
+
+/** The file of an earlier reader; empty: there is none. */
+function skipBefore(folder: string): string {
+  try {
+    return readText(join(folder, 'skip'));
+  } catch {
+    return '';
   }
-  if (matched !== undefined) replaceFile(folder, 'names', namesText(matched), 0o644);
 }
 
 type Options = ValuesOf<typeof verb>;
@@ -124,8 +122,15 @@ export async function main(argv: string[]): Promise<number> {
   const telling = new Telling(log, service);
   const user = ourName();
   const before = sightBefore(readState(folder), user);
-  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, before);
-  let hidden: string | undefined;
+  const poll = new Poll(
+    new BoardReader(board, owner),
+    inForce.calls,
+    inForce.exceptions,
+    user,
+    before,
+    skipBefore(folder),
+  );
+  let told: readonly string[] = [];
   let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -155,9 +160,9 @@ export async function main(argv: string[]): Promise<number> {
     const { publicJobs, interval } = inForce.options;
     if (publicJobs && !isOpen(round))
       log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${round.state.private_data}`);
-    const hides = hiddenFrom(round.state);
-    if (hides !== undefined && hides !== hidden) log.warn(hides);
-    hidden = hides;
+    const partial = [hiddenFrom(round.state), leftOut(round.state)].filter(line => line !== undefined);
+    for (const line of partial) if (!told.includes(line)) log.warn(line);
+    told = partial;
     try {
       leave(folder, round, publicJobs && isOpen(round));
     } catch (error) {

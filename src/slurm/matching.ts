@@ -2,7 +2,7 @@
 // NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
 // ambiguous name matches nobody.
 
-import { parseNodeName } from '../common/hostlists.js';
+import { isNodeName, parseNodeName } from '../common/hostlists.js';
 import { InputError, lowerCase, oneLine, quote, readText } from '../common/text.js';
 import type { SlurmNode } from './statefile.js';
 
@@ -66,7 +66,7 @@ export function parseExceptions(text: string, place: string): Record<string, str
     if (words === '') continue;
     const refuse = (why: string) => new InputError(`${oneLine(place)}:${i + 1}: ${why}`);
     const [node = '', board = '', ...more] = words.split(/\s+/);
-    if (board === '' || more.length > 0 || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(node))
+    if (board === '' || more.length > 0 || !isNodeName(node))
       throw refuse(`${quote(words)} is not a pair; write NodeName boardname`);
     try {
       parseNodeName(board);
@@ -86,8 +86,15 @@ export function readExceptions(file: string): Record<string, string> {
   return parseExceptions(readText(file), file);
 }
 
-/** The lines of such a file for nodes whose two names differ by more than case. */
-export function namesText({ boardName }: Matched): string {
-  const lines = [...boardName].flatMap(([name, on]) => (lowerCase(name) === on ? [] : [`${name} ${on}\n`]));
-  return lines.join('');
+/** The first line of the file that is written again and again: c/gate/nodenames.h. */
+const FOLLOWED = '# beoboard slurm writes this file again and again\n';
+
+/**
+ * Such a file for the nodes whose two names differ by more than case. `unseen`: NodeNames, by the name on the board, of
+ * nodes that Slurm does not show now.
+ */
+export function namesText({ boardName }: Matched, unseen: ReadonlyMap<string, string> = new Map()): string {
+  const all = [...boardName, ...[...unseen].map(([on, name]) => [name, on] as const)];
+  const lines = all.flatMap(([name, on]) => (lowerCase(name) === on || !isNodeName(name) ? [] : [`${name} ${on}\n`]));
+  return `${FOLLOWED}${lines.join('')}`;
 }

@@ -3,14 +3,17 @@
 
 import { readingOf } from '../readings/readings.js';
 import { type BoardReader, NoBoard } from '../shm/reader.js';
-import { parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
+import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
 import { type Calls, NoAnswer, newNonce } from './calls.js';
 import { Differences, type Seen } from './differences.js';
-import { type Matched, match } from './matching.js';
+import { type Matched, match, namesText } from './matching.js';
+import { PowerSaving } from './powersaving.js';
 import { type Answer, type Job, monotonicMs, SCHEMA, type Sight, type SlurmNode, type State } from './statefile.js';
 
 /** Questions that are asked rarely: their answers change with a restart of slurmctld. */
 const CONFIG_MS = 300_000;
+/** Slurm's own ResumeTimeout if it does not say it, s. */
+const RESUME_S = 60;
 
 const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
 
@@ -39,12 +42,16 @@ function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
 }
 
 /** The answer to a question; without one, the list of the last answer, and the reason. */
-async function ask<T>(before: Answer<T>, question: () => Promise<readonly T[]>): Promise<Answer<T>> {
+async function ask<T>(before: Answer<T>, question: (leftOut: LeftOut) => Promise<readonly T[]>): Promise<Answer<T>> {
   const begin = monotonicMs();
+  const leftOut = new LeftOut();
   try {
-    const list = await question();
+    const list = await question(leftOut);
     const now = monotonicMs();
-    return { time_ms: Date.now(), mono_ms: now, took_ms: now - begin, list };
+    const told = { time_ms: Date.now(), mono_ms: now, took_ms: now - begin };
+    return leftOut.count === 0
+      ? { ...told, list }
+      : { ...told, left_out: leftOut.count, left_out_first: leftOut.first, list };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     const { error_since_ms = monotonicMs() } = before;
@@ -58,6 +65,9 @@ export interface Round {
   readonly answered: boolean;
   /** Undefined if nothing is known about the board or about Slurm's nodes. */
   readonly matched: Matched | undefined;
+  /** The files for the gate; undefined: there is nothing new to write. */
+  readonly skip: string | undefined;
+  readonly names: string | undefined;
 }
 
 export class Poll {
@@ -73,14 +83,20 @@ export class Poll {
   #jobs: Answer<Job> = { list: [] };
   #config: SlurmConfig = parseConfig('');
   #configUntil = Number.NEGATIVE_INFINITY;
+  readonly #power: PowerSaving;
+  /** The last NodeName of each node of the board: Slurm may show it no more. */
+  #lastNames: ReadonlyMap<string, string> = new Map();
 
+  /** `skip`: the file of that name that an earlier reader has left. */
   constructor(
     board: BoardReader,
     calls: Calls,
     exceptions: Readonly<Record<string, string>>,
     user: string,
     before: Sight | undefined,
+    skip = '',
   ) {
+    this.#power = new PowerSaving(skip);
     this.#board = board;
     this.#user = user;
     this.#before = before;
@@ -99,8 +115,8 @@ export class Poll {
   async round(next: (answered: boolean) => number): Promise<Round> {
     const nonce = newNonce();
     [this.#nodes, this.#jobs] = await Promise.all([
-      ask(this.#nodes, async () => parseNodes(await this.#calls.nodes())),
-      ask(this.#jobs, async () => parseJobs(await this.#calls.jobs(nonce), nonce)),
+      ask(this.#nodes, async leftOut => parseNodes(await this.#calls.nodes(), leftOut)),
+      ask(this.#jobs, async leftOut => parseJobs(await this.#calls.jobs(nonce), nonce, leftOut)),
       this.#askConfig(),
     ]);
     const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
@@ -115,13 +131,14 @@ export class Poll {
       answered && seen !== undefined && matched !== undefined
         ? this.#differences.look({ ...look, matched, seen: name => seen.get(name) }, now)
         : [];
+    const { cluster, version, private_data, power_saving } = this.#config;
     const state: State = {
       schema: SCHEMA,
       pid: process.pid,
       mono_ms: now,
       next_ms: now + next(answered),
       time_ms: Date.now(),
-      ...this.#config,
+      ...{ cluster, version, private_data, power_saving },
       user: this.#user,
       saw_more: this.#sawMore(),
       nodes: this.#nodes,
@@ -129,7 +146,31 @@ export class Poll {
       names: this.#exceptions,
       differences,
     };
-    return { state, answered, matched };
+    const unseen = matched && this.#unseen(matched);
+    if (this.#nodes.error === undefined)
+      this.#power.look({
+        nodes,
+        isUsed: power_saving,
+        resumeMs: (this.#config.resume_timeout_s ?? RESUME_S) * 1000,
+        unseen: unseen && new Set(unseen.values()),
+        nowMs: now,
+      });
+    return {
+      state,
+      answered,
+      matched,
+      // Writing an old list would make the file look new; the gate goes by its age.
+      skip: this.#nodes.error === undefined ? this.#power.text : undefined,
+      names: matched && namesText(matched, unseen),
+    };
+  }
+
+  /** The NodeNames of nodes of the board that Slurm does not show, by the name on the board. */
+  #unseen({ boardAlone, nodeName }: Matched): Map<string, string> {
+    const given = new Map(Object.entries(this.#exceptions).map(([name, on]) => [on, name]));
+    const unseen = new Map(boardAlone.map(on => [on, given.get(on) ?? this.#lastNames.get(on) ?? on]));
+    this.#lastNames = new Map([...unseen, ...nodeName]);
+    return unseen;
   }
 
   /** What the user before us saw and we do not, because Slurm hides it. */

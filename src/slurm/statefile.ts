@@ -5,8 +5,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../common/durations.js';
-import { expand } from '../common/hostlists.js';
-import { oneLine } from '../common/text.js';
+import { isHostList } from '../common/hostlists.js';
+import { oneLine, quote } from '../common/text.js';
 
 export const SCHEMA = 1;
 
@@ -52,6 +52,9 @@ export interface Answer<T> {
   /** Why the newest question was not answered, and since when; absent: it was answered. */
   readonly error?: string | undefined;
   readonly error_since_ms?: number | undefined;
+  /** How many lines or rows of the answer were not understood and are left out, and the first; absent: none. */
+  readonly left_out?: number | undefined;
+  readonly left_out_first?: string | undefined;
   readonly list: readonly T[];
 }
 
@@ -86,6 +89,8 @@ export interface State {
   readonly cluster: string;
   readonly version: string;
   readonly private_data: string;
+  /** Whether Slurm powers nodes down: it may hide cloud nodes then. Absent: unknown. */
+  readonly power_saving?: boolean | undefined;
   /** Who asks; Slurm may hide things from it. Absent: a version that always was `beoboard`. */
   readonly user?: string | undefined;
   readonly saw_more?: Sight | undefined;
@@ -130,7 +135,7 @@ function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
 }
 
 /** What the values of an object are; one whose key ends with `?` may be absent. */
-const shape = (types: Readonly<Record<string, 'string' | 'number'>>) =>
+const shape = (types: Readonly<Record<string, 'string' | 'number' | 'boolean'>>) =>
   Object.entries(types).map(([key, type]) => ({ key: key.replace('?', ''), type, isNeeded: !key.endsWith('?') }));
 
 type Shape = ReturnType<typeof shape>;
@@ -144,10 +149,19 @@ const JOB = shape({
   ...{ id: 'string', state: 'string', user: 'string', partition: 'string', nodes: 'string', name: 'string' },
   ...{ cpus: 'number', 'start_s?': 'number' },
 });
-const ANSWER = shape({ 'time_ms?': 'number', 'mono_ms?': 'number', 'error?': 'string' });
+const ANSWER = shape({
+  ...{ 'time_ms?': 'number', 'mono_ms?': 'number', 'error?': 'string', 'left_out?': 'number' },
+  'left_out_first?': 'string',
+});
 const DIFFERENCE = shape({ kind: 'string', node: 'string', slurm: 'string', since_ms: 'number' });
 const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
-const STATE = shape({ cluster: 'string', version: 'string', private_data: 'string', 'user?': 'string' });
+const STATE = shape({
+  cluster: 'string',
+  version: 'string',
+  private_data: 'string',
+  'user?': 'string',
+  'power_saving?': 'boolean',
+});
 
 function fits(value: unknown, shape: Shape): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -159,21 +173,13 @@ function fits(value: unknown, shape: Shape): boolean {
 
 const isText = (value: unknown) => typeof value === 'string';
 
-function isHostList(text: string): boolean {
-  try {
-    return expand(text, undefined, 'any').length > 0;
-  } catch {
-    return false;
-  }
-}
-
 /** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
 function isWhole(state: State): boolean {
   const { nodes, jobs, names, differences, saw_more } = state;
   return (
     [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
     nodes.list.every(node => fits(node, NODE)) &&
-    jobs.list.every(job => fits(job, JOB) && isHostList(job.nodes)) &&
+    jobs.list.every(job => fits(job, JOB) && job.nodes !== '' && isHostList(job.nodes)) &&
     fits(names, []) &&
     Object.values(names).every(isText) &&
     Array.isArray(differences) &&
@@ -299,6 +305,23 @@ export function hiddenFrom({ private_data, user = 'beoboard', saw_more }: State)
   return hides.includes('jobs')
     ? `Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless its user ${oneLine(user)} is an operator in Slurm`
     : undefined;
+}
+
+/** What was left out of Slurm's answers because it was not understood, in a sentence; undefined: nothing. */
+export function leftOut({ version, nodes, jobs }: Pick<State, 'version' | 'nodes' | 'jobs'>): string | undefined {
+  const parts = (
+    [
+      [nodes, 'node'],
+      [jobs, 'job'],
+    ] as const
+  ).flatMap(([{ left_out, left_out_first = '' }, what]) =>
+    left_out
+      ? [`${left_out} ${left_out === 1 ? 'line' : 'lines'} about ${what}s, the first: ${quote(left_out_first)}`]
+      : [],
+  );
+  return parts.length === 0
+    ? undefined
+    : `of what Slurm ${oneLine(version)} answers, this is not understood and left out: ${parts.join('; ')}`;
 }
 
 /** The age of an answer, ms; undefined: there has been none. */

@@ -1,7 +1,7 @@
 // Jobs and the nodes they run on: the states of the nodes, how busy the allocated CPUs and GPUs are, and the worst
 // node. Only what no other job shares counts as a job's own.
 
-import { compareNames, expand, fold } from '../common/hostlists.js';
+import { compareNames, expandNodeNames, fold } from '../common/hostlists.js';
 import { readingOf, type Value } from '../readings/readings.js';
 import { AILMENTS, type Ailment } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
@@ -86,7 +86,7 @@ const [ILL, ABSENT, WELL] = [STATES.length, STATES.length + AILMENTS.length, STA
 
 /** What is shown of one job. */
 function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): Told {
-  const nodeNames = expand(job.nodes, undefined, 'any');
+  const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => beside.pairing.matched.boardName.get(name) ?? name);
   const nodes = nodeNames.map(name => nodeOf(beside.pairing.matched.boardName.get(name) ?? ''));
   const states = new Map<State | 'absent', number>();
@@ -180,6 +180,6 @@ export function tellJobs(
   const told = beside.jobs.map(job => tellJob(job, beside, nodeOf));
   if (among === undefined) return inOrder(told);
   return inOrder(
-    told.filter(({ job, names }) => [...names, ...expand(job.nodes, undefined, 'any')].some(name => among.has(name))),
+    told.filter(({ job, names }) => [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name))),
   );
 }

@@ -3,7 +3,7 @@
 // answer.
 
 import { formatDuration } from '../common/durations.js';
-import { expand } from '../common/hostlists.js';
+import { expandNodeNames } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import type { Snapshot } from '../shm/reader.js';
 import { jobsByNode } from '../slurm/differences.js';
@@ -16,6 +16,7 @@ import {
   hiddenFrom,
   type Job,
   type Kind,
+  leftOut,
   monotonicMs,
   readState,
   type SlurmNode,
@@ -97,9 +98,10 @@ export class Beside {
     return this.#state !== undefined;
   }
 
-  /** A sentence about what Slurm hides. */
-  get hidden(): string | undefined {
-    return this.#state && hiddenFrom(this.#state);
+  /** Sentences about what Slurm hides, and about what was left out of its answers. */
+  get partial(): string[] {
+    if (this.#state === undefined) return [];
+    return [hiddenFrom(this.#state), leftOut(this.#state)].filter(text => text !== undefined);
   }
 
   get jobs(): readonly Job[] {
@@ -159,6 +161,8 @@ export class Beside {
       nodes_age_ms: nodes && ageOf(nodes, this.#now),
       jobs_age_ms: jobs && ageOf(jobs, this.#now),
       trouble: this.trouble,
+      nodes_left_out: nodes?.left_out,
+      jobs_left_out: jobs?.left_out,
     };
   }
 
@@ -166,7 +170,7 @@ export class Beside {
   oddities({ snapshot, all, nodes }: Survey): Oddity[] {
     const tell = (text: string, of: readonly Surveyed[] = []): Oddity => ({ kind: 'slurm', nodes: of, text });
     if (this.trouble !== undefined) return [tell(this.trouble)];
-    const found = this.hidden === undefined ? [] : [tell(this.hidden)];
+    const found = this.partial.map(text => tell(text));
     if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
     const chosen = new Map(nodes.map(node => [node.name, node]));
     const byKind = new Map<Kind, Difference[]>();
@@ -185,8 +189,16 @@ export class Beside {
     }
     const { boardAlone, slurmAlone } = this.pairing.matched;
     const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
+    // Slurm shows cloud nodes that are powered down to nobody, unless it is told to.
+    const { power_saving, private_data } = this.#state;
+    const unless =
+      power_saving && !private_data.split(',').includes('cloud')
+        ? ', or powered down and not shown by it (PrivateData=cloud)'
+        : '';
     if (alone.length > 0 && this.pairing.nodes.size > 0)
-      found.push(tell(`on the board, and not known to Slurm: ${shownNames(alone.map(({ name }) => name))}`, alone));
+      found.push(
+        tell(`on the board, and not known to Slurm${unless}: ${shownNames(alone.map(({ name }) => name))}`, alone),
+      );
     // A node that is powered down has no reason to report.
     const missing = slurmAlone.filter(name => {
       const state = nodeState(this.pairing.nodes.get(name)?.state ?? '');
@@ -222,7 +234,7 @@ export class Beside {
       ...jobs.map(job => [
         `job ${oneLine(job.id)} of ${oneLine(job.user)}`,
         `${oneLine(job.state)}${since(job.start_s)}`,
-        `${job.cpus} CPUs on ${expand(job.nodes, undefined, 'any').length} nodes`,
+        `${job.cpus} CPUs on ${expandNodeNames(job.nodes).length} nodes`,
         `partition ${oneLine(job.partition)}`,
         oneLine(job.name),
       ]),

@@ -3,14 +3,14 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expand } from '../../src/common/hostlists.js';
+import { expandNodeNames, isNodeName } from '../../src/common/hostlists.js';
 import {
+  parseBootTime,
   parseConfig,
   parseJobs,
   parseListedNodes,
   parseNodes,
   parsePrimary,
-  parseReturnToService,
 } from '../../src/slurm/answers.js';
 import { jobsByNode } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
@@ -58,7 +58,7 @@ function checkNodes(text: string): boolean {
   must(new Set(matched.boardName.values()).size === matched.boardName.size, 'two nodes are one');
   for (const [name, on] of matched.boardName)
     must(matched.nodeName.get(on) === name && BOARD.includes(on), `${name} is ${on}`);
-  const others = [...matched.boardName].filter(([name, on]) => name.toLowerCase() !== on);
+  const others = [...matched.boardName].filter(([name, on]) => name.toLowerCase() !== on && isNodeName(name));
   must(same(parseExceptions(namesText(matched), 'file'), Object.fromEntries(others)), 'written, its names are others');
 
   // An operating system's name, unless it contains the fields of an administrator, does not change the state that Slurm
@@ -89,7 +89,7 @@ function checkJobs(text: string): boolean {
     must(/^[\d_+[\]%,-]{1,64}$/.test(id), id);
     must(isCount(cpus) && isCount(start_s), `${id}: ${cpus} CPUs since ${start_s}`);
     must([name, user, partition, state].every(isCut), `${id}: too long`);
-    must(expand(nodes, undefined, 'any').length > 0, `${id} is on no node`);
+    must(expandNodeNames(nodes).length > 0, `${id} is on no node`);
   }
   must(jobsByNode(jobs) instanceof Map, 'jobs of each node');
 
@@ -114,10 +114,10 @@ export function slurmTargets(): TextTarget[] {
         const { cluster, version, private_data } = parseConfig(text);
         for (const value of [cluster, version, private_data])
           must(isCut(value) && !value.includes('\n') && value.trim() === value, JSON.stringify(value));
-        const returns = parseReturnToService(text);
+        const started = parseBootTime(text);
         must(
-          returns === undefined || new RegExp(`^ReturnToService\\s*=\\s*${returns}\\s*$`, 'm').test(text),
-          `nobody said ReturnToService=${returns}`,
+          started === undefined || new RegExp(`^BOOT_TIME\\s*=\\s*0*${started}\\s*$`, 'm').test(text),
+          `nobody said BOOT_TIME=${started}`,
         );
         const primary = parsePrimary(text);
         must(

@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { expandNodeNames } from '../../src/common/hostlists.js';
 import { InputError } from '../../src/common/text.js';
-import { gpusIn, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
+import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
 import { Differences, LOOKS, type Seen } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
+import { PowerSaving } from '../../src/slurm/powersaving.js';
 import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
 import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
@@ -78,8 +80,15 @@ t.test('real answers', async t => {
     cluster: 'test',
     version: '22.05.8',
     private_data: 'none',
+    power_saving: true,
+    resume_timeout_s: 60,
   });
-  t.strictSame(parseConfig(''), { cluster: '', version: '', private_data: 'unknown' }, 'and what is no answer');
+  t.strictSame(
+    parseConfig(''),
+    { cluster: '', version: '', private_data: 'unknown', power_saving: undefined, resume_timeout_s: undefined },
+    'and what is no answer',
+  );
+  t.match(parseConfig('SuspendProgram          = (null)\nResumeTimeout = INFINITE\n'), { power_saving: false });
 });
 
 const ROW = NODES.split('\n').find(row => row.startsWith('NodeName=node007')) as string;
@@ -128,6 +137,36 @@ t.test('no reason and no comment changes what is told of nodes', async t => {
   const forged = parseNodes(`${nodeRow('node001', 'DOWN', ` Comment=\n${nodeRow('node001', 'IDLE')}`)}\n`);
   t.match(forged, [{ name: 'node001', state: '?' }], 'a whole row in a comment: told twice, so nothing is known');
   t.match(parseNodes(nodeRow('node001', 'DOWN', '').replace('OS=Linux', 'OS=x State=IDLE')), [{ state: '?' }]);
+});
+
+t.test('what is not understood is counted, and the first of it told', async t => {
+  const leftOut = (text: string) => {
+    const left = new LeftOut();
+    const names = parseNodes(text, left).map(({ name }) => name);
+    return [names.join(), left.count, left.first];
+  };
+  const row = nodeRow('node001', 'IDLE');
+  const more = nodeRow('node002', 'IDLE', ' Comment=one\ntwo\nNodeName=x State=IDLE');
+  t.strictSame(leftOut(`${row}\n`), ['node001', 0, undefined]);
+  t.strictSame(leftOut('No nodes in the system\n'), ['', 0, undefined]);
+  t.strictSame(leftOut(''), ['', 0, undefined]);
+  t.strictSame(leftOut(`${more}\n${row}\n`), ['node002,node001', 1, 'NodeName=x State=IDLE'], 'a comment of two lines');
+  t.strictSame(leftOut(`${row}\nNode=node003 CPUTot=1\n`), ['node001', 1, 'Node=node003 CPUTot=1'], 'another form');
+  t.strictSame(leftOut(`NodeName=n1 Arch=x\n${'y'.repeat(300)}`), ['', 2, 'NodeName=n1 Arch=x']);
+  for (const name of ['_under', 'n+1', '-dash', 'a@b', 'c:d', 'e/f', 'l'.repeat(71)])
+    t.strictSame(leftOut(nodeRow(name, 'IDLE')), [name, 0, undefined], 'Slurm takes such names');
+
+  const jobs = (list: string, number = '7') => `${NONCE}|${number}|7|RUNNING|anna|batch|4|1700000000|${list}|x\n`;
+  const jobsLeftOut = (text: string) => {
+    const left = new LeftOut();
+    const nodes = parseJobs(text, NONCE, left).map(({ nodes }) => expandNodeNames(nodes).join());
+    return [nodes.join(' '), left.count, left.first];
+  };
+  t.strictSame(jobsLeftOut(jobs('')), ['', 0, undefined], 'a job without nodes is none of those that hold nodes');
+  t.strictSame(jobsLeftOut(jobs('_n[1-2],n+1,a@b')), ['_n1,_n2,n+1,a@b', 0, undefined]);
+  t.strictSame(jobsLeftOut(jobs('n[1-')), ['', 1, '7|7|RUNNING|anna|batch|4|1700000000|n[1-|x']);
+  t.strictSame(jobsLeftOut(`${jobs('n1', 'x')}${jobs('n2')}`), ['n2', 1, 'x|7|RUNNING|anna|batch|4|1700000000|n1|x']);
+  t.strictSame(jobsLeftOut(`error: new\n${jobs('n2')}`), ['n2', 1, 'error: new']);
 });
 
 t.test('no name of a job makes a further row', async t => {
@@ -274,7 +313,11 @@ t.test('NodeName, NodeHostName where it is one node, and what the administrator 
     t.equal(slurmAlone.length, nodes.length - boardName.size, 'who is left is told');
     t.equal(boardAlone.length, board.length - boardName.size);
   }
-  t.equal(namesText(match([node('N1'), node('b', 'x9')], ['n1', 'x9'])), 'b x9\n', 'for the gate: more than case');
+  t.equal(
+    namesText(match([node('N1'), node('b', 'x9')], ['n1', 'x9'])).replace(/^#.*\n/, ''),
+    'b x9\n',
+    'for the gate: more than case',
+  );
 });
 
 t.test('the file of exceptions', async t => {
@@ -299,6 +342,58 @@ t.test('the file of exceptions', async t => {
       return true;
     }),
   );
+});
+
+// ---- power saving ----
+
+t.test('who may be silent because Slurm has powered it down', async t => {
+  const node = (name: string, state: string) => ({ name, state, cpus: 1 });
+  const saving = new PowerSaving();
+  const look = (
+    nowMs: number,
+    nodes: SlurmNode[],
+    unseen: string[] | null = [],
+    isUsed: boolean | null = true,
+    power = saving,
+  ) => {
+    power.look({
+      nodes,
+      isUsed: isUsed ?? undefined,
+      resumeMs: 60_000,
+      unseen: unseen ? new Set(unseen) : undefined,
+      nowMs,
+    });
+    return power.names.join();
+  };
+  t.equal(look(0, [node('n1', 'IDLE'), node('n2', 'IDLE+POWERED_DOWN')]), 'n2');
+  t.equal(saving.text, '# power saving: on\n# has been in it: n2\nn2\n');
+  t.equal(look(1000, [node('n1', 'IDLE')], ['n2']), 'n2', 'what is not shown at all is powered down');
+  t.equal(look(2000, [node('n1', 'IDLE')], ['n2', 'c7']), 'n2,c7', 'also what was never shown');
+  t.equal(look(3000, [node('n1', 'IDLE')], null), 'n2,c7', 'nothing is known of the board: as before');
+  t.equal(look(4000, [node('n2', 'IDLE+POWERING_UP')], ['c7']), 'n2,c7');
+  t.equal(look(5000, [node('n2', 'ALLOCATED')], ['c7']), 'n2,c7', 'it is up, and its sender not yet');
+  t.equal(look(64_999, [node('n2', 'ALLOCATED')], ['c7']), 'n2,c7');
+  t.equal(look(65_000, [node('n2', 'ALLOCATED')], ['c7']), 'c7', 'for ResumeTimeout');
+  t.equal(saving.text, '# power saving: on\n# has been in it: c7\n# has been in it: n2\nc7\n');
+  t.equal(look(66_000, [node('n2', 'ALLOCATED')], []), '', 'what is gone from board and Slurm is forgotten');
+  t.equal(saving.text, '# power saving: on\n# has been in it: n2\n');
+
+  const again = new PowerSaving('# power saving: on\n# has been in it: c[7-8],n2\nc7\n');
+  t.equal(
+    look(0, [node('n2', 'IDLE'), node('c7', 'IDLE')], ['c8'], true, again),
+    'c7,c8',
+    'a reader that starts again',
+  );
+  t.equal(look(60_000, [node('n2', 'IDLE'), node('c7', 'IDLE')], ['c8'], null, again), 'c8');
+  t.equal(again.text, 'c8\n', 'whether there is power saving is unknown: an old file says nothing');
+
+  const none = new PowerSaving();
+  t.equal(look(0, [node('n1', 'IDLE')], ['login'], false, none), '', 'without power saving nothing is hidden');
+  t.equal(none.text, '# power saving: off\n');
+  look(0, [node('n1', 'DOWN+POWERED_DOWN')], [], false, none);
+  t.equal(none.text, '# power saving: on\n# has been in it: n1\nn1\n', 'by hand');
+  look(0, [node('a@b', 'IDLE+POWERED_DOWN')], ['n1'], true, none);
+  t.notMatch(none.text, '@', 'the gate does not read such a name');
 });
 
 // ---- where the two disagree ----

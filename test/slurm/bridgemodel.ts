@@ -6,7 +6,7 @@ import type { BoardLook, SeenLink, SeenNode } from '../../src/slurm/bridge/board
 import { type Journal, readLines } from '../../src/slurm/bridge/journal.js';
 import type { Slurm } from '../../src/slurm/bridge/orders.js';
 import { type Entry, Ledger } from '../../src/slurm/bridge/ownership.js';
-import type { Policy, Situation } from '../../src/slurm/bridge/rules.js';
+import type { Order, Policy, Situation } from '../../src/slurm/bridge/rules.js';
 import { Bridge, type Settings, type World } from '../../src/slurm/bridge/tick.js';
 import { NoAnswer } from '../../src/slurm/calls.js';
 import { match } from '../../src/slurm/matching.js';
@@ -78,6 +78,7 @@ export function situationOf(
     watchingSinceMs: 0,
     monoMs: 1_000_000,
     nowMs: NOON_MS,
+    requested: new Set<string>(),
     ...rest,
   };
 }
@@ -137,7 +138,8 @@ export class Cluster {
     links: new Map([[1, ETH0]]),
   };
   policy: Policy = POLICY;
-  returnToService = 1;
+  /** When its slurmctld was started, s since 1970. */
+  startedS = NOON_MS / 1000 - 3600;
   primary: string | undefined;
   isSlurmSilent = false;
   isOnly = true;
@@ -148,6 +150,8 @@ export class Cluster {
    * What happens to the next order: it is done; it is reported as done, but is not; it is done, but reported as failed.
    */
   next: 'done' | 'lost' | 'unsaid' = 'done';
+  /** Called when an order is prepared: it is written down, and the last look comes afterwards. */
+  beforeLastLook: () => void = () => undefined;
   /** Called before each order, after all queries. */
   beforeOrder: () => void = () => undefined;
   /** The points passed so far at which a bridge may be killed, and the one at which it is. */
@@ -197,6 +201,12 @@ export class Cluster {
     Object.assign(this.node(name), { state, reason });
   }
 
+  /** slurmctld starts again, and has forgotten all drains and reasons. */
+  forget(): void {
+    this.startedS = this.nowMs / 1000;
+    for (const node of this.nodes.values()) Object.assign(node, { state: 'IDLE', reason: undefined });
+  }
+
   // ---- what is seen ----
 
   look(): BoardLook {
@@ -243,26 +253,30 @@ export class Cluster {
       node,
       readBack: node,
       notPrimary: () => answer(() => this.primary),
-      returnToService: () => answer(() => this.returnToService),
-      order: async ({ act, node: name, reason }) => {
-        this.beforeOrder();
-        this.point();
-        const node = this.node(name);
-        this.orders.push(`${act} ${name}`);
-        const how = this.next;
-        this.next = 'done';
-        if (how !== 'lost') {
-          if (act === 'drain') Object.assign(node, { state: `${node.state}+DRAIN`, reason });
-          else {
-            node.state = node.state.replace('+DRAIN', '');
-            if (act === 'resume') node.state = 'IDLE';
-            if (!node.state.startsWith('DOWN')) node.reason = undefined;
-          }
-        }
-        this.point();
-        return how === 'unsaid' ? { rc: null, said: 'scontrol took longer than 5.0s' } : { rc: 0, said: '' };
+      startedS: () => answer(() => this.startedS),
+      prepare: () => {
+        this.beforeLastLook();
+        return { order: order => this.#order(order), drop: async () => this.point() };
       },
     };
+  }
+
+  async #order({ act, node: name, reason }: Pick<Order, 'act' | 'node' | 'reason'>) {
+    this.beforeOrder();
+    this.point();
+    const node = this.node(name);
+    this.orders.push(`${act} ${name}`);
+    const how = this.next;
+    this.next = 'done';
+    if (how !== 'lost') {
+      if (act === 'drain') Object.assign(node, { state: `${node.state}+DRAIN`, reason });
+      else {
+        node.state = node.state.replace('+DRAIN', '');
+        if (!node.state.startsWith('DOWN')) node.reason = undefined;
+      }
+    }
+    this.point();
+    return how === 'unsaid' ? { rc: null, said: 'scontrol took longer than 5.0s' } : { rc: 0, said: '' };
   }
 
   // ---- the bridge ----

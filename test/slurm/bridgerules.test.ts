@@ -12,13 +12,14 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import type { ListedNode } from '../../src/slurm/answers.js';
-import { parseListedNodes, parsePrimary, parseReturnToService } from '../../src/slurm/answers.js';
+import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/slurm/answers.js';
 import { lookAt, type SeenLink, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
 import { statusLines, statusOf } from '../../src/slurm/bridge/bridgestatus.js';
 import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/slurm/bridge/journal.js';
@@ -35,7 +36,7 @@ import {
   waitToReturn,
   withoutDoubtful,
 } from '../../src/slurm/bridge/rules.js';
-import { incidentId } from '../../src/slurm/bridge/tick.js';
+import { incidentId, type Settings } from '../../src/slurm/bridge/tick.js';
 import { match } from '../../src/slurm/matching.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -222,7 +223,6 @@ interface ReturnRow {
   slurm?: Partial<ListedNode>;
   claim?: Partial<Claim>;
   policy?: Partial<Policy>;
-  returns?: number;
   trouble?: string;
 }
 
@@ -259,22 +259,9 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ),
   ['a word that is not known', { state: 'IDLE+DRAIN+NEW_IN_27' }, /^it is IDLE\+DRAIN\+NEW_IN_27/],
   ['FUTURE', { state: 'FUTURE+DRAIN' }, /^it is FUTURE/],
-  ['DOWN, 0', { state: 'DOWN+DRAIN', returns: 0 }, 'undrain: stays DOWN, because ReturnToService is 0'],
-  [
-    'DOWN, 0, booted',
-    { state: 'DOWN+DRAIN', returns: 0, seen: BOOTED },
-    'undrain: stays DOWN, because ReturnToService is 0',
-  ],
-  ['DOWN, 1', { state: 'DOWN+DRAIN', returns: 1 }, 'resume'],
-  [
-    'DOWN, 1, booted',
-    { state: 'DOWN+DRAIN', returns: 1, seen: BOOTED },
-    'undrain: stays DOWN, because ReturnToService is 1 and it was booted',
-  ],
-  ['DOWN, 2', { state: 'DOWN+DRAIN', returns: 2 }, 'resume'],
-  ['DOWN, 2, booted', { state: 'DOWN+DRAIN', returns: 2, seen: BOOTED }, 'resume'],
-  ['DOWN, and Slurm does not say', { state: 'DOWN+DRAIN' }, /does not report its ReturnToService/],
-  ['DOWN, its slurmd does not respond', { state: 'DOWN+DRAIN+NOT_RESPONDING', returns: 2 }, 'early'],
+  ['DOWN', { state: 'DOWN+DRAIN' }, 'undrain: it stays DOWN in Slurm: resume it yourself'],
+  ['DOWN, booted', { state: 'DOWN+DRAIN', seen: BOOTED }, 'undrain: it stays DOWN'],
+  ['DOWN, its slurmd does not respond', { state: 'DOWN+DRAIN+NOT_RESPONDING' }, 'early'],
 ];
 
 t.test('whether a node is given back, and how', async t => {
@@ -285,10 +272,8 @@ t.test('whether a node is given back, and how', async t => {
       ...{ id: 'abcdef', node: 'n1', board: 'n1', incident: 'silent 00000000000000aa 5', bootId: '00000000000000aa' },
       ...{ reason: OURS, phase: 'held', sinceMs: 0, ...row.claim },
     };
-    const way = returnOf(claim, seen, node, {
-      ...situationOf([seen], [node], { policy: { ...POLICY, ...row.policy }, board: { trouble: row.trouble } }),
-      returnToService: row.returns,
-    });
+    const more = { policy: { ...POLICY, ...row.policy }, board: { trouble: row.trouble } };
+    const way = returnOf(claim, seen, node, situationOf([seen], [node], more));
     if (answer instanceof RegExp) t.match(way.why, answer, what);
     else if (answer === 'early') t.ok('isEarly' in way && way.isEarly, `${what}: ${way.why}`);
     else {
@@ -417,7 +402,7 @@ t.test('a node of Slurm without a unique counterpart on the board is logged once
   t.same(cluster.orders, []);
   const told = cluster.log.filter(line => line.startsWith('left alone: '));
   t.same(told.sort(), [
-    'left alone: All: scontrol takes this name for all nodes',
+    'left alone: All: scontrol does not take this name for one node',
     'left alone: CN-7: the board has no node of that name; see slurm-names',
     'left alone: N7: two nodes on the board may be this one; see slurm-names',
   ]);
@@ -430,7 +415,6 @@ t.test('orders, and answers', async t => {
     lineOf({ act: 'drain', node: 'n1', reason: OURS }),
     `scontrol update nodename=n1 state=drain reason='${OURS}'`,
   );
-  t.equal(lineOf({ act: 'resume', node: 'n1', reason: OURS }), 'scontrol update nodename=n1 state=resume');
   t.equal(parsePrimary('Slurmctld(primary) at vm is UP\n'), 'vm');
   t.equal(parsePrimary('Slurmctld(primary) at a is UP\nSlurmctld(backup) at b is DOWN\n'), 'a');
   for (const text of [
@@ -439,9 +423,8 @@ t.test('orders, and answers', async t => {
     'x Slurmctld(primary) at a is UP',
   ])
     t.equal(parsePrimary(text), undefined, text);
-  t.equal(parseReturnToService(readFileSync(join(ROOT, 'test/fixtures/slurm/config-22.05.txt'), 'utf8')), 1);
-  for (const text of ['', 'ReturnToService = 7', 'x ReturnToService = 1'])
-    t.equal(parseReturnToService(text), undefined);
+  t.equal(parseBootTime(readFileSync(join(ROOT, 'test/fixtures/slurm/config-22.05.txt'), 'utf8')), 1_795_420_944);
+  for (const text of ['', 'BOOT_TIME = Unknown', 'x BOOT_TIME = 1']) t.equal(parseBootTime(text), undefined);
   const [first] = parseListedNodes(
     'NodeName=a Arch=x CPUTot=4 State=IDLE SlurmdStartTime=1795434864 Comment=SlurmdStartTime=9\n',
   );
@@ -460,11 +443,27 @@ t.test('orders, and answers', async t => {
     if (said === undefined) t.equal(why, undefined, host);
     else t.match(why, said, host);
   }
-  t.match(await slurmOrders({ folder: own }).order({ act: 'undrain', node: 'n1', reason: '' }), { rc: 1 });
-  t.match(await slurmOrders({ folder: folder(t) }).order({ act: 'undrain', node: 'n1', reason: '' }), {
-    rc: null,
-    said: /^scontrol was not found/,
-  });
+  const undrain = { act: 'undrain', node: 'n1', reason: '' } as const;
+  t.match(await slurmOrders({ folder: own }).prepare().order(undrain), { rc: 1 }, 'it ended without reading its order');
+  t.match(
+    await slurmOrders({ folder: folder(t) })
+      .prepare()
+      .order(undrain),
+    {
+      rc: null,
+      said: /^scontrol was not found/,
+    },
+  );
+  const heard = join(own, 'heard');
+  writeCommand(scontrol, `#!/bin/sh\necho "$# words" >>${heard}\ncat >>${heard}\n`);
+  const prepared = slurmOrders({ folder: own }).prepare();
+  t.same(await prepared.order({ act: 'drain', node: 'n1', reason: OURS }), { rc: 0, said: '' });
+  await slurmOrders({ folder: own }).prepare().drop();
+  t.equal(
+    readFileSync(heard, 'utf8'),
+    `0 words\nupdate nodename=n1 state=drain reason="${OURS}"\n0 words\n`,
+    'an order is read by a command that has started before, and one that is dropped is none',
+  );
 });
 
 t.test('the board as the bridge sees it', async t => {
@@ -637,27 +636,104 @@ t.test('an administrator was there first', async t => {
   }
 });
 
-t.test('Slurm sets a node of ours DOWN, by ReturnToService', async t => {
-  for (const [returns, boots, order, state] of [
-    [0, false, 'undrain n1', 'DOWN'],
-    [0, true, 'undrain n1', 'DOWN'],
-    [1, false, 'resume n1', 'IDLE'],
-    [1, true, 'undrain n1', 'DOWN'],
-    [2, false, 'resume n1', 'IDLE'],
-    [2, true, 'resume n1', 'IDLE'],
-  ] as const) {
+t.test('a node of ours that is DOWN stays so', async t => {
+  for (const boots of [false, true]) {
     const cluster = new Cluster(30);
-    cluster.returnToService = returns;
     cluster.kill('n1');
     await cluster.pass(60);
+    // By Slurm, or by an administrator who has copied our reason.
     cluster.node('n1').state = 'DOWN+DRAIN';
     await cluster.pass(60);
     cluster.revive('n1', boots);
     await cluster.pass(200);
-    t.same(cluster.orders, ['drain n1', order], `${returns}, ${boots ? 'booted' : 'not booted'}`);
-    t.equal(cluster.node('n1').state, state);
-    if (order === 'undrain n1') t.match(cluster.log.join('\n'), /stays DOWN, because ReturnToService is/);
+    t.same(cluster.orders, ['drain n1', 'undrain n1'], boots ? 'booted' : 'not booted');
+    t.equal(cluster.node('n1').state, 'DOWN');
+    t.match(cluster.log.join('\n'), /it stays DOWN in Slurm: resume it yourself/);
   }
+});
+
+t.test('a slurmctld that has lost its state has not lifted anything', async t => {
+  const cluster = new Cluster(30);
+  cluster.kill('n1');
+  await cluster.pass(60);
+  cluster.forget();
+  await cluster.pass(10);
+  t.match(cluster.entries('withdrawn'), [{ node: 'n1', why: 'slurmctld has started without its state' }]);
+  t.match(cluster.log.join('\n'), /n1 is no longer drained: slurmctld has started without its state/);
+  await cluster.pass(10);
+  t.same(cluster.orders, ['drain n1', 'drain n1'], 'it is as silent as before');
+
+  const restarted = new Cluster(30);
+  restarted.kill('n1');
+  restarted.admin('n2', 'IDLE+DRAIN', 'disk');
+  await restarted.pass(60);
+  restarted.startedS = restarted.nowMs / 1000;
+  restarted.admin('n1', 'IDLE');
+  // The time of n2's reason in the model is always now; Slurm's is that of the reason.
+  const { listed } = restarted;
+  restarted.listed = name => ({ ...listed.call(restarted, name), ...(name === 'n2' && { reason_s: 1_700_000_000 }) });
+  await restarted.pass(120);
+  t.match(restarted.entries('let_go'), [{ node: 'n1', why: 'its drain was undone' }], 'n2 has kept its reason');
+  t.same(restarted.orders, ['drain n1'], 'so an administrator has lifted it');
+});
+
+t.test('a job was refused because of a silent node', async t => {
+  const begin = (more: Partial<Settings> = {}) => {
+    const cluster = new Cluster(30);
+    const journal = folder(t);
+    const requests = join(journal, 'requests');
+    mkdirSync(requests);
+    const request = (name: string, agoMs = 0) => {
+      writeFileSync(join(requests, name), '');
+      utimesSync(join(requests, name), 1, (cluster.nowMs - agoMs) / 1000);
+    };
+    cluster.begin({ requests: journal, ...more });
+    return { cluster, request, left: () => readdirSync(requests) };
+  };
+  const { cluster, request, left } = begin();
+  await cluster.pass(5);
+  cluster.kill('n1');
+  cluster.kill('n2');
+  await cluster.pass(15);
+  t.same(cluster.orders, [], 'it is silent, and not for long');
+  request('n1');
+  await cluster.pass(5);
+  t.same(cluster.orders, ['drain n1'], 'it is drained at once, and only that node');
+  t.match(cluster.entries('intent'), [{ why: 'silent for 20 s, and a job was refused because of it' }]);
+  await cluster.pass(5);
+  t.same(left(), [], 'the request has been dealt with');
+
+  for (const [what, change] of [
+    ['live again', ({ cluster }) => cluster.revive('n1', false)],
+    ['somebody has it', ({ cluster }) => cluster.admin('n1', 'IDLE+DRAIN', 'disk')],
+    ['the board is no evidence', ({ cluster }) => Object.assign(cluster.board, { trouble: 'stalled' })],
+    ['its link is dark', ({ cluster }) => cluster.board.links.set(1, { name: 'eth0', trouble: trouble('dark', 0) })],
+    ['a brake is on', ({ cluster }) => void ['n2', 'n3', 'n4', 'n5'].map(name => cluster.kill(name))],
+    ['it is switched off', ({ cluster }) => writeFileSync(cluster.killSwitch, '')],
+  ] as [string, (begun: ReturnType<typeof begin>) => void][]) {
+    const killSwitch = join(folder(t), 'off');
+    const begun = begin({ killSwitch });
+    const { cluster } = begun;
+    cluster.killSwitch = killSwitch;
+    await cluster.pass(5);
+    cluster.kill('n1');
+    await cluster.pass(15);
+    change(begun);
+    if (what === 'a brake is on') await cluster.pass(10);
+    begun.request('n1');
+    await cluster.pass(5);
+    t.same(cluster.orders, [], what);
+  }
+  const old = begin();
+  await old.cluster.pass(5);
+  old.cluster.kill('n1');
+  await old.cluster.pass(10);
+  old.request('n1', 70_000);
+  old.request('n9');
+  await old.cluster.pass(10);
+  t.same(old.cluster.orders, [], 'a request that is old does not count');
+  t.same(old.left(), ['n9'], 'and is removed; one about a live node changes nothing');
+  t.equal(old.cluster.node('n9').state, 'IDLE');
 });
 
 t.test('what happens at the last moment', async t => {
@@ -773,6 +849,39 @@ t.test('between the list and the order', async t => {
     t.same(cluster.entries('intent'), []);
     t.match(cluster.log.join('\n'), said);
   }
+});
+
+t.test('between what is written down and the order', async t => {
+  for (const [what, change] of [
+    ['live', (cluster: Cluster) => cluster.revive('n1', false)],
+    ["an administrator's drain", (cluster: Cluster) => cluster.admin('n1', 'IDLE+DRAIN', 'disk')],
+    ['DOWN', (cluster: Cluster) => cluster.admin('n1', 'DOWN', 'fan')],
+    ['Slurm is silent', (cluster: Cluster) => Object.assign(cluster, { isSlurmSilent: true })],
+    ['the board is no evidence', (cluster: Cluster) => Object.assign(cluster.board, { trouble: 'stalled' })],
+  ] as const) {
+    const cluster = new Cluster(30);
+    cluster.kill('n1');
+    cluster.beforeLastLook = () => change(cluster);
+    await cluster.pass(60);
+    t.same(cluster.orders, [], what);
+    t.match(cluster.entries('withdrawn'), [{ node: 'n1', act: 'drain' }], what);
+    t.same(cluster.entries('let_go'), [], what);
+    cluster.beforeLastLook = () => undefined;
+    Object.assign(cluster, { isSlurmSilent: false });
+    cluster.board.trouble = undefined;
+    cluster.begin();
+    await cluster.pass(60);
+    t.same(cluster.orders, what === 'live' || /drain|DOWN/.test(what) ? [] : ['drain n1'], `${what}: it is still open`);
+  }
+  const given = new Cluster(30);
+  given.kill('n1');
+  await given.pass(60);
+  given.revive('n1');
+  given.beforeLastLook = () => given.admin('n1', 'IDLE+DRAIN', 'disk');
+  await given.pass(200);
+  t.same(given.orders, ['drain n1'], 'what an administrator has drained meanwhile is not lifted');
+  t.match(given.node('n1'), { state: 'IDLE+DRAIN', reason: 'disk' });
+  t.match(given.entries('let_go'), [{ node: 'n1', why: 'it has another reason now' }]);
 });
 
 t.test('an order that has begun is finished and recorded when the bridge is stopped', async t => {

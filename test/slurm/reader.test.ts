@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -240,12 +241,15 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.equal(statSync(join(path, 'state')).mode & 0o777, 0o644, 'public, as was asked for, where Slurm hides nothing');
   t.equal(statSync(join(path, 'skip')).mode & 0o777, 0o644);
   t.equal(statSync(path).mode & 0o777, 0o755 & ~process.umask());
-  t.equal(readFileSync(join(path, 'skip'), 'utf8'), 'node006\n');
+  t.match(
+    readFileSync(join(path, 'skip'), 'utf8'),
+    /^# power saving: on\n(?:# has been in it: .*\n)+(?:.*\n)*node006\n/,
+  );
   const heard = await until('all are heard, and matched, and looked at often enough', () => {
     const now = state(path);
-    return readFileSync(join(path, 'names'), 'utf8') !== '' && now.differences.length > 0 && now;
+    return readFileSync(join(path, 'names'), 'utf8').includes(' ') && now.differences.length > 0 && now;
   });
-  t.equal(readFileSync(join(path, 'names'), 'utf8'), 'node007 odd-one\n');
+  t.equal(readFileSync(join(path, 'names'), 'utf8').replace(/^#.*\n/, ''), 'node007 odd-one\n');
   t.match(
     heard.differences.filter(({ kind }) => kind === 'live_down'),
     [{ node: 'node005', slurm: 'node005' }],
@@ -256,7 +260,10 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.equal(jobs.stdout.split('\n').filter(line => /RUNNING/.test(line)).length, 5, jobs.stdout);
   t.match(jobs.stdout, /^ +2 +root +RUNNING .* b\\u\{a\}5…/m);
   t.match(jobs.stdout, /node005: live on the board, and DOWN in Slurm/);
-  t.match(jobs.stdout, /on the board, and not known to Slurm: stranger/);
+  t.match(
+    jobs.stdout,
+    /on the board, and not known to Slurm, or powered down and not shown by it \(PrivateData=cloud\): stranger/,
+  );
   t.match(jobs.stdout, /known to Slurm, and not on the board: node\[002,004,008\]/, 'and not who is switched off');
   const some = await run(['jobs', 'node001', '--json', '--board', board, '--slurm-dir', path]);
   t.match(JSON.parse(some.stdout), {
@@ -283,6 +290,56 @@ t.test('the reader, and those who show what it leaves', async t => {
     code: 0,
     stdout: 'node[001,003,005,007]\n',
     stderr: 'beoboard nodes: not known to Slurm: stranger\n',
+  });
+
+  await t.test('Slurm shows only part of it', async t => {
+    const part = standIn(t);
+    const own = join(folder(t), 'own');
+    const skip = () => readFileSync(join(own, 'skip'), 'utf8').split('\n');
+    const nodes = readFileSync(join(part, 'nodes'), 'utf8');
+    const put = (name: string, text: string) => {
+      writeFileSync(join(part, `${name}.new`), text);
+      renameSync(join(part, `${name}.new`), join(part, name));
+    };
+    const config = readFileSync(join(part, 'config'), 'utf8');
+    put('config', config.replace(/^(PrivateData +=).*/m, '$1 cloud').replace(/^(ResumeTimeout +=).*/m, '$1 1 sec'));
+    put('nodes', `Node=node003 CPUTot=8\n${nodes.replace(/^NodeName=node003 .*\n/m, '')}`);
+    const argv = ['slurm', '--slurm-dir', own, '--slurm-bin', part, '--board', board, '--public-jobs'];
+    const other = start(t, [...argv, '--interval', '100ms']);
+    await other.ready;
+    t.equal(statSync(join(own, 'state')).mode & 0o777, 0o644, 'PrivateData=cloud hides no jobs');
+    // Two lines of a comment look like nodes.
+    await until('it has said what it left out', () =>
+      /of what Slurm 22\.05\.8 answers, this is not understood and left out: 3 lines about nodes, the first: 'Node=node003 CPUTot=8'\n/.test(
+        other.output().stderr,
+      ),
+    );
+    t.strictSame(
+      skip(),
+      [
+        '# power saving: on',
+        ...['# has been in it: ', ''].flatMap(beginning =>
+          ['node[003,006]', 'odd-one', 'stranger'].map(list => beginning + list),
+        ),
+        '',
+      ],
+      'whom Slurm calls so, and nodes of the board that it does not show',
+    );
+    const shown = await run(['status', '--jobs', '--board', board, '--slurm-dir', own]);
+    t.match(
+      shown.stdout,
+      /this is not understood and left out: 3 lines\s+about nodes, the first: 'Node=node003 CPUTot=8'/,
+    );
+    const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
+    t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
+    put('nodes', nodes);
+    await until('after its ResumeTimeout it has to be heard', () => !skip().some(line => /^node.*003/.test(line)));
+    t.ok(
+      skip().some(line => /^# has been in it: .*003/.test(line)),
+      'an old file would still say that it may sleep',
+    );
+    other.child.kill('SIGTERM');
+    t.equal(await other.exit, 0);
   });
 
   await t.test('Slurm hides what it does not want to be seen', async t => {

@@ -1,7 +1,7 @@
 // The verb `bridge`: drains in Slurm the nodes that the board calls silent, and gives back those that are live again.
 // Changes nothing without --enforce, and nothing in case of doubt.
 
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, type FSWatcher, openSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, usable } from '../../common/failure.js';
@@ -25,7 +25,7 @@ import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, re
 import { slurmOrders } from './orders.js';
 import { Ledger } from './ownership.js';
 import { FATAL, type Policy } from './rules.js';
-import { Bridge, type Outcome, RELEASE, type Settings, type World } from './tick.js';
+import { Bridge, type Outcome, RELEASE, REQUESTS, type Settings, type World } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
@@ -125,6 +125,43 @@ function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: 
   };
 }
 
+/** Ticks are at least so far apart, ms, however many requests there are. */
+const REST_MS = 1000;
+
+/** The sleep between ticks, which a request of the gate ends. */
+class Awaking {
+  readonly #stop: AbortSignal;
+  readonly #watcher: FSWatcher | undefined;
+  #isRequested = false;
+  #awake = new AbortController();
+
+  /** `folder`: of the requests; undefined: there are none. */
+  constructor(folder: string | undefined, stop: AbortSignal) {
+    this.#stop = stop;
+    stop.addEventListener('abort', () => this.#awake.abort());
+    if (folder === undefined) return;
+    this.#watcher = watch(folder, () => {
+      this.#isRequested = true;
+      this.#awake.abort();
+    });
+    // Requests are then taken with the next tick.
+    this.#watcher.on('error', () => undefined);
+  }
+
+  async sleep(ms: number): Promise<void> {
+    const rest = Math.min(REST_MS, ms);
+    await sleep(rest, undefined, { signal: this.#stop }).catch(() => undefined);
+    this.#awake = new AbortController();
+    if (!this.#isRequested && !this.#stop.aborted)
+      await sleep(ms - rest, undefined, { signal: this.#awake.signal }).catch(() => undefined);
+    this.#isRequested = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+}
+
 /** The result of a tick, in a line. */
 function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
@@ -140,7 +177,10 @@ function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: b
 async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
   const settings = settingsOf(values, isRehearsal);
-  if (!isRehearsal) openFolder(folder);
+  if (!isRehearsal) {
+    openFolder(folder);
+    openFolder(join(folder, REQUESTS));
+  }
   const only = isRehearsal ? undefined : new Only(folder);
   const journal = isRehearsal ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
   const log = createLog(verb.name);
@@ -151,6 +191,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const bridge = new Bridge(world, settings, journal, log, say);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
+  const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop);
   let failures = 0;
   let dueMs = 0;
   let trouble: string | undefined;
@@ -186,8 +227,9 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
         log.warn(outcome.trouble === undefined ? 'all is well again' : `does nothing: ${outcome.trouble}`);
     }
     trouble = outcome.trouble;
-    await sleep(next, undefined, { signal: stop }).catch(() => undefined);
+    await awake.sleep(next);
   }
+  awake.close();
   journal.write([{ what: 'end' }]);
   if (!isRehearsal) rmSync(join(folder, STATUS), { force: true });
   log.info('ended: drains stay');

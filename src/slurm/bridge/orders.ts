@@ -1,13 +1,21 @@
-// The only orders that we give to Slurm: drain, undrain and resume of one node, and the questions around them. No order
-// here cancels a job, and none sets a node down.
+// The only orders that we give to Slurm: drain and undrain of one node, and the questions around them. No order here
+// cancels a job, sets a node down, or takes it out of DOWN.
 
 import { hostname } from 'node:os';
 import { lowerCase } from '../../common/text.js';
-import { type ListedNode, parseListedNodes, parsePrimary, parseReturnToService } from '../answers.js';
+import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from '../answers.js';
 import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
 import type { Order } from './rules.js';
 
-/** The possible questions and orders. All except `order` reject with NoAnswer. */
+/** A command that is started, and waits for its order. */
+export interface Prepared {
+  /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
+  order(order: Pick<Order, 'act' | 'node' | 'reason'>): Promise<{ rc: number | null; said: string }>;
+  /** Ends it without an order. */
+  drop(): Promise<void>;
+}
+
+/** The possible questions and orders. The questions reject with NoAnswer. */
 export interface Slurm {
   nodes(): Promise<ReadonlyMap<string, ListedNode>>;
   /** One node, now; undefined: there is none of that name. */
@@ -16,15 +24,26 @@ export interface Slurm {
   readBack(name: string): Promise<ListedNode | undefined>;
   /** Why this machine's slurmctld is not the one that decides; undefined: it is. */
   notPrimary(): Promise<string | undefined>;
-  returnToService(): Promise<number | undefined>;
-  /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
-  order(order: Pick<Order, 'act' | 'node' | 'reason'>): Promise<{ rc: number | null; said: string }>;
+  /** When slurmctld was started, s since 1970; undefined: it does not say so. */
+  startedS(): Promise<number | undefined>;
+  /**
+   * Starts what an order needs, so that nothing but the order itself lies between a last look at a node and its effect:
+   * Slurm has no order with a condition.
+   */
+  prepare(): Prepared;
 }
 
 /** The arguments of `scontrol`. */
 function wordsOf({ act, node, reason }: Pick<Order, 'act' | 'node' | 'reason'>): string[] {
   const words = ['update', `nodename=${node}`, `state=${act}`];
   return act === 'drain' ? [...words, `reason=${reason}`] : words;
+}
+
+/** The same as a line for scontrol's own prompt. NodeNames have no blanks, and our reasons no quotes. */
+function promptOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
+  return `${wordsOf(order)
+    .map(word => word.replace(/=(.* .*)/, '="$1"'))
+    .join(' ')}\n`;
 }
 
 /** The same as a line for a shell. */
@@ -64,16 +83,29 @@ export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm
       if (primary === undefined) return "Slurm's primary controller is not up";
       return isSameHost(primary, host) ? undefined : `Slurm's primary controller is ${primary}, and this is ${host}`;
     },
-    returnToService: async () => parseReturnToService(await answer(['show', 'config'])),
-    order: async order => {
-      let said: Said;
-      try {
-        said = await runCommand('scontrol', wordsOf(order), unstopped);
-      } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-        return { rc: null, said: error.message };
-      }
-      return { rc: said.code, said: said.code === 0 ? '' : failureOf('scontrol', said) };
+    startedS: async () => parseBootTime(await answer(['show', 'config'])),
+    prepare: () => {
+      let give: (text: string) => void = () => undefined;
+      const input = new Promise<string>(resolve => {
+        give = resolve;
+      });
+      const ended = runCommand('scontrol', [], unstopped, {}, input).then(
+        (said: Said) => ({ rc: said.code, said: said.code === 0 ? '' : failureOf('scontrol', said) }),
+        (error: unknown) => {
+          if (!(error instanceof NoAnswer)) throw error;
+          return { rc: null, said: error.message };
+        },
+      );
+      return {
+        order: order => {
+          give(promptOf(order));
+          return ended;
+        },
+        drop: async () => {
+          give('');
+          await ended;
+        },
+      };
     },
   };
 }

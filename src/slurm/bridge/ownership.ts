@@ -5,7 +5,8 @@
 import type { ListedNode } from '../answers.js';
 import { nodeState } from '../nodestate.js';
 
-export type Act = 'drain' | 'undrain' | 'resume';
+/** Journals of older versions also have `resume`. */
+export type Act = 'drain' | 'undrain';
 
 /**
  * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `ill BOOT AILMENT`.
@@ -59,6 +60,18 @@ export type Entry =
       readonly node: string;
       readonly why: string;
       readonly after: Standing;
+    }
+  /**
+   * An intent that was not carried out after a last look; or a drain that Slurm has forgotten with its whole state. The
+   * incident is as open as before.
+   */
+  | {
+      readonly what: 'withdrawn';
+      readonly id: string;
+      readonly node: string;
+      readonly act: Act;
+      readonly why: string;
+      readonly after?: Standing | undefined;
     }
   /** Another administrator has decided about this node during this silence or illness, which is left to him. */
   | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
@@ -145,6 +158,15 @@ export class Ledger {
       case 'let_go':
         if (this.claims.get(entry.node)?.id === entry.id) this.claims.delete(entry.node);
         break;
+      case 'withdrawn': {
+        const claim = this.claims.get(entry.node);
+        if (claim?.id !== entry.id) break;
+        if (entry.act === 'drain') {
+          this.claims.delete(entry.node);
+          delete this.#settled.get(entry.node)?.[isIllness(claim.incident) ? 'ill' : 'silent'];
+        } else this.#change(entry, { giving: undefined });
+        break;
+      }
       case 'theirs':
         this.#settle(entry.node, entry.incident);
         break;
@@ -191,6 +213,13 @@ export class Ledger {
     return (this.#returns.get(node) ?? []).filter(at => nowMs - at < DAY_MS && at <= nowMs).length;
   }
 
+  /** The same in another ledger, which does not follow this one. */
+  copy(nowMs: number): Ledger {
+    const copy = new Ledger();
+    copy.apply({ what: 'state', state: this.state(nowMs), time_ms: nowMs });
+    return copy;
+  }
+
   /** Everything, as the beginning of a new journal. What is older than a day and what is over is left out. */
   state(nowMs: number): LedgerState {
     const recent = [...this.#returns].map(([node, times]) => [node, times.filter(at => nowMs - at < DAY_MS)] as const);
@@ -215,8 +244,14 @@ export function carries(node: ListedNode, claim: Claim): boolean {
 /**
  * What has happened to our drains, according to Slurm's state of all nodes: records to be written. Nothing is concluded
  * about a node that Slurm does not list, or whose state is unknown, as for a moment after a start of slurmctld.
+ * `hasForgotten`: whether slurmctld has lost its state, so that nobody has lifted what is gone.
  */
-export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, nowMs: number): Entry[] {
+export function observe(
+  ledger: Ledger,
+  slurm: ReadonlyMap<string, ListedNode>,
+  nowMs: number,
+  hasForgotten: (claim: Claim) => boolean = () => false,
+): Entry[] {
   return [...ledger.claims.values()].flatMap((claim): Entry[] => {
     const { id, node, giving } = claim;
     const now = slurm.get(node);
@@ -229,6 +264,8 @@ export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, 
     // An act of ours whose end nobody saw.
     if (giving !== undefined && !flags.has('DRAIN'))
       return [{ what: 'result', act: giving.act, id, node, outcome: 'done', after }];
+    if (!flags.has('DRAIN') && now.reason === undefined && hasForgotten(claim))
+      return [{ what: 'withdrawn', act: 'drain', id, node, why: 'slurmctld has started without its state', after }];
     if (claim.phase === 'meant' && nowMs - claim.sinceMs < UNDER_WAY_MS && nowMs >= claim.sinceMs) return [];
     const why =
       claim.phase === 'meant'

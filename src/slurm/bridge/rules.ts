@@ -1,6 +1,7 @@
 // The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
+import { isNodeName } from '../../common/hostlists.js';
 import { lowerCase } from '../../common/text.js';
 import type { Ailment } from '../../shm/ailments.js';
 import type { ListedNode } from '../answers.js';
@@ -55,8 +56,8 @@ export interface Situation {
   readonly watchingSinceMs: number;
   readonly monoMs: number;
   readonly nowMs: number;
-  /** ReturnToService; undefined: unknown. */
-  readonly returnToService?: number | undefined;
+  /** NodeNames for whose silence the gate has just refused a job: they need not be silent for long. */
+  readonly requested: ReadonlySet<string>;
 }
 
 /** One act. */
@@ -126,11 +127,11 @@ export function watch(
 // ---- which nodes are meant ----
 
 /**
- * Names that scontrol does not take as the name of one node, in any spelling: `nodename=all` is every node of the
- * cluster.
+ * Names that scontrol does not take as the name of one node: in any spelling `nodename=all` is every node of the
+ * cluster, and others it takes apart.
  */
-export function meansAll(nodeName: string): boolean {
-  return lowerCase(nodeName) === 'all';
+export function isNoName(nodeName: string): boolean {
+  return lowerCase(nodeName) === 'all' || !isNodeName(nodeName);
 }
 
 /**
@@ -146,7 +147,7 @@ export function withoutDoubtful(
   const hosts = new Map<string, number>();
   for (const { name, host = name } of slurm.values()) hosts.set(lowerCase(host), (hosts.get(lowerCase(host)) ?? 0) + 1);
   const isDoubtful = (nodeName: string, name: string) => {
-    if (meansAll(nodeName)) return true;
+    if (isNoName(nodeName)) return true;
     const listed = slurm.get(nodeName)?.host;
     const host = listed === undefined ? undefined : lowerCase(listed);
     if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
@@ -269,9 +270,9 @@ function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undef
 export function objectionToDrain(
   seen: SeenNode,
   node: ListedNode,
-  situation: Pick<Situation, 'policy' | 'board' | 'ledger'>,
+  situation: Pick<Situation, 'policy' | 'board' | 'ledger' | 'requested'>,
 ): Left | undefined {
-  const { policy, board, ledger } = situation;
+  const { policy, board, ledger, requested } = situation;
   if (board.trouble !== undefined) return { why: board.trouble };
   const incident = incidentOf(seen, policy);
   if (incident === undefined) return early(`it is ${seen.state}`);
@@ -279,7 +280,8 @@ export function objectionToDrain(
   if (ledger.isSettled(node.name, incident)) return early('the bridge or somebody else has acted on it already');
   const slurm = slurmObjection(seen, node, policy);
   if (slurm?.isTheirs) return slurm;
-  if (seen.state === 'silent' && seen.silentForMs < policy.drainAfterMs) return early('it is not silent for long');
+  if (seen.state === 'silent' && seen.silentForMs < policy.drainAfterMs && !requested.has(node.name))
+    return early('it is not silent for long');
   const evidence =
     evidenceObjection(seen, policy) ?? (seen.state === 'silent' ? linkObjection(seen, board) : undefined);
   return evidence === undefined ? slurm : { why: evidence };
@@ -295,14 +297,14 @@ export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number
 /** Flags that may stand beside our own drain when it is lifted. */
 const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
 
-/** How a node of ours is given back, or why not yet. */
+/** How a node of ours is given back, or why not yet. One that is DOWN stays DOWN: an administrator may have set it so. */
 export function returnOf(
   claim: Claim,
   seen: SeenNode,
   node: ListedNode,
-  situation: Pick<Situation, 'policy' | 'board' | 'returnToService' | 'nowMs'>,
-): { readonly act: 'undrain' | 'resume'; readonly why: string } | Left {
-  const { policy, board, returnToService, nowMs } = situation;
+  situation: Pick<Situation, 'policy' | 'board' | 'nowMs'>,
+): { readonly act: 'undrain'; readonly why: string } | Left {
+  const { policy, board, nowMs } = situation;
   if (board.trouble !== undefined) return { why: board.trouble };
   if (claim.phase !== 'held' || !carries(node, claim)) return early('its drain is not known to be ours');
   if (isBeingGiven(claim, nowMs)) return early('it is being resumed');
@@ -316,15 +318,7 @@ export function returnOf(
   if (base === undefined || hindrance !== undefined) return { why: `it is ${text} in Slurm` };
   if (WORKING.includes(base)) return { act: 'undrain', why: 'it is live' };
   if (base !== 'DOWN') return { why: `it is ${text} in Slurm` };
-  const sameBoot = seen.bootId === claim.bootId;
-  if (returnToService === 2) return { act: 'resume', why: 'it is live, and DOWN: ReturnToService is 2' };
-  if (returnToService === 1 && sameBoot)
-    return { act: 'resume', why: 'it is live, and DOWN; it was not booted since, and ReturnToService is 1' };
-  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not report its ReturnToService' };
-  return {
-    act: 'undrain',
-    why: `it is live; it stays DOWN, because ReturnToService is ${returnToService}${returnToService === 1 ? ' and it was booted' : ''}: resume it yourself`,
-  };
+  return { act: 'undrain', why: 'it is live; it stays DOWN in Slurm: resume it yourself' };
 }
 
 // ---- all nodes ----
@@ -358,7 +352,7 @@ function reasonOf(seen: SeenNode, incident: Incident, id: string, sinceMs: numbe
 
 /** What to do now. `isOn`: whether a brake is on. */
 export function decide(situation: Situation, makeId: MakeId, isOn: (brake: string) => boolean): Decision {
-  const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs } = situation;
+  const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs, requested } = situation;
   const wanted: (Order & { seen: SeenNode })[] = [];
   const left: { node: string; incident: Incident; left: Left }[] = [];
   const returns: Order[] = [];
@@ -390,10 +384,13 @@ export function decide(situation: Situation, makeId: MakeId, isOn: (brake: strin
     // The duration of a silence is known from the board. An illness, or an incident that a new bridge finds, counts
     // from when it was watched.
     const watchedMs = monoMs - (seen.state === 'silent' ? watchingSinceMs : was.sinceMs);
-    if (was.looks < LOOKS || watchedMs < policy.drainAfterMs) continue;
+    const isRequested = seen.state === 'silent' && requested.has(nodeName);
+    if (!isRequested && (was.looks < LOOKS || watchedMs < policy.drainAfterMs)) continue;
     const id = makeId(nodeName, incident);
     const reason = reasonOf(seen, incident, id, nowMs - (monoMs - was.sinceMs));
-    const why = seen.state === 'silent' ? `silent for ${Math.round(seen.unheardMs / 1000)} s` : `ill: ${incident}`;
+    const because = isRequested ? ', and a job was refused because of it' : '';
+    const why =
+      seen.state === 'silent' ? `silent for ${Math.round(seen.unheardMs / 1000)} s${because}` : `ill: ${incident}`;
     wanted.push({ act: 'drain', node: nodeName, board: name, id, incident, bootId: seen.bootId, reason, why, seen });
   }
   wanted.sort((a, b) => b.seen.unheardMs - a.seen.unheardMs || (a.node < b.node ? -1 : 1));

@@ -2,7 +2,7 @@
 // the act. rules.ts makes all decisions.
 
 import { createHash } from 'node:crypto';
-import { statSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../common/log.js';
 import { oneLine } from '../../common/text.js';
@@ -19,7 +19,7 @@ import {
   countsOf,
   decide,
   incidentOf,
-  meansAll,
+  isNoName,
   type Order,
   objectionToDrain,
   ownCount,
@@ -69,6 +69,10 @@ export interface Outcome {
 
 /** The request to release the brakes. */
 export const RELEASE = 'release';
+/** The folder in which the gate leaves requests: files with the NodeNames for whose silence it has refused a job. */
+export const REQUESTS = 'requests';
+/** A request that is older is not taken, ms. */
+const REQUEST_MS = 60_000;
 
 /** Looks further apart than this do not count as continuous, ms. */
 const GAP_MS = 15_000;
@@ -105,6 +109,25 @@ function wasThere(path: string): boolean {
   }
 }
 
+/** The requests in that folder: whose file is not ours or root's, or is old, does not count. */
+function requestsIn(folder: string, nowMs: number): Set<string> {
+  const found = new Set<string>();
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return found;
+  }
+  for (const name of names) {
+    const file = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    if (file === undefined) continue;
+    const isOurs = file.isFile() && (file.uid === process.getuid?.() || file.uid === 0);
+    if (isOurs && Math.abs(nowMs - file.mtimeMs) <= REQUEST_MS) found.add(name);
+    else wasThere(join(folder, name));
+  }
+  return found;
+}
+
 /** The evidence of an act that is kept. */
 function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, ailments } = seen;
@@ -123,7 +146,7 @@ function unmatched({ slurm, matched }: Situation): { node: string; why: string }
   const alone = new Set(matched.slurmAlone);
   return [...slurm.keys()].flatMap(node => {
     if (matched.boardName.has(node)) return [];
-    if (meansAll(node)) return [{ node, why: 'scontrol takes this name for all nodes' }];
+    if (isNoName(node)) return [{ node, why: 'scontrol does not take this name for one node' }];
     const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
     return [{ node, why: `${why}; see slurm-names` }];
   });
@@ -149,7 +172,8 @@ export class Bridge {
   #lastLookMs = Number.NEGATIVE_INFINITY;
   #opened: number | undefined;
   #clockOffsetMs: number | undefined;
-  #returnToService: number | undefined;
+  /** When the slurmctld of the last tick was started. */
+  #startedS: number | undefined;
   #isOff = false;
   /** Reasons that were logged about nodes that are left alone, so that each is logged once. */
   #said = new Map<string, string>();
@@ -180,18 +204,11 @@ export class Bridge {
         left: [],
       };
     }
-    const found = observe(this.#journal.ledger, slurm, this.#world.nowMs());
+    const hasForgotten = await this.#hasForgotten(slurm);
+    const found = observe(this.#journal.ledger, slurm, this.#world.nowMs(), () => hasForgotten);
     this.#journal.write(found);
     for (const entry of found) this.#tell(entry);
 
-    if (this.#hasDown(slurm)) {
-      try {
-        this.#returnToService = await this.#world.slurm.returnToService();
-      } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-        this.#returnToService = undefined;
-      }
-    }
     const board = this.#look(this.#world.lookAtAll());
     const situation = this.#situation(board, slurm);
     const counts = [...countsOf(situation), ownCount(situation, 0)];
@@ -236,18 +253,31 @@ export class Bridge {
       if (!listed.has(claim.node)) continue;
       const before = await slurm.node(claim.node);
       if (before === undefined || !carries(before, claim)) continue;
-      await this.#give({ ...claim, act: 'undrain', why: 'by command' }, before, {});
+      await this.#give({ ...claim, act: 'undrain', why: 'by command' }, before, {}, now =>
+        now !== undefined && carries(now, claim) ? undefined : 'it has another reason now',
+      );
     }
     return [...ledger.claims.keys()];
   }
 
   // ---- looking ----
 
-  /** Whether a node of ours is DOWN, so that it matters how Slurm treats one that returns. */
-  #hasDown(slurm: ReadonlyMap<string, ListedNode>): boolean {
-    return [...this.#journal.ledger.claims.keys()].some(
-      name => nodeState(slurm.get(name)?.state ?? '').base === 'DOWN',
-    );
+  /**
+   * Whether slurmctld has started since the last tick without the state that it had: then no node has a reason from
+   * before. Asked only if there is something to forget.
+   */
+  async #hasForgotten(slurm: ReadonlyMap<string, ListedNode>): Promise<boolean> {
+    const before = this.#startedS;
+    this.#startedS = undefined;
+    if (this.#journal.ledger.claims.size === 0 || this.#settings.isRehearsal) return false;
+    try {
+      this.#startedS = await this.#world.slurm.startedS();
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+    const now = this.#startedS;
+    if (before === undefined || now === undefined || now === before) return false;
+    return ![...slurm.values()].some(({ reason, reason_s = 0 }) => reason !== undefined && reason_s < now);
   }
 
   #lookAtSwitch(): void {
@@ -304,9 +334,19 @@ export class Bridge {
     const [monoMs, nowMs] = [this.#world.monoMs(), this.#world.nowMs()];
     return {
       ...{ policy: this.#settings.policy, board, slurm, matched: this.#matched(board, slurm), monoMs, nowMs },
-      ...{ ledger: this.#journal.ledger, watched: this.#watched, returnToService: this.#returnToService },
+      ...{ ledger: this.#journal.ledger, watched: this.#watched, requested: this.#requested() },
       watchingSinceMs: this.#watchingSinceMs ?? monoMs,
     };
+  }
+
+  /** NodeNames for which the gate has left a request; one that has been dealt with is removed. */
+  #requested(): ReadonlySet<string> {
+    const { requests } = this.#settings;
+    if (requests === undefined) return new Set();
+    const folder = join(requests, REQUESTS);
+    const found = requestsIn(folder, this.#world.nowMs());
+    for (const name of found) if (this.#journal.ledger.claims.has(name)) wasThere(join(folder, name));
+    return found;
   }
 
   // ---- brakes ----
@@ -347,7 +387,7 @@ export class Bridge {
     const seen = board.nodes.get(order.board);
     if (node === undefined || seen === undefined) return 'it is gone';
     if (board.opened !== this.#opened) return 'the board was replaced by another';
-    const now = { ...situation, board, returnToService: this.#returnToService };
+    const now = { ...situation, board };
     if (order.act === 'drain') {
       if (incidentOf(seen, situation.policy) !== order.incident) return `it is ${seen.state} now`;
       return objectionToDrain(seen, node, now)?.why;
@@ -371,7 +411,6 @@ export class Bridge {
     try {
       const notPrimary = await slurm.notPrimary();
       if (notPrimary !== undefined) return { trouble: notPrimary, isSlurmSilent: false };
-      if (act !== 'drain') this.#returnToService = await slurm.returnToService();
       before = await slurm.node(node);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
@@ -394,12 +433,25 @@ export class Bridge {
       return undefined;
     }
     if (act === 'drain' && this.#isOneTooMany(situation)) return undefined;
-    await this.#give(order, before, evidenceOf(seen, board));
+    // As before the order is written down, which alone would be an objection.
+    const asNow = { ...situation, ledger: situation.ledger.copy(this.#world.nowMs()) };
+    await this.#give(order, before, evidenceOf(seen, board), node =>
+      this.#objection(order, asNow, node, this.#world.lookAtOne(order.board)),
+    );
     return undefined;
   }
 
-  /** Writes to the journal what is about to be done, does it, looks, and writes the result. */
-  async #give(order: Order, before: ListedNode, evidence: object): Promise<void> {
+  /**
+   * Writes to the journal what is about to be done, looks once more, does it, reads it back, and writes the result. The
+   * disk may be slow: the last look comes after it, immediately before the order. `objection`: to the order, by that
+   * look.
+   */
+  async #give(
+    order: Order,
+    before: ListedNode,
+    evidence: object,
+    objection: (node: ListedNode | undefined) => string | undefined,
+  ): Promise<void> {
     const { slurm } = this.#world;
     const { act, node, id, board, incident, reason, why } = order;
     const command = lineOf(order);
@@ -414,7 +466,21 @@ export class Bridge {
       return;
     }
     this.#journal.write([intent]);
-    const { rc, said } = await slurm.order(order);
+    const prepared = slurm.prepare();
+    let refusal: string | undefined;
+    try {
+      refusal = objection(await slurm.readBack(node));
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      refusal = `Slurm does not answer: ${error.message}`;
+    }
+    if (refusal !== undefined) {
+      await prepared.drop();
+      this.#journal.write([{ what: 'withdrawn', act, id, node, why: refusal }]);
+      this.#log.info(`${node} is left alone: ${refusal}`);
+      return;
+    }
+    const { rc, said } = await prepared.order(order);
     let after: ListedNode | undefined;
     try {
       after = await slurm.readBack(node);
@@ -448,6 +514,7 @@ export class Bridge {
       this.#log.warn(
         `${entry.node} is no longer ours: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); the bridge leaves it alone`,
       );
+    else if (entry.what === 'withdrawn') this.#log.warn(`${entry.node} is no longer drained: ${entry.why}`);
     else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} turns out to have been done`);
   }
 
