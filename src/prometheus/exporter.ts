@@ -37,7 +37,11 @@ export class Exporter {
   readonly #pages: Page[] = [];
   readonly #rooms = new Rooms();
 
-  constructor(readonly boards: readonly Board[]) {}
+  /** `slurm`: the families about Slurm. */
+  constructor(
+    readonly boards: readonly Board[],
+    readonly slurm: () => Small[] = () => [],
+  ) {}
 
   /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
   metrics({ collectors, selection }: Scrape, format: Format): Document {
@@ -72,7 +76,8 @@ export class Exporter {
     try {
       page.length = 0;
       // The first bytes are sent before any node is read.
-      if (own) yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks))], format));
+      if (own)
+        yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks)), ...this.slurm()], format));
       for (const [i, board] of this.boards.entries()) {
         if (looks[i] instanceof NoBoard) continue;
         const sample = yield* this.#sample(board, label, plan, selection);

@@ -18,11 +18,12 @@ import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
 import { formatOf, parseScrape, parseShards } from './request.js';
+import { followSlurm } from './slurmfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',
   summary: VERBS.prometheus,
-  options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'node-metrics', 'config'],
+  options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'node-metrics', 'slurm-dir', 'config'],
   forms: forms.prometheus,
   examples: [
     'beoboard prometheus',
@@ -90,7 +91,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const exporter = new Exporter(boardsOf(verb.name, options));
+  const exporter = new Exporter(boardsOf(verb.name, options), followSlurm(options.slurmDir));
   const log = createLog(verb.name);
   // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');

@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -14,6 +14,7 @@ import { readJournal } from '../../src/slurm/bridge/journal.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { commandOf, run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
+import { writeCommand } from '../kit/slurmstandin.js';
 import { keyFile, SigningNodes } from './signingnodes.js';
 
 t.setTimeout(3_600_000);
@@ -122,7 +123,8 @@ const eight = async (whole: Test) => {
 
   const left = join(own, 'slurm');
   const [said, prolog, woken] = [join(own, 'said'), join(own, 'prolog'), join(own, 'woken')];
-  const gate = `${own}/beoboard-gate --board ${board} --skip @${left}/skip`;
+  const journal = join(own, 'journal');
+  const gate = `${own}/beoboard-gate --board ${board} --skip @${left}/skip --requests ${journal}/requests`;
   writeFileSync(prolog, `#!/bin/sh\nexec ${gate} 2>>${said}\n`);
   writeFileSync(join(own, 'resume'), `#!/bin/sh\necho "$1" >>${woken}\n`);
   for (const name of ['prolog', 'resume']) chmodSync(join(own, name), 0o755);
@@ -142,10 +144,23 @@ const eight = async (whole: Test) => {
   t.teardown(() => delete process.env.SLURM_CONF);
   const reader = start(t, ['slurm', '--slurm-dir', left, '--board', board]);
   await reader.ready;
-  const journal = join(own, 'journal');
+  // When each command had its answer, and when each order was written to the command that waits for it.
+  const [bin, times] = [join(own, 'bin'), join(own, 'times')];
+  mkdirSync(bin);
+  writeCommand(
+    join(bin, 'scontrol'),
+    `#!/bin/bash
+real=/usr/bin/scontrol
+if [ $# = 0 ]; then { read -r line && echo "$EPOCHREALTIME order" >>${times}; echo "$line"; } | $real; exit; fi
+$real "$@"; code=$?
+echo "$EPOCHREALTIME $*" >>${times}; exit $code
+`,
+  );
   const argv = [
     'bridge',
     '--enforce',
+    '--slurm-bin',
+    bin,
     '--journal',
     journal,
     '--board',
@@ -224,6 +239,48 @@ const eight = async (whole: Test) => {
     await once(slurmd, 'close');
     slurm.again('node007');
     await it.becomes('node007', /^IDLE/);
+  });
+
+  await t.test('a job is refused because of a silent node: no job is refused later than 10 s after that', async t => {
+    const nos = () => (existsSync(said) ? readFileSync(said, 'utf8').split(' no: node006 ').length - 1 : 0);
+    const acts = it.acts().length;
+    senders.get('node006')?.kill('SIGKILL');
+    await slurm.kill('node006');
+    await eventually('it is silent', () => refuses('node006'));
+    let [first, last, count] = [0, 0, nos()];
+    const jobs: string[] = [];
+    for (const begin = performance.now(); performance.now() - begin < 20_000; ) {
+      jobs.push(await it.submit('-w', 'node006', '-n1', '--wrap', 'true'));
+      await sleep(300);
+      if (nos() === count) continue;
+      count = nos();
+      last = performance.now();
+      first ||= last;
+    }
+    t.ok(first > 0, 'a job was refused');
+    t.ok(last - first < 10_000, `the last one ${seconds(last - first)} after the first, of ${count}`);
+    t.comment(`${count} of ${jobs.length} jobs were refused, the last ${seconds(last - first)} after the first`);
+    t.same(it.acts().slice(acts), ['drain node006']);
+    await slurm.run('scancel', ...jobs);
+    report('node006');
+    slurm.again('node006');
+    await eventually('it is given back', () => it.acts().length === acts + 2);
+    await it.becomes('node006', /^IDLE/);
+  });
+
+  await t.test('slurmctld starts without its state: a node that is still silent is drained again', async t => {
+    const acts = it.acts().length;
+    senders.get('node006')?.kill('SIGKILL');
+    await it.becomes('node006', /DRAIN/);
+    await sleep(15_000);
+    await slurm.kill('slurmctld');
+    slurm.again('slurmctld', '-c');
+    await eventually('it is drained again', () => it.acts().length === acts + 2);
+    t.same(it.acts().slice(acts), ['drain node006', 'drain node006']);
+    t.match(bridge.output().stderr, /node006 is no longer drained: slurmctld has started without its state/);
+    report('node006');
+    await eventually('it is given back', () => it.acts().length === acts + 3);
+    await it.becomes('node006', /^IDLE/);
   });
 
   await t.test('a drain that an administrator lifts is not set again, even after restarts', async t => {
@@ -348,12 +405,28 @@ const eight = async (whole: Test) => {
 
   bridge.child.kill('SIGTERM');
   t.equal(await bridge.exit, 0);
+  const all = windows(readFileSync(times, 'utf8')).sort((a, b) => a - b);
+  const ms = (at: number) => (all.at(at) ?? Number.NaN).toFixed(1);
+  t.ok(all.length > 0);
+  t.comment(
+    `from Slurm's answer to the order: ${ms(all.length >> 1)} ms (${ms(0)} to ${ms(-1)}) in ${all.length} orders`,
+  );
 };
+
+/** From the last answer about a node to the order, ms, for each order. */
+function windows(times: string): number[] {
+  const rows = times.split('\n').map(line => ({ ms: Number(line.split(' ')[0]) * 1000, what: line }));
+  return rows.flatMap(({ ms, what }, i) => {
+    if (!what.endsWith(' order')) return [];
+    const look = rows.slice(0, i).findLast(({ what }) => what.includes(' show node '));
+    return look === undefined ? [] : [ms - look.ms];
+  });
+}
 
 const returning = async (t: Test) => {
   for (const [returns, booted, not] of [
     [0, /^DOWN$/, /^DOWN$/],
-    [1, /^DOWN$/, /^IDLE/],
+    [1, /^DOWN$/, /^DOWN$/],
     [2, /^IDLE/, /^IDLE/],
   ] as const)
     await t.test(`ReturnToService=${returns}`, async t => {
@@ -395,7 +468,7 @@ const returning = async (t: Test) => {
       t.match((await it.show('node001')).state, booted, 'booted');
       t.match((await it.show('node002')).state, not, 'not booted');
       t.comment(it.acts().join(', '));
-      if (returns < 2) t.match(bridge.output().stderr, /it stays DOWN, since ReturnToService is/);
+      if (returns < 2) t.match(bridge.output().stderr, /it stays DOWN in Slurm: resume it yourself/);
       bridge.child.kill('SIGTERM');
       await bridge.exit;
     });

@@ -18,6 +18,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { followSlurm } from '../../src/prometheus/slurmfamilies.js';
 import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
 import { replaceFile } from '../../src/slurm/folder.js';
 import {
@@ -332,6 +333,13 @@ t.test('the reader, and those who show what it leaves', async t => {
     );
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
+    const families = followSlurm(own);
+    const counted = await until('it is a metric', () => families().find(({ name }) => name.endsWith('_left_out')));
+    t.strictSame(counted.samples, [
+      [{ about: 'nodes' }, 3],
+      [{ about: 'jobs' }, 0],
+    ]);
+    t.strictSame(followSlurm(join(own, 'nothing'))(), []);
     put('nodes', nodes);
     await until('after its ResumeTimeout it has to be heard', () => !skip().some(line => /^node.*003/.test(line)));
     t.ok(
