@@ -6,12 +6,12 @@ import { bits, constants, enums } from '../layout/layout.gen.js';
 import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
-import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
+import { busiestDisk, type Disk, diskstatsLines, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
 import { type LeaveOut, sameNames } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
-import { arrange, parseNetdev } from './collect/netdev.js';
+import { arrange, netdevLines, parseNetdev } from './collect/netdev.js';
 import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
@@ -89,6 +89,11 @@ class Tree {
   readonly release: KernelFile;
   readonly online: KernelFile;
   readonly present: KernelFile;
+
+  readonly #netdevLines = netdevLines();
+  readonly #diskstatsLines = diskstatsLines();
+  readonly parseNetdev = (text: string, leaveOut: LeaveOut) => parseNetdev(text, leaveOut, this.#netdevLines);
+  readonly parseDiskstats = (text: string, leaveOut: LeaveOut) => parseDiskstats(text, leaveOut, this.#diskstatsLines);
 
   readonly links: CountedLinks;
   readonly wholeDisks: WholeDisks;
@@ -261,7 +266,7 @@ export class Collector {
   }
 
   #net({ mbps, leftOut }: Details): FieldsOf<'net'> | undefined {
-    const interfaces = this.#tree.netdev.parse(parseNetdev);
+    const interfaces = this.#tree.netdev.parse(this.#tree.parseNetdev);
     if (interfaces === undefined) return undefined;
     const { links: known } = this.#tree;
     const links = known.among(interfaces, mbps, leftOut);
@@ -278,7 +283,7 @@ export class Collector {
   #collectDisks(put: Put, nowNs: bigint): void {
     const before = this.#disks;
     this.#disks = undefined;
-    const all = this.#tree.diskstats.parse(parseDiskstats);
+    const all = this.#tree.diskstats.parse(this.#tree.parseDiskstats);
     if (all === undefined) return;
     const { wholeDisks } = this.#tree;
     const names = wholeDisks.among(all);

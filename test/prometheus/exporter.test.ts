@@ -757,25 +757,26 @@ t.test('a port that is taken', async t => {
 });
 
 t.test('beoboard metrics', async t => {
-  const path = boardWith(t);
+  // Each call has its own, because a board without a receiver is stalled after some seconds.
+  const path = () => boardWith(t);
   const printed = async (...argv: string[]) => run(['metrics', ...argv]);
-  const text = await printed('--board', path);
+  const text = await printed('--board', path());
   t.match(text, { code: 0, stderr: '' });
   t.ok(parse(text.stdout, 'text').has('beoboard_node_load1'));
-  const open = await printed('--board', path, '--openmetrics', '--collect', 'cpu,state', '--nodes', 'n[1-2]');
+  const open = await printed('--board', path(), '--openmetrics', '--collect', 'cpu,state', '--nodes', 'n[1-2]');
   t.strictSame(
     parse(open.stdout, 'openmetrics')
       .get('beoboard_node_load1')
       ?.series.map(({ labels }) => labels.node),
     ['n1', 'n2'],
   );
-  t.ok(parse((await printed('--board', path, '--node-metrics')).stdout, 'text').has('node_load1'));
+  t.ok(parse((await printed('--board', path(), '--node-metrics')).stdout, 'text').has('node_load1'));
   t.match(await printed('--board', '/nowhere/board'), {
     code: 4,
     stdout: '',
     stderr: /^beoboard metrics: \/nowhere\/board: there is no board; [^\n]+\n$/,
   });
-  const two = await printed('--board', `a=${path}`, '--board', 'b=/nowhere/board');
+  const two = await printed('--board', `a=${path()}`, '--board', 'b=/nowhere/board');
   t.match(two, { code: 4, stderr: /^beoboard metrics: \/nowhere\/board: [^\n]+\n$/ });
   t.equal(seriesOf(parse(two.stdout, 'text')).get('beoboard_board_up{cluster="b"}'), 0, 'the other one is told of');
   const stalled = await printed('--board', stalledBoard(t));
@@ -784,7 +785,7 @@ t.test('beoboard metrics', async t => {
     seriesOf(parse(stalled.stdout, 'text')).get('beoboard_node_state{cluster="test",node="n1",state="unknown"}'),
     1,
   );
-  t.match(await printed('--board', path, '--collect', 'cpus'), {
+  t.match(await printed('--board', path(), '--collect', 'cpus'), {
     code: 2,
     stdout: '',
     stderr: /'cpus' is not a collector; did you mean cpu\?\n$/,

@@ -5,12 +5,18 @@ import t from 'tap';
 import { parseBootId } from '../../src/sender/collect/bootid.js';
 import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
 import { looksWhole } from '../../src/sender/collect/diskparts.js';
-import { busiestDisk, type Disk, parseDiskstats, sumDisks } from '../../src/sender/collect/diskstats.js';
+import {
+  busiestDisk,
+  type Disk,
+  diskstatsLines,
+  parseDiskstats,
+  sumDisks,
+} from '../../src/sender/collect/diskstats.js';
 import { parseFileNr } from '../../src/sender/collect/filenr.js';
 import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../../src/sender/collect/kerneltext.js';
 import { parseLoadavg } from '../../src/sender/collect/loadavg.js';
 import { parseMeminfo } from '../../src/sender/collect/meminfo.js';
-import { arrange, type Interface, parseNetdev } from '../../src/sender/collect/netdev.js';
+import { arrange, type Interface, netdevLines, parseNetdev } from '../../src/sender/collect/netdev.js';
 import { type Link, parseIndex, parseSpeed, parseState } from '../../src/sender/collect/netlinks.js';
 import {
   parseCpuPressure,
@@ -758,6 +764,40 @@ t.test('large but valid', t => {
   t.strictSame(parseStat(text), STAT_OUT);
   const disks = DISKSTATS.repeat(10_000);
   t.equal((parseDiskstats(disks) ?? []).length, 30_000);
+  t.end();
+});
+
+t.test('lines that have not changed are taken from the text before, and only these', t => {
+  const heading = NETDEV.split('\n').slice(0, 2).join('\n');
+  const interfaceLine = fc
+    .tuple(fc.constantFrom('lo', 'eth0', 'veth0123456789a', 'bad name'), fc.nat(3))
+    .map(([name, count]) => `${name}: ${count} 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n`);
+  const diskLine = fc
+    .tuple(fc.constantFrom('sda', 'nvme0n1', 'a-disk-with-a-long-name'), fc.constantFrom('1', '2', '-3', 'x'))
+    .map(([name, count]) => `   8 0 ${name} 1 2 3 4 5 6 7 8 ${count} 10 11\n`);
+  const texts = (line: fc.Arbitrary<string>) => fc.array(fc.array(line, { maxLength: 5 }), { maxLength: 5 });
+  fc.assert(
+    fc.property(texts(interfaceLine), texts(diskLine), (nets, disks) => {
+      const [net, disk] = [netdevLines(), diskstatsLines()];
+      for (const lines of nets) {
+        const text = `${heading}\n${lines.join('')}`;
+        t.strictSame(
+          parseNetdev(text, () => undefined, net),
+          parseNetdev(text),
+        );
+      }
+      for (const lines of disks)
+        t.strictSame(
+          parseDiskstats(lines.join(''), () => undefined, disk),
+          parseDiskstats(lines.join('')),
+        );
+    }),
+    { numRuns: 30 },
+  );
+  const lines = netdevLines();
+  const [first] = parseNetdev(NETDEV, () => undefined, lines) ?? [];
+  const [again] = parseNetdev(`${NETDEV}new: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n`, () => undefined, lines) ?? [];
+  t.ok(first !== undefined && first === again, 'not parsed again');
   t.end();
 });
 

@@ -192,7 +192,7 @@ t.test('as JSON, recorded and played', async t => {
   for (const line of lines) t.ok(Object.keys(JSON.parse(line)).every(name => NAMES.includes(name)));
   const again = await run(['zoom', '--play', file, '--json']);
   t.same([again.code, again.stdout], [0, first.stdout], 'the same, to the byte');
-  t.match(again.stderr, /n7: \d+ samples? in \d+ms, recorded; it costs the node/);
+  t.match(again.stderr, /n7: \d+ samples? in [\d.]+m?s, recorded; it costs the node/);
   const half = await run(['zoom', '--play', file, '--json', '--for', '100ms']);
   t.ok(first.stdout.startsWith(half.stdout) && half.stdout.length < first.stdout.length, 'as long as is asked for');
   t.equal(JSON.parse(readFileSync(file, 'utf8').split('\n')[0] ?? '').form, 'beoboard zoom 1');

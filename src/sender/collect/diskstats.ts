@@ -3,12 +3,13 @@
 
 import {
   add,
+  alone,
   type Count,
   Cursor,
   digits,
   type LeaveOut,
+  LineParser,
   less,
-  linesBy,
   quietly,
   thousandths,
   times,
@@ -40,13 +41,20 @@ function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecAr
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
   if (busyMs === undefined || weightedMs === undefined) return undefined;
-  return { name, reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
+  return { name: alone(name), reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
 }
 
+/** For the lines of one file, from one text to the next. */
+export const diskstatsLines = () => new LineParser(LINE, parseLine);
+
 /** All block devices, with partitions. An empty text is a node without any, and not an error. */
-export function parseDiskstats(text: string, leaveOut: LeaveOut = quietly): Disk[] | undefined {
+export function parseDiskstats(
+  text: string,
+  leaveOut: LeaveOut = quietly,
+  parser = diskstatsLines(),
+): Disk[] | undefined {
   if (text !== '' && !text.endsWith('\n')) return undefined;
-  return understood(linesBy(LINE, text, 0, parseLine), leaveOut);
+  return understood(parser.lines(text, 0), leaveOut);
 }
 
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */

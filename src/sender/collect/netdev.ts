@@ -1,7 +1,17 @@
 // /proc/net/dev: traffic of the network interfaces, and their places in the report. Leaves out lines that are not
 // understood: the report tells how many interfaces are in it.
 
-import { add, type Count, digits, type LeaveOut, linesBy, modulo32, quietly, understood } from './kerneltext.js';
+import {
+  add,
+  alone,
+  type Count,
+  digits,
+  type LeaveOut,
+  LineParser,
+  modulo32,
+  quietly,
+  understood,
+} from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
 
 export interface Interface {
@@ -41,7 +51,7 @@ function parseLine(found: RegExpExecArray): Interface | undefined {
   if (txBytes === undefined || txPackets === undefined || txErrors === undefined || txDrops === undefined)
     return undefined;
   return {
-    name,
+    name: alone(name),
     rx_bytes: rxBytes,
     tx_bytes: txBytes,
     rx_packets: rxPackets,
@@ -51,13 +61,20 @@ function parseLine(found: RegExpExecArray): Interface | undefined {
   };
 }
 
+/** For the lines of one file, from one text to the next. */
+export const netdevLines = () => new LineParser(LINE, parseLine);
+
 /** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
-export function parseNetdev(text: string, leaveOut: LeaveOut = quietly): Interface[] | undefined {
+export function parseNetdev(
+  text: string,
+  leaveOut: LeaveOut = quietly,
+  parser = netdevLines(),
+): Interface[] | undefined {
   const first = text.indexOf('\n') + 1;
   const second = text.indexOf('\n', first) + 1;
   const isHeading = (from: number, to: number) => text.slice(from, to).includes('|');
   if (!text.endsWith('\n') || !isHeading(0, first) || !isHeading(first, second)) return undefined;
-  return understood(linesBy(LINE, text, second, parseLine), leaveOut);
+  return understood(parser.lines(text, second), leaveOut);
 }
 
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
