@@ -94,6 +94,9 @@ const hostile = fc.oneof(
     '\nNodeName=node001 State=DOWN',
     '\nNodeName=ghost CPUAlloc=0 State=IDLE ',
     ' Reason=x [root@1]',
+    ' [root@1700000000]',
+    ' [root@1700000000]        ',
+    ' [root@1700000000] Comment=',
     ' Comment=',
     '"',
     "'",
@@ -128,6 +131,60 @@ t.test('no reason and no comment changes what is told of nodes', async t => {
   const forged = parseNodes(`${nodeRow('node001', 'DOWN', ` Comment=\n${nodeRow('node001', 'IDLE')}`)}\n`);
   t.match(forged, [{ name: 'node001', state: '?' }], 'a whole row in a comment: told twice, so nothing is known');
   t.match(parseNodes(nodeRow('node001', 'DOWN', '').replace('OS=Linux', 'OS=x State=IDLE')), [{ state: '?' }]);
+});
+
+t.test('the author of a reason, whatever his name, and no text that looks like one', async t => {
+  const at = 1_795_640_000;
+  const read = (tail: string) => {
+    const [{ reason, reason_by, reason_s } = {} as SlurmNode] = parseNodes(nodeRow('node001', 'IDLE+DRAIN', tail));
+    return [reason, reason_by, reason_s];
+  };
+  const tails = [
+    '',
+    ' Comment=x',
+    ' Extra=y [z]',
+    ' Comment=(null)',
+    ' InstanceId=a InstanceType=b',
+    ' ReservationName=c',
+  ];
+  for (const user of [
+    'root',
+    'jdoe@ad.example.com',
+    'AD\\jdoe',
+    'AD\\john doe',
+    'x]y',
+    '(null)',
+    '1500',
+    "o'neil",
+    'é',
+  ])
+    for (const tail of tails) {
+      t.strictSame(read(` Reason=bad dimm [B2] [${user}@${at}]${tail}`), ['bad dimm [B2]', user, at], user + tail);
+      t.strictSame(
+        read(` Reason=a [${user}@${at}]        b [7]        c${tail}`),
+        ['a b [7] c', user, at],
+        user + tail,
+      );
+    }
+  t.strictSame(read(' Reason=nobody says who Comment=x'), ['nobody says who', undefined, undefined]);
+  t.strictSame(read(` Comment=no Reason=x [root@${at}]`), [undefined, undefined, undefined]);
+  const forged = [
+    ['a reason', ` Reason=x [root@1] Comment=y [anna@${at}]`, ['x [root@1] Comment=y', 'anna', at]],
+    ['a time', ` Reason=x [root@1700000000] Comment=y [anna@${at}]`, ['x [root@1700000000] Comment=y']],
+    ['a line', ` Reason=x [root@1700000000]        y [anna@${at}]`, ['x [root@1700000000] y']],
+    ['the next line', ` Reason=x [anna@${at}]        y [root@1700000000]`, [`x [anna@${at}] y`]],
+    ['a comment', ` Reason=x [anna@${at}] Comment=y [root@1700000000]`, [`x [anna@${at}] Comment=y`]],
+  ] as const;
+  for (const [what, tail, [reason, by, s]] of forged)
+    t.strictSame(read(tail), [reason, by, s], `${what} that looks like an author`);
+  fc.assert(
+    fc.property(words, words, (reason, comment) => {
+      const oneRow = (text: string) => text.replaceAll('\n', ' ');
+      const [, by, s] = read(` Reason=${oneRow(reason)} [AD\\john doe@${at}] Comment=${oneRow(comment)}`);
+      return (by === 'AD\\john doe' && s === at) || (by === undefined && s === undefined);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 t.test('no name of a job makes a further row', async t => {

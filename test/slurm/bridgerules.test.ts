@@ -324,6 +324,19 @@ t.test('what counts as silent', async t => {
     ['nobody says when', silentNode('n1', 5), slurmNode('n1', 'DOWN'), 1],
     ['Slurm does not know it', silentNode('n1', 5), slurmNode('other'), 0],
   ];
+  for (const user of ['root', 'jdoe@ad.example.com', 'AD\\jdoe', 'AD\\john doe', 'x]y', '(null)', '1500']) {
+    const row = `NodeName=n1 Arch=x86_64 CPUTot=4 State=IDLE+DRAIN Reason=bad dimm [${user}@1000000000]`;
+    rows.push([`drained before by ${user}`, silentNode('n1', 5), parseListedNodes(row)[0] as ListedNode, 0]);
+    t.match(
+      objectionToDrain(
+        silentNode('n1', 5),
+        parseListedNodes(row.replace('+DRAIN', ''))[0] as ListedNode,
+        situationOf([], []),
+      ),
+      { why: 'it has a reason in Slurm', isTheirs: true },
+      `a reason of ${user} alone`,
+    );
+  }
   for (const [what, seen, node, silent] of rows)
     t.equal(countsOf(situationOf([seen], [node])).find(({ brake }) => brake === 'silent')?.value, silent, what);
   const many = Array.from({ length: 20 }, (_, i) => `r${i < 10 ? 1 : 2}n${i}`);
