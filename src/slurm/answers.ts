@@ -3,7 +3,7 @@
 // a row or change another one.
 
 import { expand } from '../common/hostlists.js';
-import { InputError } from '../common/text.js';
+import { beginning, InputError, shortened } from '../common/text.js';
 import type { Job, SlurmNode } from './statefile.js';
 
 export type { SlurmNode } from './statefile.js';
@@ -17,9 +17,7 @@ export interface ListedNode extends SlurmNode {
 /** The longest text that is kept of a free text; the rest is cut. */
 const TEXT_MOST = 256;
 
-function cut(text: string): string {
-  return text.length <= TEXT_MOST ? text : `${text.slice(0, TEXT_MOST - 1)}…`;
-}
+const cut = (text: string) => shortened(text, TEXT_MOST);
 
 /**
  * The beginning of a row: a name as slurm.conf may have it. A line with this beginning and without a number of CPUs is
@@ -83,7 +81,7 @@ function nodeOf(name: string, row: string): SlurmNode {
     name,
     host: host === undefined || host === name ? undefined : host,
     // A second one can only be forged, by an operating system of that name.
-    state: states.length === 1 ? (states[0] as string).slice(0, 120) : '?',
+    state: states.length === 1 ? beginning(states[0] as string, 120) : '?',
     cpus: whole(head, 'CPUTot') ?? 0,
     cpus_used: whole(head, 'CPUAlloc') || undefined,
     memory_mib: whole(head, 'RealMemory') || undefined,
