@@ -686,5 +686,11 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/\nlive +60 +rack1n\[01-20\],/);
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
+    const beside = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', folder(t)));
+    await beside.shows(/\nNODE +STATE .*\nrack1n01 +live /);
+    beside.send({ keys: 'l' });
+    await beside.shows(/\nlive +60 +rack1n\[01-20\],/);
+    beside.send({ keys: 'q' });
+    t.same(await beside.exit, { exit: 0, same: true }, 'with Slurm beside, many nodes have rows, until l folds them');
   });
 });
