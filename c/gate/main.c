@@ -136,10 +136,18 @@ static const char *unknown(const struct looking *l) {
 
 /* ---- The question ---- */
 
-/* The number of the job, if it is a number. */
+static const char *number_in(const char *variable) {
+  const char *text = getenv(variable);
+  return text != NULL && text[0] != 0 && strlen(text) <= 20 && strspn(text, "0123456789") == strlen(text) ? text : NULL;
+}
+
+/* The number of the job, of an array's task as squeue shows it, 9_5; NULL: unknown. */
 static const char *job_number(void) {
-  const char *job = getenv("SLURM_JOB_ID");
-  return job != NULL && job[0] != 0 && strlen(job) <= 20 && strspn(job, "0123456789") == strlen(job) ? job : NULL;
+  static char task[48];
+  const char *array = number_in("SLURM_ARRAY_JOB_ID"), *index = number_in("SLURM_ARRAY_TASK_ID");
+  if (array == NULL || index == NULL) return number_in("SLURM_JOB_ID");
+  snprintf(task, sizeof task, "%s_%s", array, index);
+  return task;
 }
 
 /* NULL, or why the job's nodes are unknown. */

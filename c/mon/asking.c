@@ -58,6 +58,8 @@ static bool end_word(struct asking *asking, struct command *command) {
   return counts;
 }
 
+bool ask_last(struct asking *asking, struct command *command) { return end_word(asking, command); }
+
 enum asked ask(struct asking *asking, struct span *left, struct command *command) {
   while (left->len > 0) {
     const char c = left->at[0];
@@ -67,7 +69,7 @@ enum asked ask(struct asking *asking, struct span *left, struct command *command
       continue;
     }
     if (asking->length == MOST_WORD) {
-      *command = (struct command){.kind = COMMAND_BAD};
+      end_word(asking, command);
       return ASKED_TOO_MUCH;
     }
     asking->word[asking->length++] = c;

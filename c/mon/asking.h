@@ -28,4 +28,7 @@ enum asked { ASKED_NOTHING, ASKED_COMMAND, ASKED_TOO_MUCH };
  * it is complete. ASKED_TOO_MUCH: a word is too long, and the client cannot be served any further. */
 enum asked ask(struct asking *asking, struct span *left, struct command *command);
 
+/* The input has ended, and so has its last word. Returns whether there is one to answer. */
+bool ask_last(struct asking *asking, struct command *command);
+
 #endif

@@ -142,6 +142,7 @@ static void go_on(struct client *client) {
       client->left = 0;
     }
   }
+  if (!client->asked && client->ended && !client->leaving) client->asked = ask_last(&client->asking, &client->command);
   if (client->asked || client->rest > 0 || !client->ended || client->leaving) return;
   /* Closing with unread input would discard the answer. */
   if (client->plain || client->in == STDIN_FILENO || shutdown(client->out, SHUT_WR) != 0) {

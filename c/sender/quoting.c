@@ -15,12 +15,13 @@ static bool is_unseen(uint32_t character) {
   return false;
 }
 
-/* At most `most` characters; returns the rest. */
+/* At most `most` UTF-16 units, whole characters; returns the rest. */
 static struct span add_shown(struct words *words, struct span span, size_t most) {
   while (span.len > 0 && most > 0) {
     uint32_t character;
-    const size_t bytes = next_character(span, &character);
-    most -= character > 0xffff && most > 1 ? 2 : 1;
+    const size_t bytes = next_character(span, &character), units = character > 0xffff ? 2 : 1;
+    if (units > most) break;
+    most -= units;
     if (is_unseen(character)) {
       add_text(words, "\\u{");
       add_based(words, character, 16);

@@ -13,7 +13,7 @@ import {
   type ValuesOf,
 } from '../common/options.js';
 import { print } from '../common/output.js';
-import { brief, oneLine } from '../common/text.js';
+import { beginning, brief, oneLine, shortened } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
@@ -74,7 +74,7 @@ function shown(what: string, names: readonly string[], most: number): string {
   const group = `${names.length} ${what}`;
   if (most === 0) return group;
   const parts = foldParts(names);
-  const cut = parts.slice(0, most).map(part => (part.length > 100 ? `${part.slice(0, 99)}…` : part));
+  const cut = parts.slice(0, most).map(part => shortened(part, 100));
   return `${group} (${cut.join(',')}${parts.length > most ? ' and more' : ''})`;
 }
 
@@ -240,7 +240,7 @@ function cut(text: string, most: number): string {
   let end = Math.max(0, most - Buffer.byteLength('…'));
   // Not within a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return `${bytes.toString('utf8', 0, end)}…`;
+  return `${beginning(text, bytes.toString('utf8', 0, end).length)}…`;
 }
 
 /** The line of a verdict, in which as many names stand as there is room for; if there is too little without, it is cut. */

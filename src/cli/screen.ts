@@ -27,12 +27,12 @@ export function widthOf(line: string): number {
   return width;
 }
 
-/** The line up to the terminal's edge, with its colours: a line that wraps would push others off the screen. */
+/** The line up to the terminal's edge, with its colours and without a part of an escape (unseen.ts): a line that wraps would push others off the screen. */
 export function clip(line: string, columns: number): string {
   let room = columns;
-  return line.replace(/\x1b\[[\d;]*m|[^\x1b]/gu, part => {
+  return line.replace(/\x1b\[[\d;]*m|\\u\{[0-9a-f]{1,6}\}|[^\x1b]/gu, part => {
     if (part.startsWith('\x1b')) return part;
-    room -= columnsOf(part);
+    room -= widthOf(part);
     return room >= 0 ? part : '';
   });
 }

@@ -29,6 +29,14 @@ export function areFolded(
   return count > ROWS && !long && sort === undefined && columns === undefined;
 }
 
+/** The nodes that have a row each, and those that are folded into host lists; with Slurm's columns the worst have rows. */
+function divided(found: Survey, nodes: readonly Surveyed[], look: Look): { inRows: Surveyed[]; folded: Surveyed[] } {
+  const areMany = areFolded(nodes.length, look);
+  if (areMany && look.beside === undefined) return { inRows: [], folded: [...nodes] };
+  const inOrder = ordered({ ...found, nodes }, look.sort);
+  return areMany ? { inRows: inOrder.slice(0, ROWS), folded: inOrder.slice(ROWS) } : { inRows: inOrder, folded: [] };
+}
+
 /** What is asked for, and the layout. */
 export interface Look {
   readonly width: number;
@@ -243,16 +251,13 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const isWell = exceptions && table.length === 0 && nodes.length === 0;
   const totals = isWell ? [] : totalsLines(totalsTexts(found), width);
   const out = [`${headline(found)}\n`, ...totals.map(line => `${line}\n`), ...table];
-  if (nodes.length > 0) {
-    if (areFolded(nodes.length, look))
-      out.push(...Array.from(foldedLines(foldStates(nodes), look), line => `${line}\n`));
-    else {
-      const inOrder = ordered({ ...found, nodes }, look.sort);
-      const most = look.long ? inOrder.length : ROWS;
-      out.push(...(await rows(snapshot, inOrder.slice(0, most), look)));
-      out.push(...moreLines(inOrder.length - most, look));
-    }
+  const { inRows, folded } = divided(found, nodes, look);
+  if (inRows.length > 0) {
+    const most = look.long ? inRows.length : ROWS;
+    out.push(...(await rows(snapshot, inRows.slice(0, most), look)));
+    out.push(...moreLines(inRows.length + folded.length - most, look));
   }
+  out.push(...Array.from(foldedLines(foldStates(folded), look), line => `${line}\n`));
   if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
   const [sentence, ...commands] = closerLook(found, odd);
   if (sentence !== undefined) out.push('\n', `${wrappedText(sentence, width)}\n`);
@@ -276,30 +281,28 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const nodes = look.exceptions ? found.nodes.filter(isException) : found.nodes;
   const totals = look.exceptions && nodes.length === 0 ? [] : totalsTexts(found);
   const out = [`${headline(found)}.\n`, ...(totals.length === 0 ? [] : [`${totals.join('; ')}.\n`])];
-  if (!areFolded(nodes.length, look)) {
-    for (const { index, name, state, ails } of ordered({ ...found, nodes }, look.sort)) {
-      const node = snapshot.node(index);
-      const told = (reading: boolean) =>
-        columns
-          .filter(column => (column.reading === true) === reading)
-          .flatMap(column => {
-            const value = column.text(node);
-            return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
-          });
-      const readings = told(true);
-      const besides = (look.beside?.columns ?? []).flatMap(({ title, text }) => {
-        const value = text(node);
-        return value === undefined ? [] : [`${title === 'SLURM' ? 'in Slurm' : title.toLowerCase()} ${value}`];
-      });
-      const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
-      out.push(
-        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
-      );
-    }
-  } else {
-    for (const [state, names] of namesByState(nodes))
-      out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
+  const { inRows, folded } = divided(found, nodes, look);
+  for (const { index, name, state, ails } of inRows) {
+    const node = snapshot.node(index);
+    const told = (reading: boolean) =>
+      columns
+        .filter(column => (column.reading === true) === reading)
+        .flatMap(column => {
+          const value = column.text(node);
+          return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
+        });
+    const readings = told(true);
+    const besides = (look.beside?.columns ?? []).flatMap(({ title, text }) => {
+      const value = text(node);
+      return value === undefined ? [] : [`${title === 'SLURM' ? 'in Slurm' : title.toLowerCase()} ${value}`];
+    });
+    const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
+    out.push(
+      `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
+    );
   }
+  for (const [state, names] of namesByState(folded))
+    out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
   const odd = allOddities(found, look);
   return [...out, ...odd.map(({ text }) => `Odd: ${text}.\n`), ...closerLook(found, odd).map(text => `${text}\n`)];
 }

@@ -74,7 +74,7 @@ class Session {
       sort,
       exceptions,
       // A user who chooses columns wants to see them.
-      long: long || columns !== undefined,
+      long: long || columns !== undefined || slurm !== undefined,
       grouped: by && true,
       filter: { where, list },
       selected: { row: 0 },

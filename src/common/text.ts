@@ -1,9 +1,9 @@
 // Texts for people: errors about what a user wrote, quoted in one line, and the nearest known word. Prints nothing.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { oneLine } from './unseen.js';
+import { oneLine, shortened } from './unseen.js';
 
-export { oneLine, UNSEEN } from './unseen.js';
+export { beginning, ending, oneLine, shortened, UNSEEN } from './unseen.js';
 
 /**
  * Something that a user wrote is invalid. The message is one line, "what is wrong; what to write instead", and needs no
@@ -33,7 +33,7 @@ export function inNamedFile<T>(about: NamedFile, read: () => T): T {
 
 /** The first characters of a text, in one line. */
 export function brief(text: string, most: number): string {
-  return oneLine(text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  return oneLine(shortened(text, most));
 }
 
 /** What a user wrote, for a message: quoted, in one line, at most 60 characters of it. */

@@ -1,4 +1,5 @@
-// What cannot be seen in a text, for terminals, JSON and the page in the browser. Imports nothing.
+// What cannot be seen in a text, for terminals, JSON and the page in the browser, and how a text is cut. Imports
+// nothing.
 
 /**
  * Characters that would break the line, control the terminal, turn the line around or be invisible: controls, format
@@ -11,4 +12,28 @@ export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
  */
 export function oneLine(text: string): string {
   return text.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** What is shown whole or not at all: an escape of `oneLine`, a character. */
+const PART = /\\u\{[0-9a-f]{1,6}\}|./gsu;
+const LONGEST_PART = '\\u{10ffff}'.length;
+
+/** The longest beginning of a text that has at most `most` UTF-16 units and ends between parts. */
+export function beginning(text: string, most: number): string {
+  let end = 0;
+  for (const { 0: part, index } of text.slice(0, most + LONGEST_PART).matchAll(PART))
+    if (index + part.length <= most) end = index + part.length;
+  return text.slice(0, end);
+}
+
+/** The longest end of a text, likewise. */
+export function ending(text: string, most: number): string {
+  const tail = text.slice(-(most + LONGEST_PART));
+  for (const { index } of tail.matchAll(PART)) if (tail.length - index <= most) return tail.slice(index);
+  return '';
+}
+
+/** The text in at most `most` UTF-16 units; what is cut ends with …. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${beginning(text, most - 1)}…`;
 }

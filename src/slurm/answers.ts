@@ -3,6 +3,7 @@
 // a row or change another one.
 
 import { isHostList } from '../common/hostlists.js';
+import { beginning, shortened } from '../common/text.js';
 import type { Job, SlurmNode } from './statefile.js';
 
 export type { SlurmNode } from './statefile.js';
@@ -16,9 +17,7 @@ export interface ListedNode extends SlurmNode {
 /** The longest text that is kept of a free text; the rest is cut. */
 const TEXT_MOST = 256;
 
-function cut(text: string): string {
-  return text.length <= TEXT_MOST ? text : `${text.slice(0, TEXT_MOST - 1)}…`;
-}
+const cut = (text: string) => shortened(text, TEXT_MOST);
 
 /**
  * The beginning of a row; Slurm takes nearly any name. A line with this beginning and without a number of CPUs is no
@@ -26,11 +25,30 @@ function cut(text: string): string {
  */
 const NODE_ROW = /^NodeName=(\S{1,255}) (?=.* CPUTot=\d)/;
 
-/** The field at the end of a row that an administrator writes. */
-const FREE_TEXT = / (?:Reason|Comment|Extra)=/;
+/** The fields at the end of a row that administrators write, in Slurm's order; the reason comes first. */
+const FREE_TEXT = / (?:Reason|Comment|Extra|InstanceId|InstanceType|ReservationName)=/;
+const AFTER_REASON = / (?:Comment|Extra|InstanceId|InstanceType|ReservationName)=/;
+/** What Slurm puts between the lines of a reason; its author stands behind the first. */
+const LINE_BREAK = ' '.repeat(8);
+/** The end of a reason's author, from the time on: `[AD\john doe@1795640000]`. His name may hold anything. */
+const AUTHOR_END = new RegExp(`@(\\d{9,12})\\](?=${LINE_BREAK}|${AFTER_REASON.source}|$)`, 'g');
 
-/** A reason, its author and its time. Slurm puts further lines of it, and other text, after that. */
-const REASON = /^ Reason=(.*?) \[([^\s@\]]+)@([^\s\]]+)\](?: {8}(.*?))?(?= Comment=| Extra=|$)/;
+/**
+ * A reason, its author and its time, from the row's part behind `Reason=`. If the text can be read in more than one way,
+ * since a reason, a line of it or a comment ends like an author, all of it is the reason, and nobody knows whose.
+ */
+function reasonOf(text: string): Pick<SlurmNode, 'reason' | 'reason_by' | 'reason_s'> {
+  const upToNext = (part: string) => part.slice(0, (AFTER_REASON.exec(part) ?? { index: part.length }).index);
+  const ends = [...text.matchAll(AUTHOR_END)];
+  const last = ends.at(-1);
+  const begin = last === undefined ? -1 : text.lastIndexOf(' [', last.index);
+  if (last === undefined || begin < 0) return { reason: cut(upToNext(text)) };
+  const behind = text.slice(last.index + last[0].length);
+  const more = behind.startsWith(LINE_BREAK) ? upToNext(behind) : '';
+  const reason = cut(`${text.slice(0, begin)}${more}`.replaceAll(LINE_BREAK, ' '));
+  if (ends.length > 1) return { reason };
+  return { reason, reason_by: cut(text.slice(begin + 2, last.index)), reason_s: Number(last[1]) };
+}
 
 function whole(head: string, key: string): number | undefined {
   const [, digits] = new RegExp(` ${key}=(\\d{1,15})(?= |$)`).exec(head) ?? [];
@@ -68,25 +86,20 @@ function nodeOf(name: string, row: string): SlurmNode {
   const [, host] = / NodeHostName=(\S+)/.exec(head) ?? [];
   const [, gres] = / Gres=(\S+)/.exec(head) ?? [];
   const [, gresUsed] = / GresUsed=(\S+)/.exec(head) ?? [];
-  const [, reason, by, at, more] = (end < 0 ? undefined : REASON.exec(row.slice(end))) ?? [];
+  const [, reason] = (end < 0 ? undefined : /^ Reason=(.*)/s.exec(row.slice(end))) ?? [];
   const [gpus, gpusUsed] = [gpusIn(gres), gpusIn(gresUsed)];
   return {
     name,
     host: host === undefined || host === name ? undefined : host,
     // A second one can only be forged, by an operating system of that name.
-    state: states.length === 1 ? (states[0] as string).slice(0, 120) : '?',
+    state: states.length === 1 ? beginning(states[0] as string, 120) : '?',
     cpus: whole(head, 'CPUTot') ?? 0,
     cpus_used: whole(head, 'CPUAlloc') || undefined,
     memory_mib: whole(head, 'RealMemory') || undefined,
     memory_used_mib: whole(head, 'AllocMem') || undefined,
     gpus: gpus || undefined,
     gpus_used: gpusUsed || undefined,
-    reason:
-      reason === undefined
-        ? undefined
-        : cut(more === undefined ? reason : `${reason} ${more.replaceAll(' '.repeat(8), ' ')}`),
-    reason_by: by === undefined ? undefined : cut(by),
-    reason_s: at !== undefined && /^\d{1,12}$/.test(at) ? Number(at) : undefined,
+    ...(reason === undefined ? {} : reasonOf(reason)),
   };
 }
 

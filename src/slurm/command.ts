@@ -5,13 +5,13 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { formatDuration } from '../common/durations.js';
-import { oneLine } from '../common/text.js';
+import { brief, ending } from '../common/text.js';
 
 /** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
 const LIMIT_MS = 5000;
 /** 10,000 nodes are 6 MB. */
 const MOST_BYTES = 256 << 20;
-const ERROR_MOST = 200;
+const ERROR_MOST = 201;
 /** Why there is no answer. */
 const ENDED = 'the program is ending';
 
@@ -59,7 +59,7 @@ function endGroup({ pid }: ChildProcess): void {
 /** The message of a command in words: mostly the last line that it wrote. */
 export function failureOf(name: string, { code, stderr }: Said): string {
   const said = stderr.trim().split('\n').at(-1) ?? '';
-  const line = oneLine(said.length > ERROR_MOST ? `${said.slice(0, ERROR_MOST)}…` : said);
+  const line = brief(said, ERROR_MOST);
   return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
 }
 
@@ -103,7 +103,7 @@ export function runCommand(
       else pieces.push(piece);
     });
     child.stderr.on('data', (piece: Buffer) => {
-      stderr = (stderr + piece.toString()).slice(-4096);
+      stderr = ending(stderr + piece.toString(), 4096);
     });
     const done = (settle: () => void) => {
       clearTimeout(limit);

@@ -1,51 +1,94 @@
 // The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
-// the whole state unknown, and nothing is concluded about such a node.
+// the whole state unknown, and nothing is concluded about such a node; but a word of power saving counts beside any.
+
+/**
+ * The versions of Slurm whose words are in the tables below, as src/common/slurm_protocol_defs.c and src/api/node_info.c
+ * of each print them for `scontrol show node`, and as sinfo(1) explains them. No word was new or gone between 22.05 and
+ * 23.11, nor is since 25.05.
+ */
+export const VERSIONS = [
+  ...['20.02', '20.11', '21.08', '22.05', '23.02', '23.11', '24.05', '24.11', '25.05', '25.11', '26.05'],
+] as const;
 
 const BASES = ['UNKNOWN', 'DOWN', 'IDLE', 'ALLOCATED', 'ERROR', 'MIXED', 'FUTURE'] as const;
 
 export type Base = (typeof BASES)[number];
 
-/** All flags that 22.05 to 24.11 add to a base state. */
-const FLAGS = new Set([
-  ...[
-    'BLOCKED',
-    'CLOUD',
-    'COMPLETING',
-    'DRAIN',
-    'DYNAMIC_FUTURE',
-    'DYNAMIC_NORM',
-    'FAIL',
-    'INVALID_REG',
-    'MAINTENANCE',
-  ],
-  ...[
-    'NOT_RESPONDING',
-    'PERFCTRS',
-    'PLANNED',
-    'POWERED_DOWN',
-    'POWERING_DOWN',
-    'POWERING_UP',
-    'POWER_DOWN',
-    'POWER_DRAIN',
-  ],
-  ...['POWER_UP', 'REBOOT_CANCEL', 'REBOOT_ISSUED', 'REBOOT_REQUESTED', 'RESERVED', 'UNDRAIN', 'RESUME'],
-]);
+/** The versions that write a word, the first and the last one; without a number: as far as the tables go. */
+interface Written {
+  readonly from?: string;
+  readonly to?: string;
+}
 
-/** Characters after a base state in place of a flag, as `sinfo` and older versions write them. */
-const SIGNS: Readonly<Record<string, string>> = {
-  '*': 'NOT_RESPONDING',
-  '~': 'POWERED_DOWN',
-  '#': 'POWERING_UP',
-  '!': 'POWER_DOWN',
-  '%': 'POWERING_DOWN',
-  $: 'MAINTENANCE',
-  '@': 'REBOOT_ISSUED',
-  '^': 'REBOOT_ISSUED',
-  '-': 'PLANNED',
+interface Flag extends Written {
+  /** A node with this flag gets no new job, or not at once, or is not expected to be up. */
+  readonly hinders?: true;
+  /** Only programs ask for it by this name: scontrol has no word for the flag. */
+  readonly isRequest?: true;
+}
+
+const [hinders, isRequest] = [true, true] as const;
+
+/** What stands behind a base state and a plus. All that begin with POWER are of power saving. */
+export const FLAGS: Readonly<Record<string, Flag>> = {
+  BLOCKED: { from: '24.05', hinders },
+  CLOUD: {},
+  COMPLETING: { hinders },
+  DRAIN: { hinders },
+  DYNAMIC: { from: '21.08', to: '21.08' },
+  DYNAMIC_FUTURE: { from: '22.05' },
+  DYNAMIC_NORM: { from: '22.05' },
+  EXTERNAL: { from: '25.05' },
+  FAIL: { hinders },
+  INVALID_REG: { from: '21.08', hinders },
+  MAINTENANCE: { from: '21.08', hinders },
+  NOT_RESPONDING: { from: '21.08', hinders },
+  PERFCTRS: { from: '21.08', to: '23.11', hinders },
+  PLANNED: { from: '21.08' },
+  POWER: { to: '20.11', hinders },
+  POWERED_DOWN: { from: '21.08', hinders },
+  POWERING_DOWN: { hinders },
+  POWERING_UP: { from: '21.08', hinders },
+  POWER_DOWN: { from: '21.08', hinders },
+  POWER_DRAIN: { isRequest, hinders },
+  POWER_UP: { from: '21.08', hinders },
+  REBOOT_CANCEL: { isRequest, hinders },
+  REBOOT_ISSUED: { from: '21.08', hinders },
+  REBOOT_REQUESTED: { from: '21.08', hinders },
+  RESERVED: { from: '21.08' },
+  RESUME: { from: '21.08' },
+  UNDRAIN: { isRequest },
 };
 
-/** A node with one of these flags gets no new job, or not at once, or is not expected to be up. */
-const HINDRANCES = ['DRAIN', 'FAIL', 'MAINTENANCE', 'NOT_RESPONDING', 'COMPLETING', 'INVALID_REG', 'BLOCKED'];
+/** A word in the place of a base state, which it hides: UNKNOWN is said where that may be another than IDLE. */
+interface Instead extends Written {
+  readonly base: Base;
+  readonly flag: string;
+}
+
+/** What versions before 21.08 write in place of a base state and a flag. */
+export const INSTEAD: Readonly<Record<string, Instead>> = {
+  CANCEL_REBOOT: { to: '20.11', base: 'UNKNOWN', flag: 'REBOOT_REQUESTED' },
+  MAINT: { to: '20.11', base: 'UNKNOWN', flag: 'MAINTENANCE' },
+  PERFCTRS: { to: '20.11', base: 'IDLE', flag: 'PERFCTRS' },
+  POWER_UP: { to: '20.11', base: 'UNKNOWN', flag: 'POWERING_UP' },
+  REBOOT: { to: '20.11', base: 'UNKNOWN', flag: 'REBOOT_REQUESTED' },
+  RESERVED: { to: '20.11', base: 'IDLE', flag: 'RESERVED' },
+  RESUME: { to: '20.11', base: 'UNKNOWN', flag: 'RESUME' },
+};
+
+/** Characters after a base state in place of a flag, as sinfo of all versions and scontrol before 21.08 write them. */
+export const SIGNS: Readonly<Record<string, Written & { readonly flag: string }>> = {
+  '*': { flag: 'NOT_RESPONDING' },
+  '~': { flag: 'POWERED_DOWN' },
+  '#': { flag: 'POWERING_UP' },
+  '%': { flag: 'POWERING_DOWN' },
+  $: { flag: 'MAINTENANCE' },
+  '@': { flag: 'REBOOT_REQUESTED' },
+  '!': { from: '21.08', flag: 'POWER_DOWN' },
+  '^': { from: '21.08', flag: 'REBOOT_ISSUED' },
+  '-': { from: '21.08', flag: 'PLANNED' },
+};
 
 export interface NodeState {
   /** As Slurm wrote it. */
@@ -55,34 +98,37 @@ export interface NodeState {
   readonly flags: ReadonlySet<string>;
 }
 
+const own = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;
+
 /** Splits the words. */
 export function nodeState(text: string): NodeState {
   const [first = '', ...more] = text.split('+');
   const flags = new Set(more);
   let word = first;
-  for (let sign = SIGNS[word.at(-1) ?? '']; sign !== undefined; sign = SIGNS[word.at(-1) ?? '']) {
-    flags.add(sign);
+  for (let sign = own(SIGNS, word.slice(-1)); sign !== undefined; sign = own(SIGNS, word.slice(-1))) {
+    flags.add(sign.flag);
     word = word.slice(0, -1);
   }
-  const base = BASES.find(known => known === word);
-  return { text, base: more.every(flag => FLAGS.has(flag)) ? base : undefined, flags };
+  const instead = own(INSTEAD, word);
+  if (instead !== undefined) flags.add(instead.flag);
+  const base = instead?.base ?? BASES.find(known => known === word);
+  // An unknown word may be one of power saving.
+  if (base === undefined) flags.add(word);
+  return { text, base: more.every(flag => own(FLAGS, flag) !== undefined) ? base : undefined, flags };
 }
 
-const some = (flags: ReadonlySet<string>, begins: string) => [...flags].some(flag => flag.startsWith(begins));
-
 /**
- * Whether it is powered down because there are no jobs, or on its way down or up: the board does not expect to hear it.
+ * Whether it is powered down because there are no jobs, or on its way down or up, perhaps in a word of a newer version:
+ * the board does not expect to hear it.
  */
-export function savesPower({ base, flags }: NodeState): boolean {
-  return base !== undefined && some(flags, 'POWER');
+export function savesPower({ flags }: NodeState): boolean {
+  return [...flags].some(flag => flag.startsWith('POWER'));
 }
 
 /** Whether Slurm would start a job on it. */
 export function isSchedulable({ base, flags }: NodeState): boolean {
   return (
-    (base === 'IDLE' || base === 'MIXED' || base === 'ALLOCATED') &&
-    !HINDRANCES.some(flag => flags.has(flag)) &&
-    !some(flags, 'POWER') &&
-    !some(flags, 'REBOOT')
+    (base === 'IDLE' || base === 'MIXED' || base === 'ALLOCATED') && ![...flags].some(flag => own(FLAGS, flag)?.hinders)
   );
 }

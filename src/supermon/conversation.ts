@@ -51,6 +51,11 @@ export class Words {
   /** Whether a command was accepted before its word ended: clients need not send a newline. */
   #taken = false;
 
+  /** The beginning of a word that has not ended. */
+  get begun(): string {
+    return this.#word;
+  }
+
   /** The words in the input; undefined: a word is too long, and the client cannot be served any more. */
   take(text: string): string[] | undefined {
     const words: string[] = [];
@@ -114,9 +119,11 @@ class Client extends Guest {
       }
       if (words !== undefined) continue;
       this.server.counts.bad++;
-      await this.#reply({ kind: 'bad', word: '' });
+      await this.#reply({ kind: 'bad', word: this.#words.begun });
       return true;
     }
+    // The end of the input ends a word, too.
+    for (const word of this.#words.take('\n') ?? []) await this.#reply(commandOf(word));
     return true;
   }
 

@@ -1,7 +1,7 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
 import { formatDuration } from '../common/durations.js';
-import { didYouMean, InputError, nearest, oneLine, quote } from '../common/text.js';
+import { beginning, didYouMean, ending, InputError, nearest, oneLine, quote } from '../common/text.js';
 import { entryReadings } from '../readings/entries.js';
 import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
@@ -161,7 +161,7 @@ const NAME_SHARE = 0.3;
 export function cut(text: string, width: number): string {
   if (text.length <= width) return text;
   const head = Math.floor((width - 1) / 3);
-  return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
+  return `${beginning(text, head)}…${ending(text, width - 1 - head)}`;
 }
 
 /** A column that does not come from the board: what another program says about a node. */

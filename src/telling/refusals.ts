@@ -4,7 +4,7 @@
 import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/hostlists.js';
 import { bySource, type Source } from '../common/sources.js';
-import { oneLine } from '../common/text.js';
+import { oneLine, shortened } from '../common/text.js';
 import { enums } from '../layout/layout.gen.js';
 import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
@@ -32,7 +32,7 @@ export interface RefusedNode {
 /** A few parts of a host list, shortened. */
 export function shownNames(names: readonly string[], most = 4): string {
   const parts = foldParts(names.map(oneLine));
-  const cut = parts.slice(0, most).map(part => (part.length > 60 ? `${part.slice(0, 59)}…` : part));
+  const cut = parts.slice(0, most).map(part => shortened(part, 60));
   return parts.length > most ? `${cut.join(',')},…` : cut.join(',');
 }
 

@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type Address, formatAddress } from '../common/addresses.js';
 import { whyNotReached } from '../common/connecting.js';
 import { Failure } from '../common/failure.js';
-import { brief, quote } from '../common/text.js';
+import { brief, ending, quote } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
 
 /** The longest answer, bytes, and its largest number of elements: those of a server of 30,000 nodes. */
@@ -76,7 +76,7 @@ export class NodeLink {
     child.once('close', () => process.off('exit', kill)).once('error', () => process.off('exit', kill));
     let said = '';
     child.stderr.on('data', (data: Buffer) => {
-      said = (said + data.toString()).slice(-MOST_SAID);
+      said = ending(said + data.toString(), MOST_SAID);
     });
     // A process that ssh leaves in the background may keep stderr open, and we would wait for it.
     child.once('exit', () => {

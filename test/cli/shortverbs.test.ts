@@ -531,6 +531,7 @@ t.test('invalid command lines', async t => {
     ...REFUSED.filter(([list]) => !list.includes('\0')).map(([list]) => ['--nodes', list]),
     ['--nodes', 'nöd\u{1f600}'],
     ['--nodes', `n[${'ö'.repeat(80)}]`],
+    ['--nodes', `n[${'x'.repeat(56)}😀${'y'.repeat(20)}]`],
     ['--nodes', 'n[1-\u{1f600}]'],
     ['--nodes', 'n\u00a0'],
   ];

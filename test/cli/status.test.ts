@@ -14,8 +14,10 @@ import { expand, fold } from '../../src/common/hostlists.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../../src/shm/reader.js';
+import { monotonicMs, type State } from '../../src/slurm/statefile.js';
 import { COLUMNS, chosenColumns, cut, short } from '../../src/telling/columns.js';
 import { oddities } from '../../src/telling/oddities.js';
+import { Beside, Pairing } from '../../src/telling/slurmbeside.js';
 import { ordered } from '../../src/telling/sorting.js';
 import { jsonPieces } from '../../src/telling/statusjson.js';
 import { painter } from '../../src/telling/style.js';
@@ -587,6 +589,41 @@ t.test('what is cut names the command that shows the rest under the same conditi
   const cutGroups = await status(...byLoad);
   t.match(cutGroups, /\n… \d+ more; all: /);
   t.same(table(pasted(cutGroups).stdout), table(await status(...byLoad, '--long')), 'groups');
+});
+
+t.test('Slurm beside many nodes: the worst have rows with its columns, the others are folded', async t => {
+  const nodes = expand('node[01-60]').map((name, i): MadeNode => ({ name, age: i % 2 === 1 ? 190 : 0.4, ...busy(i) }));
+  const time = monotonicMs();
+  const answer = { time_ms: Date.now(), mono_ms: time };
+  const job = {
+    id: '47',
+    state: 'RUNNING',
+    user: 'anna',
+    partition: 'batch',
+    cpus: 2,
+    nodes: 'node[01-60]',
+    name: 'j',
+  };
+  const state: State = {
+    ...{ schema: 1, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
+    ...{ cluster: 'c', version: '22.05.8', private_data: 'none', names: {}, differences: [] },
+    nodes: { ...answer, list: nodes.map(({ name }) => ({ name, state: 'MIXED', cpus: 4 })) },
+    jobs: { ...answer, list: [job] },
+  };
+  const found = survey(madeBoard(nodes));
+  const beside = new Beside(new Pairing({ state }, found.snapshot.names()));
+  const look: Look = { ...PLAIN, width: 120, beside, asked: { jobs: true } };
+  const text = (await statusText(found, look)).join('');
+  const rows = text.split('\n').filter(line => /^node\d\d +(silent|live) +MIXED +anna +47 /.test(line));
+  t.match(text, /\nNODE +STATE +SLURM +USER +JOBS +/);
+  t.equal(rows.length, 40);
+  t.equal(rows.filter(row => row.includes('silent')).length, 30, 'first the worst');
+  t.match(text, /\n… 20 more; all: .*\nlive +20 {2}node\[21,23,/, 'the others are told as well');
+  t.equal((await statusText(found, { ...look, long: true })).filter(line => line.includes('anna')).length, 60);
+  const plain = (await plainText(found, look)).join('');
+  t.equal(plain.match(/in Slurm MIXED, user anna, jobs 47/g)?.length, 40);
+  t.match(plain, /\nlive, 20 nodes: node\[21,23,/);
+  t.notMatch((await statusText(found, PLAIN)).join(''), /NODE +STATE/, 'without Slurm all are folded');
 });
 
 t.test('the command: forms, choices, errors', async t => {

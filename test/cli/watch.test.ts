@@ -363,6 +363,17 @@ t.test('a screen of any size has all its lines, and none is too wide', async t =
   t.pass('all of them');
 });
 
+t.test('no line ends within an escape', async t => {
+  const line = 'job 7 train\\u{1b}[2J';
+  for (const [columns, shown] of [
+    [11, 'job 7 train'],
+    [16, 'job 7 train'],
+    [17, 'job 7 train\\u{1b}'],
+    [40, line],
+  ] as const)
+    t.equal(clip(line, columns), shown, `${columns} columns`);
+});
+
 t.test('the address for browsers is the first line of every screen', async t => {
   const page = 'http://127.0.0.1:45678/';
   const look = board(odd.slice(0, 60));
@@ -675,5 +686,11 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/\nlive +60 +rack1n\[01-20\],/);
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
+    const beside = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', folder(t)));
+    await beside.shows(/\nNODE +STATE .*\nrack1n01 +live /);
+    beside.send({ keys: 'l' });
+    await beside.shows(/\nlive +60 +rack1n\[01-20\],/);
+    beside.send({ keys: 'q' });
+    t.same(await beside.exit, { exit: 0, same: true }, 'with Slurm beside, many nodes have rows, until l folds them');
   });
 });

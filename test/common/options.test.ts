@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import t from 'tap';
 import { formatAddress, parseAddress } from '../../src/common/addresses.js';
 import { formatDuration, parseDuration } from '../../src/common/durations.js';
@@ -11,8 +12,10 @@ import { createLog, type LogWorld } from '../../src/common/log.js';
 import { forms, OPTION_NAMES, options } from '../../src/common/options/table.js';
 import { letterOf, optionOf, type Verb } from '../../src/common/options/verb.js';
 import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/common/options.js';
-import { nearest, quote } from '../../src/common/text.js';
+import { beginning, ending, nearest, oneLine, quote, shortened } from '../../src/common/text.js';
 import { parts } from '../../src/parts.js';
+import { cut } from '../../src/telling/columns.js';
+import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
 
 function refusal(run: () => unknown): string {
@@ -154,6 +157,41 @@ t.test('words', async t => {
     ['b'.repeat(1_000_000), undefined],
   ];
   for (const [word, meant] of table) t.equal(nearest(word, known), meant, word.slice(0, 20));
+});
+
+t.test('a text is cut between its characters, and not within an escape', async t => {
+  t.equal(quote(`${'x'.repeat(58)}😀${'y'.repeat(9)}`), `'${'x'.repeat(58)}…'`);
+  t.equal(beginning(oneLine('ab\x1bcd'), 7), 'ab');
+  t.equal(beginning(oneLine('ab\x1bcd'), 8), 'ab\\u{1b}');
+  t.equal(ending(oneLine('ab\x1bcd'), 7), 'cd');
+  t.equal(cut(oneLine('ocea\x1b[2J model of the ocean'), 24), 'ocea…del of the ocean');
+  t.equal(cut(oneLine('train model of the\x1b blue ocean'), 24), 'train m… blue ocean');
+  const names = fc.array(
+    fc.oneof(fc.constantFrom('\x1b', '\u202e', '😀', 'e\u0301', '\\', 'x'), anyText({ maxLength: 3 })),
+  );
+  fc.assert(
+    fc.property(names, fc.nat(40), (parts, most) => {
+      const text = parts.join('');
+      const shown = oneLine(text);
+      const whole = new Set([...text].map(oneLine));
+      const isWhole = (some: string) =>
+        (some.replaceAll('…', '').match(/\\u\{[0-9a-f]+\}|./gsu) ?? []).every(
+          part => whole.has(part) || text.includes('\\'),
+        );
+      return (
+        [beginning, ending].every(take => {
+          const [raw, taken] = [take(text, most), take(shown, most)];
+          return raw.length <= most && taken.length <= most && !/\\u\{d[89a-f]/.test(oneLine(raw)) && isWhole(taken);
+        }) &&
+        shown.startsWith(beginning(shown, most)) &&
+        shown.endsWith(ending(shown, most)) &&
+        beginning(shown, shown.length) === shown &&
+        ending(shown, shown.length) === shown &&
+        (most === 0 || (shortened(shown, most).length <= most && isWhole(shortened(shown, most)))) &&
+        (most < 2 || cut(shown, most).length <= most)
+      );
+    }),
+  );
 });
 
 const every = defineVerb({

@@ -318,7 +318,10 @@ export function commandsDisagree(input: Buffer, told: string): string | undefine
     const words = taker.take(input.toString('latin1', at, Math.min(at + step, input.length)));
     // C still answers the words before a word that is too long, TypeScript does not.
     if (words === undefined)
-      return told.startsWith(`${here} |`) && told.endsWith(' B LONG') ? undefined : `${here} … LONG`;
+      return told.startsWith(`${here} |`) &&
+        told.endsWith(` B${Buffer.from(taker.begun, 'latin1').toString('hex').slice(0, 128)} LONG`)
+        ? undefined
+        : `${here} … LONG`;
     here += ' |';
     for (const word of words) {
       const command = commandOf(word);

@@ -10,7 +10,7 @@ import { InputError } from '../../src/common/text.js';
 import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
 import { Differences, LOOKS, type Seen } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
-import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
+import { FLAGS, INSTEAD, isSchedulable, nodeState, SIGNS, savesPower, VERSIONS } from '../../src/slurm/nodestate.js';
 import { PowerSaving } from '../../src/slurm/powersaving.js';
 import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
 import { anyText } from '../kit/anytext.js';
@@ -103,6 +103,9 @@ const hostile = fc.oneof(
     '\nNodeName=node001 State=DOWN',
     '\nNodeName=ghost CPUAlloc=0 State=IDLE ',
     ' Reason=x [root@1]',
+    ' [root@1700000000]',
+    ' [root@1700000000]        ',
+    ' [root@1700000000] Comment=',
     ' Comment=',
     '"',
     "'",
@@ -169,6 +172,60 @@ t.test('what is not understood is counted, and the first of it told', async t =>
   t.strictSame(jobsLeftOut(`error: new\n${jobs('n2')}`), ['n2', 1, 'error: new']);
 });
 
+t.test('the author of a reason, whatever his name, and no text that looks like one', async t => {
+  const at = 1_795_640_000;
+  const read = (tail: string) => {
+    const [{ reason, reason_by, reason_s } = {} as SlurmNode] = parseNodes(nodeRow('node001', 'IDLE+DRAIN', tail));
+    return [reason, reason_by, reason_s];
+  };
+  const tails = [
+    '',
+    ' Comment=x',
+    ' Extra=y [z]',
+    ' Comment=(null)',
+    ' InstanceId=a InstanceType=b',
+    ' ReservationName=c',
+  ];
+  for (const user of [
+    'root',
+    'jdoe@ad.example.com',
+    'AD\\jdoe',
+    'AD\\john doe',
+    'x]y',
+    '(null)',
+    '1500',
+    "o'neil",
+    'é',
+  ])
+    for (const tail of tails) {
+      t.strictSame(read(` Reason=bad dimm [B2] [${user}@${at}]${tail}`), ['bad dimm [B2]', user, at], user + tail);
+      t.strictSame(
+        read(` Reason=a [${user}@${at}]        b [7]        c${tail}`),
+        ['a b [7] c', user, at],
+        user + tail,
+      );
+    }
+  t.strictSame(read(' Reason=nobody says who Comment=x'), ['nobody says who', undefined, undefined]);
+  t.strictSame(read(` Comment=no Reason=x [root@${at}]`), [undefined, undefined, undefined]);
+  const forged = [
+    ['a reason', ` Reason=x [root@1] Comment=y [anna@${at}]`, ['x [root@1] Comment=y', 'anna', at]],
+    ['a time', ` Reason=x [root@1700000000] Comment=y [anna@${at}]`, ['x [root@1700000000] Comment=y']],
+    ['a line', ` Reason=x [root@1700000000]        y [anna@${at}]`, ['x [root@1700000000] y']],
+    ['the next line', ` Reason=x [anna@${at}]        y [root@1700000000]`, [`x [anna@${at}] y`]],
+    ['a comment', ` Reason=x [anna@${at}] Comment=y [root@1700000000]`, [`x [anna@${at}] Comment=y`]],
+  ] as const;
+  for (const [what, tail, [reason, by, s]] of forged)
+    t.strictSame(read(tail), [reason, by, s], `${what} that looks like an author`);
+  fc.assert(
+    fc.property(words, words, (reason, comment) => {
+      const oneRow = (text: string) => text.replaceAll('\n', ' ');
+      const [, by, s] = read(` Reason=${oneRow(reason)} [AD\\john doe@${at}] Comment=${oneRow(comment)}`);
+      return (by === 'AD\\john doe' && s === at) || (by === undefined && s === undefined);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 t.test('no name of a job makes a further row', async t => {
   const row = (id: number, name: string, nonce = NONCE) =>
     `${nonce}|${id}|${id}|RUNNING|anna|batch|4|1700000000|node00${id}|${name}\n`;
@@ -185,6 +242,7 @@ t.test('no name of a job makes a further row', async t => {
     }),
     { numRuns: 300 },
   );
+  t.equal(parseJobs(row(1, `${'x'.repeat(254)}😀😀`), NONCE)[0]?.name, `${'x'.repeat(254)}…`, 'no half of a character');
   const other = 'f'.repeat(32);
   t.equal(parseJobs(row(1, `x\n${row(2, 'forged', other)}`), NONCE).length, 1, 'nor that of an earlier call');
   t.throws(() => parseJobs('', 'short'), /guessed/);
@@ -222,8 +280,78 @@ t.test('an unknown word leads to no conclusion', async t => {
   for (const text of ['IDLE+NEW_IN_27', 'LAZY', '', '?', 'idle']) t.equal(nodeState(text).base, undefined, text);
   for (const text of ['IDLE+POWERED_DOWN', 'IDLE~', 'MIXED+CLOUD+POWERING_UP', 'IDLE%'])
     t.ok(savesPower(nodeState(text)));
-  for (const text of ['IDLE', 'IDLE+DRAIN', 'WHAT+POWERED_DOWN', 'WHAT~']) t.notOk(savesPower(nodeState(text)), text);
+  for (const text of ['IDLE', 'IDLE+DRAIN', 'WHAT+NEW_IN_27', 'LAZY', '?', ''])
+    t.notOk(savesPower(nodeState(text)), text);
+  for (const text of ['IDLE+NEW_IN_27+POWERED_DOWN', 'WHAT+POWERED_DOWN', 'WHAT~', 'IDLE+POWER_NEW', 'POWERED_DOWN']) {
+    t.equal(nodeState(text).base, undefined, text);
+    t.ok(savesPower(nodeState(text)), `${text}: doubt, in which the gate lets jobs start`);
+  }
   fc.assert(fc.property(fc.string(), text => nodeState(text).text === text));
+});
+
+t.test('the words of each version of Slurm', async t => {
+  const base = 'UNKNOWN DOWN IDLE ALLOCATED MIXED FUTURE';
+  const of21 = [
+    'CLOUD COMPLETING DRAIN FAIL INVALID_REG MAINTENANCE NOT_RESPONDING PERFCTRS PLANNED POWERED_DOWN POWERING_DOWN',
+    'POWERING_UP POWER_DOWN POWER_UP REBOOT_ISSUED REBOOT_REQUESTED RESERVED RESUME',
+  ].join(' ');
+  const of22 = `${of21} DYNAMIC_FUTURE DYNAMIC_NORM`;
+  const of24 = `BLOCKED ${of22.replace('PERFCTRS ', '')}`;
+  const instead = 'CANCEL_REBOOT MAINT PERFCTRS POWER_UP REBOOT RESERVED RESUME';
+  /** As the sources of each version have them: base states, flags, what stands in place of both, signs. */
+  const written: [versions: string, bases: string, flags: string, instead: string, signs: string][] = [
+    ['20.02 20.11', base, 'CLOUD COMPLETING DRAIN FAIL POWER POWERING_DOWN', instead, '# $ % * @ ~'],
+    ['21.08', `${base} ERROR`, `${of21} DYNAMIC`, '', '! # $ % * - @ ^ ~'],
+    ['22.05 23.02 23.11', `${base} ERROR`, of22, '', '! # $ % * - @ ^ ~'],
+    ['24.05 24.11', `${base} ERROR`, of24, '', '! # $ % * - @ ^ ~'],
+    ['25.05 25.11 26.05', `${base} ERROR`, `EXTERNAL ${of24}`, '', '! # $ % * - @ ^ ~'],
+  ];
+  const away = [
+    'BLOCKED COMPLETING DRAIN FAIL INVALID_REG MAINTENANCE NOT_RESPONDING PERFCTRS REBOOT_ISSUED REBOOT_REQUESTED',
+    'POWER POWERED_DOWN POWERING_DOWN POWERING_UP POWER_DOWN POWER_UP',
+  ].flatMap(words => words.split(' '));
+  const words = (text: string) => (text === '' ? [] : text.split(' ').sort());
+  t.strictSame(
+    written.flatMap(([versions]) => versions.split(' ')),
+    [...VERSIONS],
+  );
+  const docs = readFileSync(join(ROOT, 'docs', 'slurm.md'), 'utf8');
+  for (const [versions, bases, flags, hiding, signs] of written)
+    for (const version of versions.split(' ')) {
+      const inTable = (table: Readonly<Record<string, { from?: string; to?: string; isRequest?: true }>>) =>
+        Object.entries(table)
+          .filter(([, { from = '', to = '99', isRequest }]) => !isRequest && from <= version && version <= to)
+          .map(([word]) => word)
+          .sort();
+      t.strictSame(inTable(FLAGS), words(flags), `${version}: flags`);
+      t.strictSame(inTable(INSTEAD), words(hiding), `${version}: in place of a base state`);
+      t.strictSame(inTable(SIGNS), words(signs), `${version}: signs`);
+      for (const word of words(bases)) {
+        t.equal(nodeState(word).base, word, `${version} ${word}`);
+        t.equal(isSchedulable(nodeState(word)), ['IDLE', 'MIXED', 'ALLOCATED'].includes(word), `${version} ${word}`);
+        t.notOk(savesPower(nodeState(word)), `${version} ${word}`);
+      }
+      for (const flag of words(flags)) {
+        const state = nodeState(`IDLE+${flag}`);
+        t.equal(state.base, 'IDLE', `${version} ${flag} is known`);
+        t.equal(isSchedulable(state), !away.includes(flag), `${version} ${flag}: whether it gets jobs`);
+        t.equal(savesPower(state), /^POWER/.test(flag), `${version} ${flag}: whether it saves power`);
+      }
+      for (const word of words(hiding)) {
+        const state = nodeState(`${word}+CLOUD`);
+        t.ok(state.base, `${version} ${word} is known`);
+        t.equal(isSchedulable(state), word === 'RESERVED', `${version} ${word}: whether it gets jobs`);
+        t.equal(savesPower(state), word === 'POWER_UP', `${version} ${word}: whether it saves power`);
+      }
+      for (const sign of words(signs)) {
+        const state = nodeState(`IDLE${sign}+CLOUD`);
+        t.equal(state.base, 'IDLE', `${version} ${sign} is known`);
+        t.equal(isSchedulable(state), sign === '-', `${version} ${sign}: whether it gets jobs`);
+        t.equal(savesPower(state), '!#%~'.includes(sign), `${version} ${sign}: whether it saves power`);
+      }
+      for (const word of words(`${bases} ${flags} ${hiding}`.trim()))
+        t.ok(docs.includes(`\`${word}\``), `docs/slurm.md explains ${word}`);
+    }
 });
 
 t.test('GPUs of a node', async t => {

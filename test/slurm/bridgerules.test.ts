@@ -40,8 +40,9 @@ import { incidentId, type Settings } from '../../src/slurm/bridge/tick.js';
 import { match } from '../../src/slurm/matching.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
-import { run } from '../kit/program.js';
+import { run, start } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
+import { until } from '../kit/until.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
 
 t.setTimeout(300_000);
@@ -309,6 +310,19 @@ t.test('what counts as silent', async t => {
     ['nobody says when', silentNode('n1', 5), slurmNode('n1', 'DOWN'), 1],
     ['Slurm does not know it', silentNode('n1', 5), slurmNode('other'), 0],
   ];
+  for (const user of ['root', 'jdoe@ad.example.com', 'AD\\jdoe', 'AD\\john doe', 'x]y', '(null)', '1500']) {
+    const row = `NodeName=n1 Arch=x86_64 CPUTot=4 State=IDLE+DRAIN Reason=bad dimm [${user}@1000000000]`;
+    rows.push([`drained before by ${user}`, silentNode('n1', 5), parseListedNodes(row)[0] as ListedNode, 0]);
+    t.match(
+      objectionToDrain(
+        silentNode('n1', 5),
+        parseListedNodes(row.replace('+DRAIN', ''))[0] as ListedNode,
+        situationOf([], []),
+      ),
+      { why: 'it has a reason in Slurm', isTheirs: true },
+      `a reason of ${user} alone`,
+    );
+  }
   for (const [what, seen, node, silent] of rows)
     t.equal(countsOf(situationOf([seen], [node])).find(({ brake }) => brake === 'silent')?.value, silent, what);
   const many = Array.from({ length: 20 }, (_, i) => `r${i < 10 ? 1 : 2}n${i}`);
@@ -960,6 +974,20 @@ t.test('two at a time, and no more than the brakes let', async t => {
   await all.pass(3600);
   t.same(all.orders, [], 'a dead switch drains nobody');
   t.match(all.log.join('\n'), /BRAKE: no more drains: 40 nodes are silent, more than 10/);
+  for (let i = 1; i <= 40; i++) all.revive(`n${i}`);
+  await all.pass(60);
+  for (let i = 1; i <= 60; i++) all.kill(`n${i}`);
+  await all.pass(60);
+  t.same(
+    all.log.filter(line => /brake/i.test(line)),
+    [
+      'BRAKE: no more drains: 40 nodes are silent, more than 10; 40 nodes fell silent in the last minute, more than 3; see beoboard bridge --status',
+      'brake released: new',
+      'brake released: silent',
+      'BRAKE: no more drains: 60 nodes are silent, more than 10; 60 nodes fell silent in the last minute, more than 3; 60 nodes of link eth0 are silent, more than 50; see beoboard bridge --status',
+    ],
+    'one line for one event',
+  );
 });
 
 t.test('groups', async t => {
@@ -1217,9 +1245,35 @@ t.test('what --status tells', async t => {
   t.match(lines, / {2}n1 {2}beoboard: silent since 12:00:00Z #[0-9a-f]{6} {2}15\.0s ago/);
   t.match(lines, /Left alone:\n {2}n9 {2}x/);
   t.match(lines, /Last actions:\n {2}15\.0s ago {2}drain n1\n/);
+  const hung = statusOf({ ...last, isSlurmSilent: true, nodes: 0, trouble: 'Slurm does not answer: x' }, ledger, []);
+  t.match(statusLines(hung, 0).slice(0, 2), [
+    'The bridge is running (pid 7).',
+    'It does nothing now: Slurm does not answer: x.',
+  ]);
+  t.equal(hung.nodes, undefined, 'how many both know is not known');
   t.match(
     statusLines(statusOf(undefined, new Ledger(), []), 0).join('\n'),
     /^No enforcing bridge is running.*\nIt has drained no nodes\.$/,
+  );
+});
+
+t.test('that Slurm does not answer is one line, whatever it says meanwhile', async t => {
+  const [commands, journal] = [folder(t), join(folder(t), 'journal')];
+  mkdirSync(journal, { mode: 0o700 });
+  const asked = join(commands, 'asked');
+  writeCommand(
+    join(commands, 'scontrol'),
+    `#!/bin/sh\necho x >>${asked}\necho "error $(wc -l <${asked})" >&2\nexit 1\n`,
+  );
+  const argv = ['bridge', '--enforce', '--journal', journal, '--slurm-bin', commands, '--interval', '1s'];
+  const bridge = start(t, [...argv, '--board', join(commands, 'none'), '--kill-switch', join(commands, 'off')]);
+  await bridge.ready;
+  await until('it has asked three times', () => readFileSync(asked, 'utf8').length >= 6);
+  bridge.child.kill('SIGTERM');
+  t.equal(await bridge.exit, 0);
+  t.match(
+    bridge.output().stderr,
+    /^beoboard bridge: ready: enforcing; waiting: Slurm does not answer: error 1\nbeoboard bridge: ended: drains stay\n$/,
   );
 });
 

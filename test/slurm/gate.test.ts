@@ -572,6 +572,22 @@ t.test('as Slurm calls it: the job is in the environment, and nothing else', asy
   };
   t.strictSame(await asked(job('n[001-010]')), [0, '']);
   t.strictSame(await asked(job('n001,s001')), [1, 'no: s001 has been silent for AGE; job 1234 should not start there']);
+  const task = (array: string, index: string) => ({
+    ...job('s001'),
+    SLURM_ARRAY_JOB_ID: array,
+    SLURM_ARRAY_TASK_ID: index,
+  });
+  for (const [array, index, shown] of [
+    ['9', '5', '9_5'],
+    ['9', '0', '9_0'],
+    ['9', '', '1234'],
+    ['9', '5\u001b', '1234'],
+    ['', '5', '1234'],
+  ] as const)
+    t.strictSame(await asked(task(array, index)), [
+      1,
+      `no: s001 has been silent for AGE; job ${shown} should not start there`,
+    ]);
   t.strictSame(
     await asked(job('s001', '12\u001b')),
     [1, 'no: s001 has been silent for AGE'],

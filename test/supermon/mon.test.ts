@@ -179,8 +179,18 @@ t.test('stdin and stdout', async t => {
   );
   t.same(say(MON, '').status, 0);
   const half = say(MON, 'x'.repeat(70));
-  t.match(half.stdout, /error bad 0 \("there is no command ; write/);
+  t.match(half.stdout, /^\(\(\S+ error bad 0 \("there is no command x{64}; write[^\n]+\n$/, 'once, by its own name');
   t.equal(half.status, 0);
+  for (const [said, word] of [
+    ['STATUS', 'STATUS'],
+    ['0x4', '0x4'],
+    ['S S', undefined],
+    ['0x10S\\n', undefined],
+    ['y'.repeat(400), 'y'.repeat(64)],
+  ] as const) {
+    const [, named] = /there is no command (\S*); write/.exec(say(MON, said).stdout) ?? [];
+    t.equal(named, word, `the last word needs no newline: ${said.slice(0, 20)}`);
+  }
   // The reader of its output has gone: it ends with 0, because there is nobody to tell.
   const script = '{ yes S | "$0" --stdio --most 100000; echo $? >&2; } | head -c 100 > /dev/null';
   const gone = spawnSync('bash', ['-c', script, MON], { encoding: 'utf8', timeout: 60_000 });

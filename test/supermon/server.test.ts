@@ -158,6 +158,19 @@ t.test('what the board has', async t => {
       'whatever is asked for',
     );
   });
+  await t.test('the last word needs no newline, and a long one is named as well', async t => {
+    for (const [said, named] of [
+      ['STATUS', 'STATUS'],
+      ['0x4', '0x4'],
+      ['y'.repeat(400), 'y'.repeat(64)],
+    ] as const) {
+      const last = await Asker.open(t, port);
+      last.socket.end(said);
+      const [[, category, , , [why]] = ['', '', '', '', []]] = elementsOf(await last.next());
+      t.equal(category, 'error');
+      t.match(why, new RegExp(`^there is no command ${named}; write #`));
+    }
+  });
   child.kill('SIGTERM');
   t.equal(await exit, 0);
 });

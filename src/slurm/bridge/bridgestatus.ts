@@ -64,7 +64,9 @@ const RECENT = 10;
 export function statusOf(last: LastTick | undefined, ledger: Ledger, entries: readonly Timed[]): BridgeStatus {
   return {
     running: last !== undefined,
-    ...(last && { pid: last.pid, trouble: last.trouble, nodes: last.nodes, counts: last.counts, left: last.left }),
+    ...(last && { pid: last.pid, trouble: last.trouble, counts: last.counts, left: last.left }),
+    // Slurm's nodes are not known while it does not answer.
+    nodes: last?.isSlurmSilent ? undefined : last?.nodes,
     own: [...ledger.claims.values()],
     brakes: [...ledger.brakes].flatMap(([brake, state]) => (state.on ? [{ brake, ...state }] : [])),
     recent: entries
@@ -83,7 +85,7 @@ export function statusLines(status: BridgeStatus, nowMs: number): string[] {
   const ago = (ms: number) => `${formatDuration(Math.max(0, nowMs - ms))} ago`;
   return [
     running
-      ? `The bridge is running (pid ${pid}): ${nodes} nodes are known to both the board and Slurm.`
+      ? `The bridge is running (pid ${pid})${nodes === undefined ? '' : `: ${nodes} nodes are known to both the board and Slurm`}.`
       : 'No enforcing bridge is running with this journal.',
     ...(trouble === undefined ? [] : [`It does nothing now: ${trouble}.`]),
     ...brakes.map(brake => `BRAKE: no more drains: ${brakeText(brake.brake, brake)}; since ${ago(brake.sinceMs)}.`),

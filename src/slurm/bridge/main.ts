@@ -223,7 +223,8 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
       service.watch(() => monoMs() < dueMs);
     } else {
       service.status(line);
-      if (outcome.trouble !== trouble)
+      // While Slurm does not answer it may say why in several ways.
+      if (outcome.trouble !== trouble && !(outcome.isSlurmSilent && failures > 1))
         log.warn(outcome.trouble === undefined ? 'all is well again' : `does nothing: ${outcome.trouble}`);
     }
     trouble = outcome.trouble;

@@ -6,7 +6,7 @@ import { lowerCase } from '../../common/text.js';
 import type { Ailment } from '../../shm/ailments.js';
 import type { ListedNode } from '../answers.js';
 import type { Matched } from '../matching.js';
-import { type NodeState, nodeState } from '../nodestate.js';
+import { nodeState, savesPower } from '../nodestate.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
 import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
@@ -165,8 +165,6 @@ const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CL
 /** Slurm's own word for a node that does not answer it. */
 export const SLURMS_REASON = 'Not responding';
 
-const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWith('POWER'));
-
 /**
  * Whether a silent node counts for the brakes: not if it is in power saving, and not if somebody took it out before it
  * fell silent.
@@ -174,7 +172,7 @@ const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWi
 export function countsAsSilent(seen: SeenNode, node: ListedNode, claim: Claim | undefined): boolean {
   if (seen.state !== 'silent') return false;
   const state = nodeState(node.state);
-  if (hasPower(state)) return false;
+  if (savesPower(state)) return false;
   if (claim !== undefined && carries(node, claim)) return true;
   const isOut = state.flags.has('DRAIN') || state.flags.has('FAIL') || state.base === 'DOWN';
   return !(isOut && node.reason_s !== undefined && node.reason_s * 1000 < seen.lastRealMs);

@@ -365,11 +365,19 @@ export class Bridge {
 
   #change(changes: readonly BrakeChange[], how = 'released'): void {
     this.#journal.write(changes.map((change): Entry => ({ what: 'brake', ...change })));
-    for (const change of changes) {
-      if (change.on)
-        this.#log.warn(`BRAKE: no more drains: ${brakeText(change.brake, change)}; see beoboard bridge --status`);
-      else if (how !== 'released' || change.value < change.limit / 2) this.#log.warn(`brake ${how}: ${change.brake}`);
-    }
+    // One event may put several brakes on, and takes them off together.
+    const several = (texts: readonly string[], by: string) =>
+      `${texts.slice(0, 4).join(by)}${texts.length > 4 ? `${by}and ${texts.length - 4} more` : ''}`;
+    const on = changes.filter(change => change.on).map(change => brakeText(change.brake, change));
+    const off = changes.filter(({ on, value, limit }) => !on && (how !== 'released' || value < limit / 2));
+    if (on.length > 0) this.#log.warn(`BRAKE: no more drains: ${several(on, '; ')}; see beoboard bridge --status`);
+    if (off.length > 0)
+      this.#log.warn(
+        `brake ${how}: ${several(
+          off.map(({ brake }) => brake),
+          ', ',
+        )}`,
+      );
   }
 
   /** Whether one more drain of our own would be one too many; puts the brake on. */

@@ -2,7 +2,7 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
-import { oneLine } from '../../common/unseen.js';
+import { beginning, oneLine } from '../../common/unseen.js';
 import type { ReadingInfo } from '../wire.js';
 import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
 import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';
@@ -567,8 +567,8 @@ function fit(context: CanvasRenderingContext2D, whole: string, width: number): s
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    if (context.measureText(`${beginning(text, middle)}…`).width <= width) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? '' : `${text.slice(0, low)}…`;
+  return low === 0 ? '' : `${beginning(text, low)}…`;
 }
