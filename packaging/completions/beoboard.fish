@@ -153,6 +153,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l listen -xa '(__
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l gzip-listen -xa '(__fish_print_hostnames)' -d 'where to serve the same, compressed; port 0 picks one and prints it; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l gmetad-listen -xa '(__fish_print_hostnames)' -d 'where to serve as gmetad does: the whole tree at PORT, 8651, and queries at the next port; port 0 picks both; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l grid -x -d 'the grid'\''s name'
+complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l cluster-name -x -d 'the name that Ganglia has for the cluster NAME, as in '\''alpha=My HPC (new)'\''; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l trusted-hosts -x -d 'clients allowed besides this machine: addresses and networks, 10.0.0.1,10.1.0.0/16; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l metrics -xa 'all gmond' -d 'gmond: only the metrics of a default gmond; all: those of beoboard, too'
 complete -c beoboard -n '__fish_seen_subcommand_from ganglia' -l config -rF -d 'TOML with the same names; the command line takes precedence'
