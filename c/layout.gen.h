@@ -12,7 +12,7 @@
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
 #define BB_HASH_BOARD_V2 UINT64_C(0x6a1ff5d3f02fcb17)
-#define BB_HASH_RELAY_V1 UINT64_C(0x16e6b942e7afab5b)
+#define BB_HASH_RELAY_V1 UINT64_C(0x14f03f6c41556db3)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -403,7 +403,8 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
 #define BB_LINK_STATE_KNOWN UINT64_C(0xf)
 
 #define BB_RELAY_FLAGS_COMPLETE (UINT64_C(1) << 0)
-#define BB_RELAY_FLAGS_KNOWN UINT64_C(0x1)
+#define BB_RELAY_FLAGS_LAST (UINT64_C(1) << 1)
+#define BB_RELAY_FLAGS_KNOWN UINT64_C(0x3)
 
 /* word column */
 #define BB_COLUMN_STAMP_SHIFT 26

@@ -37,6 +37,8 @@ export interface Question {
   readonly query: URLSearchParams;
   /** The host as the client knows it, with its port; empty: the client did not say. */
   readonly host: string;
+  /** The interface of this machine by which the client came, where the addresses are link-local; else empty. */
+  readonly zone: string;
   /** The header Accept; empty: there is none. */
   readonly accept: string;
   /** The header Sec-Fetch-Site, in which browsers say whose page makes the request; empty: there is none. */
@@ -282,7 +284,9 @@ export class HttpServer {
       const isForeign = this.#isForeign(headers, query);
       const token = this.#token;
       if (query.get('token') === token) query.delete('token');
-      return await this.#respond({ path, query, host, accept: headers.accept ?? '', site, isForeign, token });
+      const accept = headers.accept ?? '';
+      const [, zone = ''] = socket.localAddress?.split('%') ?? [];
+      return await this.#respond({ path, query, host, zone, accept, site, isForeign, token });
     } catch (error) {
       if (error instanceof InputError) return sentence(400, error.message);
       throw error;

@@ -40,11 +40,26 @@ const OPENING_MOST = 8192 + 32 * COMMENT_MOST;
 interface Sums {
   readonly second: bigint;
   readonly name: string;
+  readonly path: string;
   readonly summary: Summary;
 }
 
 /** Nothing to send yet, but some work was done: the caller may do something else in between. */
 const NOTHING = new Uint8Array();
+
+/** What Ganglia calls clusters, and who is told that two have one name. */
+export interface Naming {
+  /** By the names of clusters; by default they are called as they are. */
+  readonly names?: ReadonlyMap<string, string> | undefined;
+  /** This board is left out, because one before it has the same name. */
+  readonly onDouble?: (name: string, path: string) => void;
+}
+
+/** The name of a source whose board is of this cluster. */
+export function nameOf({ name }: Pick<Source, 'name'>, cluster: string, names?: Naming['names']): string {
+  const found = safe(name ?? cluster, 'name');
+  return names?.get(found) ?? found;
+}
 
 export class Documents {
   readonly #renderer: Renderer;
@@ -57,6 +72,7 @@ export class Documents {
     readonly sources: readonly Source[],
     readonly grid: string = UNSPECIFIED,
     metrics: readonly Metric[] = METRICS,
+    readonly naming: Naming = {},
   ) {
     this.#renderer = new Renderer(metrics);
     this.#pageBytes = OPENING_MOST + Math.max(PIECE_NODES * this.#hostMost, this.#renderer.summaryMost);
@@ -82,6 +98,7 @@ export class Documents {
 
   *#document(query: Query, localtime: number, grid: string | undefined): Generator<Uint8Array> {
     const page = this.#pages.pop() ?? new Page(this.#pageBytes);
+    const shown = new Set<string>();
     try {
       page.length = 0;
       page.text(PROLOGUE);
@@ -90,8 +107,8 @@ export class Documents {
         const authority = `http://${safe(hostname(), 'name')}/ganglia/`;
         page.text(`<GRID${attributes({ NAME: safe(grid, 'name'), AUTHORITY: authority, LOCALTIME: localtime })}>\n`);
       }
-      if (query.summary && query.cluster === undefined) yield* this.#sumOfAll(page, localtime);
-      else yield* this.#eachThere(source => this.#cluster(page, source, query, localtime));
+      if (query.summary && query.cluster === undefined) yield* this.#sumOfAll(page, localtime, shown);
+      else yield* this.#eachThere(source => this.#cluster(page, source, query, localtime, shown));
       if (grid !== undefined) page.text('</GRID>\n');
       page.text('</GANGLIA_XML>\n');
       yield page.written;
@@ -123,12 +140,23 @@ export class Documents {
     page.length = 0;
   }
 
-  *#sumOfAll(page: Page, localtime: number): Generator<Uint8Array> {
+  /**
+   * Whether a cluster is not in the document yet. gmetad counts only one of two with one name, and takes every second
+   * value of a host that is in both for an illegal one; at the start they are refused, but a board can become another.
+   */
+  #isFirst(shown: Set<string>, { name, path }: { name: string; path: string }): boolean {
+    if (shown.has(name)) this.naming.onDouble?.(name, path);
+    return shown.size < shown.add(name).size;
+  }
+
+  *#sumOfAll(page: Page, localtime: number, shown: Set<string>): Generator<Uint8Array> {
     const all = new Summary(this.#renderer.metrics.length);
     const found: Sums[] = [];
     const sumUp = (source: Source) => this.#sum(source);
+    const isFirst = (sums: Sums) => this.#isFirst(shown, sums);
     yield* this.#eachThere(function* (source) {
       const sums = yield* sumUp(source);
+      if (!isFirst(sums)) return;
       all.add(sums.summary);
       found.push(sums);
     });
@@ -152,7 +180,7 @@ export class Documents {
       // Not the second of LOCALTIME: that one stops while a wall clock that was set back catches up.
       const second = snapshot.evidence.nowNs / 1_000_000_000n;
       if (sums === undefined && last?.second === second) return last;
-      sums ??= { second, name: nameOf(source, snapshot), summary: new Summary(this.#renderer.metrics.length) };
+      sums ??= { second, ...this.#named(source, snapshot), summary: new Summary(this.#renderer.metrics.length) };
       for (const node of snapshot.nodes()) this.#renderer.add(sums.summary, snapshot, node);
       yield NOTHING;
     }
@@ -161,20 +189,26 @@ export class Documents {
     return sums as Sums;
   }
 
-  *#cluster(page: Page, source: Source, query: Query, localtime: number): Generator<Uint8Array> {
-    const wanted = (name: string) => query.cluster === undefined || query.cluster === name;
+  #named(source: Source, { header, path }: Snapshot): { name: string; path: string } {
+    return { name: nameOf(source, header.cluster_name, this.naming.names), path };
+  }
+
+  *#cluster(page: Page, source: Source, query: Query, localtime: number, shown: Set<string>): Generator<Uint8Array> {
+    // A page asks for what it has read as ISO-8859-1, in UTF-8.
+    const wanted = (name: string) =>
+      query.cluster === undefined || [name, Buffer.from(name).toString('latin1')].includes(query.cluster);
     const { host } = query;
     if (query.summary && host === undefined) {
       const sums = yield* this.#sum(source);
-      if (wanted(sums.name)) yield* this.#sumOfOne(page, sums, localtime);
+      if (wanted(sums.name) && this.#isFirst(shown, sums)) yield* this.#sumOfOne(page, sums, localtime);
       return;
     }
     let opened = false;
     for (const snapshot of host === undefined ? source.pieces(PIECE_NODES) : [source.one(host)]) {
       if (!opened) {
-        const name = nameOf(source, snapshot);
-        if (!wanted(name)) return;
-        page.text(`${noticeOf(snapshot)}${clusterOpen(name, localtime)}`);
+        const named = this.#named(source, snapshot);
+        if (!wanted(named.name) || !this.#isFirst(shown, named)) return;
+        page.text(`${noticeOf(snapshot)}${clusterOpen(named.name, localtime)}`);
         opened = true;
       }
       for (const node of snapshot.nodes()) {
@@ -194,10 +228,6 @@ export class Documents {
     const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
     this.#renderer.host(page, snapshot, node, localtime, has);
   }
-}
-
-function nameOf({ name }: Source, { header }: Snapshot): string {
-  return safe(name ?? header.cluster_name, 'name');
 }
 
 function clusterOpen(name: string, localtime: number): string {

@@ -11,7 +11,7 @@ import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
 import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
-import { Documents, type Source } from './documents.js';
+import { Documents, type Naming, nameOf, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
 import { type Client, Ports, type Serve } from './server.js';
@@ -19,7 +19,18 @@ import { type Client, Ports, type Serve } from './server.js';
 export const verb = defineVerb({
   name: 'ganglia',
   summary: VERBS.ganglia,
-  options: ['board', 'owner', 'listen', 'gzip-listen', 'gmetad-listen', 'grid', 'trusted-hosts', 'metrics', 'config'],
+  options: [
+    'board',
+    'owner',
+    'listen',
+    'gzip-listen',
+    'gmetad-listen',
+    'grid',
+    'cluster-name',
+    'trusted-hosts',
+    'metrics',
+    'config',
+  ],
   forms: forms.ganglia,
   examples: [
     'beoboard ganglia',
@@ -82,8 +93,11 @@ export function clock(now: () => number = Date.now): () => number {
   };
 }
 
+/** A name that is written byte by byte, for people. */
+const told = (name: string) => Buffer.from(name, 'latin1').toString();
+
 /** A document as it is; logs a line if there is none. */
-function* told(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
+function* logged(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
   try {
     yield* pieces;
   } catch (error) {
@@ -134,7 +148,7 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
   return () => {
     const localtime = now();
     if (last?.localtime === localtime) return last.chunks;
-    const made = { localtime, chunks: compress(told(documents.gmond(localtime), log)) };
+    const made = { localtime, chunks: compress(logged(documents.gmond(localtime), log)) };
     last = made;
     const forget = () => {
       if (last === made) last = undefined;
@@ -144,15 +158,21 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
   };
 }
 
-/** The contents of `/status`. */
-function statusOf({ counts, clients }: Ports, { board }: Options): Buffer {
-  return Buffer.from(`${JSON.stringify({ schema: 1, boards: board.map(({ path }) => path), clients, ...counts })}\n`);
+/** The contents of `/status`; `doubled`: how often a board was left out because of its name. */
+function statusOf({ counts, clients }: Ports, { board }: Options, doubled: number): Buffer {
+  const boards = board.map(({ path }) => path);
+  return Buffer.from(`${JSON.stringify({ schema: 1, boards, clients, ...counts, doubled })}\n`);
 }
 
 /** Opens every port; returns their addresses in the order of the options. */
-async function open(ports: Ports, options: Options, log: Log): Promise<string[]> {
+async function open(ports: Ports, options: Options, names: Naming['names'], log: Log): Promise<string[]> {
   const sources = options.board.map(board => new BoardSource(board, options.owner));
-  const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics]);
+  let doubled = 0;
+  const onDouble = (name: string, path: string) => {
+    doubled++;
+    log.seldom(`double ${path}`, `${path}: not served: another board is called ${told(name)}, too; ${RENAME}`);
+  };
+  const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics], { names, onDouble });
   const now = clock();
   const bound: Address[] = [];
   const listen = async (address: Address, serve: Serve) => {
@@ -167,40 +187,60 @@ async function open(ports: Ports, options: Options, log: Log): Promise<string[]>
       ports.counts.bad++;
       return undefined;
     }
-    const pieces = query.status ? [statusOf(ports, options)] : told(documents.gmetad(query, now()), log);
+    const pieces = query.status ? [statusOf(ports, options, doubled)] : logged(documents.gmetad(query, now()), log);
     return query.http ? overHttp(pieces, query.status ? 'application/json' : 'application/xml') : pieces;
   };
-  for (const address of options.listen) await listen(address, async () => told(documents.gmond(now()), log));
+  for (const address of options.listen) await listen(address, async () => logged(documents.gmond(now()), log));
   for (const address of options.gzipListen) await listen(address, shared(documents, now, log));
   for (const address of options.gmetadListen) {
-    const { port } = await listen(address, async () => told(documents.gmetad(EVERYTHING, now()), log));
+    const { port } = await listen(address, async () => logged(documents.gmetad(EVERYTHING, now()), log));
     await listen({ host: address.host, port: address.port === 0 ? 0 : port + 1 }, answer);
   }
   return bound.map(formatAddress);
 }
 
-/** Logs that it waits for a board that is not there: the receiver may be started later. */
-function tellAbsent(path: string, owner: Options['owner'], log: Log): void {
+const RENAME = 'give one another name, --board NAME=PATH';
+
+/** The cluster of a board; or why there is none: the receiver may be started later. */
+function clusterOf(path: string, owner: Options['owner']): string | NoBoard {
   const reader = new BoardReader(path, owner);
   try {
-    reader.roll();
+    return reader.roll().board.header.cluster_name;
   } catch (error) {
-    if (!(error instanceof NoBoard)) throw error;
-    log.warn(`nothing to serve yet: ${error.message}`);
+    if (error instanceof NoBoard) return error;
+    throw error;
   } finally {
     reader.close();
   }
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseVerb(verb, argv);
-  const names = options.board.flatMap(({ name }) => name ?? []);
-  const twice = names.find((name, i) => names.indexOf(name) < i);
+/** What Ganglia calls the clusters. Throws a UsageError if two are called alike, or a name is of none. */
+function namesOf({ board, clusterName }: Options, clusters: readonly (string | NoBoard)[]): Map<string, string> {
+  const names = new Map(clusterName.map(({ cluster, text }) => [cluster, text]));
+  const found = board.map(({ name }, i) => {
+    const cluster = name ?? clusters[i];
+    return typeof cluster === 'string' ? nameOf({ name: undefined }, cluster) : undefined;
+  });
+  const unknown = [...names.keys()].find(name => !found.includes(name));
+  if (unknown !== undefined && !found.includes(undefined))
+    throw new UsageError(
+      verb.name,
+      `--cluster-name: no board is of cluster ${unknown}, but of ${found.join(', ')}; write that, or --board ${unknown}=PATH`,
+    );
+  const shown = found.map(name => name && (names.get(name) ?? name));
+  const twice = shown.find((name, i) => name !== undefined && shown.indexOf(name) < i);
   if (twice !== undefined)
     throw new UsageError(
       verb.name,
-      `--board: two clusters are called ${twice}, and gmetad would mix their history; rename one`,
+      `--board: two clusters are called ${told(twice)}, and gmetad would count one of them; ${RENAME}`,
     );
+  return names;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const clusters = options.board.map(({ path }) => clusterOf(path, options.owner));
+  const names = namesOf(options, clusters);
   const log = createLog(verb.name);
   // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
@@ -218,11 +258,12 @@ export async function main(argv: string[]): Promise<number> {
     log,
   );
   try {
-    const listening = await open(ports, options, log);
+    const listening = await open(ports, options, names, log);
     tellParent({ listening });
     const status = `serving on ${listening.join(', ')}`;
     log.info(`ready: ${status}`);
-    for (const { path } of options.board) tellAbsent(path, options.owner, log);
+    for (const cluster of clusters)
+      if (cluster instanceof NoBoard) log.warn(`nothing to serve yet: ${cluster.message}`);
     service.ready(status);
     service.watch(() => true);
     if (!stop.aborted) await stopped;

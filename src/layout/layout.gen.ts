@@ -2,7 +2,7 @@
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
 export const HASH_BOARD_V2 = 0x6a1ff5d3f02fcb17n;
-export const HASH_RELAY_V1 = 0x16e6b942e7afab5bn;
+export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -659,6 +659,7 @@ export const bits = {
   },
   relay_flags: {
     complete: 0,
+    last: 1,
   },
 } as const;
 

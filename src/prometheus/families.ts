@@ -556,6 +556,11 @@ const GPUS: readonly Family[] = [
   perGpu('power_watts', 'Power of the GPU.', 'power_w'),
   perGpu('memory_used_bytes', 'Memory of the GPU that is in use.', 'mem_used_mib'),
   perGpu('memory_total_bytes', 'Memory of the GPU.', 'mem_total_mib'),
+  perGpu(
+    'throttled',
+    '1 while the GPU is slowed down by its temperature or its power supply; of AMD always 0: its driver does not tell.',
+    'throttled',
+  ),
 ];
 
 /** The metrics of nodes, by collector; `receiver` has none of them. */

@@ -17,7 +17,7 @@ import { Board } from './boards.js';
 import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
-import { formatOf, parseScrape, parseShards } from './request.js';
+import { formatOf, parseScrape, parseShards, targetOf } from './request.js';
 import { followSlurm } from './slurmfamilies.js';
 
 export const verb = defineVerb({
@@ -43,12 +43,13 @@ export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'boar
 }
 
 /** The shards of the board as targets, each with its own name: without it they would share one `up`. */
-function shardsOf({ query, host }: Question): Answer {
-  const of = parseShards(query);
+function shardsOf({ query, host, zone }: Question): Answer {
+  const { of, zone: given = zone } = parseShards(query);
   if (host === '') throw new InputError('the request has no Host header, of which the targets are made; send one');
+  const target = targetOf(host, given);
   const groups = Array.from({ length: of }, (_, i) => ({
-    targets: [host],
-    labels: of === 1 ? {} : { __param_k: String(i + 1), __param_of: String(of), instance: `${host}/${i + 1}of${of}` },
+    targets: [target],
+    labels: of === 1 ? {} : { __param_k: String(i + 1), __param_of: String(of), instance: `${target}/${i + 1}of${of}` },
   }));
   return { status: 200, type: 'application/json', body: `${JSON.stringify(groups)}\n` };
 }

@@ -70,10 +70,23 @@ export function parseScrape(query: URLSearchParams, collects = true): Scrape {
   return { collectors: collectorsOf(query.getAll('collect[]')), selection: { names, shard: shard ?? 1, shards } };
 }
 
-/** The number of shards that `/sd` is asked for. Throws an InputError. */
-export function parseShards(query: URLSearchParams): number {
-  known(query, ['of']);
-  return whole(query, 'of', 1, MOST_SHARDS) ?? 1;
+/** What `/sd` is asked for: the number of shards, and the zone of link-local targets. Throws an InputError. */
+export function parseShards(query: URLSearchParams): { of: number; zone: string | undefined } {
+  known(query, ['of', 'zone']);
+  const zone = query.get('zone') ?? undefined;
+  if (zone !== undefined && !/^[\w.@-]{1,15}$/.test(zone))
+    throw new InputError(`zone is ${quote(zone)}; write the interface of Prometheus's machine, as in zone=eth0`);
+  return { of: whole(query, 'of', 1, MOST_SHARDS) ?? 1, zone };
+}
+
+/**
+ * The host of a request as a target: the Host header has no zone of a link-local address, without which nobody can
+ * connect to it, or has it as URLs do.
+ */
+export function targetOf(host: string, zone: string): string {
+  const [, address, given = zone, port] =
+    /^\[(fe[89ab][\da-f]:[\da-f:.]*)(?:%(?:25)?([^\]]+))?\](.*)$/i.exec(host) ?? [];
+  return address === undefined || given === '' ? host : `[${address}%${given}]${port}`;
 }
 
 /** The quality value that a client gives to a media type; 0: it does not accept it. */

@@ -1,6 +1,7 @@
 // The connection to the NATS servers: connects and stays connected, with the necessary credentials. Knows none of our
 // messages.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Log } from '../common/log.js';
 import { oneLine } from '../common/text.js';
@@ -31,6 +32,8 @@ export const NATS_OPTIONS = ['nats-creds', 'nats-nkey', 'nats-login', 'nats-ca',
 /** When no server was reached, they are tried again about four times a second, indefinitely. */
 const WAIT_MS = 250;
 const JITTER_MS = 100;
+/** For so long the end waits until the server has what was published. */
+const FLUSH_MS = 500;
 
 /** A bus that is connected sooner or later. */
 export interface Connection extends Bus {
@@ -40,7 +43,8 @@ export interface Connection extends Bus {
   readonly mostBytes: number;
   /** Takes other options, and if they differ another connection. Throws an InputError; then nothing has changed. */
   change(options: AccessOptions): void;
-  close(): void;
+  /** Ends when the server has what was published, or has not answered for a while. */
+  close(): Promise<void>;
 }
 
 const shuffled = (servers: readonly string[]) => {
@@ -128,11 +132,14 @@ class Staying implements Connection {
     else this.#leave(this.#nats, 'the options about NATS have changed');
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     const nats = this.#nats;
     this.#nats = undefined;
+    const late = new AbortController();
+    await Promise.race([nats?.flush(), sleep(FLUSH_MS, undefined, { signal: late.signal })]).catch(() => undefined);
+    late.abort();
     void nats?.close();
   }
 

@@ -4,6 +4,7 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '../common/log.js';
 import { clusterId } from '../layout/identity.js';
+import { bits } from '../layout/layout.gen.js';
 import { Mirror, type MirrorCounts, type MirrorOptions, OUTCOME } from '../native/index.js';
 import { type Trust, trustOptions } from '../shm/trust.js';
 import type { Bus, Message } from './bus.js';
@@ -69,8 +70,10 @@ interface Master {
   /** Undefined: it was never heard. */
   run: bigint | undefined;
   pings: Pings;
-  /** The contents of its last pong. */
-  said: { nodes: number; listenedNs: bigint; stalled: boolean; board: bigint };
+  /** The run that has said that it ends; it is not heard any more, whatever of it is still under way. */
+  ended: bigint | undefined;
+  /** The contents of its last pong. `closed`: its receiver has ended, which the followed master's batches tell, too. */
+  said: { nodes: number; listenedNs: bigint; stalled: boolean; closed: boolean; board: bigint };
   /** When its index was last asked for. */
   indexAskedNs: bigint;
   /** Since when it has had more nodes than the followed master; 0n: it has not. */
@@ -84,6 +87,13 @@ export interface FollowerCounts {
   refused: number;
   boards: number;
 }
+
+/** The receiver of this board has ended cleanly. */
+const isClosed = (state: bigint) => ((state >> BigInt(bits.board_state.closed)) & 1n) === 1n;
+
+/** Whether a master has a tenth more nodes than another: then it is worth another board. */
+const hasMore = (one: Master, other: Master) =>
+  one.said.nodes >= Math.max(other.said.nodes * 1.1, other.said.nodes + 2);
 
 /** What differs if nodes are trusted otherwise. */
 const trustSign = (trust: Trust | undefined) =>
@@ -152,8 +162,9 @@ export class Follower {
       subject: subjectOf(settings.site, settings.cluster, name),
       ownSubjects: false,
       run: undefined,
+      ended: undefined,
       pings: new Pings(),
-      said: { nodes: 0, listenedNs: 0n, stalled: true, board: 0n },
+      said: { nodes: 0, listenedNs: 0n, stalled: true, closed: false, board: 0n },
       indexAskedNs: -SECOND_NS,
       betterNs: 0n,
     }));
@@ -280,17 +291,23 @@ export class Follower {
       nodes: pong.nodes ?? 0,
       listenedNs: head.taken_ns - pong.listening_since_ns,
       stalled: heartbeatAge > STALLED_NS || heartbeatAge < -SECOND_NS,
+      closed: isClosed(pong.state),
       board: head.board,
     };
     if (this.#followed === undefined) this.#choose(answeredNs);
   }
 
   #isHeard(master: Master, now: bigint): boolean {
-    return master.run !== undefined && master.pings.best(now) !== undefined;
+    return master.run !== undefined && master.run !== master.ended && master.pings.best(now) !== undefined;
   }
 
   #mayFollow(master: Master, now: bigint): boolean {
-    return this.#isHeard(master, now) && !master.said.stalled;
+    return this.#isHeard(master, now) && !master.said.stalled && !master.said.closed;
+  }
+
+  /** It has ended cleanly less than 3 s ago, as for a restart. */
+  #maySoonBeBack({ pings, said }: Master, now: bigint): boolean {
+    return pings.best(now) !== undefined && !said.stalled;
   }
 
   /** Switches to another master if it is better: see proto/relay-v1.md, Several masters. */
@@ -310,14 +327,18 @@ export class Follower {
       )
         best = master;
     }
-    if (current === undefined || !this.#mayFollow(current, now)) {
-      if (best !== undefined && best !== current)
-        this.#follow(best, current === undefined ? '' : 'is unheard or stalled');
+    if (current === undefined) {
+      if (best !== undefined) this.#follow(best, '');
       return;
     }
-    const least = Math.max(current.said.nodes * 1.1, current.said.nodes + 2);
+    if (!this.#mayFollow(current, now)) {
+      const maySoonBeBack = this.#maySoonBeBack(current, now);
+      if (best !== undefined && !(maySoonBeBack && hasMore(current, best)))
+        this.#follow(best, maySoonBeBack ? 'has ended' : 'is unheard or stalled');
+      return;
+    }
     for (const master of this.#masters) {
-      if (master === current || !this.#mayFollow(master, now) || master.said.nodes < least) master.betterNs = 0n;
+      if (master === current || !this.#mayFollow(master, now) || !hasMore(master, current)) master.betterNs = 0n;
       else if (master.betterNs === 0n) master.betterNs = now;
     }
     if (best !== undefined && best.betterNs !== 0n && now - best.betterNs >= BETTER_NS)
@@ -458,6 +479,10 @@ export class Follower {
       return;
     }
     const board = readBoard(data);
+    if (((board.flags ?? 0) >> bits.relay_flags.last) & 1) master.ended = head.run;
+    master.said.closed = isClosed(board.state);
+    if (!this.#mayFollow(master, now)) this.#choose(now);
+    if (master !== this.#followed || master.ended === head.run) return;
     const isAnother = head.board !== this.#board || !this.#steady || this.#haveChanged(board);
     if (isAnother) {
       if (board.cluster_name !== this.#settings.cluster) {
@@ -517,7 +542,7 @@ export class Follower {
     const head = this.#believe(master, 'index', message, now);
     if (head?.sequence === undefined) return;
     if (master !== this.#followed) {
-      if (!master.said.stalled) this.#mirror.claims(master.index, unsigned(message.data), now);
+      this.#mirror.claims(master.index, unsigned(message.data), now);
       return;
     }
     if (head.board !== this.#board || !this.#steady || this.#next === undefined) return;

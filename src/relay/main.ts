@@ -134,7 +134,7 @@ export async function main(argv: string[]): Promise<number> {
   clearInterval(sweep);
   clearInterval(watch);
   relay.end();
-  bus.close();
+  await bus.close();
   log.info(`clean shutdown; ${relay.counts.batches} batches, ${relay.counts.bytes} bytes`);
   return 0;
 }

@@ -37,7 +37,7 @@ export const verb = defineVerb({
     'beoboard status',
   ],
   notes:
-    'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the master has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. At SIGHUP it reads its options and files again; the board, its size, site, cluster, name and the names of the masters need a restart. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
+    'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the receiver or the relay of the master has ended, when it has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. At SIGHUP it reads its options and files again; the board, its size, site, cluster, name and the names of the masters need a restart. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
 });
 
 /** As many as the board's mirror fields can hold. */
@@ -99,7 +99,7 @@ export async function main(argv: string[]): Promise<number> {
     const { board: path, capacity } = options;
     follower = new Follower({ path, site, cluster, masters, capacity, trust: inForce.trust, log }, bus, name);
   } catch (error) {
-    bus.close();
+    void bus.close();
     throw new Failure((error as Error).message, 1);
   }
   const following = follower;
@@ -153,7 +153,7 @@ export async function main(argv: string[]): Promise<number> {
   clearInterval(watch);
   const { why, taken } = following.trouble;
   following.end();
-  bus.close();
+  await bus.close();
   if (taken && !stop.aborted)
     throw new Failure(`${why}; it took the board when the lock was gone, so this one ended`, 1);
   log.info(`clean shutdown; the board stays at ${options.board}`);

@@ -174,8 +174,16 @@ export class Relay {
     if (this.runs && this.#bus.connected) this.#sweep(now);
   }
 
+  /** Ends cleanly: mirrors need not wait until it is unheard. */
   end(): void {
     for (const end of this.#ends) end();
+    if (this.runs && this.#carried !== undefined) {
+      this.#sequence++;
+      const form = { entries: 0, entryBytes: 0, complete: false, last: true };
+      const envelope = this.#envelope(this.#carried, this.#now());
+      const subject = `${this.#options.subject}.batch`;
+      this.#publish('batch', finishBatch(this.#scratch, subject, this.#key, envelope, form));
+    }
     this.#close();
   }
 

@@ -3,7 +3,7 @@
 
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
-import { constants, enums, structs } from '../layout/layout.gen.js';
+import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 
 export type Kind = (typeof enums.relay_kind)[number];
 
@@ -140,16 +140,18 @@ export function indexedOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(HEAD_BYTES + INDEX_BYTES, bytes.length - SIGNATURE_BYTES);
 }
 
-/** Completes a batch whose board part and entries are written; returns a signed copy. */
+/** Completes a batch whose board part and entries are written; returns a signed copy. `last`: of this run. */
 export function finishBatch(
   bytes: Uint8Array,
   subject: string,
   key: KeyObject,
   of: Envelope,
-  { entries, entryBytes, complete }: { entries: number; entryBytes: number; complete: boolean },
+  form: { entries: number; entryBytes: number; complete: boolean; last?: boolean },
 ): Uint8Array {
+  const { entries, entryBytes, complete, last = false } = form;
   const length = HEAD_BYTES + BOARD_BYTES + entryBytes + SIGNATURE_BYTES;
-  write(viewOf(bytes), 'relay_board', HEAD_BYTES, { flags: complete ? 1 : 0, entries });
+  const flags = (Number(complete) << bits.relay_flags.complete) | (Number(last) << bits.relay_flags.last);
+  write(viewOf(bytes), 'relay_board', HEAD_BYTES, { flags, entries });
   const message = bytes.slice(0, length);
   writeHead(message, 'batch', length, of);
   signMessage(message, subject, key);

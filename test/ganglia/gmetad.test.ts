@@ -177,6 +177,42 @@ function inside(): void {
     t.same(gmetad.complaints(), []);
   });
 
+  t.test('the names that clusters had in Ganglia', { buffered: true }, async t => {
+    const dir = folder(t);
+    const now = process.hrtime.bigint();
+    const long = { uncertain_after_ns: 7200n * S, silent_after_ns: 7200n * S, listening_since_ns: now };
+    // What gmetad makes of a name in UTF-8 that gmond sends as it is, in a document that says ISO-8859-1.
+    const twice = (text: string) => Buffer.from(text).toString('latin1');
+    const names = ['My Cluster', 'Physics (new) + old, 2: a=b', "Bob's #1 ~ 50% [x]", 'Universität', '-x', '_u', '.x'];
+    const boards = names.map((_, i) => {
+      const path = join(dir, `board${i}`);
+      writeBoard(path, [node('n1')], { now, header: { ...long, cluster_name: `c${i}` } });
+      beat(t, path);
+      return path;
+    });
+    const server = await serve(
+      t,
+      boards,
+      names.flatMap((name, i) => ['--cluster-name', `c${i}=${name}`]),
+    );
+    const gmetad = await Gmetad.start(t, [server.port]);
+    await until('it has all', async () => Object.keys(await gmetad.clusters(true)).length === names.length);
+    await gmetad.polls(2);
+    for (const name of names) {
+      t.equal(gmetad.newest(`${twice(name)}/n1/load_one`).values.sum, 12.34, `${name}: recorded in this folder`);
+      // What it does not take in a query.
+      if (/[#%']/.test(name)) continue;
+      t.equal(await gmetad.heads(twice(name)), '1 up, 0 down', 'and can be asked for');
+      for (const asked of [name, twice(name), `GET /${encodeURIComponent(name)} HTTP/1.0`]) {
+        const line = asked.startsWith('GET') ? `${asked}\r\n\r\n` : `/${asked}`;
+        t.match(await ask(server.queryPort, line), /<HOST NAME="n1"/, 'of us, too');
+      }
+    }
+    t.equal(invalid(await ask(gmetad.treePort)), '');
+    t.equal(invalid(await ask(server.port)), '');
+    t.same(gmetad.complaints(), []);
+  });
+
   t.test('hostile names and strings', { buffered: true }, async t => {
     const dir = folder(t);
     const now = process.hrtime.bigint();

@@ -203,6 +203,78 @@ t.test('several boards are several clusters', async t => {
   t.match(sums, /<GRID [^>]*>\n<HOSTS UP="4" DOWN="2"/);
 });
 
+t.test('two boards of one name', async t => {
+  const [a, b, c] = [0, 1, 2].map(i => boardWith(t, { ...beating(), header: { cluster_name: i === 2 ? '' : 'x' } }));
+  const refused = (argv: string[], name: string) =>
+    run(['ganglia', ...argv.flatMap(board => ['--board', board]), '--listen', '127.0.0.1:0']).then(result =>
+      t.match(result, {
+        code: 2,
+        stdout: '',
+        stderr: `beoboard ganglia: --board: two clusters are called ${name}, and gmetad would count one of them; give one another name, --board NAME=PATH\n`,
+      }),
+    );
+  await refused([`${a}`, `${b}`], 'x');
+  await refused([`y=${a}`, `${c}`, `y=${b}`], 'y');
+  await refused([`${a}`, `x=${c}`], 'x');
+  const none = boardWith(t, { ...beating(), header: { cluster_name: '' } });
+  await refused([`${c}`, none], 'unspecified');
+
+  // One that becomes another while it is served.
+  const { ports, output } = await startGanglia(t, `${a}`, ['--board', `y=${b}`, '--board', `${c}`]);
+  const names = async () => [...(await textFrom(ports[0] ?? 0)).matchAll(/<CLUSTER NAME="([^"]*)"/g)].map(([, n]) => n);
+  t.same(await names(), ['x', 'y', 'unspecified']);
+  writeBoard(`${c}`, [node('n9')], { ...beating(), header: { cluster_name: 'x' } });
+  t.same(await names(), ['x', 'y'], 'the first is served');
+  const sums = await textFrom(ports[3] ?? 0, '/?filter=summary\n');
+  t.match(sums, /<GRID [^>]*>\n<HOSTS UP="4" DOWN="2"/, 'and counts');
+  t.same(
+    (await textFrom(ports[3] ?? 0, '/x\n')).match(/<HOST NAME="n\d"/g),
+    ['1', '2', '3'].map(i => `<HOST NAME="n${i}"`),
+  );
+  t.notMatch(await textFrom(ports[3] ?? 0, '/x/n9\n'), /<HOST /);
+  t.match(JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')), { doubled: 4 });
+  t.match(
+    output().stderr,
+    `beoboard ganglia: ${c}: not served: another board is called x, too; give one another name, --board NAME=PATH\n`,
+  );
+});
+
+t.test('a name that Ganglia has for a cluster', async t => {
+  const [a, b] = ['x', ''].map(cluster_name => boardWith(t, { ...beating(), header: { cluster_name } }));
+  const given = ['--cluster-name', 'x=My HPC (new)', '--cluster-name', 'unspecified=Größe'];
+  const { ports } = await startGanglia(t, `${a}`, ['--board', `${b}`, ...given]);
+  const text = Buffer.from(await textFrom(ports[0] ?? 0), 'latin1').toString();
+  t.same(
+    [...text.matchAll(/<CLUSTER NAME="([^"]*)"/g)].map(([, name]) => name),
+    ['My HPC (new)', 'Größe'],
+  );
+  const any = ['--listen', '127.0.0.1:0'];
+  const refused = async (argv: string[], why: string) =>
+    t.match(await run(['ganglia', ...argv, ...any]), { code: 2, stderr: `beoboard ganglia: ${why}` });
+  await refused(
+    ['--board', `${a}`, '--board', `y=${b}`, '--cluster-name', 'x=Größe', '--cluster-name', 'y=Größe'],
+    '--board: two clusters are called Größe, and',
+  );
+  await refused(
+    ['--board', `${a}`, '--cluster-name', 'y=z'],
+    '--cluster-name: no board is of cluster y, but of x; write that, or --board y=PATH\n',
+  );
+  for (const name of [
+    'x',
+    'x=',
+    'x=.',
+    'x=..',
+    'x=a/b',
+    'x=a&b',
+    'x=a"',
+    'x=<a',
+    'x=a\n',
+    `x=${'ö'.repeat(61)}`,
+    'a b=c',
+  ])
+    await refused(['--board', `${a}`, '--cluster-name', name], '--cluster-name: ');
+});
+
 t.test('a client that stops reading delays nobody, and is disconnected', async t => {
   let made = 0;
   const { ports, port } = await serving(

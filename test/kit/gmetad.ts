@@ -212,7 +212,8 @@ export class Gmetad {
    */
   #copyOf(path: string): string {
     const file = join(this.rrds, `${path}.rrd`);
-    const copy = join(this.#copies, `${path.replaceAll('/', '+')}.rrd`);
+    // rrdtool splits its commands at blanks.
+    const copy = join(this.#copies, `${Buffer.from(path).toString('base64url')}.rrd`);
     rmSync(copy, { force: true });
     if (!existsSync(file)) return copy;
     // gmetad writes through a mapping, so it may be in the middle of a point: read until two reads agree.
@@ -333,11 +334,13 @@ export class Nodes {
 export async function serve(
   t: Teardown,
   boards: readonly string[],
+  more: readonly string[] = [],
 ): Promise<Running & { port: number; treePort: number; queryPort: number }> {
   const running = start(t, [
     'ganglia',
     ...boards.flatMap(board => ['--board', board]),
     ...['--listen', '127.0.0.1:0', '--gmetad-listen', '127.0.0.1:0', '--grid', 'testgrid'],
+    ...more,
   ]);
   const { listening = [] } = await running.ready;
   const [port = 0, treePort = 0, queryPort = 0] = listening.map(address => Number(address.split(':').at(-1)));

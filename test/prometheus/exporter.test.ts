@@ -340,6 +340,7 @@ t.test('invalid requests get one sentence', async t => {
     ['/metrics?k=1&of=8&of=8', 400, /of is given twice/],
     ['/sd?of=x', 400, /of is 'x'/],
     ['/sd?k=1', 400, /is not a parameter/],
+    ['/sd?zone=a%20b', 400, /zone is 'a b'/],
     ['/node-metrics', 404, /switched off; start beoboard prometheus with --node-metrics/],
     ['/Metrics', 404, /no such page; see \//],
     ['/metrics/', 404, /no such page/],

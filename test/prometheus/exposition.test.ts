@@ -182,7 +182,8 @@ const COUNTS = {
 const rich = (name: string, more: Encodable<'report'> = {}): MadeNode => ({
   name,
   age: 1.5,
-  report: { ...RICH, ...more },
+  // The second GPU is throttled.
+  report: { ...RICH, gpu_flags: [1, 9, 1], ...more },
   before: EARLIER,
   cloned: [
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
@@ -361,6 +362,8 @@ const VALUES: Readonly<Record<string, Tell>> = {
   gpu_power_watts: perGpu(({ power_w }) => power_w),
   gpu_memory_used_bytes: perGpu(({ mem_used_mib }) => mem_used_mib && mem_used_mib * MIB),
   gpu_memory_total_bytes: perGpu(({ mem_total_mib }) => mem_total_mib && mem_total_mib * MIB),
+  gpu_throttled: ({ gpu = [], gpu_flags = [] }) =>
+    Object.fromEntries(gpu.map((_, i) => [i, ((gpu_flags[i] as number) >> 3) & 1])),
 };
 
 const mean =

@@ -16,6 +16,7 @@ import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { shipped } from './alerting.js';
 
 /** Why a program cannot be used here; in CI it must be there. */
 function missing(program: string): string | false {
@@ -152,6 +153,39 @@ t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {
     /error while linting/,
     "what is wrong with node_exporter's names is not ours to mend",
   );
+});
+
+t.test('a limit of Prometheus is not an exporter that does not answer', { skip: missing('prometheus') }, async t => {
+  const board = join(folder(t), 'board');
+  writeBoard(board, [node('n1'), node('n2')], beating());
+  keepAlive(t, board);
+  const { listening } = await start(t, ['prometheus', '--board', board, '--listen', '127.0.0.1:0']).ready;
+  // The rule itself, of the job that it names, for one target with each cause.
+  const job = (name: string, target: string, limit: string) => `
+  - job_name: ${name}
+    honor_labels: true
+    relabel_configs: [{target_label: job, replacement: beoboard}]
+    static_configs: [{targets: ['${target}'], labels: {cluster: '${name}'}}]
+    ${limit}`;
+  const prometheus = new Prometheus(
+    t,
+    `global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+scrape_configs:${job('well', `${listening}`, '')}${job('samples', `${listening}`, 'sample_limit: 10')}${job(
+      'labels',
+      `${listening}`,
+      'label_limit: 1',
+    )}${job('gone', '127.0.0.1:9', '')}`,
+  );
+  await prometheus.ready();
+  const [, rule = ''] = /alert: BeoboardMonitorDown\n +expr: \|\n([\s\S]*?) +for: /.exec(shipped('rules.yml')) ?? [];
+  const causes = await until('all are scraped', async () => {
+    const found = await prometheus.query(rule);
+    const of = Object.fromEntries(found.map(({ metric, value }) => [metric.cluster, Number(value[1])]));
+    return of.samples && of.labels && of.gone && (await prometheus.number('up{cluster="well"}')) === 1 && of;
+  });
+  // alpha is the cluster of the line with absent().
+  t.same(causes, { samples: 5, labels: 5, gone: 1, alpha: 4 });
+  t.ok(((await prometheus.number('scrape_samples_post_metric_relabeling{cluster="well"}')) ?? 0) > 100);
 });
 
 t.test('no counter goes back, whichever program is ended', { skip: missing('prometheus') }, async t => {

@@ -444,6 +444,102 @@ t.test('two masters: it follows the better one, and changes when that has gone',
   t.same(w.wrong, []);
 });
 
+t.test('a receiver or a relay that ends cleanly is left at once, and nothing is unknown meanwhile', async t => {
+  for (const what of ['receiver', 'relay'] as const) {
+    const w = new World(folder(t));
+    t.teardown(() => w.end());
+    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+    w.addNodes(20);
+    // It is worth as much to somebody who waits for m1: a tenth fewer nodes are.
+    w.nodes[0]!.cut.add('m2');
+    m1.startRelay();
+    m2.startRelay();
+    w.startMirror();
+    w.run(20n * S);
+    t.equal(w.follower?.followed, 'm1');
+    w.nodes[5]!.dead = true;
+    w.run(15n * S);
+    t.same(w.counts(), { live: 19, silent: 1 });
+    const unknown = w.looks.unknown ?? 0;
+    if (what === 'receiver') m1.endReceiver();
+    else m1.endRelay();
+    const endNs = w.now;
+    let followedNs = 0n;
+    w.run(8n * S, () => {
+      if (followedNs === 0n && w.follower?.followed === 'm2') followedNs = w.now - endNs;
+    });
+    t.ok(followedNs > 0n && followedNs <= 100n * MS, `its ${what}: after ${followedNs / MS} ms`);
+    t.equal(w.looks.unknown ?? 0, unknown, 'all that time something was known');
+    t.same(w.counts(), { live: 18, silent: 1 }, 'by the other master');
+    t.same(
+      w.wrong.filter(({ node }) => node !== 'node01'),
+      [],
+    );
+    // And the other way round, from a master whose relay was started again meanwhile.
+    if (what === 'receiver') m1.startReceiver();
+    else m1.startRelay();
+    w.run(30n * S);
+    t.equal(w.follower?.followed, 'm2', 'it stays with the other one');
+    t.same(w.follower?.heard, ['m1', 'm2']);
+    if (what === 'receiver') m2.endReceiver();
+    else m2.endRelay();
+    w.run(200n * MS);
+    t.equal(w.follower?.followed, 'm1');
+    w.run(3n * S);
+    t.equal(w.counts().live, 19);
+    t.equal(w.looks.unknown ?? 0, unknown);
+  }
+});
+
+t.test('one that ends cleanly, and is back in a moment, is not left for one with fewer nodes', async t => {
+  for (const isBack of [true, false]) {
+    const w = new World(folder(t));
+    t.teardown(() => w.end());
+    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+    w.addNodes(20);
+    for (const node of w.nodes.slice(0, 10)) node.cut.add('m2');
+    m1.startRelay();
+    m2.startRelay();
+    w.startMirror();
+    w.run(12n * S);
+    t.equal(w.follower?.followed, 'm1');
+    const { boards } = w.follower?.counts ?? {};
+    m1.endReceiver();
+    w.run(1n * S);
+    t.equal(w.follower?.followed, 'm1');
+    if (isBack) m1.startReceiver();
+    w.run(8n * S);
+    t.equal(w.follower?.followed, isBack ? 'm1' : 'm2');
+    t.same(w.counts(), { live: isBack ? 20 : 10 });
+    if (isBack) t.equal(w.follower?.counts.boards, boards, 'on the same board');
+    t.same(
+      w.wrong.filter(() => isBack),
+      [],
+    );
+  }
+});
+
+t.test('what of an ended run is still under way does not bring it back', async t => {
+  const w = world(t);
+  const [m1] = w.masters as [Master];
+  // All that the relay says now comes late, its last batch first.
+  w.network.carrier = (message, from) => [
+    { message, delay: from === 'relay m1' && !message.subject.endsWith('.batch') ? 400n * MS : MS },
+  ];
+  w.run(3n * S);
+  m1.endRelay();
+  w.run(100n * MS);
+  t.same(w.follower?.heard, []);
+  w.run(2n * S);
+  t.same(w.follower?.heard, [], 'a pong came after that');
+  m1.startRelay();
+  w.network.carrier = message => [{ message, delay: MS }];
+  w.run(8n * S);
+  t.same(w.follower?.heard, ['m1']);
+  t.same(w.counts(), { live: 20 });
+  t.same(w.wrong, []);
+});
+
 t.test('the veto: after a cut between one master and a rack no sending node is silent', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());

@@ -127,6 +127,11 @@ export class Network {
     if (index >= 0) this.#endpoints.splice(index, 1);
   }
 
+  /** Nothing that this endpoint publishes is carried from now on. */
+  disconnect(name: string): void {
+    for (const endpoint of this.#endpoints) if (endpoint.name === name) endpoint.connected = false;
+  }
+
   carry(message: Message, from: Endpoint): void {
     for (const to of this.#endpoints) {
       if (to === from) continue;
@@ -194,6 +199,8 @@ export class Master {
   relay: Relay | undefined;
   /** The receiver neither reads reports nor writes heartbeats. */
   paused = false;
+  /** The receiver has ended cleanly; the relay runs. */
+  ended = false;
   #relayNs = 0n;
 
   constructor(
@@ -246,16 +253,35 @@ export class Master {
     this.relay = new Relay(options, bus, () => this.now);
   }
 
-  killRelay(): void {
+  endRelay(): void {
     this.relay?.end();
     this.relay = undefined;
     this.world.network.remove(`relay ${this.name}`);
   }
 
+  killRelay(): void {
+    // What it says at its end is not heard.
+    this.world.network.disconnect(`relay ${this.name}`);
+    this.endRelay();
+  }
+
+  endReceiver(): void {
+    this.writer.close();
+    this.ended = true;
+  }
+
+  startReceiver(): void {
+    this.writer = this.open();
+    this.listen();
+    this.ended = false;
+  }
+
   step(): void {
     if (this.paused || this.clock.stopped) return;
-    this.writer.heartbeat(this.now);
-    this.writer.survey();
+    if (!this.ended) {
+      this.writer.heartbeat(this.now);
+      this.writer.survey();
+    }
     if (this.relay === undefined || this.world.now - this.#relayNs < BigInt(SWEEP_MS) * MS) return;
     this.#relayNs = this.world.now;
     this.relay.step();
@@ -344,7 +370,7 @@ export class World {
     );
     if (this.key !== undefined) sign(datagram, this.key);
     for (const master of this.masters) {
-      if (master.paused || master.clock.stopped || node.cut.has(master.name)) continue;
+      if (master.paused || master.ended || master.clock.stopped || node.cut.has(master.name)) continue;
       if (master.writer.deliver(datagram, master.now, boot, 'eth0') === 0) node.heard.set(master.name, this.now);
     }
   }
@@ -426,7 +452,7 @@ export class World {
     this.follower?.end();
     for (const master of this.masters) {
       master.relay?.end();
-      master.writer.close();
+      if (!master.ended) master.writer.close();
     }
   }
 }

@@ -33,6 +33,8 @@ export interface Part {
   /** Whether it runs, is frozen or was killed. */
   state: 'runs' | 'frozen' | 'killed';
   kill(): void;
+  /** Asks it to end cleanly; `mend` starts it again. */
+  end(): void;
   freeze(): void;
   /** Makes it run again, whatever was done to it. */
   mend(): void;
@@ -46,6 +48,10 @@ function partOf(name: string, first: { kill(signal: NodeJS.Signals): unknown }, 
     state: 'runs',
     kill: () => {
       child.kill('SIGKILL');
+      part.state = 'killed';
+    },
+    end: () => {
+      child.kill('SIGTERM');
       part.state = 'killed';
     },
     freeze: () => {

@@ -99,6 +99,33 @@ else {
     await areLive(sites, 23, /m1/);
     sites.relays[1]?.mend();
 
+    // A relay, and then a receiver, ends cleanly: each mirror goes over to the other master at once.
+    for (const sender of sites.fleet.senders) sender.to = [0, 1];
+    await areLive(sites, 23, /m1/);
+    for (const [what, part, from, to] of [
+      ['relay', sites.relays[0], /m1/, /m2/],
+      ['receiver', sites.receivers[1], /m2/, /m1/],
+    ] as const) {
+      await areLive(sites, 23, from);
+      await is('both masters are heard', home, of => of.heard.length === 1);
+      await is('both masters are heard', away, of => of.heard.length === 1);
+      for (const mirror of sites.watched) mirror.longestMs = 0;
+      const sinceMs = performance.now();
+      part?.end();
+      const tookMs: number[] = [];
+      await Promise.all(
+        sites.watched.map(async mirror => {
+          await is('all live by the other one', mirror, of => to.test(of.master ?? '') && count(of, 'live') === 23);
+          tookMs.push(performance.now() - sinceMs);
+        }),
+      );
+      t.comment(
+        `a ${what} ends: followed elsewhere after ${tookMs.map(Math.round).join(' and ')} ms; without a heartbeat for ${sites.watched.map(({ longestMs }) => Math.round(longestMs)).join(' and ')} ms`,
+      );
+      t.match(sites.said('mirror home'), / has ended\n/, 'the log says why');
+      part?.mend();
+    }
+
     // The other site is cut off.
     sites.cut('away');
     const known = home.looks.unknown;

@@ -56,6 +56,11 @@ export const options = {
     values.networks,
   ),
   grid: one('NAME', "the grid's name", values.clusterName, standard('unspecified')),
+  'cluster-name': many(
+    'NAME=TEXT',
+    "the name that Ganglia has for the cluster NAME, as in 'alpha=My HPC (new)'",
+    values.gangliaName,
+  ),
   metrics: one(
     'WHICH',
     'gmond: only the metrics of a default gmond; all: those of beoboard, too',

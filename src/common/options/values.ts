@@ -237,6 +237,32 @@ export const clusterName = value('text', (text): string => {
   );
 });
 
+/** A cluster, and the name that Ganglia has for it. */
+export interface GangliaName {
+  readonly cluster: string;
+  /** UTF-8, byte by byte, as gmond sends it and gmetad takes it. */
+  readonly text: string;
+}
+
+/** gmetad makes a folder of it, with two bytes for each one beyond ASCII. */
+const GANGLIA_NAME_MAX = 120;
+
+/**
+ * gmetad passes on what it has read without escaping it, so that `&amp;` would make its own document invalid; a slash
+ * ends it.
+ */
+export const gangliaName = value('text', (written): GangliaName => {
+  const [, cluster, name = ''] = /^([^=]*)=(.*)$/s.exec(written) ?? [];
+  if (cluster === undefined)
+    throw new InputError(`${quote(written)} is not NAME=TEXT; write the cluster and its name in Ganglia, alpha=My HPC`);
+  const text = Buffer.from(name).toString('latin1');
+  if (/^(|\.|\.\.|__SummaryInfo__)$|[&<>"/\x00-\x1f\x7f]/.test(text) || text.length > GANGLIA_NAME_MAX)
+    throw new InputError(
+      `${quote(name)} is no name of a cluster that gmetad survives; write 1 to ${GANGLIA_NAME_MAX} bytes without & < > " /`,
+    );
+  return { cluster: clusterName.parse(cluster), text };
+});
+
 export const namePrefix = value('text', (text): string => {
   if (/^[a-z0-9][a-z0-9._-]{0,49}$/.test(text)) return text;
   throw new InputError(
