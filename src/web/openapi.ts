@@ -176,6 +176,8 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       'cluster?': text(),
       'version?': text(),
       'nodes_age_ms?': number(),
+      'nodes_left_out?': number(),
+      'jobs_left_out?': number(),
       'jobs_age_ms?': number(),
       'trouble?': text('why nothing is known, or what is known is old'),
     }),
