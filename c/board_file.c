@@ -131,9 +131,11 @@ static bool open_directory(struct bb_place *p, char *why, size_t size) {
 
 /* ---- the lock ---- */
 
+#define LOCK_SUFFIX ".lock"
+
 /* The name of the lock file within the directory, in `out`. */
 static const char *lock_name(const struct bb_place *p, char out[NAME_MAX + 1]) {
-  snprintf(out, NAME_MAX + 1, "%s.lock", p->name);
+  snprintf(out, NAME_MAX + 1, "%s" LOCK_SUFFIX, p->name);
   return out;
 }
 
@@ -251,6 +253,11 @@ static void remove_leftover(const struct bb_place *p) {
   close(fd);
 }
 
+/* Whether the names of the files beside the board fit, too: cut short, they would be those of others. */
+static bool fits(const char *path, const char *name) {
+  return strlen(name) + strlen(LOCK_SUFFIX) <= NAME_MAX && strlen(path) + strlen(LOCK_SUFFIX) < PATH_MAX;
+}
+
 bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size) {
   *p = (struct bb_place){.directory = -1, .lock = -1};
   p->path = strdup(path);
@@ -260,6 +267,7 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
   if (p->path == NULL || p->name == NULL || p->next_name == NULL) return bb_fail(why, size, "out of memory");
   sprintf(p->next_name, "%s.new", p->name);
   if (p->name[0] == 0) return bb_fail(why, size, "%s: is a directory; name a file in it", path);
+  if (!fits(path, p->name)) return bb_fail(why, size, "the board's name is too long; choose a --board of at most 250 characters");
   if (!open_directory(p, why, size)) return false;
   /* The writer of a board whose lock was removed makes it anew within a second. Until then its heartbeat shows that
    * it is running; this is checked before there is a lock of ours, from which it would conclude that it has lost the
@@ -282,7 +290,7 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
 enum bb_keeping bb_place_keep(struct bb_place *p, char *why, size_t size) {
   struct stat there, ours;
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s.lock", p->path);
+  snprintf(path, sizeof path, "%s" LOCK_SUFFIX, p->path);
   if (lstat(path, &there) == 0 && fstat(p->lock, &ours) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino) return BB_KEPT;
   /* The directory or the lock may have been moved or removed. Readers use the path, so it is opened, or made, and
    * locked again. */

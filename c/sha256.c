@@ -113,6 +113,7 @@ void bb_hmac_key(struct bb_hmac *hmac, const void *key, size_t length) {
   for (unsigned i = 0; i < BLOCK; i++) block[i] ^= 0x36 ^ 0x5c;
   bb_sha256_begin(&hmac->outer);
   bb_sha256_add(&hmac->outer, block, BLOCK);
+  explicit_bzero(block, sizeof block); /* the key is in it */
 }
 
 void bb_hmac(const struct bb_hmac *hmac, const void *data, size_t length, uint8_t tag[BB_SHA256_BYTES]) {

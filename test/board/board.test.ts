@@ -93,6 +93,19 @@ function poke(path: string, offset: number, value: bigint): void {
 
 const peek = (path: string, offset: number) => readFileSync(path).readBigUInt64LE(offset);
 
+t.test('a name so long that its lock would have the name of another file', t => {
+  const place = folder(t);
+  for (const length of [251, 255]) {
+    const path = join(place, 'b'.repeat(length));
+    const others = `${path}.lock`.slice(0, place.length + 1 + 255);
+    writeFileSync(others, 'precious');
+    t.throws(() => open(path), /the board's name is too long; choose a --board of at most 250 characters/);
+    t.equal(readFileSync(others, 'utf8'), 'precious');
+  }
+  open(join(place, 'c'.repeat(250))).close();
+  t.end();
+});
+
 t.test('states of opening: none is trusted, none is an error', t => {
   const fresh = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
