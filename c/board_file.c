@@ -7,7 +7,9 @@
  * file. The first writer continues in a file that no path leads to, until it notices. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,6 +387,48 @@ void bb_file_discard(const struct bb_place *p, struct bb_mapped *b) {
   bb_file_unmap(b);
 }
 
+/* Whether that is an address of this machine; IPv4 as ::ffff:a.b.c.d. */
+static bool is_own_address(const struct ifaddrs *all, const uint8_t address[16]) {
+  const bool is_v4 = memcmp(address, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0;
+  if (is_v4 && address[12] == 127) return true;
+  for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next) {
+    if (a->ifa_addr == NULL) continue;
+    if (is_v4 && a->ifa_addr->sa_family == AF_INET) {
+      struct sockaddr_in own;
+      memcpy(&own, a->ifa_addr, sizeof own);
+      if (memcmp(&own.sin_addr, address + 12, 4) == 0) return true;
+    } else if (!is_v4 && a->ifa_addr->sa_family == AF_INET6) {
+      struct sockaddr_in6 own;
+      memcpy(&own, a->ifa_addr, sizeof own);
+      if (memcmp(&own.sin6_addr, address, 16) == 0) return true;
+    }
+  }
+  return false;
+}
+
+/* Its first record that another machine has reported to; NULL: there is none. */
+static const struct bb_record *foreign_record(const struct bb_mapped *b) {
+  struct ifaddrs *own = NULL;
+  if (getifaddrs(&own) != 0) own = NULL; /* Then only loopback is this machine's for certain. */
+  const struct bb_record *found = NULL;
+  for (uint32_t i = 0; found == NULL && i < b->header->count && i < b->header->capacity; i++)
+    if (newest_slot(b, i) >= 0 && !is_own_address(own, record_at(b, i)->address)) found = record_at(b, i);
+  freeifaddrs(own);
+  return found;
+}
+
+/* Whether a board with another cluster's name gives way to a new one: what a receiver made before it was given a name,
+ * and to which no other machine has reported. Otherwise it says what to do. */
+static bool gives_way(const struct bb_place *p, const struct bb_mapped *b, char *why, size_t size) {
+  const char *name = b->header->cluster_name;
+  const struct bb_record *foreign = name[0] == 0 ? foreign_record(b) : NULL;
+  if (name[0] != 0)
+    return bb_fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board, or remove that one: rm %s",
+                   p->path, name, name, p->path);
+  return foreign == NULL || bb_fail(why, size, "%s: is the board of no cluster, to which %.63s has reported; leave out --cluster, or remove that board: rm %s",
+                                    p->path, foreign->name, p->path);
+}
+
 enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_writer_options *o, struct bb_mapped *old, char *why,
                               size_t size) {
   const int fd = openat(p->directory, p->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -414,8 +458,7 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
   else if (!map_board(old, fd, &st)) bb_fail(why, size, "cannot map %s: %s", p->path, strerror(errno));
   else if (!can_be_taken_over(&h, (uint64_t)st.st_size)) found = BB_FOUND_NOTHING;
   else if (o != NULL && strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
-    bb_fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board", p->path,
-            h.cluster_name, h.cluster_name);
+    found = gives_way(p, old, why, size) ? BB_FOUND_NOTHING : BB_FOUND_FAULT;
   /* The id without the name: all reports would be rejected. */
   else if (o != NULL && h.cluster_id != o->cluster_id) found = BB_FOUND_NOTHING;
   else found = BB_FOUND_BOARD;

@@ -169,7 +169,7 @@ t.test('a limit of Prometheus is not an exporter that does not answer', { skip: 
     ${limit}`;
   const prometheus = new Prometheus(
     t,
-    `global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+    `global: {scrape_interval: 2s, scrape_timeout: 2s}
 scrape_configs:${job('well', `${listening}`, '')}${job('samples', `${listening}`, 'sample_limit: 10')}${job(
       'labels',
       `${listening}`,
@@ -178,14 +178,14 @@ scrape_configs:${job('well', `${listening}`, '')}${job('samples', `${listening}`
   );
   await prometheus.ready();
   const [, rule = ''] = /alert: BeoboardMonitorDown\n +expr: \|\n([\s\S]*?) +for: /.exec(shipped('rules.yml')) ?? [];
-  const causes = await until('all are scraped', async () => {
+  // On a busy machine a scrape may also be late. alpha is the cluster of the line with absent().
+  await until('each has its cause', async () => {
     const found = await prometheus.query(rule);
-    const of = Object.fromEntries(found.map(({ metric, value }) => [metric.cluster, Number(value[1])]));
-    return of.samples && of.labels && of.gone && (await prometheus.number('up{cluster="well"}')) === 1 && of;
+    const causes = found.map(({ metric, value }) => `${metric.cluster} ${value[1]}`);
+    return causes.sort().join() === 'alpha 4,gone 1,labels 5,samples 5';
   });
-  // alpha is the cluster of the line with absent().
-  t.same(causes, { samples: 5, labels: 5, gone: 1, alpha: 4 });
-  t.ok(((await prometheus.number('scrape_samples_post_metric_relabeling{cluster="well"}')) ?? 0) > 100);
+  const samples = 'scrape_samples_post_metric_relabeling{cluster="well"}';
+  await until('the samples are counted', async () => ((await prometheus.number(samples)) ?? 0) > 100);
 });
 
 t.test('no counter goes back, whichever program is ended', { skip: missing('prometheus') }, async t => {

@@ -5,7 +5,7 @@
 // @waits
 
 import { createSocket } from 'node:dgram';
-import { chmodSync, existsSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
@@ -142,6 +142,51 @@ t.test('a report lies on the board as it came, with its stamp and sender', async
   t.equal(snapshot.header.cluster_name, 'alpha');
   await send(port, [makeReport({ hostname: 'node8' })]);
   t.same((await received(reader, 2)).refused, { cluster: 1 }, 'a receiver with a cluster takes no reports without');
+});
+
+t.test('a board without a cluster gives way to one with a name, unless another machine has reported to it', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board, ['--nodes', 'node[7-8]']);
+  const reader = reading(t, board);
+  await send(first.port, [makeReport({ hostname: 'node7' })]);
+  await received(reader, 1);
+  first.child.kill('SIGTERM');
+  t.equal(await first.exit, 0);
+
+  // As if it had come from elsewhere.
+  const patched = (address: readonly number[]) => {
+    const { header } = reader.snapshot();
+    const at = Number(header.records_offset) + structs.record.fields.address.offset;
+    const file = openSync(board, 'r+');
+    writeSync(file, Uint8Array.from(address), 0, 16, at);
+    closeSync(file);
+  };
+  const v4 = (...parts: number[]) => [...Array(10).fill(0), 255, 255, ...parts];
+  patched(v4(203, 0, 113, 9));
+  const alpha = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--cluster', 'alpha'];
+  t.match(await run(alpha), {
+    code: 1,
+    stderr: `${board}: is the board of no cluster, to which node7 has reported; leave out --cluster, or remove that board: rm ${board}\n`,
+  });
+  t.equal(reader.snapshot().retired, false, 'it stays');
+
+  patched(v4(127, 0, 0, 1));
+  const second = await startReceiver(t, board, ['--cluster', 'alpha']);
+  await send(second.port, [makeReport({ hostname: 'node7' }, 'alpha')]);
+  const after = await received(reader, 1);
+  t.equal(after.header.cluster_name, 'alpha');
+  t.same(
+    [...after.nodes()].map(({ name }) => name),
+    ['node7'],
+    'with nothing of the board before',
+  );
+  second.child.kill('SIGTERM');
+  t.equal(await second.exit, 0);
+  t.match(await run([...alpha.slice(0, -1), 'beta']), {
+    code: 1,
+    stderr: `${board}: is the board of cluster "alpha"; give --cluster "alpha" or another --board, or remove that one: rm ${board}\n`,
+  });
+  t.match(await run(alpha.slice(0, -2)), { code: 1, stderr: /is the board of cluster "alpha"/ });
 });
 
 t.test('several addresses, IPv4 and IPv6; the same report by both roads is a duplicate', async t => {

@@ -127,6 +127,21 @@ t.test('what every unit has, and what is relaxed with a reason', async t => {
   }
 });
 
+t.test('a fault that passes is waited for, and one that lasts ends a unit', async t => {
+  const seconds = (text = '') => (text.endsWith('ms') ? Number.parseInt(text, 10) / 1000 : Number(text));
+  for (const name of SERVICES) {
+    const unit = readUnit(name);
+    const [window, most, pause] = ['StartLimitIntervalSec', 'StartLimitBurst', 'RestartSec'].map(
+      key => unit.get(key)?.[0],
+    );
+    t.equal(window, '15min', name);
+    // Between two starts are the pause, and the time that a program needs to fail: 0.2 to 1 s.
+    const [least, longest] = [0.2, 1].map(failing => Number(most) * (seconds(pause) + failing));
+    t.ok((least ?? 0) >= 180, `${name}: it goes on for ${least} s at least`);
+    t.ok((longest ?? 900) < 900, `${name}: and for ${longest} s at most`);
+  }
+});
+
 t.test('the board outlives the units, and the receiver may ask the kernel about interfaces', async t => {
   // With RemoveIPC=yes systemd removes a user's files in /dev/shm when the user's last unit stops.
   for (const name of SERVICES) {
