@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { mirror } from '../kit/debianmirror.js';
 import { ROOT } from '../kit/places.js';
 
 /** Runs a command to its end; throws with its output if it fails. */
@@ -38,19 +39,6 @@ export function diskFolder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
   return path;
-}
-
-/** The mirror from which this machine gets Debian's packages, as its apt is configured. */
-export function mirror(): string {
-  const [site] = must('apt-get', [
-    'indextargets',
-    '--format',
-    '$(SITE)',
-    'Created-By: Packages',
-    'Origin: Debian',
-  ]).split('\n');
-  if (site === undefined || site === '') throw new Error('apt of this machine knows no mirror of Debian');
-  return site;
 }
 
 /** Installs a Debian with these packages into a folder. A system for `arm64` is only unpacked, and never runs. */

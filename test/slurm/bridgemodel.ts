@@ -142,6 +142,8 @@ export class Cluster {
   startedS = NOON_MS / 1000 - 3600;
   primary: string | undefined;
   isSlurmSilent = false;
+  /** As Slurm does from 23.11 on without slurmdbd. */
+  keepsReasons = false;
   isOnly = true;
   hasJournal = true;
   stop: AbortSignal | undefined;
@@ -272,7 +274,7 @@ export class Cluster {
       if (act === 'drain') Object.assign(node, { state: `${node.state}+DRAIN`, reason });
       else {
         node.state = node.state.replace('+DRAIN', '');
-        if (!node.state.startsWith('DOWN')) node.reason = undefined;
+        if (!node.state.startsWith('DOWN') && !this.keepsReasons) node.reason = undefined;
       }
     }
     this.point();

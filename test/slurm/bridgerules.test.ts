@@ -565,6 +565,37 @@ t.test('a node dies, is drained, and is given back', async t => {
   t.equal(cluster.orders.length, 4);
 });
 
+t.test('Slurm keeps the reason of a drain that was lifted', async t => {
+  const cluster = new Cluster(8);
+  cluster.keepsReasons = true;
+  for (const round of [1, 2]) {
+    cluster.kill('n1');
+    await cluster.pass(60);
+    t.match(cluster.node('n1'), { state: 'IDLE+DRAIN', reason: /^beoboard: silent since/ }, `${round}: drained`);
+    cluster.revive('n1');
+    await cluster.pass(400);
+    t.match(cluster.node('n1'), { state: 'IDLE', reason: /^beoboard: silent since/ }, `${round}: given back`);
+    cluster.begin();
+  }
+  t.same(cluster.orders, ['drain n1', 'undrain n1', 'drain n1', 'undrain n1'], 'the reason that is left is of nobody');
+  cluster.kill('n1');
+  await cluster.pass(60);
+  cluster.admin('n1', 'IDLE', cluster.node('n1').reason);
+  await cluster.pass(60);
+  t.equal(cluster.node('n1').state, 'IDLE', 'an administrator who lifts the drain is obeyed in this silence');
+  cluster.revive('n1');
+  await cluster.pass(60);
+  cluster.kill('n1');
+  await cluster.pass(60);
+  t.equal(cluster.node('n1').state, 'IDLE+DRAIN', 'and in the next one it is a node as any other');
+  cluster.revive('n1');
+  await cluster.pass(800);
+  cluster.admin('n1', 'IDLE+DRAIN', cluster.node('n1').reason);
+  const orders = cluster.orders.length;
+  await cluster.pass(4000);
+  t.equal(cluster.orders.length, orders, 'a drain with our reason, which we did not give, is theirs');
+});
+
 t.test('live without a break', async t => {
   const cluster = new Cluster(30);
   cluster.kill('n1');

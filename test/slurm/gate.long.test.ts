@@ -79,6 +79,13 @@ const beforeIt = async (t: Test) => {
     t.match(told(), /beoboard-gate: no: Node2 has been silent for \d+[sm]; job \d+ should not start there\n/);
   });
 
+  await t.test('a task of an array is named as squeue names it', async t => {
+    const argv = ['--parsable', '--array=5', '-w', 'Node2', '-o', '/dev/null', '--wrap', 'true'];
+    const array = (await slurm.run('sbatch', ...argv)).stdout.trim();
+    await until('it was refused', () => told().includes(`; job ${array}_5 should not start there\n`));
+    t.equal((await slurm.run('scancel', array)).code, 0);
+  });
+
   const ran = join(out, 'ran');
   await t.test('a batch job waits, the node is not drained', async t => {
     const { code, stdout } = await slurm.run(

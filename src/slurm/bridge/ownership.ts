@@ -122,6 +122,8 @@ export interface LedgerState {
   /** By node: the times when it was given back. */
   readonly returns: Readonly<Record<string, readonly number[]>>;
   readonly brakes: Readonly<Record<string, BrakeState>>;
+  /** By node: our reason of a drain that was lifted. Absent in journals of earlier versions. */
+  readonly lifted?: Readonly<Record<string, string>>;
 }
 
 const DAY_MS = 86_400_000;
@@ -133,6 +135,7 @@ export class Ledger {
   readonly brakes = new Map<string, BrakeState>();
   readonly #settled = new Map<string, { silent?: Incident; ill?: Incident }>();
   readonly #returns = new Map<string, number[]>();
+  readonly #lifted = new Map<string, string>();
 
   /** Adds a record. */
   apply(entry: Timed): void {
@@ -150,13 +153,13 @@ export class Ledger {
         if (entry.act === 'drain') {
           if (entry.outcome === 'done') this.#change(entry, { phase: 'held' });
         } else if (entry.outcome === 'done' && this.claims.get(entry.node)?.id === entry.id) {
-          this.claims.delete(entry.node);
+          this.#lift(entry.node);
           const recent = (this.#returns.get(entry.node) ?? []).filter(at => time_ms - at < DAY_MS);
           this.#returns.set(entry.node, [...recent, time_ms]);
         }
         break;
       case 'let_go':
-        if (this.claims.get(entry.node)?.id === entry.id) this.claims.delete(entry.node);
+        if (this.claims.get(entry.node)?.id === entry.id) this.#lift(entry.node);
         break;
       case 'withdrawn': {
         const claim = this.claims.get(entry.node);
@@ -183,6 +186,7 @@ export class Ledger {
         for (const [node, incidents] of Object.entries(entry.state.settled)) this.#settled.set(node, { ...incidents });
         for (const [node, times] of Object.entries(entry.state.returns)) this.#returns.set(node, [...times]);
         for (const [brake, state] of Object.entries(entry.state.brakes)) this.brakes.set(brake, state);
+        for (const [node, reason] of Object.entries(entry.state.lifted ?? {})) this.#lifted.set(node, reason);
         break;
     }
   }
@@ -190,6 +194,22 @@ export class Ledger {
   #change({ node, id }: { node: string; id: string }, change: Partial<Claim>): void {
     const claim = this.claims.get(node);
     if (claim?.id === id) this.claims.set(node, { ...claim, ...change });
+  }
+
+  #lift(node: string): void {
+    const claim = this.claims.get(node);
+    if (claim !== undefined) this.#lifted.set(node, claim.reason);
+    this.claims.delete(node);
+  }
+
+  /**
+   * The node without a reason of ours whose drain was lifted: from 23.11 on, without slurmdbd, Slurm keeps it, and no
+   * order removes it. Nobody means anything by it.
+   */
+  withoutLifted(node: ListedNode): ListedNode {
+    const isLeft = node.reason !== undefined && node.reason === this.#lifted.get(node.name);
+    if (!isLeft || nodeState(node.state).flags.has('DRAIN')) return node;
+    return { ...node, reason: undefined, reason_by: undefined, reason_s: undefined };
   }
 
   #settle(node: string, incident: Incident): void {
@@ -228,6 +248,7 @@ export class Ledger {
       settled: Object.fromEntries(this.#settled),
       returns: Object.fromEntries(recent.filter(([, times]) => times.length > 0)),
       brakes: Object.fromEntries([...this.brakes].filter(([, { on, accepted }]) => on || accepted > 0)),
+      lifted: Object.fromEntries(this.#lifted),
     };
   }
 }

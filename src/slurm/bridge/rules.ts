@@ -191,7 +191,7 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
     const seen = board.nodes.get(name);
     const node = slurm.get(nodeName);
     if (seen === undefined || node === undefined) continue;
-    const counts = countsAsSilent(seen, node, ledger.claims.get(nodeName));
+    const counts = countsAsSilent(seen, ledger.withoutLifted(node), ledger.claims.get(nodeName));
     if (counts) silent++;
     if (counts && seen.silentForMs < MINUTE_MS) fresh++;
     if (seen.state === 'live' && ailmentOf(seen, policy) !== undefined) ill++;
@@ -276,7 +276,7 @@ export function objectionToDrain(
   if (incident === undefined) return early(`it is ${seen.state}`);
   if (ledger.claims.has(node.name)) return early('the bridge has drained it already');
   if (ledger.isSettled(node.name, incident)) return early('the bridge or somebody else has acted on it already');
-  const slurm = slurmObjection(seen, node, policy);
+  const slurm = slurmObjection(seen, ledger.withoutLifted(node), policy);
   if (slurm?.isTheirs) return slurm;
   if (seen.state === 'silent' && seen.silentForMs < policy.drainAfterMs && !requested.has(node.name))
     return early('it is not silent for long');
