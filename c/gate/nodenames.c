@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "../common/fault.h"
-#include "../sender/text.h"
 #include "smallfile.h"
 
 static const char blanks[] = " \t\v\f\r";
 
 /* The next word of a line, or none. */
-static size_t word_length(char **at) {
+static size_t next_word(char **at) {
   *at += strspn(*at, blanks);
   return strcspn(*at, blanks);
 }
@@ -22,12 +21,12 @@ static char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A'
 static const char *read_line(char *line, struct exceptions *out) {
   line[strcspn(line, "#")] = 0;
   char *node = line, *board, *rest;
-  const size_t node_length = word_length(&node);
+  const size_t node_length = next_word(&node);
   if (node_length == 0) return NULL;
   board = node + node_length;
-  const size_t board_length = word_length(&board);
+  const size_t board_length = next_word(&board);
   rest = board + board_length;
-  if (board_length == 0 || word_length(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
+  if (board_length == 0 || next_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
   if (!is_node_name(node, node_length) || !is_name(board, board_length)) {
     const bool is_second = is_node_name(node, node_length);
     return fault("%s is not a name; write letters, digits and . _ -, at most %d of them",
@@ -83,7 +82,7 @@ const char *exceptions_read(struct exceptions *out, const char *path) {
   const char *why = smallfile_read(path, &text, &length, &age);
   if (why != NULL) return why;
   why = exceptions_parse(out, text, length, path);
-  if (age > NAMES_FRESH_S && begins((struct span){text, length}, SPAN(NAMES_FOLLOWED))) out->age = age;
+  if (age > NAMES_FRESH_S && length >= strlen(NAMES_FOLLOWED) && memcmp(text, NAMES_FOLLOWED, strlen(NAMES_FOLLOWED)) == 0) out->age = age;
   free(text);
   return why;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../common/fault.h"
-#include "../sender/text.h"
 #include "smallfile.h"
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -24,20 +23,25 @@ const char *skip_parse(struct skip *out, const char *text, size_t length, const 
   return why != NULL ? why : take(out, &list, exceptions);
 }
 
+static bool is_line(const char *line, size_t length, const char *text) {
+  return length == strlen(text) && memcmp(line, text, length) == 0;
+}
+
 void skip_parse_old(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions) {
-  const struct span list = SPAN("# has been in it: ");
+  static const char beginning[] = "# has been in it: ";
+  const size_t skipped = sizeof beginning - 1;
+  const char *const whole = text + length;
   char *lists = (char *)malloc(length + 1), *to = lists;
   bool is_told = false;
   if (lists == NULL) return;
-  for (struct span left = {text, length}; left.len > 0;) {
-    const char *end = find_char(left, '\n');
-    struct span line = {left.at, end == NULL ? left.len : (size_t)(end - left.at)};
-    left = without(left, end == NULL ? line.len : line.len + 1);
-    if (span_is(line, SPAN("# power saving: off")) || span_is(line, SPAN("# power saving: on"))) is_told = true;
-    if (!begins(line, list)) continue;
-    line = without(line, list.len);
-    memcpy(to, line.at, line.len);
-    to += line.len;
+  for (const char *line = text, *end; line < whole; line = end + 1) {
+    end = (const char *)memchr(line, '\n', (size_t)(whole - line));
+    if (end == NULL) end = whole;
+    const size_t bytes = (size_t)(end - line);
+    if (is_line(line, bytes, "# power saving: off") || is_line(line, bytes, "# power saving: on")) is_told = true;
+    if (bytes < skipped || memcmp(line, beginning, skipped) != 0) continue;
+    memcpy(to, line + skipped, bytes - skipped);
+    to += bytes - skipped;
     *to++ = '\n'; /* there is room: what was left out is longer */
   }
   if (is_told && skip_parse(out, lists, (size_t)(to - lists), exceptions, "") == NULL) out->limits_doubt = true;
