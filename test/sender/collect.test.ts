@@ -575,6 +575,12 @@ t.test('which disks are whole', t => {
   t.equal(whole({ ...sizes('sda'), 'sys/block/sr0/size': '0\n', 'sys/block/fd0/size': 'x' }), 'sda');
   t.equal(whole(sizes('cciss!c0d0')), 'cciss/c0d0', 'a slash in a name');
   t.equal(whole(sizes('nvme0n1', 'nvme0c0n1', 'nvme0c1n1', 'nvme1n1')), 'nvme0c0n1 nvme0c1n1 nvme1n1', 'paths');
+  const paths = new WholeDisks(tree(sizes('nvme0n1', 'nvme0c0n1', 'sda')).sys);
+  const wholeOf = (...names: string[]) => [...(paths.among(names.map(name => ({ name }))) ?? [])].sort().join(' ');
+  t.equal(wholeOf('nvme0n1', 'nvme0c0n1'), 'nvme0c0n1');
+  t.equal(wholeOf('nvme0n1', 'nvme0c0n1'), 'nvme0c0n1', 'and the same again');
+  t.equal(wholeOf('nvme0n1'), 'nvme0n1', 'the last path has gone');
+  t.equal(wholeOf('nvme0n1', 'sda', 'nvme0c0n1'), 'nvme0c0n1 sda', 'and is back');
   const none = new WholeDisks(tree({}).sys);
   t.strictSame([...(none.among([{ name: 'sda' }, { name: 'sda1' }]) ?? [])], ['sda'], 'no /sys/block');
   t.notOk(none.hasBlock);

@@ -24,7 +24,8 @@ export function looksWhole(name: string): boolean {
 export class WholeDisks {
   /** Whether a name is a disk, or a path to one. */
   readonly #known = new Known<boolean>();
-  #whole: ReadonlySet<string> = new Set();
+  /** And of which list of names it was made. */
+  #whole: { readonly names: ReadonlySet<string>; readonly of: number } = { names: new Set(), of: 0 };
 
   /** Whether /sys/block can be read; otherwise names decide. */
   hasBlock = true;
@@ -34,10 +35,16 @@ export class WholeDisks {
   /** For a tick; undefined if there are more new names than can be looked at in one. */
   among(all: readonly { name: string }[]): ReadonlySet<string> | undefined {
     const due = this.#known.meet(all);
+    const { rows, changes: of } = this.#known;
     if (due.size > 0) this.hasBlock = lookInto(`${this.sys}/block`) !== undefined;
-    for (const name of due) this.#known.rows.set(name, this.hasBlock ? isDisk(this.sys, name) : looksWhole(name));
-    if (due.size > 0) this.#whole = withoutHeads(this.#known.rows);
-    return this.#known.isWhole ? this.#whole : undefined;
+    let isChanged = of !== this.#whole.of;
+    for (const name of due) {
+      const is = this.hasBlock ? isDisk(this.sys, name) : looksWhole(name);
+      isChanged ||= is !== rows.get(name);
+      rows.set(name, is);
+    }
+    if (isChanged) this.#whole = { names: withoutHeads(rows), of };
+    return this.#known.isWhole ? this.#whole.names : undefined;
   }
 }
 

@@ -62,7 +62,11 @@ const SECTOR = 512;
 
 /** The fields of the set `disk` over the given disks. */
 export function sumDisks(disks: readonly Disk[]) {
-  const sum = (key: Exclude<keyof Disk, 'name'>) => disks.reduce<Count>((total, disk) => add(total, disk[key]), 0);
+  const sum = (key: Exclude<keyof Disk, 'name'>) => {
+    let total: Count = 0;
+    for (const disk of disks) total = add(total, disk[key]);
+    return total;
+  };
   return {
     disk_read_bytes: times(sum('sectorsRead'), SECTOR),
     disk_write_bytes: times(sum('sectorsWritten'), SECTOR),
@@ -85,10 +89,13 @@ export function busiestDisk(
   elapsedNs: bigint,
 ): { disk_busiest_pm: number } | undefined {
   if (elapsedNs <= 0n) return undefined;
-  const then = new Map(before.map(disk => [disk.name, disk.busyMs]));
+  // Nearly always the same disks, in the same places.
+  let then: ReadonlyMap<string, Count> | undefined;
   let busiest: Count | undefined;
-  for (const disk of now) {
-    const from = then.get(disk.name);
+  for (const [i, disk] of now.entries()) {
+    const same = before[i];
+    if (same?.name !== disk.name) then ??= new Map(before.map(disk => [disk.name, disk.busyMs]));
+    const from = same?.name === disk.name ? same.busyMs : then?.get(disk.name);
     if (from === undefined) continue;
     const by = grown(from, disk.busyMs);
     if (by >= (busiest ?? 0)) busiest = by;

@@ -14,6 +14,8 @@ const SELDOM = 10;
 export class Known<T> {
   /** By name. */
   readonly rows = new Map<string, T>();
+  /** How often the names have changed. */
+  changes = 0;
   #names: readonly string[] = [];
   /** Ticks to the next pass. */
   #left = 0;
@@ -54,6 +56,7 @@ export class Known<T> {
 
   #take(things: readonly { name: string }[]): void {
     this.#names = things.map(({ name }) => name);
+    this.changes++;
     this.#isWhole = false;
     const names = new Set(this.#names);
     for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
