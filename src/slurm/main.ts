@@ -82,10 +82,10 @@ function leave(folder: string, { state, skip, names }: Round, isPublic: boolean)
   if (names !== undefined) replaceFile(folder, 'names', names, 0o644);
 }
 
-/** The file of an earlier reader; empty: there is none. */
-function skipBefore(folder: string): string {
+/** A file of an earlier reader; empty: there is none. */
+function leftBefore(folder: string, name: string): string {
   try {
-    return readText(join(folder, 'skip'));
+    return readText(join(folder, name));
   } catch {
     return '';
   }
@@ -121,15 +121,9 @@ export async function main(argv: string[]): Promise<number> {
   stop.addEventListener('abort', () => service.stopping());
   const telling = new Telling(log, service);
   const user = ourName();
-  const before = sightBefore(readState(folder), user);
-  const poll = new Poll(
-    new BoardReader(board, owner),
-    inForce.calls,
-    inForce.exceptions,
-    user,
-    before,
-    skipBefore(folder),
-  );
+  const sight = sightBefore(readState(folder), user);
+  const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
+  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, sight, left);
   let told: readonly string[] = [];
   let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
   let awake = new AbortController();

@@ -1,12 +1,13 @@
 // One round of the reader: asks Slurm for nodes and jobs, compares them with the board, and returns what is to be
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
+import { InputError } from '../common/text.js';
 import { readingOf } from '../readings/readings.js';
 import { type BoardReader, NoBoard } from '../shm/reader.js';
 import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
 import { type Calls, NoAnswer, newNonce } from './calls.js';
 import { Differences, type Seen } from './differences.js';
-import { type Matched, match, namesText } from './matching.js';
+import { type Matched, match, namesText, parseExceptions } from './matching.js';
 import { PowerSaving } from './powersaving.js';
 import { type Answer, type Job, monotonicMs, SCHEMA, type Sight, type SlurmNode, type State } from './statefile.js';
 
@@ -59,6 +60,16 @@ async function ask<T>(before: Answer<T>, question: (leftOut: LeftOut) => Promise
   }
 }
 
+/** The names of an earlier reader's file; of one that is invalid, none. */
+function exceptionsIn(text: string): Record<string, string> {
+  try {
+    return parseExceptions(text, 'names');
+  } catch (error) {
+    if (error instanceof InputError) return {};
+    throw error;
+  }
+}
+
 export interface Round {
   readonly state: State;
   /** Whether both questions were answered. */
@@ -85,18 +96,19 @@ export class Poll {
   #configUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
   /** The last NodeName of each node of the board: Slurm may show it no more. */
-  #lastNames: ReadonlyMap<string, string> = new Map();
+  #lastNames: ReadonlyMap<string, string>;
 
-  /** `skip`: the file of that name that an earlier reader has left. */
+  /** `left`: the files of these names that an earlier reader has left; empty: there is none. */
   constructor(
     board: BoardReader,
     calls: Calls,
     exceptions: Readonly<Record<string, string>>,
     user: string,
     before: Sight | undefined,
-    skip = '',
+    { skip = '', names = '' }: { readonly skip?: string | undefined; readonly names?: string | undefined } = {},
   ) {
     this.#power = new PowerSaving(skip);
+    this.#lastNames = new Map(Object.entries(exceptionsIn(names)).map(([name, on]) => [on, name]));
     this.#board = board;
     this.#user = user;
     this.#before = before;
@@ -165,10 +177,21 @@ export class Poll {
     };
   }
 
-  /** The NodeNames of nodes of the board that Slurm does not show, by the name on the board. */
+  /**
+   * The NodeNames of nodes of the board that Slurm does not show, by the name on the board. A NodeName that Slurm shows,
+   * or that the administrator has given to another, is not theirs any more.
+   */
   #unseen({ boardAlone, nodeName }: Matched): Map<string, string> {
-    const given = new Map(Object.entries(this.#exceptions).map(([name, on]) => [on, name]));
-    const unseen = new Map(boardAlone.map(on => [on, given.get(on) ?? this.#lastNames.get(on) ?? on]));
+    const exceptions = new Map(Object.entries(this.#exceptions));
+    const given = new Map([...exceptions].map(([name, on]) => [on, name]));
+    const shown = new Set(this.#nodes.list.map(({ name }) => name));
+    const isFree = (name: string, on: string) => !shown.has(name) && (exceptions.get(name) ?? on) === on;
+    const unseen = new Map<string, string>();
+    for (const on of boardAlone) {
+      const names = [given.get(on), this.#lastNames.get(on), on];
+      const name = names.find(name => name !== undefined && isFree(name, on));
+      if (name !== undefined) unseen.set(on, name);
+    }
     this.#lastNames = new Map([...unseen, ...nodeName]);
     return unseen;
   }

@@ -21,6 +21,15 @@ const ON = '# power saving: on';
 const OFF = '# power saving: off';
 const BEEN = '# has been in it: ';
 
+/** The names of a line; of one that is invalid, as of somebody else's file, none. */
+function namesIn(list: string): string[] {
+  try {
+    return expandNodeNames(list).filter(isNodeName);
+  } catch {
+    return [];
+  }
+}
+
 /** Keeps what earlier looks have shown. */
 export class PowerSaving {
   /** Until when each node that has ever been in power saving may be silent, ms of CLOCK_MONOTONIC. */
@@ -30,12 +39,11 @@ export class PowerSaving {
 
   /** `text`: the last file, of a reader that has ended: nobody has looked since, so its nodes may be powered up only now. */
   constructor(text = '') {
-    for (const line of text.split('\n')) {
-      const been = line.startsWith(BEEN) ? line.slice(BEEN.length) : '';
-      for (const name of expandNodeNames(been)) this.#until.set(name, 0);
-    }
-    for (const line of text.split('\n'))
-      for (const name of line.startsWith('#') ? [] : expandNodeNames(line)) this.#until.set(name, Infinity);
+    const lines = text.split('\n');
+    for (const line of lines)
+      for (const name of line.startsWith(BEEN) ? namesIn(line.slice(BEEN.length)) : []) this.#until.set(name, 0);
+    for (const line of lines)
+      for (const name of namesIn(line.replace(/#.*/, '').trim())) this.#until.set(name, Infinity);
   }
 
   look({ nodes, isUsed, resumeMs, unseen, nowMs }: PowerLook): void {

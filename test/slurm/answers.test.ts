@@ -7,10 +7,13 @@ import fc from 'fast-check';
 import t from 'tap';
 import { expandNodeNames } from '../../src/common/hostlists.js';
 import { InputError } from '../../src/common/text.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
+import type { Calls } from '../../src/slurm/calls.js';
 import { Differences, LOOKS, type Seen } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
 import { FLAGS, INSTEAD, isSchedulable, nodeState, SIGNS, savesPower, VERSIONS } from '../../src/slurm/nodestate.js';
+import { Poll } from '../../src/slurm/poll.js';
 import { PowerSaving } from '../../src/slurm/powersaving.js';
 import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
 import { anyText } from '../kit/anytext.js';
@@ -522,6 +525,49 @@ t.test('who may be silent because Slurm has powered it down', async t => {
   t.equal(none.text, '# power saving: on\n# has been in it: n1\nn1\n', 'by hand');
   look(0, [node('a@b', 'IDLE+POWERED_DOWN')], ['n1'], true, none);
   t.notMatch(none.text, '@', 'the gate does not read such a name');
+});
+
+t.test('names on the board that Slurm does not show', async t => {
+  const shown = (name: string, host = name) => `NodeName=${name} NodeHostName=${host} State=IDLE CPUTot=2\n`;
+  let [slurm, board] = [shown('CN7', 'cn007'), ['cn007']];
+  const calls: Calls = {
+    nodes: async () => slurm,
+    jobs: async () => '',
+    config: async () => 'SuspendProgram = /bin/true\nResumeTimeout = 0 sec\n',
+  };
+  const nodes = () => board.map(name => ({ name, state: 'silent' }));
+  const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
+  const begin = (left = {}) => new Poll(reader, calls, {}, 'root', undefined, left);
+  const lines = (text = '') => text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
+  const round = async (poll: Poll) => {
+    const { skip, names } = await poll.round(() => 0);
+    return { skip: lines(skip), names: lines(names) };
+  };
+  const poll = begin();
+  t.same(await round(poll), { skip: [], names: ['CN7 cn007'] });
+
+  board = ['cn007', 'cn7'];
+  t.same(await round(poll), { skip: ['cn007'], names: [] }, 'its sender has another name now: the old one is nobody');
+  poll.change(calls, { CN7: 'b7' });
+  board = ['cn007', 'b7'];
+  t.same(await round(poll), { skip: ['cn007'], names: ['CN7 b7'] }, 'so has the file of exceptions');
+  slurm = shown('n1');
+  t.same(await round(poll), { skip: ['CN7', 'cn007'], names: ['CN7 b7'] }, 'and Slurm shows it no more');
+
+  slurm = shown('CN7', 'cn007');
+  board = ['cn007'];
+  const asleep = begin();
+  await round(asleep);
+  slurm = shown('n1');
+  const left = await asleep.round(() => 0);
+  const hidden = { skip: ['CN7'], names: ['CN7 cn007'] };
+  t.same({ skip: lines(left.skip), names: lines(left.names) }, hidden);
+  t.same(await round(begin(left)), hidden, 'a reader that starts again knows what it was called');
+  t.same(
+    await round(begin({ skip: 'n[1-\nCN7', names: 'n1 a\nn1 b\n' })),
+    { skip: ['cn007'], names: [] },
+    'files of others',
+  );
 });
 
 // ---- where the two disagree ----
