@@ -20,6 +20,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { ListedNode } from '../../src/slurm/answers.js';
 import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/slurm/answers.js';
+import { Awaking } from '../../src/slurm/bridge/awaking.js';
 import { lookAt, type SeenLink, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
 import { statusLines, statusOf } from '../../src/slurm/bridge/bridgestatus.js';
 import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/slurm/bridge/journal.js';
@@ -779,6 +780,27 @@ t.test('a job was refused because of a silent node', async t => {
   t.same(old.cluster.orders, [], 'a request that is old does not count');
   t.same(old.left(), ['n9'], 'and is removed; one about a live node changes nothing');
   t.equal(old.cluster.node('n9').state, 'IDLE');
+});
+
+t.test('the pause between ticks', async t => {
+  const said: string[] = [];
+  const log = { warn: (line: string) => void said.push(line) };
+  const requests = folder(t);
+  const stop = new AbortController();
+  const awaking = new Awaking(requests, stop.signal, log);
+  const pause = awaking.sleep(3_600_000);
+  writeFileSync(join(requests, 'n1'), '');
+  await pause;
+  t.pass('a request ends it');
+  awaking.close();
+
+  const none = new Awaking(join(requests, 'none'), stop.signal, log);
+  t.match(said, [/^cannot watch .*\/none: ENOENT; requests are taken with the next tick$/], 'it cannot be watched');
+  const whole = none.sleep(3_600_000);
+  stop.abort();
+  await whole;
+  t.pass('the end of the program does');
+  none.close();
 });
 
 t.test('what happens at the last moment', async t => {

@@ -1,9 +1,8 @@
 // The verb `bridge`: drains in Slurm the nodes that the board calls silent, and gives back those that are live again.
 // Changes nothing without --enforce, and nothing in case of doubt.
 
-import { closeSync, type FSWatcher, openSync, rmSync, watch } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, usable } from '../../common/failure.js';
 import { createLog } from '../../common/log.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../common/options.js';
@@ -19,6 +18,7 @@ import { BoardReader } from '../../shm/reader.js';
 import { NoAnswer } from '../calls.js';
 import { replaceFile } from '../folder.js';
 import { readExceptions } from '../matching.js';
+import { Awaking } from './awaking.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
 import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
@@ -125,43 +125,6 @@ function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: 
   };
 }
 
-/** Ticks are at least so far apart, ms, however many requests there are. */
-const REST_MS = 1000;
-
-/** The sleep between ticks, which a request of the gate ends. */
-class Awaking {
-  readonly #stop: AbortSignal;
-  readonly #watcher: FSWatcher | undefined;
-  #isRequested = false;
-  #awake = new AbortController();
-
-  /** `folder`: of the requests; undefined: there are none. */
-  constructor(folder: string | undefined, stop: AbortSignal) {
-    this.#stop = stop;
-    stop.addEventListener('abort', () => this.#awake.abort());
-    if (folder === undefined) return;
-    this.#watcher = watch(folder, () => {
-      this.#isRequested = true;
-      this.#awake.abort();
-    });
-    // Requests are then taken with the next tick.
-    this.#watcher.on('error', () => undefined);
-  }
-
-  async sleep(ms: number): Promise<void> {
-    const rest = Math.min(REST_MS, ms);
-    await sleep(rest, undefined, { signal: this.#stop }).catch(() => undefined);
-    this.#awake = new AbortController();
-    if (!this.#isRequested && !this.#stop.aborted)
-      await sleep(ms - rest, undefined, { signal: this.#awake.signal }).catch(() => undefined);
-    this.#isRequested = false;
-  }
-
-  close(): void {
-    this.#watcher?.close();
-  }
-}
-
 /** The result of a tick, in a line. */
 function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
@@ -191,7 +154,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const bridge = new Bridge(world, settings, journal, log, say);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
-  const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop);
+  const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop, log);
   let failures = 0;
   let dueMs = 0;
   let trouble: string | undefined;

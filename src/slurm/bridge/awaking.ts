@@ -1,0 +1,49 @@
+// The pause between two ticks of the bridge, which requests of the gate shorten.
+
+import { type FSWatcher, watch } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../common/log.js';
+import { oneLine } from '../../common/text.js';
+
+/** Ticks are at least so far apart, ms, however many requests there are. */
+const REST_MS = 1000;
+
+/** The sleep between ticks, which a request of the gate ends. */
+export class Awaking {
+  readonly #stop: AbortSignal;
+  #watcher: FSWatcher | undefined;
+  #isRequested = false;
+  #awake = new AbortController();
+
+  /** `folder`: of the requests; undefined: there are none. */
+  constructor(folder: string | undefined, stop: AbortSignal, log: Pick<Log, 'warn'>) {
+    this.#stop = stop;
+    stop.addEventListener('abort', () => this.#awake.abort());
+    if (folder === undefined) return;
+    const failed = ({ code }: NodeJS.ErrnoException) =>
+      log.warn(`cannot watch ${oneLine(folder)}: ${code}; requests are taken with the next tick`);
+    try {
+      this.#watcher = watch(folder, () => {
+        this.#isRequested = true;
+        this.#awake.abort();
+      });
+    } catch (error) {
+      // As where other programs have taken all watches of the user.
+      failed(error as NodeJS.ErrnoException);
+    }
+    this.#watcher?.on('error', failed);
+  }
+
+  async sleep(ms: number): Promise<void> {
+    const rest = Math.min(REST_MS, ms);
+    await sleep(rest, undefined, { signal: this.#stop }).catch(() => undefined);
+    this.#awake = new AbortController();
+    if (!this.#isRequested && !this.#stop.aborted)
+      await sleep(ms - rest, undefined, { signal: this.#awake.signal }).catch(() => undefined);
+    this.#isRequested = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+}
