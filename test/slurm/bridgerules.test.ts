@@ -951,6 +951,29 @@ t.test('between what is written down and the order', async t => {
   t.match(given.entries('let_go'), [{ node: 'n1', why: 'it has another reason now' }]);
 });
 
+t.test('an administrator decides between two looks, and is obeyed in this silence', async t => {
+  for (const look of ['node', 'readBack'] as const) {
+    const cluster = new Cluster(30);
+    cluster.kill('n1');
+    const { slurm } = cluster;
+    const fan = async (name: string) => {
+      cluster.admin(name, 'IDLE+DRAIN', 'fan');
+      const seen = await slurm.node(name);
+      // He has lifted it before the next tick.
+      cluster.admin(name, 'IDLE');
+      return seen;
+    };
+    Object.defineProperty(cluster, 'slurm', { configurable: true, value: { ...slurm, [look]: fan } });
+    await cluster.pass(60);
+    t.match(cluster.entries('theirs'), [{ node: 'n1', after: { state: 'IDLE+DRAIN', reason: 'fan' } }], look);
+    t.equal(cluster.entries('withdrawn').length, look === 'node' ? 0 : 1);
+    Object.defineProperty(cluster, 'slurm', { value: slurm });
+    cluster.begin();
+    await cluster.pass(120);
+    t.same(cluster.orders, []);
+  }
+});
+
 t.test('an order that has begun is finished and recorded when the bridge is stopped', async t => {
   const cluster = new Cluster(30);
   const stop = new AbortController();

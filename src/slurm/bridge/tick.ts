@@ -20,6 +20,7 @@ import {
   decide,
   incidentOf,
   isNoName,
+  type Left,
   type Order,
   objectionToDrain,
   ownCount,
@@ -254,7 +255,7 @@ export class Bridge {
       const before = await slurm.node(claim.node);
       if (before === undefined || !carries(before, claim)) continue;
       await this.#give({ ...claim, act: 'undrain', why: 'by command' }, before, {}, now =>
-        now !== undefined && carries(now, claim) ? undefined : 'it has another reason now',
+        now !== undefined && carries(now, claim) ? undefined : { why: 'it has another reason now' },
       );
     }
     return [...ledger.claims.keys()];
@@ -391,19 +392,31 @@ export class Bridge {
   // ---- acting ----
 
   /** Why an order is not valid any more, by the present state; undefined: it is. */
-  #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): string | undefined {
+  #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): Left | undefined {
     const seen = board.nodes.get(order.board);
-    if (node === undefined || seen === undefined) return 'it is gone';
-    if (board.opened !== this.#opened) return 'the board was replaced by another';
+    if (node === undefined || seen === undefined) return { why: 'it is gone' };
+    if (board.opened !== this.#opened) return { why: 'the board was replaced by another' };
     const now = { ...situation, board };
     if (order.act === 'drain') {
-      if (incidentOf(seen, situation.policy) !== order.incident) return `it is ${seen.state} now`;
-      return objectionToDrain(seen, node, now)?.why;
+      if (incidentOf(seen, situation.policy) !== order.incident) return { why: `it is ${seen.state} now` };
+      return objectionToDrain(seen, node, now);
     }
     const claim = situation.ledger.claims.get(order.node);
-    if (claim === undefined) return 'it is not ours';
+    if (claim === undefined) return { why: 'it is not ours' };
     const way = returnOf(claim, seen, node, now);
-    return 'act' in way ? (way.act === order.act ? undefined : `it wants ${way.act} now`) : way.why;
+    return 'act' in way ? (way.act === order.act ? undefined : { why: `it wants ${way.act} now` }) : way;
+  }
+
+  /** Says why an order is not given; whether an administrator has decided may be seen only now. */
+  #leave(
+    { node, incident }: Pick<Order, 'node' | 'incident'>,
+    { why, isTheirs }: Left,
+    now: ListedNode | undefined,
+    withdrawn: readonly Entry[] = [],
+  ): void {
+    const theirs: Entry[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];
+    this.#journal.write([...withdrawn, ...theirs]);
+    this.#log.info(`${node} is left alone: ${why}`);
   }
 
   /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
@@ -437,7 +450,7 @@ export class Bridge {
     const seen = board.nodes.get(order.board);
     const objection = this.#objection(order, situation, before, board);
     if (objection !== undefined || seen === undefined || before === undefined) {
-      this.#log.info(`${node} is left alone: ${objection}`);
+      this.#leave(order, objection ?? { why: 'it is gone' }, before);
       return undefined;
     }
     if (act === 'drain' && this.#isOneTooMany(situation)) return undefined;
@@ -458,7 +471,7 @@ export class Bridge {
     order: Order,
     before: ListedNode,
     evidence: object,
-    objection: (node: ListedNode | undefined) => string | undefined,
+    objection: (node: ListedNode | undefined) => Left | undefined,
   ): Promise<void> {
     const { slurm } = this.#world;
     const { act, node, id, board, incident, reason, why } = order;
@@ -475,17 +488,18 @@ export class Bridge {
     }
     this.#journal.write([intent]);
     const prepared = slurm.prepare();
-    let refusal: string | undefined;
+    let now: ListedNode | undefined;
+    let refusal: Left | undefined;
     try {
-      refusal = objection(await slurm.readBack(node));
+      now = await slurm.readBack(node);
+      refusal = objection(now);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      refusal = `Slurm does not answer: ${error.message}`;
+      refusal = { why: `Slurm does not answer: ${error.message}` };
     }
     if (refusal !== undefined) {
       await prepared.drop();
-      this.#journal.write([{ what: 'withdrawn', act, id, node, why: refusal }]);
-      this.#log.info(`${node} is left alone: ${refusal}`);
+      this.#leave(order, refusal, now, [{ what: 'withdrawn', act, id, node, why: refusal.why }]);
       return;
     }
     const { rc, said } = await prepared.order(order);
