@@ -272,6 +272,8 @@ echo "$EPOCHREALTIME $*" >>${times}; exit $code
     const acts = it.acts().length;
     senders.get('node006')?.kill('SIGKILL');
     await it.becomes('node006', /DRAIN/);
+    await it.submit('-w', 'node001', '-n1', '--wrap', 'sleep 300');
+    await it.becomes('node001', /^(MIXED|ALLOCATED)/);
     await sleep(15_000);
     await slurm.kill('slurmctld');
     slurm.again('slurmctld', '-c');

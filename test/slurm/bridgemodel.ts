@@ -203,7 +203,7 @@ export class Cluster {
     Object.assign(this.node(name), { state, reason });
   }
 
-  /** slurmctld starts again, and has forgotten all drains and reasons. */
+  /** slurmctld starts again, and has forgotten all drains, reasons and jobs. */
   forget(): void {
     this.startedS = this.nowMs / 1000;
     for (const node of this.nodes.values()) Object.assign(node, { state: 'IDLE', reason: undefined });
@@ -232,6 +232,7 @@ export class Cluster {
     const { state, reason, slurmdStartMs, isSlurmdUp } = this.node(name);
     const down = state.startsWith('DOWN') && !isSlurmdUp ? '+NOT_RESPONDING' : '';
     return slurmNode(name, `${state}${down}`, {
+      cpus_used: /^(?:MIXED|ALLOCATED)/.test(state) ? 1 : undefined,
       reason,
       reason_s: reason === undefined ? undefined : this.nowMs / 1000,
       slurmd_start_s: Math.floor(slurmdStartMs / 1000),

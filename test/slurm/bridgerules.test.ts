@@ -701,20 +701,38 @@ t.test('a node of ours that is DOWN stays so', async t => {
 t.test('a slurmctld that has lost its state has not lifted anything', async t => {
   const cluster = new Cluster(30);
   cluster.kill('n1');
+  cluster.admin('n3', 'MIXED');
   await cluster.pass(60);
   cluster.forget();
+  cluster.admin('n1', 'UNKNOWN');
+  await cluster.pass(5);
+  cluster.admin('n1', 'IDLE');
   await cluster.pass(10);
   t.match(cluster.entries('withdrawn'), [{ node: 'n1', why: 'slurmctld has started without its state' }]);
   t.match(cluster.log.join('\n'), /n1 is no longer drained: slurmctld has started without its state/);
   await cluster.pass(10);
   t.same(cluster.orders, ['drain n1', 'drain n1'], 'it is as silent as before');
+  cluster.admin('n1', 'IDLE');
+  await cluster.pass(60);
+  t.match(cluster.entries('let_go'), [{ node: 'n1', why: 'its drain was undone' }]);
+  t.same(cluster.orders, ['drain n1', 'drain n1'], 'but this time somebody has lifted it');
+
+  const idle = new Cluster(30);
+  idle.kill('n1');
+  await idle.pass(60);
+  idle.forget();
+  await idle.pass(120);
+  t.match(idle.entries('let_go'), [{ node: 'n1', why: 'its drain was undone' }]);
+  t.same(idle.orders, ['drain n1'], 'without a job that is gone, too, it may have been an administrator');
 
   const restarted = new Cluster(30);
   restarted.kill('n1');
+  restarted.admin('n3', 'MIXED');
   restarted.admin('n2', 'IDLE+DRAIN', 'disk');
   await restarted.pass(60);
   restarted.startedS = restarted.nowMs / 1000;
   restarted.admin('n1', 'IDLE');
+  restarted.admin('n3', 'IDLE');
   // The time of n2's reason in the model is always now; Slurm's is that of the reason.
   const { listed } = restarted;
   restarted.listed = name => ({ ...listed.call(restarted, name), ...(name === 'n2' && { reason_s: 1_700_000_000 }) });

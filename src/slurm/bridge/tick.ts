@@ -81,6 +81,8 @@ const GAP_MS = 15_000;
 const STEP_MS = 1000;
 const JOURNAL_GONE =
   'the journal was moved away: move the same file back, or restart the bridge, which then knows nothing of its drains';
+/** Nodes are UNKNOWN after a start of slurmctld until they have registered again; those that live have within this time, ms. */
+const REGISTERED_MS = 15_000;
 /** An order without a visible effect is repeated after this time, ms. */
 const AGAIN_MS = 60_000;
 
@@ -173,8 +175,11 @@ export class Bridge {
   #lastLookMs = Number.NEGATIVE_INFINITY;
   #opened: number | undefined;
   #clockOffsetMs: number | undefined;
-  /** When the slurmctld of the last tick was started. */
-  #startedS: number | undefined;
+  /** The slurmctld of the last tick: when it was started, s since 1970, and whether it had jobs on nodes. */
+  #controller: { readonly startedS: number; readonly hasJobs: boolean } | undefined;
+  /** Our drains that it has forgotten with its state, by their ids, and for how long that is why one is gone. */
+  readonly #forgotten = new Set<string>();
+  #forgottenUntilMs = 0;
   #isOff = false;
   /** Reasons that were logged about nodes that are left alone, so that each is logged once. */
   #said = new Map<string, string>();
@@ -205,10 +210,13 @@ export class Bridge {
         left: [],
       };
     }
-    const hasForgotten = await this.#hasForgotten(slurm);
-    const found = observe(this.#journal.ledger, slurm, this.#world.nowMs(), () => hasForgotten);
+    await this.#lookForLoss(slurm);
+    const found = observe(this.#journal.ledger, slurm, this.#world.nowMs(), ({ id }) => this.#forgotten.has(id));
     this.#journal.write(found);
-    for (const entry of found) this.#tell(entry);
+    for (const entry of found) {
+      this.#tell(entry);
+      if ('id' in entry) this.#forgotten.delete(entry.id);
+    }
 
     const board = this.#look(this.#world.lookAtAll());
     const situation = this.#situation(board, slurm);
@@ -264,21 +272,29 @@ export class Bridge {
   // ---- looking ----
 
   /**
-   * Whether slurmctld has started since the last tick without the state that it had: then no node has a reason from
-   * before. Asked only if there is something to forget.
+   * Finds out whether slurmctld has started since the last tick without the state that it had: then it had jobs and has
+   * none, and no node has a reason from before. Our drains alone may have been lifted by an administrator meanwhile.
+   * Asked only if there is something to forget.
    */
-  async #hasForgotten(slurm: ReadonlyMap<string, ListedNode>): Promise<boolean> {
-    const before = this.#startedS;
-    this.#startedS = undefined;
-    if (this.#journal.ledger.claims.size === 0 || this.#settings.isRehearsal) return false;
+  async #lookForLoss(slurm: ReadonlyMap<string, ListedNode>): Promise<void> {
+    const { claims } = this.#journal.ledger;
+    const before = this.#controller;
+    this.#controller = undefined;
+    if (this.#world.monoMs() > this.#forgottenUntilMs) this.#forgotten.clear();
+    if (claims.size === 0 || this.#settings.isRehearsal) return;
+    let startedS: number | undefined;
     try {
-      this.#startedS = await this.#world.slurm.startedS();
+      startedS = await this.#world.slurm.startedS();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
     }
-    const now = this.#startedS;
-    if (before === undefined || now === undefined || now === before) return false;
-    return ![...slurm.values()].some(({ reason, reason_s = 0 }) => reason !== undefined && reason_s < now);
+    if (startedS === undefined) return;
+    const now = { startedS, hasJobs: [...slurm.values()].some(({ cpus_used = 0 }) => cpus_used > 0) };
+    this.#controller = now;
+    if (!before?.hasJobs || now.hasJobs || now.startedS === before.startedS) return;
+    if ([...slurm.values()].some(({ reason, reason_s = 0 }) => reason !== undefined && reason_s < now.startedS)) return;
+    for (const { id } of claims.values()) this.#forgotten.add(id);
+    this.#forgottenUntilMs = this.#world.monoMs() + REGISTERED_MS;
   }
 
   #lookAtSwitch(): void {
