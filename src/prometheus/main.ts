@@ -18,7 +18,7 @@ import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
 import { formatOf, parseScrape, parseShards, targetOf } from './request.js';
-import { followSlurm } from './slurmfamilies.js';
+import { slurmFamilies } from './slurmfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',
@@ -92,7 +92,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const exporter = new Exporter(boardsOf(verb.name, options), followSlurm(options.slurmDir));
+  const exporter = new Exporter(boardsOf(verb.name, options), slurmFamilies(options.slurmDir));
   const log = createLog(verb.name);
   // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');

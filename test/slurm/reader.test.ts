@@ -18,7 +18,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { followSlurm } from '../../src/prometheus/slurmfamilies.js';
+import { slurmFamilies } from '../../src/prometheus/slurmfamilies.js';
 import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
 import { replaceFile } from '../../src/slurm/folder.js';
 import {
@@ -333,13 +333,11 @@ t.test('the reader, and those who show what it leaves', async t => {
     );
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
-    const families = followSlurm(own);
-    const counted = await until('it is a metric', () => families().find(({ name }) => name.endsWith('_left_out')));
-    t.strictSame(counted.samples, [
+    t.strictSame(slurmFamilies(own)().find(({ name }) => name.endsWith('_left_out'))?.samples, [
       [{ about: 'nodes' }, 3],
       [{ about: 'jobs' }, 0],
     ]);
-    t.strictSame(followSlurm(join(own, 'nothing'))(), []);
+    t.strictSame(slurmFamilies(join(own, 'nothing'))(), []);
     put('nodes', nodes);
     await until('after its ResumeTimeout it has to be heard', () => !skip().some(line => /^node.*003/.test(line)));
     t.ok(
@@ -448,6 +446,31 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.match(
     stdout,
     /\nbeoboard slurm has written nothing for .*: what is shown of Slurm is that old; see systemctl status beoboard-slurm\n/,
+  );
+});
+
+t.test('a scrape tells how old the answers are at its own time', async t => {
+  const path = folder(t);
+  const age = () =>
+    slurm()
+      .find(({ name }) => name.endsWith('_age_seconds'))
+      ?.samples?.map(([, seconds]) => seconds);
+  const slurm = slurmFamilies(path);
+  const leave = (agoMs: number) => {
+    const mono_ms = monotonicMs() - agoMs;
+    replaceFile(
+      path,
+      'state',
+      stateText({ ...STATE, nodes: { mono_ms, list: [] }, jobs: { mono_ms, list: [] } }),
+      0o644,
+    );
+  };
+  leave(3_600_000);
+  t.ok(age()?.every(seconds => seconds >= 3600));
+  leave(0);
+  t.ok(
+    age()?.every(seconds => seconds < 3600),
+    'not what the scrape before has found',
   );
 });
 
