@@ -179,6 +179,7 @@ static void decide(const struct options *options, const sigset_t *ends, struct v
   const struct question question = {options, &exceptions, &nodes, job};
   if (why == NULL) answer_question(&question, ends, verdict);
   else judge_nothing(options->fails_closed, job, why, verdict);
+  answer = verdict->may_start ? 0 : 1; /* known from here on, whatever hangs */
   if (verdict->silent_count > 0) requests_leave(options->requests, verdict->silent, verdict->silent_count);
   nodes_free(&nodes);
   exceptions_free(&exceptions);

@@ -148,6 +148,8 @@ export class Cluster {
   hasJournal = true;
   stop: AbortSignal | undefined;
   killSwitch = '/nonexistent/off';
+  /** Whether requests are why its ticks are now. */
+  isEarly = false;
   /**
    * What happens to the next order: it is done; it is reported as done, but is not; it is done, but reported as failed.
    */
@@ -314,7 +316,7 @@ export class Cluster {
       for (const node of this.nodes.values()) if (node.silentSince === undefined) node.reports += 5;
       try {
         if (this.#bridge === undefined) this.begin();
-        await this.#bridge?.tick(this.stop);
+        await this.#bridge?.tick(this.stop, this.isEarly);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
         this.killAt = -1;

@@ -721,9 +721,18 @@ t.test('a slurmctld that has lost its state has not lifted anything', async t =>
   idle.kill('n1');
   await idle.pass(60);
   idle.forget();
-  await idle.pass(120);
-  t.match(idle.entries('let_go'), [{ node: 'n1', why: 'its drain was undone' }]);
-  t.same(idle.orders, ['drain n1'], 'without a job that is gone, too, it may have been an administrator');
+  await idle.pass(30);
+  t.same(idle.orders, ['drain n1', 'drain n1'], 'also where there was no job');
+
+  const busy = new Cluster(30);
+  busy.kill('n1');
+  busy.admin('n3', 'MIXED');
+  await busy.pass(60);
+  busy.startedS = busy.nowMs / 1000;
+  busy.admin('n1', 'IDLE');
+  await busy.pass(120);
+  t.match(busy.entries('let_go'), [{ node: 'n1', why: 'its drain was undone' }]);
+  t.same(busy.orders, ['drain n1'], 'its jobs go on, so an administrator has lifted it');
 
   const restarted = new Cluster(30);
   restarted.kill('n1');
@@ -788,6 +797,20 @@ t.test('a job was refused because of a silent node', async t => {
     await cluster.pass(5);
     t.same(cluster.orders, [], what);
   }
+  const early = begin();
+  early.cluster.isEarly = true;
+  await early.cluster.pass(5);
+  early.cluster.kill('n1');
+  early.cluster.kill('n2');
+  await early.cluster.pass(60);
+  t.same(early.cluster.orders, [], 'what a request has waked does not drain others sooner');
+  early.request('n2');
+  await early.cluster.pass(5);
+  t.same(early.cluster.orders, ['drain n2']);
+  early.cluster.isEarly = false;
+  await early.cluster.pass(5);
+  t.same(early.cluster.orders, ['drain n2', 'drain n1'], 'they wait for their own tick');
+
   const old = begin();
   await old.cluster.pass(5);
   old.cluster.kill('n1');

@@ -34,13 +34,16 @@ export class Awaking {
     this.#watcher?.on('error', failed);
   }
 
-  async sleep(ms: number): Promise<void> {
+  /** Returns whether a request has ended it early. */
+  async sleep(ms: number): Promise<boolean> {
     const rest = Math.min(REST_MS, ms);
     await sleep(rest, undefined, { signal: this.#stop }).catch(() => undefined);
     this.#awake = new AbortController();
     if (!this.#isRequested && !this.#stop.aborted)
       await sleep(ms - rest, undefined, { signal: this.#awake.signal }).catch(() => undefined);
+    const isEarly = this.#isRequested;
     this.#isRequested = false;
+    return isEarly;
   }
 
   close(): void {

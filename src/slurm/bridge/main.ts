@@ -155,12 +155,13 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const bridge = new Bridge(world, settings, journal, log, say);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
   const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop, log);
+  let isEarly = false;
   let failures = 0;
   let dueMs = 0;
   let trouble: string | undefined;
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = monoMs();
-    const outcome = await bridge.tick(stop);
+    const outcome = await bridge.tick(stop, isEarly);
     if (stop.aborted) break;
     failures = outcome.isSlurmSilent ? failures + 1 : 0;
     const every = outcome.isSlurmSilent ? Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures) : interval;
@@ -191,7 +192,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
         log.warn(outcome.trouble === undefined ? 'all is well again' : `does nothing: ${outcome.trouble}`);
     }
     trouble = outcome.trouble;
-    await awake.sleep(next);
+    isEarly = await awake.sleep(next);
   }
   awake.close();
   journal.write([{ what: 'end' }]);

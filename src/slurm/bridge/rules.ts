@@ -348,8 +348,13 @@ function reasonOf(seen: SeenNode, incident: Incident, id: string, sinceMs: numbe
   return `beoboard: ill (${incident.split(' ').at(-1)}) since ${clock(sinceMs)}Z #${id}`;
 }
 
-/** What to do now. `isOn`: whether a brake is on. */
-export function decide(situation: Situation, makeId: MakeId, isOn: (brake: string) => boolean): Decision {
+/** What to do now. `isOn`: whether a brake is on. `isEarly`: only requested nodes may be drained. */
+export function decide(
+  situation: Situation,
+  makeId: MakeId,
+  isOn: (brake: string) => boolean,
+  isEarly = false,
+): Decision {
   const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs, requested } = situation;
   const wanted: (Order & { seen: SeenNode })[] = [];
   const left: { node: string; incident: Incident; left: Left }[] = [];
@@ -392,6 +397,7 @@ export function decide(situation: Situation, makeId: MakeId, isOn: (brake: strin
     wanted.push({ act: 'drain', node: nodeName, board: name, id, incident, bootId: seen.bootId, reason, why, seen });
   }
   wanted.sort((a, b) => b.seen.unheardMs - a.seen.unheardMs || (a.node < b.node ? -1 : 1));
-  const allowed = wanted.filter(({ seen }) => !brakesFor(seen, situation).some(isOn));
+  const isDue = ({ node }: Order) => !isEarly || requested.has(node);
+  const allowed = wanted.filter(order => isDue(order) && !brakesFor(order.seen, situation).some(isOn));
   return { drains: allowed.slice(0, DRAINS_A_TICK), returns: returns.slice(0, RETURNS_A_TICK), wanted, left, well };
 }

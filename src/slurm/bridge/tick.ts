@@ -194,8 +194,11 @@ export class Bridge {
     this.#print = print;
   }
 
-  /** Looks, decides and acts. Throws a Failure if the journal cannot be written. */
-  async tick(stop?: AbortSignal): Promise<Outcome> {
+  /**
+   * Looks, decides and acts. `isEarly`: a request is why it is now, so it is about those nodes alone. Throws a Failure if
+   * the journal cannot be written.
+   */
+  async tick(stop?: AbortSignal, isEarly = false): Promise<Outcome> {
     this.#lookAtSwitch();
     let slurm: ReadonlyMap<string, ListedNode>;
     try {
@@ -224,7 +227,7 @@ export class Bridge {
     const nodes = situation.matched.boardName.size;
     if (board.trouble !== undefined) return { trouble: board.trouble, isSlurmSilent: false, counts, nodes, left: [] };
     this.#brake(counts);
-    const decision = decide(situation, incidentId, brake => this.#isOn(brake));
+    const decision = decide(situation, incidentId, brake => this.#isOn(brake), isEarly);
     const settled = decision.left.flatMap(({ node, incident, left }): Entry[] => {
       const standing = slurm.get(node);
       return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
@@ -272,9 +275,9 @@ export class Bridge {
   // ---- looking ----
 
   /**
-   * Finds out whether slurmctld has started since the last tick without the state that it had: then it had jobs and has
-   * none, and no node has a reason from before. Our drains alone may have been lifted by an administrator meanwhile.
-   * Asked only if there is something to forget.
+   * Finds out whether slurmctld has started since the last tick without the state that it had: then none of its jobs is
+   * left, and no node has a reason from before. Without jobs and other reasons this is a guess: but who lifts a drain
+   * within seconds of a restart can lift it again. Asked only if there is something to forget.
    */
   async #lookForLoss(slurm: ReadonlyMap<string, ListedNode>): Promise<void> {
     const { claims } = this.#journal.ledger;
@@ -291,7 +294,7 @@ export class Bridge {
     if (startedS === undefined) return;
     const now = { startedS, hasJobs: [...slurm.values()].some(({ cpus_used = 0 }) => cpus_used > 0) };
     this.#controller = now;
-    if (!before?.hasJobs || now.hasJobs || now.startedS === before.startedS) return;
+    if (before === undefined || now.startedS === before.startedS || (before.hasJobs && now.hasJobs)) return;
     if ([...slurm.values()].some(({ reason, reason_s = 0 }) => reason !== undefined && reason_s < now.startedS)) return;
     for (const { id } of claims.values()) this.#forgotten.add(id);
     this.#forgottenUntilMs = this.#world.monoMs() + REGISTERED_MS;
