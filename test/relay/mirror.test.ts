@@ -416,7 +416,8 @@ t.test('what a mirror that begins, and other masters, know of a node with such a
   t.equal(w.states().get(cut.name), 'silent');
 });
 
-t.test('two masters: it follows the better one, and changes when that has gone', async t => {
+/** Two masters with their relays, of which m2 does not hear half of the twenty nodes, and a mirror. */
+function unequalMasters(t: Teardown) {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
@@ -425,6 +426,11 @@ t.test('two masters: it follows the better one, and changes when that has gone',
   m1.startRelay();
   m2.startRelay();
   w.startMirror();
+  return { w, m1 };
+}
+
+t.test('two masters: it follows the better one, and changes when that has gone', async t => {
+  const { w, m1 } = unequalMasters(t);
   w.run(10n * S);
   t.equal(w.follower?.followed, 'm1', 'it has more nodes');
   t.same(w.follower?.heard, ['m1', 'm2']);
@@ -493,14 +499,7 @@ t.test('a receiver or a relay that ends cleanly is left at once, and nothing is 
 
 t.test('one that ends cleanly, and is back in a moment, is not left for one with fewer nodes', async t => {
   for (const isBack of [true, false]) {
-    const w = new World(folder(t));
-    t.teardown(() => w.end());
-    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
-    w.addNodes(20);
-    for (const node of w.nodes.slice(0, 10)) node.cut.add('m2');
-    m1.startRelay();
-    m2.startRelay();
-    w.startMirror();
+    const { w, m1 } = unequalMasters(t);
     w.run(12n * S);
     t.equal(w.follower?.followed, 'm1');
     const { boards } = w.follower?.counts ?? {};

@@ -423,7 +423,7 @@ export class Bridge {
     const claim = situation.ledger.claims.get(order.node);
     if (claim === undefined) return { why: 'it is not ours' };
     const way = returnOf(claim, seen, node, now);
-    return 'act' in way ? (way.act === order.act ? undefined : { why: `it wants ${way.act} now` }) : way;
+    return 'act' in way ? undefined : way;
   }
 
   /** Says why an order is not given; whether an administrator has decided may be seen only now. */
