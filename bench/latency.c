@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "../c/beoboard.h"
-#include "../c/bulk_send.h"
+#include "../c/addon/bulk_send.h"
 
 #define SECOND INT64_C(1000000000)
 #define BARE_SLOT 4096 /* in bare-receiver.c: the beginning of slot 0 */

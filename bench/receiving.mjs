@@ -28,8 +28,8 @@ export function compile(into) {
   execFileSync('make', ['-s', '-C', at('../c'), 'lib', `OUT=${join(into, 'lib')}`], { stdio: 'pipe' });
   return {
     bare: cc('bare-receiver', '-lpthread'),
-    storm: cc('storm', ...['bulk_send', 'mac', 'sha256'].map(file => at(`../c/${file}.c`)), '-ldl'),
-    latency: cc('latency', at('../c/bulk_send.c'), join(into, 'lib', 'libbeoboard.a'), '-lm'),
+    storm: cc('storm', ...['addon/bulk_send', 'rules/mac', 'base/sha256'].map(file => at(`../c/${file}.c`)), '-ldl'),
+    latency: cc('latency', at('../c/addon/bulk_send.c'), join(into, 'lib', 'libbeoboard.a'), '-lm'),
   };
 }
 

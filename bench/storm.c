@@ -15,9 +15,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "../c/bulk_send.h"
-#include "../c/layout.gen.h"
-#include "../c/mac.h"
+#include "../c/addon/bulk_send.h"
+#include "../c/format/layout.gen.h"
+#include "../c/rules/mac.h"
 
 #define SECOND INT64_C(1000000000)
 #define TICK_NS (SECOND / 1000)

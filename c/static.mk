@@ -1,5 +1,5 @@
 # How a program for nodes and masters is made and installed: static, with musl, where that is. A Makefile that includes it says before: NAME of the
-# program, SOURCES (relative to its folder), HEADERS, OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and
+# program, SOURCES (relative to its folder), OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and
 # LDFLAGS, where they are others; BIN and SECTION, where it lies in another folder than sbin, and its page in another section than 8.
 ifeq ($(origin CC),default)
 CC := $(shell command -v musl-gcc >/dev/null 2>&1 && echo musl-gcc || echo cc)
@@ -17,7 +17,7 @@ PLACE = $(filter -no-pie,$(patsubst -fno-pie,-no-pie,$(CFLAGS)))
 WARN = -Wall -Wextra -Wpedantic -Werror
 VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' ../../package.json)
 OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(subst ../,up/,$(SOURCES)))
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBEOBOARD_VERSION='"$(VERSION)"' -ffunction-sections -fdata-sections $(OURS) $(CFLAGS) $(WARN)
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBEOBOARD_VERSION='"$(VERSION)"' -ffunction-sections -fdata-sections $(OURS) -MMD -MP $(CFLAGS) $(WARN)
 
 # What another compiler or other flags have made in OUT is of no use: then all is made again.
 SETTINGS := $(strip $(LINK) $(COMPILE) $(LDFLAGS))
@@ -36,11 +36,11 @@ $(OUT)/stripped/$(NAME): $(OBJECTS)
 	$(LINK) $(CFLAGS) $(PLACE) -Wl,--gc-sections -s -o $@.tmp $(OBJECTS) $(LDFLAGS) $(LIBS)
 	mv $@.tmp $@
 
-$(OUT)/up/%.o: ../%.c $(HEADERS) Makefile ../static.mk $(OUT)/settings
+$(OUT)/up/%.o: ../%.c Makefile ../rooms.mk ../static.mk $(OUT)/settings
 	@mkdir -p $(@D)
 	$(COMPILE) -c $< -o $@
 
-$(OUT)/%.o: %.c $(HEADERS) Makefile ../static.mk $(OUT)/settings
+$(OUT)/%.o: %.c Makefile ../rooms.mk ../static.mk $(OUT)/settings
 	@mkdir -p $(@D)
 	$(COMPILE) -c $< -o $@
 
@@ -55,5 +55,7 @@ install: $(OUT)/stripped/$(NAME)
 
 clean:
 	rm -rf $(OUT)
+
+-include $(OBJECTS:.o=.d)
 
 .PHONY: clean install

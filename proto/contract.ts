@@ -39,9 +39,9 @@ export function generate(root: string): Map<string, string> {
   const contract = readContract(root);
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
   return new Map([
-    ['c/layout.gen.h', emitC(contract)],
+    ['c/format/layout.gen.h', emitC(contract)],
     ['c/beoboard.h', renew(header, [emitStates(contract), emitAilments(contract), emitPublic(contract)])],
-    ['c/header.gen.h', emitTables(contract)],
+    ['c/format/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
     // Options use the words of states, and must not import the layout.

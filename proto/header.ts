@@ -193,7 +193,7 @@ export function emitPublic(contract: Contract): string {
   return out.join('\n');
 }
 
-/** c/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
+/** c/format/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
 export function emitTables(contract: Contract): string {
   const out = [
     `/* ${contract.names.notice} */`,
@@ -201,7 +201,7 @@ export function emitTables(contract: Contract): string {
     '#define BB_HEADER_GEN_H',
     '#include <stdbool.h>',
     '',
-    '#include "beoboard.h"',
+    '#include "../beoboard.h"',
     '#include "layout.gen.h"',
     '',
     '/* What programs see is what the board holds. */',

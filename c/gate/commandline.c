@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/fault.h"
+#include "../base/optionvalues.h"
 #include "../beoboard.h"
-#include "../common/fault.h"
-#include "../common/optionvalues.h"
 #include "requests.h"
 #include "say.h"
 

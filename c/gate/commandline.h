@@ -1,11 +1,11 @@
 /* The command line. Refuses what it does not know, but never the caller's --fail, which is read whatever is wrong
  * with the rest. */
-#ifndef BB_GATE_COMMANDLINE_H
-#define BB_GATE_COMMANDLINE_H
+#ifndef BB_COMMANDLINE_H
+#define BB_COMMANDLINE_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../common/optionline.h"
+#include "../base/optionline.h"
 
 struct options {
   const char *nodes; /* NULL: SLURM_JOB_NODELIST */

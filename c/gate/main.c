@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/fault.h"
+#include "../base/fault.h"
 #include "commandline.h"
 #include "requests.h"
 #include "say.h"

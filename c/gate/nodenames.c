@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/fault.h"
+#include "../base/fault.h"
 #include "smallfile.h"
 
 static const char blanks[] = " \t\v\f\r";

@@ -1,10 +1,10 @@
 /* Converts Slurm's names to the board's: a NodeName in lower case, unless a file of exceptions has another name. */
-#ifndef BB_GATE_NODENAMES_H
-#define BB_GATE_NODENAMES_H
+#ifndef BB_NODENAMES_H
+#define BB_NODENAMES_H
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../common/hostlist.h"
+#include "../base/hostlist.h"
 
 struct exception {
   const char *node, *board;

@@ -1,7 +1,7 @@
 /* Requests to an enforcing bridge: a job was refused because of this node, so it is to be drained without the usual
  * waiting time, or the next job gets the same node. A hint only: the bridge judges the node itself. */
-#ifndef BB_GATE_REQUESTS_H
-#define BB_GATE_REQUESTS_H
+#ifndef BB_REQUESTS_H
+#define BB_REQUESTS_H
 #include <stddef.h>
 
 /* Where a bridge with the usual folder of its journal looks. */

@@ -1,7 +1,7 @@
 /* Messages for people: one line on stderr and in the system's log for one answer. Never waits for the reader of
  * stderr. */
-#ifndef BB_GATE_SAY_H
-#define BB_GATE_SAY_H
+#ifndef BB_SAY_H
+#define BB_SAY_H
 
 #define PROGRAM "beoboard-gate"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/fault.h"
+#include "../base/fault.h"
 
 /* One byte more than its size is read: it may have grown. */
 static const char *read_whole(int fd, char *text, size_t *length) {

@@ -1,7 +1,7 @@
 /* Reads a whole file that somebody else writes. Refuses what is not a regular file, what others than its owner can
  * write, and what is larger than any valid file. */
-#ifndef BB_GATE_SMALLFILE_H
-#define BB_GATE_SMALLFILE_H
+#ifndef BB_SMALLFILE_H
+#define BB_SMALLFILE_H
 #include <stddef.h>
 #include <time.h>
 

@@ -1,9 +1,9 @@
 /* Whether a job may start on its nodes, and why: judged once, after all waiting. Blames no node without evidence. */
-#ifndef BB_GATE_VERDICT_H
-#define BB_GATE_VERDICT_H
+#ifndef BB_VERDICT_H
+#define BB_VERDICT_H
 #include "../beoboard.h"
-#include "nodenames.h"
 #include "commandline.h"
+#include "nodenames.h"
 
 struct verdict {
   bool may_start;

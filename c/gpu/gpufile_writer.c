@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../layout.gen.h"
-#include "../lockfile.h"
+#include "../base/lockfile.h"
+#include "../format/layout.gen.h"
 #include "say.h"
 
 static const uint64_t limits[WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};

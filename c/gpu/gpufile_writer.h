@@ -1,6 +1,6 @@
 /* The GPU file: its text, and how it is replaced atomically. See "Files of others" in proto/stat-v1.md. */
-#ifndef BB_GPU_GPUFILE_H
-#define BB_GPU_GPUFILE_H
+#ifndef BB_GPUFILE_WRITER_H
+#define BB_GPUFILE_WRITER_H
 #include <stdint.h>
 
 #define MOST_GPUS 255u

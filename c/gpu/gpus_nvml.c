@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../layout.gen.h"
+#include "../format/layout.gen.h"
 #include "nvml.h"
 #include "say.h"
 

@@ -1,6 +1,6 @@
 /* The GPUs as NVML reports them. Any call may hang: then only this process stands still. */
-#ifndef BB_GPU_GPUS_H
-#define BB_GPU_GPUS_H
+#ifndef BB_GPUS_NVML_H
+#define BB_GPUS_NVML_H
 #include <stdbool.h>
 
 #include "gpufile_writer.h"

@@ -1,8 +1,8 @@
 /* The part of NVML that the helper calls: names, numbers and layouts of NVIDIA's documented interface, so that
  * nothing from NVIDIA is needed to build. None of it has changed since the driver that introduced it; if a library
  * lacks a function, only that function's values are missing. */
-#ifndef BB_GPU_NVML_H
-#define BB_GPU_NVML_H
+#ifndef BB_NVML_H
+#define BB_NVML_H
 
 typedef struct nvmlDevice_st *nvml_device;
 typedef struct nvmlEventSet_st *nvml_event_set;

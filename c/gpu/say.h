@@ -1,6 +1,6 @@
 /* Messages for people: one line on stderr for one event. Never waits: a line that nobody takes is dropped. */
-#ifndef BB_GPU_SAY_H
-#define BB_GPU_SAY_H
+#ifndef BB_SAY_H
+#define BB_SAY_H
 
 #define PROGRAM "beoboard-gpu"
 

@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /* After the one above, which marks the functions that the library exports. */
-#include "../ailments.h"
+#include "../judge/ailments.h"
 
 int beoboard_ailments(const beoboard *b, int index) {
   const int fault = index_fault(b, index);

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "../board.h"
-#include "../seqlock.h"
+#include "../board/reader.h"
+#include "../board/seqlock.h"
 
 /* The library exports only what the header declares; everything else is compiled with hidden visibility. */
 #pragma GCC visibility push(default)
 #include "../beoboard.h"
 #pragma GCC visibility pop
-#include "../liveness.h"
+#include "../judge/liveness.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "boards are little-endian, and are read as they lie"

@@ -10,22 +10,20 @@ INSTALL ?= install
 
 LIB_VERSION := $(shell awk '/^.define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
-LIB_SOURCES = lib/about lib/ailing lib/evidence lib/live lib/node lib/noderates lib/open board rates
-LIB_OBJECTS = $(LIB_SOURCES:%=$(OUT)/clib/%.o)
-LIB_HEADERS = beoboard.h board.h liveness.h rates.h seqlock.h layout.gen.h lib/internal.h header.gen.h
+LIB_OBJECTS = $(LIBRARY:%=$(OUT)/clib/%.o)
 LIB_SHARED = $(OUT)/libbeoboard.so.$(LIB_VERSION)
 LIB_SONAME = libbeoboard.so.$(LIB_MAJOR)
 EXAMPLES = least-loaded may-start wait-for-node
 
 # Words are copied out of the board as 64 bits and read as what they are: no-strict-aliasing lets them. Every section apart, so that
-# what of board.c the library does not need stays out.
+# what of reader.c the library does not need stays out.
 LIB_CFLAGS = -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-strict-aliasing -ffunction-sections -fdata-sections
 
 lib: $(OUT)/libbeoboard.so $(OUT)/libbeoboard.a
 
-$(OUT)/clib/%.o: %.c $(LIB_HEADERS) Makefile lib/lib.mk
+$(OUT)/clib/%.o: %.c Makefile rooms.mk lib/lib.mk
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(CFLAGS) $(WARN) -c $< -o $@
+	$(CC) $(LIB_CFLAGS) $(DEPENDENCIES) $(CFLAGS) $(WARN) -c $< -o $@
 
 # Bound at once (now): a first call within a signal handler must not enter the dynamic linker.
 $(LIB_SHARED): $(LIB_OBJECTS) lib/beoboard.map
@@ -64,8 +62,8 @@ $(EXAMPLES:%=$(OUT)/%): $(OUT)/%: examples/%.c beoboard.h $(OUT)/libbeoboard.so
 	$(CC) -std=c99 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARN) -I. -o $@ $< -L$(OUT) -Wl,-rpath,'$$ORIGIN' $(LDFLAGS) -lbeoboard
 
 lib-bench: $(OUT)/lib-bench
-$(OUT)/lib-bench: lib/bench.c $(OUT)/libbeoboard.so $(OBJECTS)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) -I. -o $@ $< $(patsubst %,$(OUT)/%.o,board $(WRITER)) \
+$(OUT)/lib-bench: test/lib/bench.c $(OUT)/libbeoboard.so $(OBJECTS)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) -I. -o $@ $< $(patsubst %,$(OUT)/%.o,board/reader $(WRITER)) \
 	  -L$(OUT) -Wl,-rpath,'$$ORIGIN' -lbeoboard
 
 FORCE:

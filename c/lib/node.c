@@ -2,7 +2,7 @@
  * waits. No system call, no lock, no memory of its own. */
 #include <math.h>
 
-#include "../newest.h"
+#include "../board/newest.h"
 #include "internal.h"
 
 int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(b); }
@@ -11,7 +11,7 @@ static const uint64_t *entry_of(const beoboard *b, uint64_t i) {
   return (const uint64_t *)(b->board.map + b->board.header.index_offset + i * b->board.header.index_stride);
 }
 
-/* bb_board_find() of ../board.c first checks the size of the file, which is a system call. */
+/* bb_board_find() of ../board/reader.c first checks the size of the file, which is a system call. */
 int64_t bb_find(const beoboard *b, const char *name) {
   const size_t length = strlen(name);
   if (length >= BEOBOARD_NAME_MAX) return -1;

@@ -1,5 +1,5 @@
 /* Counters per second, of a node on the board or between two reports. No system call, no lock, no memory of its own. */
-#include "../rates.h"
+#include "../judge/rates.h"
 
 #include "internal.h"
 

@@ -1,4 +1,4 @@
-/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. ../board.c checks a board;
+/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. ../board/reader.c checks a board;
  * this file decides whom to trust, and how to report what was found. */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* Parses what clients send by Supermon's protocol: words, and the commands that they mean. Pure. The other server
  * accepts the same (src/supermon/conversation.ts). */
-#ifndef BB_MON_ASKING_H
-#define BB_MON_ASKING_H
-#include "../sender/text.h"
+#ifndef BB_ASKING_H
+#define BB_ASKING_H
+#include "../base/text.h"
 
 /* The longest word, bytes. */
 #define MOST_WORD 64u

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sender/say.h"
-#include "../sender/world.h"
+#include "../base/say.h"
+#include "../collect/world.h"
 #include "samples.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -94,7 +94,7 @@ static bool is_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
 }
 
-void clients_take_stdio(void) { add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), clock_ns(CLOCK_MONOTONIC)); }
+void clients_take_stdio(void) { add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), bb_clock_ns(CLOCK_MONOTONIC)); }
 
 static void forget_rest(struct client *client) {
   /* At least a whole page at a time; if pages are larger, the memory stays and is used again. */
@@ -317,7 +317,7 @@ static void wait_for(struct pollfd *polled, unsigned count, bool waits, uint64_t
   for (unsigned i = 0; i < used; i++)
     if (clients[i].in != -1 && is_stuck(&clients[i]) && clients[i].moved_ns + PATIENCE_NS < until)
       until = clients[i].moved_ns + PATIENCE_NS;
-  const uint64_t boot = clock_ns(CLOCK_BOOTTIME), watchdog = service->watch(boot);
+  const uint64_t boot = bb_clock_ns(CLOCK_BOOTTIME), watchdog = service->watch(boot);
   if (watchdog != UINT64_MAX && now + (watchdog - boot) < until) until = now + (watchdog - boot);
   const uint64_t left = until > now ? until - now : 0;
   const struct timespec most = {.tv_sec = (time_t)(left / NS_PER_S), .tv_nsec = (long)(left % NS_PER_S)};
@@ -328,7 +328,7 @@ static void wait_for(struct pollfd *polled, unsigned count, bool waits, uint64_t
 struct served clients_serve(const struct service *of) {
   service = of;
   interval_ns = NS_PER_S / service->most;
-  uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  uint64_t now = bb_clock_ns(CLOCK_MONOTONIC);
   while (!stopping && !stdio_over) {
     struct pollfd polled[MOST_LISTENERS + MOST_CLIENTS];
     const bool waits = answer_all(now);
@@ -345,7 +345,7 @@ struct served clients_serve(const struct service *of) {
     }
     if (stdio_over) break;
     wait_for(polled, count, waits, now);
-    now = clock_ns(CLOCK_MONOTONIC);
+    now = bb_clock_ns(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < among; i++) {
       if (polled[service->listeners + i].revents == 0) continue;
       if (clients[i].rest > 0) send_rest(&clients[i], now);

@@ -1,8 +1,8 @@
 /* The clients, over TCP or over stdin and stdout: each command is answered in its turn, at most so often for all
  * together. With limits on clients, words, the memory for answers, and times. */
-#ifndef BB_MON_CLIENTS_H
-#define BB_MON_CLIENTS_H
-#include "../sender/words.h"
+#ifndef BB_CLIENTS_H
+#define BB_CLIENTS_H
+#include "../base/words.h"
 #include "asking.h"
 
 /* With one more, the client that has been quiet for longest is disconnected. */

@@ -11,14 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../sender/collect.h"
-#include "../sender/privileges.h"
-#include "../sender/service.h"
-#include "../sender/startup.h"
-#include "../sender/world.h"
+#include "../base/privileges.h"
+#include "../base/service.h"
+#include "../base/startup.h"
+#include "../collect/collect.h"
+#include "../collect/world.h"
 #include "clients.h"
-#include "samples.h"
 #include "monoptions.h"
+#include "samples.h"
 
 /* For how long links and disks are not looked at again, ns: data about them change rarely, and are expensive to
  * read. */
@@ -57,7 +57,7 @@ static void answer(const struct command *command, struct words *out) {
 
 /* The number of this run: in another network a server may have the same host and process number. */
 static void name_server(void) {
-  uint64_t number = clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
+  uint64_t number = bb_clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
   const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
   const ssize_t got = fd == -1 ? -1 : read(fd, &number, sizeof number);
   (void)got; /* the clock is good enough */

@@ -2,8 +2,9 @@
 
 #include <sys/socket.h>
 
-#include "../sender/naming.h"
-#include "../sender/world.h"
+#include "../base/kernelfile.h"
+#include "../base/naming.h"
+#include "../collect/world.h"
 
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
@@ -44,7 +45,7 @@ typedef bool reader(struct span text, struct settings *settings, struct words *w
 
 static bool read_listen(struct span text, struct settings *settings, struct words *why) {
   struct address *address = &settings->listen[settings->listen_count++];
-  if (!parse_address(text, address, why)) return false;
+  if (!parse_address(text, DEFAULT_PORT, address, why)) return false;
   return address->family != AF_UNSPEC || refuse_text(why, text, " is a name; write an address of this machine, as in 127.0.0.1 or [::]:2710");
 }
 

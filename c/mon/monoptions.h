@@ -1,8 +1,11 @@
 /* The options of the program and how its command line is read. Does nothing with the values and never ends the process. */
-#ifndef BB_MON_MONOPTIONS_H
-#define BB_MON_MONOPTIONS_H
-#include "../sender/options.h"
+#ifndef BB_MONOPTIONS_H
+#define BB_MONOPTIONS_H
+#include "../base/address.h"
+#include "../base/outcome.h"
 #include "clients.h"
+
+#define DEFAULT_PORT 2710u
 
 struct settings {
   bool stdio, seccomp;

@@ -1,10 +1,10 @@
 /* The answers: the values of a report by category, as symbolic expressions. The categories, their order and their
  * names are those of the other server (src/supermon/categories.ts): a test compares the two. Keeps no file open, and
  * reads none. */
-#ifndef BB_MON_SAMPLES_H
-#define BB_MON_SAMPLES_H
-#include "../layout.gen.h"
-#include "../sender/words.h"
+#ifndef BB_SAMPLES_H
+#define BB_SAMPLES_H
+#include "../base/words.h"
+#include "../format/layout.gen.h"
 #include "asking.h"
 
 /* More than the longest answer: every category with numbers of 20 digits. */

@@ -6,10 +6,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "../base/service.h"
 #include "outlets.h"
 #include "pacefile.h"
 #include "schedule.h"
-#include "service.h"
 #include "slow/rounds.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -138,7 +138,7 @@ static void plan_round(uint64_t report_due_ns) {
 
 /* Does what is due on the slow side; returns when there is more to do. */
 static uint64_t go_round(void) {
-  const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+  const uint64_t now_ns = bb_clock_ns(CLOCK_BOOTTIME);
   if (now_ns >= round_due_ns) {
     begin_round(now_ns);
     /* With a long interval, the next round is scheduled with its report. */
@@ -177,7 +177,7 @@ static int wait_for_signal(uint64_t until_ns) {
 static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   for (;;) {
     uint64_t next = go_round();
-    const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+    const uint64_t now_ns = bb_clock_ns(CLOCK_BOOTTIME);
     const uint64_t watch_ns = service_watch(now_ns);
     if (now_ns >= *due) return true;
     if (*due < next) next = *due;
@@ -199,7 +199,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
 }
 
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
-  begin_round(clock_ns(CLOCK_BOOTTIME));
+  begin_round(bb_clock_ns(CLOCK_BOOTTIME));
   steer();
   changed = false;
   send_report((struct tick){0});
@@ -215,7 +215,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     const uint64_t passed = point_ns == 0 || due <= point_ns ? 0 : (due - point_ns) / interval_ns();
     plan_round(due);
     if (!wait_until(&due, calls)) break;
-    const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME), late_ns = due == UINT64_MAX ? 0 : now_ns - due;
+    const uint64_t now_ns = bb_clock_ns(CLOCK_BOOTTIME), late_ns = due == UINT64_MAX ? 0 : now_ns - due;
     /* Woken more than an interval late: the ticks in between had no report. */
     const uint64_t late = late_ns / interval_ns();
     const bool is_new = due == UINT64_MAX;

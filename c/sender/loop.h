@@ -1,7 +1,7 @@
 /* The sending loop: a report at once, then one at each point of the grid. Does not collect, and does not know the
  * destinations. */
-#ifndef BB_SENDER_LOOP_H
-#define BB_SENDER_LOOP_H
+#ifndef BB_LOOP_H
+#define BB_LOOP_H
 #include <signal.h>
 
 #include "pack.h"

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collect.h"
+#include "../base/privileges.h"
+#include "../base/service.h"
+#include "../base/startup.h"
+#include "../collect/collect.h"
+#include "../collect/pretend.h"
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
 #include "pacefile.h"
-#include "pretend.h"
-#include "privileges.h"
 #include "schedule.h"
-#include "service.h"
-#include "startup.h"
 #include "slow/rounds.h"
 
 static struct options options LARGE; /* of the start */
@@ -236,7 +236,7 @@ int main(int argc, char *argv[]) {
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretence.on ? pretence.version : version_number();
-  course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
+  course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : (uint64_t)bb_clock_ns(CLOCK_BOOTTIME);
 
   /* A failure that may be temporary has another code than wrong usage: a service manager tries again. A key file may
    * be there, and readable, by then. */

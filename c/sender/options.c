@@ -2,10 +2,11 @@
 
 #include <sys/socket.h>
 
-#include "collect/parse.h"
-#include "naming.h"
-#include "toml.h"
-#include "world.h"
+#include "../base/kernelfile.h"
+#include "../base/naming.h"
+#include "../base/toml.h"
+#include "../collect/parse.h"
+#include "../collect/world.h"
 
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
@@ -83,7 +84,7 @@ typedef bool reader(struct span text, struct options *options, struct words *why
 static bool read_to(struct span text, struct options *options, struct words *why) {
   struct address address;
   if (span_is(text, SPAN("-"))) return options->to_stdout = true;
-  if (!parse_address(text, &address, why)) return false;
+  if (!parse_address(text, DEFAULT_PORT, &address, why)) return false;
   if (address.port == 0) return refuse_text(why, text, " has port 0; write the port that the receiver listens on");
   options->to[options->to_count++] = address;
   return true;

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../collect/world.h"
 #include "resolve.h"
-#include "world.h"
 
 /* The shortest time between two look-ups of the name of a master that cannot be reached, so that a broken resolver
  * is not asked every tick. Known addresses are tried again with each report. */
@@ -68,7 +68,7 @@ static bool to_stdout, patient;
 static struct told stdout_told;
 static int stdout_error; /* 0: it works */
 
-static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
 /* Notes whether a report was taken; returns that. */
 static bool note(struct told *told, const struct bb_report *report, bool taken) {

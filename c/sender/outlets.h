@@ -1,8 +1,8 @@
 /* All destinations of a report, and the change from some to others while reports are sent. Never fails and never
  * delays the next report: what cannot be sent is counted, logged once, and tried again. */
-#ifndef BB_SENDER_OUTLETS_H
-#define BB_SENDER_OUTLETS_H
-#include "../layout.gen.h"
+#ifndef BB_OUTLETS_H
+#define BB_OUTLETS_H
+#include "../format/layout.gen.h"
 #include "options.h"
 
 /* Initialises; to be called first. */

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "privileges.h"
+#include "../base/kernelfile.h"
+#include "../base/privileges.h"
 
 #define MOST_PACE_BYTES 4096u
 #define LEAST_FOR_MS 1000u

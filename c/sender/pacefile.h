@@ -1,9 +1,9 @@
 /* A temporary interval from a file that root writes on the node. Trusts no file that anybody else could have
  * written, and takes no order from the network. */
-#ifndef BB_SENDER_PACE_H
-#define BB_SENDER_PACE_H
+#ifndef BB_PACEFILE_H
+#define BB_PACEFILE_H
+#include "../collect/world.h"
 #include "options.h"
-#include "world.h"
 
 /* Takes other options; if they change how the file is judged, it is read again. */
 void pace_change(const struct options *options);

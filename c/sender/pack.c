@@ -1,7 +1,7 @@
 #include "pack.h"
 
-#include "collect.h"
-#include "pretend.h"
+#include "../collect/collect.h"
+#include "../collect/pretend.h"
 #include "slow/rounds.h"
 
 static uint32_t flags_of(const struct tick *tick) {
@@ -22,7 +22,7 @@ static void sign(struct bb_report *report, const struct key *key) {
 
 void pack(struct bb_report *report, const struct identity *identity, const struct tick *tick) {
   struct details details;
-  const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t began_ns = bb_clock_ns(CLOCK_MONOTONIC);
   rounds_fill(report, &details);
   report->magic = BB_STAT_MAGIC;
   report->version = BB_STAT_VERSION;
@@ -42,7 +42,7 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   report->start_boot_ns = identity->start_boot_ns;
   collect(report, (int64_t)tick->clocks.boot_ns, &details);
   report->late_us = saturated_32(tick->late_ns / 1000);
-  report->collect_us = pretence.on ? pretence.collect_us : saturated_32((clock_ns(CLOCK_MONOTONIC) - began_ns) / 1000);
+  report->collect_us = pretence.on ? pretence.collect_us : saturated_32((bb_clock_ns(CLOCK_MONOTONIC) - began_ns) / 1000);
   report->agent_cpu_ms = (uint32_t)world_cpu_ms();
   report->missed_ticks = tick->missed;
   if (identity->key.alg != BB_AUTH_ALG_NONE) sign(report, &identity->key);

@@ -1,9 +1,9 @@
 /* Makes one report: the header, the sender's own readings, and the collectors' sets. Sends nothing and does not
  * schedule. */
-#ifndef BB_SENDER_PACK_H
-#define BB_SENDER_PACK_H
+#ifndef BB_PACK_H
+#define BB_PACK_H
+#include "../collect/world.h"
 #include "signingkey.h"
-#include "world.h"
 
 /* What is the same in all reports of a run. */
 struct identity {

@@ -1,6 +1,6 @@
 /* Resolves names in its own thread, so that no report ever waits for a name service. */
-#ifndef BB_SENDER_RESOLVE_H
-#define BB_SENDER_RESOLVE_H
+#ifndef BB_RESOLVE_H
+#define BB_RESOLVE_H
 #include <netinet/in.h>
 
 #include "options.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../sha256.h"
+#include "../base/sha256.h"
 
 static uint64_t hash_of(const char *name) {
   uint8_t digest[BB_SHA256_BYTES];

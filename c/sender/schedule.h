@@ -1,7 +1,7 @@
 /* When to report: points of a grid over the clock, shifted by the node's name so that the reports of a cluster are
  * spread over the interval. Pure. */
-#ifndef BB_SENDER_SCHEDULE_H
-#define BB_SENDER_SCHEDULE_H
+#ifndef BB_SCHEDULE_H
+#define BB_SCHEDULE_H
 #include <stdint.h>
 
 /* The shift of a node within the interval: a hash of its name, so that it is the same after every restart. */

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernelfile.h"
-#include "privileges.h"
+#include "../base/kernelfile.h"
+#include "../base/privileges.h"
 
 #define MOST_KEYS_BYTES 4096
 #define MOST_LINES 2u

@@ -1,11 +1,11 @@
 /* The key that signs reports. Refuses files that others can read. No message ever shows a key. */
-#ifndef BB_SENDER_KEYS_H
-#define BB_SENDER_KEYS_H
+#ifndef BB_SIGNINGKEY_H
+#define BB_SIGNINGKEY_H
 #include <sys/types.h>
 
-#include "../layout.gen.h"
-#include "../sha256.h"
-#include "say.h"
+#include "../base/say.h"
+#include "../base/sha256.h"
+#include "../format/layout.gen.h"
 
 struct key {
   uint16_t id;

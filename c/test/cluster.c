@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../layout.gen.h"
+#include "../format/layout.gen.h"
 
 #define MOST_NETS 64
 #define MOST_NODES 1024

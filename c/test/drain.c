@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../receive.h"
+#include "../receive/receive.h"
 #include "reports.h"
 
 /* Runs in the receive thread: nodes are forgotten, so that a new board takes the old one's place. */

@@ -1,7 +1,7 @@
 /* Given to the compiler in front of a source (-include): every access to shared memory by atomics, and every fence, first calls
  * bb_hook(), which may look on, do something in between, or not return. */
-#ifndef BB_TEST_HOOKS_H
-#define BB_TEST_HOOKS_H
+#ifndef BB_HOOKS_H
+#define BB_HOOKS_H
 #include <stdint.h>
 
 enum bb_hook { BB_HOOK_LOAD, BB_HOOK_STORE, BB_HOOK_FENCE };

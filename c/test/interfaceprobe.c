@@ -19,8 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../interfaces.h"
-#include "../kerneldrops.h"
+#include "../receive/interfaces.h"
+#include "../receive/kerneldrops.h"
 
 #define MOST_DESCRIPTORS 64
 

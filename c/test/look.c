@@ -1,4 +1,4 @@
-/* Looks at a board as a scheduler would, by board.h alone: says its state, and how each node is by the column's words, as
+/* Looks at a board as a scheduler would, by board/reader.h alone: says its state, and how each node is by the column's words, as
  * "Liveness" in proto/board-v2.md has it. Beside that the newest report, by the slots.
  *   look BOARD [OWNER]                 exits with 0; with 4 when there is no board to be read, or a stalled one
  *   look --spoil ROUNDS SEED BOARD     looks so many times at a copy with bytes changed at random, BOARD.spoiled; prints how
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../board.h"
+#include "../board/reader.h"
 
 #define MOST_BYTES ((size_t)1 << 30) /* a scheduler has other uses for its memory */
 #define MOST_SHOWN 4

@@ -1,7 +1,7 @@
 /* Reports all of whose words say which one they are, so that a mixture of two shows; and what no look at a board may ever
  * show. For the tests of tearing: no I/O, no state but what the caller hands in. */
-#ifndef BB_TEST_REPORTS_H
-#define BB_TEST_REPORTS_H
+#ifndef BB_REPORTS_H
+#define BB_REPORTS_H
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include <time.h>
 
 #include "../beoboard.h"
-#include "../board.h"
-#include "../board_internal.h"
-#include "../board_writer.h"
-#include "../seqlock.h"
+#include "../board/mapped.h"
+#include "../board/reader.h"
+#include "../board/seqlock.h"
+#include "../board/writer.h"
 
 #define CORE 4   /* nodes of which every round brings a report */
 #define NODES 40 /* with those of which only one ever comes */

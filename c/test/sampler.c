@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../board.h"
-#include "../seqlock.h"
+#include "../board/reader.h"
+#include "../board/seqlock.h"
 
-#include "../layout.gen.h"
+#include "../format/layout.gen.h"
 
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)

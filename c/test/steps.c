@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../order.h"
+#include "../rules/order.h"
 #include "reports.h"
 
 #define CAPACITY 2

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../board.h"
-#include "../board_writer.h"
-#include "../sha256.h"
+#include "../base/sha256.h"
+#include "../board/reader.h"
+#include "../board/writer.h"
 
 #define NODES 4
 #define READERS 2

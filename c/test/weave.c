@@ -1,10 +1,10 @@
 /* Every way in which a reader can be interrupted once or twice by a writer that lays reports, is killed in the middle of one or
  * of a takeover, and is followed by another: all in one process, step by step, by hooks in the atomics. Sequentially
- * consistent: what weaker memory adds to this is for the proofs in c/proof.
+ * consistent: what weaker memory adds to this is for the proofs in c/test/proof.
  *   weave BOARD EVERY SEED      takes every so-manieth of the ways; prints a line, exits with 0 when nothing was wrong */
 #include <setjmp.h>
 
-#include "../board_writer.c"
+#include "../board/writer.c"
 #include "../lib/internal.h"
 #include "reports.h"
 

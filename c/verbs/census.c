@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/fault.h"
-#include "../ailments.h"
-#include "../liveness.h"
-#include "../newest.h"
+#include "../base/fault.h"
+#include "../board/newest.h"
+#include "../judge/ailments.h"
+#include "../judge/liveness.h"
 #include "telling.h"
 
 /* How often to try to open a board that is replaced meanwhile. */

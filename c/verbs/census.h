@@ -1,11 +1,11 @@
 /* Looks at a board for the short verbs: the states of its nodes from the liveness column, and the ailments of some
  * of them from their records. Uses the rules of ../overview.h; a board that cannot be read ends the program by
  * give_up(). */
-#ifndef BB_VERBS_CENSUS_H
-#define BB_VERBS_CENSUS_H
+#ifndef BB_CENSUS_H
+#define BB_CENSUS_H
+#include "../base/words.h"
 #include "../beoboard.h"
-#include "../overview.h"
-#include "../sender/words.h"
+#include "../judge/overview.h"
 #include "verboptions.h"
 
 /* One look at all nodes, and the wanted ones. */

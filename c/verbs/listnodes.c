@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../common/fault.h"
-#include "../common/hostfold.h"
+#include "../base/fault.h"
+#include "../base/hostfold.h"
 #include "remarks.h"
 #include "telling.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../common/hostfold.h"
-#include "../liveness.h"
+#include "../base/hostfold.h"
+#include "../judge/liveness.h"
 #include "telling.h"
 
 #define DAY_MS UINT64_C(86400000)

@@ -1,7 +1,7 @@
 /* Causes that are more likely than the nodes: links that are down or dark, and why reports of unheard nodes are
  * rejected. The sentences are exactly those of src/shm/sentences.ts and src/telling/refusals.ts. */
-#ifndef BB_VERBS_REMARKS_H
-#define BB_VERBS_REMARKS_H
+#ifndef BB_REMARKS_H
+#define BB_REMARKS_H
 #include "census.h"
 
 /* Sentences, each with its NUL. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../common/fault.h"
-#include "../sender/say.h"
+#include "../base/fault.h"
+#include "../base/say.h"
 
 /* All allocated memory, so that it stays reachable. */
 static struct kept {

@@ -1,10 +1,10 @@
 /* Output and end of the short verbs. stdout behaves as in the Node.js program: a reader that ends is not an error, a
  * full disk is one. Memory is never freed: these programs run for milliseconds. */
-#ifndef BB_VERBS_TELLING_H
-#define BB_VERBS_TELLING_H
+#ifndef BB_TELLING_H
+#define BB_TELLING_H
 #include <stdnoreturn.h>
 
-#include "../sender/quoting.h"
+#include "../base/quoting.h"
 
 /* The name of the program. Each defines its own. */
 extern const char program[];

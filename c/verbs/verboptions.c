@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/fault.h"
+#include "../base/fault.h"
 #include "telling.h"
 
 #ifndef BEOBOARD_VERSION

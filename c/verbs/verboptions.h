@@ -1,12 +1,12 @@
 /* The options that both short verbs have. The readers return NULL, or why a value is invalid. */
-#ifndef BB_VERBS_VERBOPTIONS_H
-#define BB_VERBS_VERBOPTIONS_H
+#ifndef BB_VERBOPTIONS_H
+#define BB_VERBOPTIONS_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../common/hostlist.h"
-#include "../common/optionline.h"
-#include "../common/optionvalues.h"
+#include "../base/hostlist.h"
+#include "../base/optionline.h"
+#include "../base/optionvalues.h"
 
 /* The board, and the wanted nodes. */
 struct asked {

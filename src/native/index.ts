@@ -338,7 +338,7 @@ export interface MirrorCounts {
 }
 
 /**
- * A mirror's board that is open for writing: c/board_mirror.h says what each function does. Messages come without their
+ * A mirror's board that is open for writing: c/relay/mirror.h says what each function does. Messages come without their
  * signature.
  */
 export interface Mirror {
@@ -522,7 +522,7 @@ export interface JsonPrinter {
   rates(at: number, before: number, after: number): number;
 }
 
-/** How a value is written, as in c/fieldjson.h. */
+/** How a value is written, as in c/addon/fieldjson.h. */
 export const JSON_WHAT = {
   u8: 0,
   u16: 1,

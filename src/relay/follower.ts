@@ -1,5 +1,5 @@
 // A mirror: follows one of several masters by the messages of their relays, and writes them to its own board.
-// proto/relay-v1.md has the rules; c/board_mirror.c writes the board. Holds no socket.
+// proto/relay-v1.md has the rules; c/relay/mirror.c writes the board. Holds no socket.
 
 import { type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '../common/log.js';

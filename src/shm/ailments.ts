@@ -1,4 +1,4 @@
-// The ailments of a node that is heard, under the contract's names. c/ailments.h is the only place that says how they
+// The ailments of a node that is heard, under the contract's names. c/judge/ailments.h is the only place that says how they
 // are judged.
 
 import { meanings, ranked, terms } from '../common/terms.gen.js';

@@ -1,4 +1,4 @@
-// The states of nodes in the contract's words. c/liveness.h is the only place that says how a node is judged; everybody
+// The states of nodes in the contract's words. c/judge/liveness.h is the only place that says how a node is judged; everybody
 // uses it.
 
 import { ranked, terms } from '../common/terms.gen.js';

@@ -530,7 +530,7 @@ async function askAll(): Promise<Map<string, Asked>> {
   return answers;
 }
 
-t.test('the reader in C is built of c/board.h alone', async t => {
+t.test('the reader in C is built of c/board/reader.h alone', async t => {
   t.equal(built.status, 0, built.stderr.toString());
 });
 

@@ -46,13 +46,13 @@ const without = (file: string, what: string): Edit[] => [[file, what, '']];
 
 export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]][] = [
   // What the sequence lock stores and compares.
-  ['the odd mark', without('seqlock.h', '  bb_store(head, sequence - 1);\n'), ['steps']],
+  ['the odd mark', without('board/seqlock.h', '  bb_store(head, sequence - 1);\n'), ['steps']],
   [
     'the tail before the words',
     [
-      ['seqlock.h', '  bb_store(tail, sequence);\n', ''],
+      ['board/seqlock.h', '  bb_store(tail, sequence);\n', ''],
       [
-        'board_writer.c',
+        'board/writer.c',
         '  bb_write_end(&slot->head, ',
         '  bb_store(&slot->tail, sequence);\n  bb_write_end(&slot->head, ',
       ],
@@ -63,71 +63,75 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     'the head after the words',
     [
       [
-        'board_writer.c',
+        'board/writer.c',
         '  bb_store(&slot->stamp_ns, ',
         '  bb_write_end(&slot->head, sequence);\n  bb_store(&slot->stamp_ns, ',
       ],
     ],
     ['weave', 'torn', 'steps'],
   ],
-  ['the look at the tail', [['seqlock.h', 'bb_load_acquire(tail) == sequence', 'tail != NULL']], ['weave', 'torn']],
+  [
+    'the look at the tail',
+    [['board/seqlock.h', 'bb_load_acquire(tail) == sequence', 'tail != NULL']],
+    ['weave', 'torn'],
+  ],
   // The memory order of the sequence lock.
   [
     'fence (A)',
-    without('seqlock.h', '  __atomic_thread_fence(__ATOMIC_RELEASE);\n'),
+    without('board/seqlock.h', '  __atomic_thread_fence(__ATOMIC_RELEASE);\n'),
     ['litmus slot', 'litmus block', 'litmus newest_of_one'],
   ],
   [
     'fence (B)',
-    without('seqlock.h', '    __atomic_thread_fence(__ATOMIC_ACQUIRE);\n'),
+    without('board/seqlock.h', '    __atomic_thread_fence(__ATOMIC_ACQUIRE);\n'),
     ['litmus slot', 'litmus block', 'litmus order'],
   ],
-  ['release (C)', relaxed('seqlock.h', 'bb_store_release(head, sequence)'), ['litmus slot', 'litmus block']],
-  ['acquire of the head', relaxed('seqlock.h', 'bb_load_acquire(head)'), ['litmus slot', 'litmus block']],
-  ['acquire of the tail', relaxed('seqlock.h', 'bb_load_acquire(tail)'), ['litmus newest_of_one']],
+  ['release (C)', relaxed('board/seqlock.h', 'bb_store_release(head, sequence)'), ['litmus slot', 'litmus block']],
+  ['acquire of the head', relaxed('board/seqlock.h', 'bb_load_acquire(head)'), ['litmus slot', 'litmus block']],
+  ['acquire of the tail', relaxed('board/seqlock.h', 'bb_load_acquire(tail)'), ['litmus newest_of_one']],
   // The two slots of a record.
   [
     'the older slot is the one that is written',
-    [['board_writer.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
+    [['board/writer.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
     ['torn', 'weave'],
   ],
   [
     'the copy of the second slot',
-    [['board.c', 'attempt > 0 && (had[i] || empty)', 'had[i] || empty']],
+    [['board/reader.c', 'attempt > 0 && (had[i] || empty)', 'had[i] || empty']],
     ['weave', 'torn'],
   ],
   [
     'the copy after the other was seen to be written',
-    [['board.c', 'attempt < BB_SLOT_ATTEMPTS', 'attempt < 2']],
+    [['board/reader.c', 'attempt < BB_SLOT_ATTEMPTS', 'attempt < 2']],
     ['weave'],
   ],
   [
     'the slot that is not being written',
-    [['newest.h', '(one & 1) != 0 ? 1 : (other & 1) != 0 ? 0 : ', '']],
+    [['board/newest.h', '(one & 1) != 0 ? 1 : (other & 1) != 0 ? 0 : ', '']],
     ['weave', 'torn'],
   ],
   ['the second look at which is newer', [['lib/node.c', 'if (other > sequence) *newest = 1;', '']], ['weave']],
   [
     'acquire of the first head, library',
-    relaxed('newest.h', 'one = bb_load_acquire('),
+    relaxed('board/newest.h', 'one = bb_load_acquire('),
     ['litmus library_one', 'litmus library_alone_one'],
   ],
   [
     'acquire of the second head, library',
-    relaxed('newest.h', 'other = bb_load_acquire('),
+    relaxed('board/newest.h', 'other = bb_load_acquire('),
     ['litmus library_one', 'litmus library_alone_one'],
   ],
   // The order of the stores of one delivery.
   [
     'the report before the order block',
-    [['board_writer.c', REPORT + DIGEST + ORDER, DIGEST + ORDER + REPORT]],
+    [['board/writer.c', REPORT + DIGEST + ORDER, DIGEST + ORDER + REPORT]],
     ['weave', 'steps'],
   ],
-  ['the digest before the order block', [['board_writer.c', DIGEST + ORDER, ORDER + DIGEST]], ['steps']],
+  ['the digest before the order block', [['board/writer.c', DIGEST + ORDER, ORDER + DIGEST]], ['steps']],
   [
     'the digests of a record whose order does not agree',
     without(
-      'board_repair.c',
+      'board/repair.c',
       '    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);\n',
     ),
     ['steps'],
@@ -135,22 +139,26 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the column after the report',
     [
-      ['board_writer.c', COLUMN, ''],
-      ['board_writer.c', REPORT, COLUMN + REPORT],
+      ['board/writer.c', COLUMN, ''],
+      ['board/writer.c', REPORT, COLUMN + REPORT],
     ],
     ['weave', 'steps'],
   ],
   [
     'acquire of the column',
-    relaxed('board.c', 'bb_load_acquire((const uint64_t *)(column + i'),
+    relaxed('board/reader.c', 'bb_load_acquire((const uint64_t *)(column + i'),
     ['litmus column', 'litmus column_takeover'],
   ],
   [
     'release of the heartbeat',
-    relaxed('board_writer.c', 'bb_store_release(&h->heartbeat_ns'),
+    relaxed('board/writer.c', 'bb_store_release(&h->heartbeat_ns'),
     ['litmus heartbeat', 'litmus links', 'litmus listened'],
   ],
-  ['acquire of the heartbeat', relaxed('board.c', 'bb_load_acquire(&shared->heartbeat_ns)'), ['litmus heartbeat']],
+  [
+    'acquire of the heartbeat',
+    relaxed('board/reader.c', 'bb_load_acquire(&shared->heartbeat_ns)'),
+    ['litmus heartbeat'],
+  ],
   [
     'acquire of the heartbeat, library',
     relaxed('lib/internal.h', 'bb_load_acquire(&h->heartbeat_ns)'),
@@ -159,36 +167,36 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the heartbeat before the listening-since',
     [
-      ['board.c', SINCE, ''],
-      ['board.c', HEARTBEAT, SINCE + HEARTBEAT],
+      ['board/reader.c', SINCE, ''],
+      ['board/reader.c', HEARTBEAT, SINCE + HEARTBEAT],
     ],
     ['litmus heartbeat'],
   ],
   // The evidence of a link.
   [
     "release of a link's heartbeat",
-    relaxed('board_writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
+    relaxed('board/writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
     ['litmus links', 'litmus links_listed', 'litmus silent_state', 'litmus silent_roll'],
   ],
   [
     'release of the heartbeat of all other links',
-    relaxed('board_writer.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
+    relaxed('board/writer.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
     ['litmus links'],
   ],
   [
     "the links' heartbeats before the receiver's",
     [
-      ['board_writer.c', BEAT, ''],
-      ['board_writer.c', DRAINS, DRAINS + BEAT],
+      ['board/writer.c', BEAT, ''],
+      ['board/writer.c', DRAINS, DRAINS + BEAT],
     ],
     ['litmus links', 'torn'],
   ],
   [
     "acquire of a link's heartbeat",
-    relaxed('board.c', LINK_HEARTBEAT),
+    relaxed('board/reader.c', LINK_HEARTBEAT),
     ['litmus links', 'litmus silent_roll', 'litmus silent_roll_pause', 'litmus silent_overview'],
   ],
-  ["acquire of a link's heartbeat, in the table", relaxed('board.c', LISTED_HEARTBEAT), ['litmus links_listed']],
+  ["acquire of a link's heartbeat, in the table", relaxed('board/reader.c', LISTED_HEARTBEAT), ['litmus links_listed']],
   [
     "acquire of a link's heartbeat, library",
     relaxed('lib/internal.h', LIBRARY_HEARTBEAT),
@@ -204,16 +212,16 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     "a link's heartbeat before its listening-since",
     [
-      ['board.c', LINK_SINCE, ''],
-      ['board.c', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
+      ['board/reader.c', LINK_SINCE, ''],
+      ['board/reader.c', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
     ],
     ['litmus links', 'litmus silent_roll_pause', 'litmus silent_overview_up'],
   ],
   [
     "a link's heartbeat before its listening-since, in the table",
     [
-      ['board.c', LISTED_SINCE, ''],
-      ['board.c', LISTED_HEARTBEAT, LISTED_SINCE + LISTED_HEARTBEAT],
+      ['board/reader.c', LISTED_SINCE, ''],
+      ['board/reader.c', LISTED_HEARTBEAT, LISTED_SINCE + LISTED_HEARTBEAT],
     ],
     ['litmus links_listed'],
   ],
@@ -269,13 +277,13 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'a link that is down has no heartbeat',
-    without('board_writer.c', '    if ((w->up >> i & 1) == 0) continue;\n'),
+    without('board/writer.c', '    if ((w->up >> i & 1) == 0) continue;\n'),
     ['litmus silent_state_down', 'litmus silent_tally_leave', 'litmus silent_overview_down'],
   ],
   [
     'a link that comes up is listened to anew',
     without(
-      'board_links.c',
+      'board/linktable.c',
       '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
         '  bb_writer_link_anew(w, link, now_ns);\n',
     ),
@@ -284,83 +292,83 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'each link is listened to anew after a pause',
     without(
-      'board_writer.c',
+      'board/writer.c',
       '  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);\n',
     ),
     ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
   ],
-  ['release of the count of links', relaxed('board_links.c', LINK_COUNT), ['litmus link']],
+  ['release of the count of links', relaxed('board/linktable.c', LINK_COUNT), ['litmus link']],
   [
     'acquire of the count of links',
-    relaxed('board.c', 'used = bb_load_acquire(&shared->links_used)'),
+    relaxed('board/reader.c', 'used = bb_load_acquire(&shared->links_used)'),
     ['litmus link', 'litmus link_takeover'],
   ],
   [
     "a link's name before it is counted",
     [
-      ['board_links.c', LINK_NAME, ''],
-      ['board_links.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
+      ['board/linktable.c', LINK_NAME, ''],
+      ['board/linktable.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
     ],
     ['litmus link'],
   ],
   // Events, and rejected senders.
-  ['release of the number of the newest event', relaxed('board_writer.c', EVENT_NUMBER), ['litmus event']],
+  ['release of the number of the newest event', relaxed('board/writer.c', EVENT_NUMBER), ['litmus event']],
   [
     'acquire of the number of the newest event',
-    relaxed('board.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
+    relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
     ['litmus event', 'litmus event_takeover'],
   ],
   [
     'the event before its number',
     [
-      ['board_writer.c', EVENT_NUMBER, ''],
-      ['board_writer.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
+      ['board/writer.c', EVENT_NUMBER, ''],
+      ['board/writer.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
     ],
     ['litmus event', 'litmus event_takeover', 'steps', 'torn'],
   ],
   [
     'the mark of an event that is being written',
-    [['board_writer.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
+    [['board/writer.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
     ['litmus event_ring', 'steps'],
   ],
   [
     'whether the event is of the number that was asked for',
-    [['board.c', 'BB_TRIES, &empty) == 2 * n) given++;', 'BB_TRIES, &empty) != 0) given++;']],
+    [['board/reader.c', 'BB_TRIES, &empty) == 2 * n) given++;', 'BB_TRIES, &empty) != 0) given++;']],
     ['litmus event_ring', 'torn'],
   ],
   [
     "the mark of a refused sender's entry that is being written",
-    [['board_refused.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
+    [['board/rejected.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
     ['litmus sender', 'steps'],
   ],
   [
     "a refused sender's entry that was left half-written begins anew",
-    [['board_refused.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
+    [['board/rejected.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
     ['litmus sender_takeover'],
   ],
   // Names of nodes.
   [
     'the name before the entry',
     [
-      ['board_writer.c', NAME, ''],
-      ['board_writer.c', ENTRY, ENTRY + NAME],
+      ['board/writer.c', NAME, ''],
+      ['board/writer.c', ENTRY, ENTRY + NAME],
     ],
     ['litmus index', 'steps'],
   ],
-  ['the entry before the count', [['board_writer.c', ENTRY + COUNT, COUNT + ENTRY]], ['litmus name', 'steps']],
-  ['release of the entry', relaxed('board_writer.c', 'bb_store_release(index_entry(b, i)'), ['litmus index']],
+  ['the entry before the count', [['board/writer.c', ENTRY + COUNT, COUNT + ENTRY]], ['litmus name', 'steps']],
+  ['release of the entry', relaxed('board/writer.c', 'bb_store_release(index_entry(b, i)'), ['litmus index']],
   [
     'release of the count',
-    relaxed('board_writer.c', 'bb_store_release(&b->header->count'),
+    relaxed('board/writer.c', 'bb_store_release(&b->header->count'),
     ['litmus name', 'litmus library_name'],
   ],
   [
     'acquire of the entry',
-    relaxed('board.c', 'bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset'),
+    relaxed('board/reader.c', 'bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset'),
     ['litmus index'],
   ],
   ['acquire of the entry, library', relaxed('lib/node.c', 'bb_load_acquire(entry_of('), ['litmus library_index']],
-  ['acquire of the count', relaxed('board.c', 'bb_load_acquire(&shared_header(b)->count)'), ['litmus name']],
+  ['acquire of the count', relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->count)'), ['litmus name']],
   [
     'acquire of the count, library',
     relaxed('lib/internal.h', 'bb_load_acquire(&header_of(b)->count)'),
@@ -369,43 +377,43 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   // Taking over a board.
   [
     'a half-written slot stays',
-    [['board_repair.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
+    [['board/repair.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
     ['weave'],
   ],
   [
     'the repair of a torn order block',
-    [['board_repair.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
+    [['board/repair.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
     ['steps'],
   ],
   [
     'the repair of an order block that lags behind',
-    [['board_repair.c', '  if (!agrees) {', '  if (!agrees && false) {']],
+    [['board/repair.c', '  if (!agrees) {', '  if (!agrees && false) {']],
     ['steps'],
   ],
   [
     'the repair of the column',
-    [['board_repair.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
+    [['board/repair.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
     ['steps'],
   ],
   [
     'the repair of the count',
-    [['board_repair.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
+    [['board/repair.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
     ['steps'],
   ],
-  ['release of the repaired count', relaxed('board_repair.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
+  ['release of the repaired count', relaxed('board/repair.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
   [
     'a new board has all records before its name',
     [
-      ['board_writer.c', PUBLISH, ''],
-      ['board_writer.c', COPIES, PUBLISH + COPIES],
+      ['board/writer.c', PUBLISH, ''],
+      ['board/writer.c', COPIES, PUBLISH + COPIES],
     ],
     ['steps'],
   ],
   [
     'the old board is retired after the new one is there',
     [
-      ['board_writer.c', RETIRE, ''],
-      ['board_writer.c', PUBLISH, RETIRE + PUBLISH],
+      ['board/writer.c', RETIRE, ''],
+      ['board/writer.c', PUBLISH, RETIRE + PUBLISH],
     ],
     ['steps'],
   ],

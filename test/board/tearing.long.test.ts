@@ -67,8 +67,8 @@ const kept: [what: string, edits: Edit[]][] = [
   [
     'release of the column',
     [
-      ['board_writer.c', 'bb_store_release(column_word(b, record),\n', 'bb_store(column_word(b, record),\n'],
-      ['board_repair.c', 'bb_store_release(column_word(b, record), BB_', 'bb_store(column_word(b, record), BB_'],
+      ['board/writer.c', 'bb_store_release(column_word(b, record),\n', 'bb_store(column_word(b, record),\n'],
+      ['board/repair.c', 'bb_store_release(column_word(b, record), BB_', 'bb_store(column_word(b, record), BB_'],
     ],
   ],
 ];

@@ -1,4 +1,4 @@
-// Shared by the tests of tearing: the C programs of c/test and c/proof, built from the tree or from a copy in which
+// Shared by the tests of tearing: the C programs of c/test and c/test/proof, built from the tree or from a copy in which
 // something was removed on purpose. No test of its own.
 
 import { fork, spawn } from 'node:child_process';
@@ -13,17 +13,17 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-const READING = ['board.c', 'lib/node.c', 'lib/open.c', 'lib/live.c', 'overview.c'];
-/** Without board_writer.c, because programs that use the writer's internals include it. */
-const WRITING = writerSources().filter(file => file !== 'board_writer.c');
+const READING = ['board/reader.c', 'lib/node.c', 'lib/open.c', 'lib/live.c', 'judge/overview.c'];
+/** Without board/writer.c, because programs that use the writer's internals include it. */
+const WRITING = writerSources().filter(file => file !== 'board/writer.c');
 const HOOKS = 'test/hooks.h';
 /** Each program with its sources; `hooked`: with a call before every atomic access. */
 const PROGRAMS = {
-  torn: { sources: ['test/torn.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
-  steps: { sources: ['test/steps.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
+  torn: { sources: ['test/torn.c', 'board/writer.c', ...WRITING, ...READING], hooked: false },
+  steps: { sources: ['test/steps.c', 'board/writer.c', ...WRITING, ...READING], hooked: false },
   weave: { sources: ['test/weave.c', ...WRITING, ...READING], hooked: true },
-  litmus: { sources: ['proof/litmus.c', ...WRITING, ...READING], hooked: true },
-  classics: { sources: ['proof/classics.c'], hooked: false },
+  litmus: { sources: ['test/proof/litmus.c', ...WRITING, ...READING], hooked: true },
+  classics: { sources: ['test/proof/classics.c'], hooked: false },
 };
 export type Program = keyof typeof PROGRAMS;
 
@@ -167,7 +167,7 @@ export function loadsOf(scenario: string, loads: number): number {
   return scenario.startsWith('silent_read') ? Math.ceil(1.5 * loads) : loads;
 }
 
-/** The scenarios of c/proof/litmus.c, each with the number of loads after which its reader is cut off. */
+/** The scenarios of c/test/proof/litmus.c, each with the number of loads after which its reader is cut off. */
 export async function scenarios(litmus: Run, loads: number): Promise<[scenario: string, loads: number][]> {
   const { stdout } = await litmus('list');
   return stdout

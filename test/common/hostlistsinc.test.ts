@@ -1,4 +1,4 @@
-// Host lists in C (c/common): with the same tables as those in TypeScript, and compared with them for random names. 13
+// Host lists in C (c/base): with the same tables as those in TypeScript, and compared with them for random names. 13
 // tests the errors of the short verbs.
 
 import { readFileSync } from 'node:fs';

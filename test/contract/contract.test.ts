@@ -220,7 +220,7 @@ function agreed(): { line: string; print: string }[] {
 t.test('C and TypeScript agree on every offset, size, bit, value and hash', t => {
   const lines = agreed();
   const program = [
-    '#include "layout.gen.h"',
+    '#include "format/layout.gen.h"',
     '#include <inttypes.h>',
     '#include <stdio.h>',
     'int main(void) {',

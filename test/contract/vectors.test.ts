@@ -59,7 +59,7 @@ t.test('in C', t => {
   );
   writeFileSync(
     join(dir, 'vector.c'),
-    `#include <stdio.h>\n#include "layout.gen.h"\nint main(void) {\n  static struct bb_report report, *r = &report;\n  if (fread(r, 1, sizeof *r, stdin) != sizeof *r) return 1;\n${print.join('\n')}\n  return 0;\n}\n`,
+    `#include <stdio.h>\n#include "format/layout.gen.h"\nint main(void) {\n  static struct bb_report report, *r = &report;\n  if (fread(r, 1, sizeof *r, stdin) != sizeof *r) return 1;\n${print.join('\n')}\n  return 0;\n}\n`,
   );
   const program = join(dir, 'vector');
   execFileSync('cc', ['-std=c11', '-I', join(ROOT, 'c'), '-o', program, join(dir, 'vector.c')]);

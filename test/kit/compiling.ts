@@ -139,5 +139,5 @@ export const compiled = (t: Teardown, room: string, program: string, how: Make =
 
 /** With sanitizers it is made of the objects that are fuzzed, for there are hardly any others. */
 export const compileSender = (t: Teardown, how?: Make) =>
-  compiled(t, how === SANITIZED ? 'fuzz' : 'sender', 'beoboard-send', how);
+  compiled(t, how === SANITIZED ? 'test/fuzz' : 'sender', 'beoboard-send', how);
 export const compileMon = (t: Teardown, how?: Make) => compiled(t, 'mon', 'beoboard-mon', how);

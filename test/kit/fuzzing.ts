@@ -1,4 +1,4 @@
-// Shared by the short and the long form of fuzzing: the corpus and its mutations, the compiled targets of c/fuzz, the
+// Shared by the short and the long form of fuzzing: the corpus and its mutations, the compiled targets of c/test/fuzz, the
 // answers of TypeScript in the format of those targets, and the rules for texts that only TypeScript reads. No test.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
@@ -70,9 +70,9 @@ export function corpus(target: Target): Buffer[] {
     .map(name => readFileSync(join(corpusOf(target), name)));
 }
 
-/** Compiles targets of c/fuzz; returns their folder. */
+/** Compiles targets of c/test/fuzz; returns their folder. */
 export const compileTargets = (targets: readonly Target[], how: Make = SANITIZED): string =>
-  makeIn('fuzz', how, ...targets.map(target => `OUT/${target}`));
+  makeIn('test/fuzz', how, ...targets.map(target => `OUT/${target}`));
 
 type Random = (most: number) => number;
 
@@ -177,7 +177,7 @@ function interfaces(text: string): string | undefined {
   return told && `${taken} ${told.length}${told.join('')}`;
 }
 
-/** In the order of c/fuzz/kernel.c. */
+/** In the order of c/test/fuzz/kernel.c. */
 const KERNEL: ((text: string) => string | undefined)[] = [
   text => asReport(parseLoadavg(text)),
   text => {
@@ -231,7 +231,7 @@ export function kernelAnswer(input: Buffer): string {
 
 const { parse: parseToml } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
 
-/** The values in a TOML table, each with its path, in the format of c/fuzz/config.c; in any order. */
+/** The values in a TOML table, each with its path, in the format of c/test/fuzz/config.c; in any order. */
 function values(table: object, path: string): string[] {
   return Object.entries(table).flatMap(([key, value]) => {
     const here = path === '' ? hex(key) : `${path}.${hex(key)}`;
@@ -386,7 +386,7 @@ function nodesOf(snapshot: Snapshot): string {
   return `ready ${snapshot.count}${told.join('')}`;
 }
 
-/** TypeScript's answer about a board, in the format of c/fuzz/boards.c. */
+/** TypeScript's answer about a board, in the format of c/test/fuzz/boards.c. */
 export function boardAnswer(path: string): string {
   const reader = new BoardReader(path);
   try {

@@ -1,5 +1,5 @@
 // The rule of liveness a second time, with integers of any size and row by row like "Liveness" in proto/board-v2.md:
-// the oracle for the product's own code in c/liveness.h. Pure.
+// the oracle for the product's own code in c/judge/liveness.h. Pure.
 
 import type { State } from '../../src/shm/liveness.js';
 

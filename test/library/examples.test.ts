@@ -32,7 +32,7 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
   return { status, stdout: stdout ?? '', stderr: stderr ?? String(error) };
 }
 
-const MADE = makeIn('', {}, 'lib', 'examples', 'OUT/lib/test/threads');
+const MADE = makeIn('', {}, 'lib', 'examples', 'OUT/test/lib/threads');
 const example = (name: string, ...args: string[]) => run(join(MADE, name), args);
 
 /**

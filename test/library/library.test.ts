@@ -43,7 +43,7 @@ const S = 1_000_000_000n;
 const MS = 1_000_000n;
 const LIBRARY = ['about', 'ailing', 'evidence', 'live', 'node', 'noderates', 'open']
   .map(name => `lib/${name}.c`)
-  .concat('rates.c');
+  .concat('judge/rates.c');
 
 type Message = [] | [string];
 /** The part of tap that helpers need. */
@@ -91,7 +91,7 @@ must(t, 'gcc', [
   '-Werror',
   '-o',
   CALLS,
-  'lib/test/calls.c',
+  'test/lib/calls.c',
   `-L${OUT}`,
   '-lbeoboard',
   `-Wl,-rpath,${OUT}`,
@@ -351,7 +351,7 @@ t.test('what opening gives', async t => {
 t.test('whose boards it trusts', { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
   const path = boardPath(t);
   open(path).close();
-  const names = testProgram('lib/test/names.so');
+  const names = testProgram('test/lib/names.so');
   const rows: [owner: number, named: string | undefined, env: string | undefined, result: string][] = [
     [0, undefined, undefined, '0 handle'],
     [1234, undefined, undefined, '-1 null'],
@@ -529,7 +529,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
   });
   for (const { what, how, under, skip } of builds(['aarch64'], OF_MUSL))
     t.test(what, { skip }, async t => {
-      const program = testProgram('lib/test/calls', how);
+      const program = testProgram('test/lib/calls', how);
       const { path, writer } = sampler(t);
       const shown = must(t, 'env', [...under, program, 'show', path]);
       const native = JSON.parse(calls(t, 'show', path));
@@ -572,7 +572,7 @@ function picker(seed: number): (n: number) => number {
 }
 
 t.test('the rule of liveness is that of test/kit/judging.ts', async t => {
-  const program = testProgram('lib/test/judge', SANITIZED);
+  const program = testProgram('test/lib/judge', SANITIZED);
   const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
   const rows: [Evidence, LastReport | undefined, number][] = Array.from({ length: 20_000 }, () => {
@@ -1159,7 +1159,7 @@ t.test('read calls make no system call', async t => {
     };
     // No call is deeper than the three largest functions of a source together, plus the stack of the kernel's clock.
     const deepest = ['about', 'ailing', 'evidence', 'live', 'node', 'noderates'].map(name => {
-      const called = name === 'noderates' ? framesOf('rates.c') : [];
+      const called = name === 'noderates' ? framesOf('judge/rates.c') : [];
       const bytes = [...framesOf(`lib/${name}.c`), ...called].sort((a, b) => b - a);
       return bytes.slice(0, 3).reduce((sum, one) => sum + one, 0);
     });
@@ -1210,7 +1210,7 @@ t.test('it follows from board to board', async t => {
 });
 
 t.test('spoiled boards: no crash, no hang, no answer that was not promised', async t => {
-  const program = testProgram('lib/test/spoil', SANITIZED);
+  const program = testProgram('test/lib/spoil', SANITIZED);
   const { status, stdout, stderr } = run(program, [join(folder(t), 'board'), '4000', String(SEED)]);
   t.match(stdout, /^\d+ opened, \d+ refused, 0 faults\n$/, stderr);
   t.equal(status, 0);
@@ -1225,7 +1225,7 @@ const ROUNDS: Record<string, [rounds: number, signals: number]> = {
 
 for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aarch64'], OF_MUSL))
   t.test(`under fire: ${what}`, { skip }, async t => {
-    const program = testProgram('lib/test/threads', how);
+    const program = testProgram('test/lib/threads', how);
     const [command = '', ...argv] = [...under, program];
     const [rounds, signals] = ROUNDS[name] ?? [20_000, 1000];
     for (const [mode, n] of [
@@ -1240,10 +1240,10 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aa
   });
 
 t.test('the test can fail: with a lock that accepts every copy, torn reports are found', async t => {
-  const made = makeIn('', {}, 'OUT/lib/test/threads');
+  const made = makeIn('', {}, 'OUT/test/lib/threads');
   const broken = folder(t);
   must(t, 'cp', ['-r', C, broken]);
-  const lock = join(broken, 'c', 'seqlock.h');
+  const lock = join(broken, 'c', 'board', 'seqlock.h');
   const text = readFileSync(lock, 'utf8');
   const check = 'if (bb_load_acquire(tail) == sequence)';
   t.ok(text.includes(check));
@@ -1251,7 +1251,7 @@ t.test('the test can fail: with a lock that accepts every copy, torn reports are
   // The writer is as it was.
   const writer = writerSources().map(name => join(made, name.replace(/c$/, 'o')));
   const program = join(broken, 'threads');
-  const sources = ['lib/test/threads.c', ...LIBRARY, 'board.c'].map(path => join(broken, 'c', path));
+  const sources = ['test/lib/threads.c', ...LIBRARY, 'board/reader.c'].map(path => join(broken, 'c', path));
   const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing'];
   must(t, 'gcc', [...flags, '-o', program, ...sources, ...writer, '-lpthread', '-lm']);
   const { status, stderr } = run(program, [join(folder(t), 'board'), '100000', 'threads']);
@@ -1281,18 +1281,18 @@ t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
 
 t.test('the library that schedulers link includes no file of the writer', async t => {
   const allowed = new Set([
-    'ailments.h',
+    'judge/ailments.h',
     'beoboard.h',
-    'board.h',
-    'layout.gen.h',
-    'header.gen.h',
+    'board/reader.h',
+    'format/layout.gen.h',
+    'format/header.gen.h',
     'lib/internal.h',
-    'liveness.h',
-    'newest.h',
-    'rates.h',
-    'seqlock.h',
+    'judge/liveness.h',
+    'board/newest.h',
+    'judge/rates.h',
+    'board/seqlock.h',
   ]);
-  for (const path of [...LIBRARY, 'lib/internal.h', 'header.gen.h'])
+  for (const path of [...LIBRARY, 'lib/internal.h', 'format/header.gen.h'])
     for (const [, included = ''] of readFileSync(join(C, path), 'utf8').matchAll(/^#include "(.*)"/gm)) {
       t.ok(allowed.has(join(dirname(path), included)), `${path} includes ${included}`);
     }

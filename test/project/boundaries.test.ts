@@ -105,86 +105,58 @@ const MAINS =
 /** Files outside of src/ that may be loaded. */
 const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
 
-/** The parts of the C code, likewise; code that only tests and benchmarks use may include everything. */
+/** The rooms of the C code, likewise; code that only tests and benchmarks use may include everything. */
 const C_PARTS: [part: string, files: RegExp][] = [
-  ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
-  ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
+  ['tests', /^c\/test\//],
   ['api', /^c\/beoboard\.h$/],
-  // How a program is the only one.
-  ['lock', /^c\/lockfile\.h$/],
-  ['reader', /^c\/((board|rates)\.[ch]|(ailments|header\.gen|liveness|newest)\.h)$/],
-  ['harvest', /^c\/harvest\.[ch]$/],
-  ['library', /^c\/lib\//],
-  ['overview', /^c\/(overview|totals)\.[ch]$/],
-  // Reads numbers of reports by a list.
-  ['gathering', /^c\/gather\.[ch]$/],
-  // Prints values into prepared texts; knows nothing of boards.
-  ['forms', /^c\/(form\.[ch]|digits\.h)$/],
-  ['json', /^c\/fieldjson\.[ch]$/],
-  ['hashes', /^c\/(sha256|mac)\.[ch]$/],
-  ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
-  ['writer', /^c\/board_(writer|mirror)\.h$/],
-  ['inside the writer', /^c\/board_(file|internal|links|mirror|refused|repair|writer)\.[ch]$/],
-  ['kernel', /^c\/(interfaces|kerneldrops|bulk_send|notify)\.[ch]$/],
-  ['receive', /^c\/receive\.[ch]$/],
-  ['addon', /^c\/addon\.cc$/],
-  // Formats text for people; knows nothing about nodes.
-  ['words', /^c\/sender\/(quoting|text|words)\.[ch]$/],
+  ['base', /^c\/base\//],
+  ['format', /^c\/format\//],
+  ['rules', /^c\/rules\//],
+  // What readers need of the board: its memory order, and its parts as they may be read.
+  ['board', /^c\/board\/(column|newest|reader|seqlock)\.[ch]$/],
+  // What receivers call; the rest of the writer is its own business, and a mirror's.
+  ['writer', /^c\/board\/writer\.h$/],
+  ['board/writer', /^c\/board\/(file|linktable|mapped|rejected|repair|writer)\.[ch]$/],
+  ['judge', /^c\/judge\//],
+  ['receive', /^c\/receive\//],
+  ['relay', /^c\/relay\//],
+  ['addon', /^c\/addon\//],
+  ['lib', /^c\/lib\//],
+  ['collect', /^c\/collect\//],
   ['sender', /^c\/sender\//],
   ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
-  // Shared by the gate and the short verbs: host lists, options, texts about faults.
-  ['common', /^c\/common\//],
   ['gate', /^c\/gate\//],
   ['verbs', /^c\/verbs\//],
   ['examples', /^c\/examples\//],
 ];
 
-/** What a part of the C code may include besides itself and the headers of others. */
+/** What a room of the C code may include besides itself; each stands above those that it uses. */
 const C_MAY: Record<string, string[]> = {
-  contract: [],
   // The public header, for programmers of schedulers: it includes nothing else of this project.
   api: [],
-  lock: [],
-  reader: ['contract', 'api'],
+  // Texts, files, options, host lists, what every daemon does: knows no report and no board.
+  base: ['api'],
+  format: ['api'],
+  rules: ['base', 'format'],
+  board: ['base', 'format'],
+  judge: ['api', 'format', 'rules', 'board'],
+  writer: ['format', 'rules'],
+  'board/writer': ['base', 'format', 'rules', 'board', 'writer'],
+  receive: ['board', 'writer'],
+  relay: ['format', 'rules', 'board', 'writer', 'board/writer'],
+  addon: ['api', 'base', 'format', 'rules', 'board', 'writer', 'judge', 'receive', 'relay'],
   // Schedulers link this, so it contains nothing of the writer.
-  library: ['contract', 'api', 'reader'],
-  overview: ['contract', 'api', 'reader'],
-  harvest: ['contract', 'reader'],
-  gathering: ['contract', 'reader'],
-  forms: [],
-  json: ['contract', 'api', 'reader', 'forms'],
-  hashes: [],
-  rules: ['contract', 'hashes'],
-  writer: ['contract', 'rules'],
-  'inside the writer': ['contract', 'lock', 'reader', 'rules', 'writer'],
-  kernel: [],
-  receive: ['contract', 'reader', 'writer', 'kernel'],
-  addon: [
-    'lock',
-    'reader',
-    'overview',
-    'gathering',
-    'forms',
-    'json',
-    'harvest',
-    'hashes',
-    'rules',
-    'writer',
-    'kernel',
-    'receive',
-  ],
+  lib: ['api', 'board', 'judge'],
   // Programs on a node need neither the board nor OpenSSL.
-  words: [],
-  sender: ['contract', 'hashes', 'kernel', 'words'],
-  // Answers with the sender's collectors.
-  mon: ['contract', 'kernel', 'sender', 'words'],
-  gpu: ['contract', 'lock'],
+  collect: ['base', 'format'],
+  sender: ['base', 'format', 'collect'],
+  mon: ['base', 'format', 'collect'],
+  gpu: ['base', 'format'],
   // The start of jobs depends on it, so it uses only the public interface to the board.
-  common: ['api', 'words'],
-  gate: ['api', 'common'],
-  // reader, as for the addon: it has the sentence about a board that cannot be read. sender: for how a line is printed.
-  verbs: ['contract', 'api', 'reader', 'overview', 'words', 'common', 'sender'],
+  gate: ['api', 'base'],
+  // board, as for the addon: it has the sentence about a board that cannot be read.
+  verbs: ['api', 'base', 'board', 'judge'],
   examples: ['api'],
 };
 
@@ -288,6 +260,14 @@ t.test('every include under c/ keeps to the table', async t => {
     );
   const parts = C_PARTS.map(([part]) => part).filter(part => part !== 'tests');
   t.strictSame(parts.sort(), Object.keys(C_MAY).sort(), 'both tables have the same parts');
+  // Each room stands above what it uses: otherwise it could not be moved, or read, by itself.
+  const below = (part: string, seen: string[]): string[] =>
+    seen.includes(part) ? [[...seen, part].join(' > ')] : (C_MAY[part] ?? []).flatMap(to => below(to, [...seen, part]));
+  t.strictSame(
+    parts.flatMap(part => below(part, [])),
+    [],
+    'there is no circle',
+  );
 });
 
 t.test('a breach is found, and named with file and line', async t => {
@@ -385,38 +365,38 @@ t.test('a breach is found, and named with file and line', async t => {
     t.strictSame(breaches({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);
   const includes: [path: string, text: string, found: string | undefined][] = [
     [
-      'c/board.c',
-      '#include "board.h"\n#include <fcntl.h>\n# include "board_writer.h" /* why */\n',
-      'c/board.c:3: includes board_writer.h: reader may not include writer; it may include contract, api',
+      'c/board/reader.c',
+      '#include "reader.h"\n#include <fcntl.h>\n# include "writer.h" /* why */\n',
+      'c/board/reader.c:3: includes writer.h: board may not include writer; it may include base, format',
     ],
     [
       'c/lib/node.c',
-      '#include "internal.h"\n#include "../order.h"\n',
-      'c/lib/node.c:2: includes ../order.h: library may not include rules; it may include contract, api, reader',
+      '#include "internal.h"\n#include "../rules/order.h"\n',
+      'c/lib/node.c:2: includes ../rules/order.h: lib may not include rules; it may include api, board, judge',
     ],
     [
-      'c/receive.c',
-      '#include "board_internal.h"\n',
-      'c/receive.c:1: includes board_internal.h: receive may not include inside the writer; it may include contract, reader, writer, kernel',
+      'c/receive/receive.c',
+      '#include "../board/mapped.h"\n',
+      'c/receive/receive.c:1: includes ../board/mapped.h: receive may not include board/writer; it may include board, writer',
     ],
     [
-      'c/sender/slow/edac.c',
-      '#include "../../board.h"\n',
-      'c/sender/slow/edac.c:1: includes ../../board.h: sender may not include reader; it may include contract, hashes, kernel, words',
+      'c/mon/samples.c',
+      '#include "../sender/options.h"\n',
+      'c/mon/samples.c:1: includes ../sender/options.h: mon may not include sender; it may include base, format, collect',
     ],
-    ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../layout.gen.h"\n', undefined],
+    ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../format/layout.gen.h"\n', undefined],
     ['c/gate/verdict.c', '#include "../beoboard.h"\n', undefined],
     [
       'c/gate/verdict.c',
-      '#include "../board.h"\n',
-      'c/gate/verdict.c:1: includes ../board.h: gate may not include reader; it may include api, common',
+      '#include "../board/reader.h"\n',
+      'c/gate/verdict.c:1: includes ../board/reader.h: gate may not include board; it may include api, base',
     ],
-    ['c/fuzz/boards.c', '#include "../board_internal.h"\n', undefined],
+    ['c/test/fuzz/boards.c', '#include "../../board/mapped.h"\n', undefined],
     ['c/extra.c', '', "c/extra.c:1: belongs to no part; give it a row in this test's tables"],
     [
-      'c/board.c',
+      'c/board/reader.c',
       '#include "extra.h"\n',
-      'c/board.c:1: includes extra.h: reader may not include no part; it may include contract, api',
+      'c/board/reader.c:1: includes extra.h: board may not include no part; it may include base, format',
     ],
   ];
   for (const [path, text, found] of includes)

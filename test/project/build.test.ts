@@ -66,9 +66,9 @@ t.test('a second build', async t => {
     t.match(said, by, what);
   };
   const now = new Date();
-  utimesSync(join(dir, 'c', 'board.c'), now, now);
+  utimesSync(join(dir, 'c', 'board', 'reader.c'), now, now);
   runs('a source in C is newer', trap('cc'));
-  utimesSync(join(dir, 'c', 'board.c'), 0, 0);
+  utimesSync(join(dir, 'c', 'board', 'reader.c'), 0, 0);
   t.same(build(), { status: 0, said: '' }, 'as before');
   writeFileSync(join(dir, 'src', 'cli', 'more.ts'), '');
   runs('a source in TypeScript is new', trap('esbuild'));
@@ -82,7 +82,7 @@ t.test('a second build', async t => {
   }
 
   // A compiler that has written half of its result, and goes on for as long as one likes.
-  const [half, compiling] = [join(dir, 'build', 'board.o'), join(dir, 'compiling')];
+  const [half, compiling] = [join(dir, 'build', 'board', 'reader.o'), join(dir, 'compiling')];
   const slow = `#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho half >"$2"\necho $$ >'${compiling}'\nexec sleep 1000\n`;
   for (const name of ['cc', 'gcc']) writeFileSync(join(bin, name), slow);
   for (const [what, whom, signal] of [
@@ -91,7 +91,7 @@ t.test('a second build', async t => {
     ['a terminal that is closed', -1, 'SIGHUP'],
   ] as const) {
     const now = new Date();
-    utimesSync(join(dir, 'c', 'board.c'), now, now);
+    utimesSync(join(dir, 'c', 'board', 'reader.c'), now, now);
     const run = spawn(process.execPath, [join(dir, 'scripts', 'build.mjs')], {
       detached: true,
       stdio: 'ignore',

@@ -15,7 +15,22 @@ for (const [command, packages, folders] of [
   [
     'clang --target=aarch64-linux-gnu',
     'clang libc6-dev-arm64-cross',
-    ['.', 'common', 'gate', 'gpu', 'lib', 'mon', 'verbs'],
+    [
+      'addon',
+      'base',
+      'board',
+      'collect',
+      'format',
+      'gate',
+      'gpu',
+      'judge',
+      'lib',
+      'mon',
+      'receive',
+      'relay',
+      'rules',
+      'verbs',
+    ],
   ],
   ['musl-gcc', 'musl-tools', ['gate']],
 ] as const) {

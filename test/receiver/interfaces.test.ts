@@ -1,4 +1,4 @@
-// What the kernel reports about interfaces, addresses and drops (c/interfaces.h, c/kerneldrops.h), by a small C program
+// What the kernel reports about interfaces, addresses and drops (c/receive/interfaces.h, c/receive/kerneldrops.h), by a small C program
 // under the sanitizers. It watches interfaces that come and go in its own network namespace, in which this file runs
 // itself again; and it reads counters from folders made for it, and the kernel's own.
 //

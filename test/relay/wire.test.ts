@@ -190,7 +190,7 @@ function batchOf(): Uint8Array {
 
 /** The hash of the datagram's layout, as in our boards. */
 function decodeHash(): bigint {
-  const header = readFileSync(new URL('../../../c/layout.gen.h', import.meta.url), 'utf8');
+  const header = readFileSync(new URL('../../../c/format/layout.gen.h', import.meta.url), 'utf8');
   return BigInt(/BB_HASH_STAT_V1 UINT64_C\((0x[0-9a-f]+)\)/.exec(header)?.[1] ?? 0);
 }
 

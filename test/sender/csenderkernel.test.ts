@@ -342,7 +342,7 @@ t.test('what a sender never does is refused, and the report is sent', { buffered
   const own = folder(t);
   const [library, file] = [join(own, 'forbidden.so'), join(own, 'made')];
   const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror -shared -fPIC'.split(' ');
-  execFileSync('gcc', [...flags, '-o', library, join(ROOT, 'c', 'sender', 'test', 'forbidden.c')]);
+  execFileSync('gcc', [...flags, '-o', library, join(ROOT, 'c', 'test', 'sender', 'forbidden.c')]);
   const dynamic = compileSender(t, DYNAMIC);
   const env = { LD_PRELOAD: library, FORBIDDEN_FILE: file };
   const { child, exit, lines } = begin(t, ['--to', hearer.address, '--seccomp'], [], { env, sender: dynamic });

@@ -1,4 +1,4 @@
-// The GPU helper with a stand-in for NVML (c/gpu/test/standin_nvml.c): the exact file, whatever the library answers,
+// The GPU helper with a stand-in for NVML (c/test/gpu/standin_nvml.c): the exact file, whatever the library answers,
 // lacks or never answers; and both senders that read it. No GPU takes part.
 //
 // @seconds 20

@@ -3,7 +3,7 @@
  * driver that refuses may cost its firmware's time. */
 #include "source.h"
 
-#include "../world.h"
+#include "../../collect/world.h"
 
 /* Ports that are not asked for a minute; more of them are asked in every round. */
 #define MOST_RESTING 64u
@@ -33,7 +33,7 @@ static uint32_t parse_rate(struct span text) {
   return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
 }
 
-static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
 static uint64_t port_at(const struct reading *now) {
   return fingerprint(FINGERPRINT, (struct span){now->path, now->path_len});

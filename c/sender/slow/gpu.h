@@ -1,6 +1,6 @@
 /* The GPUs in the report: their number, up to eight entries, their errors. Reads nothing; gpufile and gpuamd do. */
-#ifndef BB_SENDER_GPU_H
-#define BB_SENDER_GPU_H
+#ifndef BB_GPU_H
+#define BB_GPU_H
 #include "source.h"
 
 #define GPU_SLOTS 8u

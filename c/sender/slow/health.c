@@ -3,7 +3,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "../world.h"
+#include "../../collect/world.h"
 #include "notices.h"
 #include "source.h"
 

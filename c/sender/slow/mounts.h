@@ -1,7 +1,7 @@
 /* /proc/self/mountinfo: which file systems are mounted where, and which of them are local. Refuses a text with any
  * invalid line; asks no file system anything, because that can hang. */
-#ifndef BB_SENDER_MOUNTS_H
-#define BB_SENDER_MOUNTS_H
+#ifndef BB_MOUNTS_H
+#define BB_MOUNTS_H
 #include "source.h"
 
 /* One line. The kernel writes blanks, tabs, line ends, backslashes and # in octal, and they are still so here. */

@@ -1,7 +1,7 @@
 /* Notices of changes in the folder of others' files (inotify): where nothing changes without one, nothing has to be read in
  * each round. */
-#ifndef BB_SENDER_NOTICES_H
-#define BB_SENDER_NOTICES_H
+#ifndef BB_NOTICES_H
+#define BB_NOTICES_H
 #include <stdbool.h>
 
 /* The descriptor that is readable when something has changed; -1: this machine gives none. */

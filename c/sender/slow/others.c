@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../privileges.h"
-#include "../world.h"
+#include "../../base/privileges.h"
+#include "../../collect/world.h"
 #include "source.h"
 
 #define MOST_OF_OTHERS (64u << 10)
@@ -37,7 +37,7 @@ static double age_of(const char *name, const struct stat *stats) {
     return 0;
   }
   const double written = (double)stats->st_mtim.tv_sec + (double)stats->st_mtim.tv_nsec / 1e9;
-  return (double)clock_ns(CLOCK_REALTIME) / 1e9 - written;
+  return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - written;
 }
 
 static enum others take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {

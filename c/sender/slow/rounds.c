@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "../world.h"
+#include "../../collect/world.h"
 #include "notices.h"
 
 /* A round ends once per interval, and at most once a second. */
@@ -106,7 +106,7 @@ static _Atomic uint32_t round_ms;
 static int notices = -1;
 static bool awaits_notice; /* of the thread that sends */
 
-static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
 /* Complaints that were logged: a source uses the same words for the same trouble. What people do to the health file is
  * logged whenever it changes. */
@@ -231,7 +231,7 @@ static void close_round(void) {
   }
   side.published = side.image;
   if ((side.published.valid & BB_VALID_HEALTH) != 0) side.published.health_age_s = health_age(now);
-  side.published.slow_boot_ns = clock_ns(CLOCK_BOOTTIME);
+  side.published.slow_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   if (stale) side.published.flags |= (uint32_t)BB_FLAGS_SLOW_STALE;
   side.published_details = side.details;
   if (side.new_speeds) {

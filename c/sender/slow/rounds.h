@@ -10,8 +10,8 @@
  * One thread is enough as long as everybody answers, and so costs as little as one. Where a source keeps it longer than a
  * moment, the others go on in another thread at once, still in the same round: each source may in the end have a thread of its
  * own. Their memory is reserved at the start, and takes none before it is used. */
-#ifndef BB_SENDER_ROUNDS_H
-#define BB_SENDER_ROUNDS_H
+#ifndef BB_ROUNDS_H
+#define BB_ROUNDS_H
 #include "source.h"
 
 /* Sets up the slow side over a tree; asks nothing yet. `alarms`: SIGALRM comes when a source takes long. False: no memory. */

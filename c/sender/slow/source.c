@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "../folder.h"
+#include "../../base/folder.h"
 
 void reading_begin(struct reading *now, const struct slow_world *world) {
   now->world = world;

@@ -1,11 +1,11 @@
 /* The definition of a slow source, and how one reading of it is put together. Knows no source, and does not
  * schedule: what could not be read is left out, and the first complaint is kept for the log. */
-#ifndef BB_SENDER_SOURCE_H
-#define BB_SENDER_SOURCE_H
-#include "../collect.h"
-#include "../kernelfile.h"
-#include "../pretend.h"
-#include "../say.h"
+#ifndef BB_SOURCE_H
+#define BB_SOURCE_H
+#include "../../base/kernelfile.h"
+#include "../../base/say.h"
+#include "../../collect/collect.h"
+#include "../../collect/pretend.h"
 
 /* The roots of the slow side. */
 struct slow_world {

@@ -1,0 +1,65 @@
+/* Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is not a regular file and
+ * what is 4 MiB or larger, and never waits: after any error the reading is absent, and the next one tries again. */
+#ifndef BB_KERNELFILE_H
+#define BB_KERNELFILE_H
+#include "text.h"
+
+/* No kernel file that we read is nearly as large; a larger one is a mistake or an attack. */
+#define MOST_BYTES (4u << 20)
+/* No file that is read rarely is nearly as large: a file below /sys has at most a page. */
+#define SMALL_BYTES (64u << 10)
+/* Room for 2^19 numbers of four bytes, and a copy of 64 bytes for each of 2^18 names. */
+#define INDEX_BYTES (18u << 20)
+/* Other paths are made from the paths of trees and files that a user names: these must all fit. */
+#define MOST_PATH 512u
+
+enum {
+  /* The kernel makes it line by line, and returns about a page at a time: a short read is not its end. */
+  FILE_IN_LINES = 1,
+  /* Not every kernel has it: if it is missing, there is no log line. */
+  FILE_OPTIONAL = 2,
+};
+
+/* What went wrong: an error number, or one of these. */
+enum { NOT_REGULAR = -1, TOO_LARGE = -2 };
+
+struct kernel_file {
+  const char *const *root; /* the tree, which may change */
+  const char *leaf;
+  int fd; /* -1: not open */
+  int flags;
+  bool told, told_in_part;
+  uint8_t absent; /* for so many readings it is not looked for, because it was missing */
+  uint32_t ask;   /* bytes to ask for, so that one call returns all of it */
+  /* Whether everything needed is in what was read so far; NULL: all of it is needed. */
+  bool (*enough)(struct span text);
+};
+
+#define KERNEL_FILE(tree, path, how) ((struct kernel_file){.root = &(tree), .leaf = (path), .fd = -1, .flags = (how)})
+
+/* The whole text, in a buffer that the next reading overwrites. */
+bool file_read(struct kernel_file *file, struct span *text);
+/* The buffer after that text: INDEX_BYTES of it. */
+char *file_place(void);
+/* Reports whether the text is valid: if it is not, or only in part, logs one line, once. */
+bool file_parsed(struct kernel_file *file, enum parsed parsed);
+void file_close(struct kernel_file *file);
+
+/* A file that is read rarely: it is opened and closed at once. `most`: only so much of its beginning. 0, or the
+ * error. */
+int read_once(const char *path, int flags, size_t most, char *into, size_t room, struct span *text);
+
+/* Opens without ever waiting; returns the descriptor, or -1 with the error in `error`. */
+int open_regular(const char *path, int *error);
+/* Reads from offset 0 to the end, which must come before `room`, or until there is enough. */
+int read_whole(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length);
+int read_enough(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length, bool (*enough)(struct span));
+
+/* Whether the error means that the kernel does not have the file (never made, or switched off), or that nobody can
+ * look for it. */
+bool means_absent(const char *path, int error);
+struct words;
+/* "cannot read PATH: WHY" */
+void add_unreadable(struct words *words, const char *path, int error, size_t most);
+
+#endif

@@ -1,0 +1,41 @@
+/* Reads the part of TOML that is used in options and pretend files: keys, also dotted ones, tables in brackets,
+ * strings, whole numbers, true, false and arrays of strings and numbers. Refuses everything else, with its line. */
+#ifndef BB_TOML_H
+#define BB_TOML_H
+#include "say.h"
+
+#define TOML_ITEMS 64u
+#define TOML_DEPTH 4u
+/* The limits of the file, and of its strings. */
+#define TOML_BYTES (64u << 10)
+
+enum toml_kind { TOML_TEXT, TOML_NUMBER, TOML_TRUTH, TOML_ARRAY, TOML_TABLE /* begins here */ };
+
+/* Strings end with a NUL; numbers are given as text too, as a user would write them. */
+struct toml_value {
+  enum toml_kind kind;
+  unsigned line; /* the line of its key */
+  int64_t number;
+  bool truth;
+  unsigned count;                /* of texts */
+  const char *texts[TOML_ITEMS]; /* one, except for arrays and tables */
+};
+
+/* Takes one value; false with the reason in `why`, which is reported after file and line. */
+typedef bool toml_take(void *context, const char *const *path, unsigned depth, const struct toml_value *value,
+                       struct words *why);
+
+/* Memory for one file at a time; its texts live as long as it does. */
+struct toml {
+  _Alignas(4096) char text[TOML_BYTES];
+  char store[2 * TOML_BYTES];
+  size_t used; /* of the store */
+};
+
+/* Reads a file; false with one line in `fault`. */
+bool toml_read(struct toml *toml, const char *file, toml_take *take, void *context, struct words *fault);
+
+/* "cannot read FILE: WHY; name a file that this user can read" */
+void add_cannot_read(struct words *words, const char *file, int error);
+
+#endif

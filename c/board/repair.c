@@ -1,0 +1,139 @@
+/* Repairs a board that a writer has left at any point because it was killed, or copies a board whose writer may
+ * still be running. */
+#include "../format/validate.h"
+#include "column.h"
+#include "mapped.h"
+#include "reader.h"
+#include "seqlock.h"
+
+/* Makes order state and column agree with the newest whole report. A half-written slot stays half-written until its
+ * next report comes: readers take the other slot, and rely on it that no slot ever goes back, not even to 0. */
+void bb_repair(struct bb_mapped *b, uint32_t record) {
+  struct bb_record *r = record_at(b, record);
+  const int newest = newest_slot(b, record);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct bb_slot *slot = slot_at(b, record, i);
+    if ((slot->head & 1) != 0 || slot->head <= (newest < 0 ? 0 : slot_at(b, record, (uint32_t)newest)->head)) continue;
+    /* Neither whole nor being written, and still readers would prefer it: no kill leaves that, so the file is
+     * corrupt. */
+    bb_write_begin(&slot->head, &slot->tail, (slot->head | 1) + 1);
+    for (uint64_t *word = &slot->stamp_ns; word < &slot->tail; word++) bb_store(word, 0);
+    bb_store(&slot->tail, 0);
+    bb_store(&slot->head, 0);
+  }
+  if ((r->order_head & 1) != 0 || r->order_head != r->order_tail) {
+    /* Torn: nothing in it can be trusted. */
+    const uint64_t sequence = (r->order_head | 1) + 1;
+    bb_write_begin(&r->order_head, &r->order_tail, sequence);
+    for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);
+    bb_write_end(&r->order_head, sequence);
+  }
+  struct bb_memory *m = memory_at(b, record);
+  if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) {
+    const uint64_t sequence = (m->clone_head | 1) + 1;
+    bb_write_begin(&m->clone_head, &m->clone_tail, sequence);
+    for (uint64_t *word = &m->clone_since_ns; word < &m->clone_tail; word++) bb_store(word, 0);
+    bb_write_end(&m->clone_head, sequence);
+  }
+  if (newest < 0) {
+    bb_store(column_word(b, record), 0);
+    return;
+  }
+  const struct bb_slot *slot = slot_at(b, record, (uint32_t)newest);
+  const struct bb_report *report = &slot->report;
+  const bool agrees = r->known[0].boot_id == report->boot_id && r->start_boot_ns == report->start_boot_ns &&
+                      r->history_seq == report->seq;
+  if (!agrees) {
+    /* Of which numbers they are is unknown. Before the order agrees: after that, nobody would look at them again. */
+    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);
+    const uint64_t sequence = r->order_head + 2;
+    bb_write_begin(&r->order_head, &r->order_tail, sequence);
+    struct bb_known_boot known[BB_KNOWN_BOOTS];
+    memcpy(known, r->known, sizeof known);
+    bb_order_know(known, report->boot_id, report->t_boot_ns);
+    bb_copy_in(r->known, known, sizeof known);
+    bb_store(&r->start_boot_ns, report->start_boot_ns);
+    bb_store(&r->history_seq, report->seq);
+    bb_store(&r->history, ~UINT64_C(0)); /* The history of arrivals is unknown: better to count a duplicate too many than to undo a loss. */
+    bb_store(&r->history_lost, 0);
+    bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* The proof is unknown as well: the first proof decides anew. */
+    bb_write_end(&r->order_head, sequence);
+  }
+  const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
+  /* Release: whoever sees the word sees the report, which the last writer may have stored. */
+  bb_store_release(column_word(b, record), BB_COLUMN(slot->stamp_ns / NS_PER_MS, slot->link, report->interval_ms, goodbye));
+}
+
+/* Every link listens anew with its receiver; see bb_writer_listening_since(). */
+void bb_repair_links(struct bb_mapped *b) {
+  struct bb_board_header *h = b->header;
+  if (h->links_used >= BB_LINK_OTHERS) bb_store(&h->links_used, 0);
+  for (uint32_t i = 1; i <= h->links_used; i++)
+    if (memchr(link_at(b, i)->name, 0, sizeof link_at(b, i)->name) == NULL) bb_store(&h->links_used, i - 1);
+  if (h->event_last >= MOST_SEQUENCE / 2) bb_store(&h->event_last, 0);
+}
+
+bool bb_repair_index(struct bb_mapped *b) {
+  struct bb_board_header *h = b->header;
+  uint64_t used = 0;
+  if (h->count > h->capacity) return false;
+  for (uint64_t i = 0; i < h->index_slots; i++) {
+    const uint64_t entry = *index_entry(b, i);
+    if (entry == 0) continue;
+    const uint64_t record = (entry & UINT32_MAX) - 1;
+    if (record >= h->capacity || !bb_is_name(record_at(b, (uint32_t)record)->name)) return false;
+    /* Release, as in bb_new_record(). */
+    if (record == h->count) bb_store_release(&h->count, h->count + 1);
+    used++;
+  }
+  /* At most half of the entries are used, so that a search ends. */
+  if (used != h->count) return false;
+  for (uint32_t i = 0; i < h->count; i++)
+    if (!bb_is_name(record_at(b, i)->name) || bb_record_of(b, record_at(b, i)->name, bb_hash_of(b, record_at(b, i)->name)) != i) return false;
+  return true;
+}
+
+/* How often to try to copy a block whose writer may be running: it writes one in a tenth of a microsecond. */
+#define TRIES 100
+
+/* Copies a block that begins with its head and has its tail at `tail_offset`, whole or not at all. */
+static void copy_block(void *to, const void *from, size_t bytes, size_t tail_offset) {
+  bool empty;
+  if (bb_read_block(to, from, bytes, tail_offset, TRIES, &empty) == 0) memset(to, 0, bytes);
+}
+
+/* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in the place of
+ * the oldest number, an older one would stand in that of the newest, which is the most likely to come again. */
+static void copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
+  if (from->header->memory_bytes < sizeof(struct bb_memory)) return;
+  struct bb_memory *m = memory_at(to, new);
+  const struct bb_memory *source = memory_at(from, old);
+  const size_t digests = offsetof(struct bb_memory, digests);
+  copy_block(m, source, digests, offsetof(struct bb_memory, clone_tail));
+  bb_copy_out(m->digests, source->digests, sizeof m->digests);
+}
+
+void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
+  struct bb_record *r = record_at(to, new);
+  const struct bb_record *source = record_at(from, old);
+  const size_t order = offsetof(struct bb_record, order_head), end = offsetof(struct bb_record, order_tail) + sizeof r->order_tail;
+  bb_copy_out((uint8_t *)r + sizeof r->name, (const uint8_t *)source + sizeof r->name, BB_RECORD_BYTES - sizeof r->name);
+  copy_block((uint8_t *)r + order, (const uint8_t *)source + order, end - order, offsetof(struct bb_record, order_tail) - order);
+  for (uint32_t i = 0; i < from->header->slots; i++)
+    copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
+  copy_memory(to, new, from, old);
+  *column_word(to, new) = bb_load(column_word(from, old));
+}
+
+void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
+  const struct bb_board_header *h = to->header;
+  /* One more than are counted: its insertion may be in progress. */
+  const uint32_t records = h->count < h->capacity ? (uint32_t)h->count + 1 : h->capacity;
+  /* The parts before the records lie alike. */
+  bb_copy_out(to->map + sizeof *h, from->map + sizeof *h, h->records_offset - sizeof *h);
+  memset(to->map + h->events_offset, 0, (size_t)h->events * h->events_stride);
+  for (uint32_t i = 0; i < records; i++) {
+    bb_copy_out(record_at(to, i)->name, record_at(from, i)->name, sizeof record_at(to, i)->name);
+    bb_copy_record(to, i, from, i);
+  }
+}

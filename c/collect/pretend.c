@@ -1,0 +1,233 @@
+#include "pretend.h"
+
+#include <unistd.h>
+
+#include "../base/toml.h"
+#include "parse.h"
+
+struct pretence pretence LARGE;
+
+static struct toml toml LARGE;
+/* Keys of the file that occurred: none may occur twice. */
+static uint64_t given;
+
+#define MOST_NS ((uint64_t)INT64_MAX)
+
+static const struct {
+  const char *name;
+  uint64_t most;
+  void *into;
+  bool wide; /* 64 bits */
+  bool must;
+} numbers[] = {
+  {"t_real_ns", MOST_NS, &pretence.t_real_ns, true, true},
+  {"t_boot_ns", MOST_NS, &pretence.t_boot_ns, true, true},
+  {"start_boot_ns", MOST_NS, &pretence.start_boot_ns, true, true},
+  {"before_boot_ns", MOST_NS, &pretence.before_boot_ns, true, false},
+  {"slow_boot_ns", MOST_NS, &pretence.slow_boot_ns, true, false},
+  {"seq", UINT32_MAX, &pretence.seq, false, false},
+  {"late_us", UINT32_MAX, &pretence.late_us, false, false},
+  {"collect_us", UINT32_MAX, &pretence.collect_us, false, false},
+  {"agent_cpu_ms", UINT32_MAX, &pretence.agent_cpu_ms, false, false},
+  {"missed_ticks", UINT32_MAX, &pretence.missed_ticks, false, false},
+  {"page_kib", UINT32_MAX, &pretence.page_kib, false, false},
+};
+enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 3, SLOW = 4 };
+
+static const char *const texts[] = {"version", "machine", "run", "etc"};
+static const char *const clock_keys[] = {"offset_us", "maxerror_us", "unsynchronised"};
+static const char *const fs_keys[] = {"frsize", "blocks", "bavail", "files", "ffree"};
+
+static bool refuse(struct words *why, const char *const *path, unsigned depth, const char *what) {
+  for (unsigned i = 0; i < depth; i++) {
+    if (i > 0) add_text(why, ".");
+    add_one_line(why, span_of(path[i]));
+  }
+  add_text(why, ": ");
+  add_text(why, what);
+  add_text(why, "; see docs/pretend.md");
+  return false;
+}
+
+/* Whether a key occurs for the first time; they are numbered over all tables. */
+static bool first_time(unsigned key) {
+  const uint64_t bit = UINT64_C(1) << key;
+  if ((given & bit) != 0) return false;
+  given |= bit;
+  return true;
+}
+
+static int find(const char *const *names, unsigned count, const char *name) {
+  for (unsigned i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return (int)i;
+  return -1;
+}
+
+/* `1.2.3`, one to three digits each. */
+static bool read_version(const char *text, uint32_t *version) {
+  struct span left = span_of(text), digits;
+  uint64_t part[3];
+  for (unsigned i = 0; i < 3; i++) {
+    if (i > 0 && !eat(&left, SPAN("."))) return false;
+    if (!eat_digits(&left, 1, 3, &digits) || !text_u64(digits, &part[i])) return false;
+  }
+  *version = (uint32_t)(part[0] << 16 | part[1] << 8 | part[2]);
+  return left.len == 0;
+}
+
+/* Paths are relative to the folder of the file. */
+static char folder[1024];
+
+static void set_folder(const char *file) {
+  struct words words = WORDS(folder);
+  if (file[0] != '/' && getcwd(folder, sizeof folder - 1) != NULL) {
+    words.len = strlen(folder);
+    add_text(&words, "/");
+  }
+  const char *slash = strrchr(file, '/');
+  if (slash != NULL) add_span(&words, (struct span){file, (size_t)(slash - file)});
+  while (words.len > 1 && folder[words.len - 1] == '/') words.len--;
+  text_of(&words);
+}
+
+static void set_path(char path[1024], const char *text) {
+  struct words words = {path, 1024, 0};
+  if (text[0] != '/') {
+    add_text(&words, folder);
+    add_text(&words, "/");
+  }
+  add_text(&words, text);
+  text_of(&words);
+}
+
+static bool take_top(const char *const *path, const struct toml_value *value, struct words *why) {
+  for (unsigned i = 0; i < NUMBERS; i++) {
+    if (strcmp(numbers[i].name, path[0]) != 0) continue;
+    if (value->kind != TOML_NUMBER) return refuse(why, path, 1, "not a whole number");
+    if (value->number < 0 || (uint64_t)value->number > numbers[i].most) return refuse(why, path, 1, "out of bounds");
+    if (!first_time(i)) return refuse(why, path, 1, "given twice");
+    if (numbers[i].wide) memcpy(numbers[i].into, &value->number, sizeof value->number);
+    else memcpy(numbers[i].into, &(uint32_t){(uint32_t)value->number}, sizeof(uint32_t));
+    return true;
+  }
+  const int text = find(texts, sizeof texts / sizeof texts[0], path[0]);
+  if (text < 0) return refuse(why, path, 1, "unknown key");
+  if (value->kind != TOML_TEXT) return refuse(why, path, 1, "not a text in quotes");
+  if (!first_time(NUMBERS + (unsigned)text)) return refuse(why, path, 1, "given twice");
+  if (text == 0 && !read_version(value->texts[0], &pretence.version)) return refuse(why, path, 1, "not like 1.2.3");
+  if (text == 1) pretence.arch = arch_of(span_of(value->texts[0]));
+  if (text >= 2 && value->texts[0][0] == 0) return refuse(why, path, 1, "names no folder");
+  if (text == 2) set_path(pretence.run, value->texts[0]);
+  if (text == 3) set_path(pretence.etc, value->texts[0]);
+  return true;
+}
+
+static bool take_clock(const char *const *path, const struct toml_value *value, struct words *why) {
+  const int key = find(clock_keys, 3, path[1]);
+  if (key < 0) return refuse(why, path, 2, "unknown key");
+  if (value->kind != (key == 2 ? TOML_TRUTH : TOML_NUMBER)) return refuse(why, path, 2, "not a value for it");
+  if (!first_time(NUMBERS + 4 + (unsigned)key)) return refuse(why, path, 2, "given twice");
+  pretence.has_adjtimex = true;
+  if (key == 0) pretence.offset_us = value->number;
+  if (key == 1) pretence.maxerror_us = value->number;
+  if (key == 2) pretence.unsynchronised = value->truth;
+  return true;
+}
+
+/* The entry for the file system of this path; NULL: there are too many. */
+static struct pretended_fs *file_system_at(const char *path) {
+  unsigned at = 0;
+  while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, path) != 0) at++;
+  if (at == PRETEND_MOST) return NULL;
+  if (at == pretence.file_systems) pretence.file_system[pretence.file_systems++].path = path;
+  return &pretence.file_system[at];
+}
+
+static bool take_file_system(const char *const *path, const struct toml_value *value, struct words *why) {
+  const int key = find(fs_keys, 5, path[2]);
+  if (key < 0) return refuse(why, path, 3, "unknown key");
+  if (value->kind != TOML_NUMBER || value->number < 0) return refuse(why, path, 3, "not a whole number of 0 or more");
+  struct pretended_fs *fs = file_system_at(path[1]);
+  if (fs == NULL) return refuse(why, path, 2, "so many are not taken here");
+  if ((fs->given & 1u << key) != 0) return refuse(why, path, 3, "given twice");
+  fs->given |= 1u << key;
+  fs->value[key] = (uint64_t)value->number;
+  return true;
+}
+
+/* Its contents come later; one that must have contents must not be empty. */
+static bool take_table(const char *const *path, unsigned depth, struct words *why) {
+  static const char *const tables[] = {"adjtimex", "statvfs", "age_s", "links"};
+  const int table = find(tables, 4, path[0]);
+  if (table < 0 || depth > (table == 1 ? 2 : 1)) return refuse(why, path, depth, "unknown key");
+  pretence.has_adjtimex |= table == 0;
+  return depth < 2 || file_system_at(path[1]) != NULL || refuse(why, path, depth, "so many are not taken here");
+}
+
+static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
+  (void)context;
+  if (value->kind == TOML_TABLE) return take_table(path, depth, why);
+  if (depth == 1) return take_top(path, value, why);
+  if (depth == 2 && strcmp(path[0], "adjtimex") == 0) return take_clock(path, value, why);
+  if (depth == 3 && strcmp(path[0], "statvfs") == 0) return take_file_system(path, value, why);
+  if (depth == 2 && strcmp(path[0], "age_s") == 0) {
+    if (value->kind != TOML_NUMBER || value->number < INT32_MIN || value->number > INT32_MAX)
+      return refuse(why, path, 2, "not a whole number of 32 bits");
+    for (unsigned i = 0; i < pretence.ages; i++)
+      if (strcmp(pretence.age[i].name, path[1]) == 0) return refuse(why, path, 2, "given twice");
+    if (pretence.ages == PRETEND_MOST) return refuse(why, path, 2, "so many are not taken here");
+    pretence.age[pretence.ages].name = path[1];
+    pretence.age[pretence.ages++].seconds = value->number;
+    return true;
+  }
+  if (depth == 2 && strcmp(path[0], "links") == 0) {
+    if (value->kind != TOML_TEXT) return refuse(why, path, 2, "not a text in quotes");
+    for (unsigned i = 0; i < pretence.links; i++)
+      if (strcmp(pretence.link[i].path, path[1]) == 0) return refuse(why, path, 2, "given twice");
+    if (pretence.links == PRETEND_MOST) return refuse(why, path, 2, "so many are not taken here");
+    pretence.link[pretence.links].path = path[1];
+    pretence.link[pretence.links++].to = value->texts[0];
+    return true;
+  }
+  return refuse(why, path, depth, "unknown key");
+}
+
+static bool missing(struct words *fault, const char *file, const char *table, const char *key) {
+  add_one_line(fault, span_of(file));
+  add_text(fault, ": ");
+  if (table[0] != 0) {
+    add_one_line(fault, span_of(table));
+    add_text(fault, ".");
+  }
+  add_text(fault, key);
+  add_text(fault, ": must be given; see docs/pretend.md");
+  return false;
+}
+
+bool pretence_read(const char *file, struct words *fault) {
+  /* An empty folder. */
+  pretence = (struct pretence){.on = true, .arch = BB_ARCH_X86_64, .page_kib = 4, .run = "/dev/null", .etc = "/dev/null"};
+  given = 0;
+  set_folder(file);
+  if (!toml_read(&toml, file, take, NULL, fault)) return false;
+  for (unsigned i = 0; i < NUMBERS; i++)
+    if (numbers[i].must && (given & UINT64_C(1) << i) == 0) return missing(fault, file, "", numbers[i].name);
+  for (unsigned i = 0; i < 2 && pretence.has_adjtimex; i++)
+    if ((given & UINT64_C(1) << (NUMBERS + 4 + i)) == 0) return missing(fault, file, "adjtimex", clock_keys[i]);
+  for (unsigned i = 0; i < pretence.file_systems; i++)
+    for (unsigned k = 0; k < 5; k++)
+      if ((pretence.file_system[i].given & 1u << k) == 0) return missing(fault, file, pretence.file_system[i].path, fs_keys[k]);
+  pretence.has_before = (given & UINT64_C(1) << BEFORE) != 0;
+  if ((given & UINT64_C(1) << SLOW) == 0) pretence.slow_boot_ns = pretence.t_boot_ns;
+  return true;
+}
+
+bool pretended_file_system(const char *path, struct file_system *fs) {
+  for (unsigned i = 0; i < pretence.file_systems; i++) {
+    if (strcmp(pretence.file_system[i].path, path) != 0) continue;
+    const uint64_t *value = pretence.file_system[i].value;
+    *fs = (struct file_system){(bb_wide)value[1] * value[0], (bb_wide)value[2] * value[0], value[3], value[4]};
+    return true;
+  }
+  return false;
+}

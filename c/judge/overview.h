@@ -1,0 +1,42 @@
+/* The result of one look at all nodes, from a private copy of the board: for programs that look once and end before
+ * their JavaScript is compiled. Pure. */
+#ifndef BB_OVERVIEW_H
+#define BB_OVERVIEW_H
+#include "../board/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of every node, by the number of its record in the copy. */
+struct bb_overview {
+  double *ages;      /* the age of the newest report, ms; -1: there is none */
+  double *skews;     /* its wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there is none */
+  uint32_t *ails;    /* its ailments, bits by enum beoboard_ailment; 0 unless it is live or uncertain */
+  uint32_t *kernels; /* a number for its kernel release: the same for the same release, and different for nearly all others; 0: not live, unknown */
+  uint8_t *states;   /* an enum beoboard_state */
+  uint8_t *known;    /* the same at the receiver's last heartbeat: what was known before it stalled, or its board was retired */
+};
+
+/* All of it in one piece of memory, in the order above: its size for so many nodes, and the places of the parts.
+ * Aligned to 8. */
+size_t bb_overview_bytes(uint64_t nodes);
+struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes);
+
+/* Whether a copy of so many bytes can be one that bb_board_snapshot() made of so many nodes. */
+bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes);
+
+/* The newest slot of a record in such a copy, and the one before it; NULL: there is none. */
+const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot **before);
+
+/* From a copy that bb_board_snapshot() made; sets `look->stalled`. False, and nothing is written, if `bytes` is too
+ * small for so many nodes, or if it is not a copy of a board. */
+bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out);
+
+/* Only the states, from a copy that bb_board_roll() made; likewise. */
+bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

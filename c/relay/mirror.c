@@ -1,0 +1,943 @@
+#include "mirror.h"
+
+#include <stdlib.h>
+
+#include "../board/column.h"
+#include "../board/mapped.h"
+#include "../board/reader.h"
+#include "../board/seqlock.h"
+#include "../format/validate.h"
+#include "../rules/interval.h"
+#include "../rules/order.h"
+
+/* The largest difference between the rates of two clocks: one part in so many. */
+#define RATE 1000
+/* A report that is older than this when it is stored is doubtful, unless the master says silent. */
+#define FRESH_NS (30 * SECOND)
+/* Rounding and slewing alone put nothing so far ahead of this machine's clock. */
+#define AHEAD_NS INT64_C(10000000)
+/* A claim of another master is valid until its next index but one is due. */
+#define CLAIM_NS (11 * SECOND)
+/* For so long a new board waits for the indexes of the other masters that are heard. */
+#define WAIT_NS (2 * SECOND)
+/* A heartbeat that is older than this, by its own master's clock, supports no claim. */
+#define HEARD_NS (3 * SECOND)
+
+/* What is known about a record of the master, by its number there. */
+struct mirrored {
+  uint32_t record; /* the number of our record; NONE: none yet */
+  uint32_t name;   /* as in the index */
+  uint64_t head;   /* of the newest stored report; 0: none */
+  uint64_t stamp_ns; /* its stamp by the master's clock */
+  int64_t placed_ns; /* its stamp by ours */
+  uint64_t kept_head; /* a report that was stored before a clock stood still; 0: none */
+  int64_t kept_ns;    /* its stamp at that time */
+  uint64_t skipped;  /* reports that never arrived here */
+  uint8_t link;      /* the link by which it came */
+  int64_t early_ns;  /* its report is from before this machine's boot, and is stored from this time on; 0: it is not */
+  bool doubtful, vetoed, missing;
+};
+
+/* Nodes that other masters call live, by the hash of the name: also nodes that this board does not have yet. */
+struct claimed {
+  uint32_t name;
+  bool used;
+  int64_t ns[BB_MASTERS]; /* when; 0: never, or no longer */
+};
+
+/* An index of another master, while it arrives. */
+struct claiming {
+  uint32_t number, next_part;
+  bool taken; /* a whole one has arrived since the board was begun */
+};
+
+/* What is known about a link. */
+struct listened {
+  uint64_t since;   /* by the master's clock */
+  int64_t since_ns; /* by this machine's clock: the smallest upper bound */
+  int64_t floor_ns; /* nothing before this counts until an index repairs it; 0: it is repaired */
+  int64_t worst_ns; /* the largest bound by which a stamp of it was stored */
+};
+
+struct bb_mirror {
+  struct bb_mapped board;  /* the board being written */
+  struct bb_mapped before; /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
+  struct bb_place place;
+  int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t longest_ms;
+  uint32_t capacity, followed;
+  struct bb_keyring *keys; /* NULL: the relay is trusted */
+  enum bb_auth_alg required;
+  struct bb_limits limits; /* for judging proved reports, by the master's stamps */
+  struct bb_order *orders; /* with keys: for each of our records */
+  struct mirrored *records;
+  struct claimed *claims; /* at least half of it is empty */
+  uint32_t names;         /* its size, a power of two */
+  uint32_t names_used;
+  struct claiming claiming[BB_MASTERS];
+  uint64_t heard;   /* bit n: master n */
+  int64_t began_ns; /* the board */
+  struct listened links[BB_LINKS], header;
+  struct bb_hearing hearing; /* by CLOCK_MONOTONIC: a clock that stood still begins another board */
+  struct bb_mirror_counts counts;
+  struct {
+    uint32_t number, next_part, records, missing;
+    bool under_way;
+    /* It has arrived completely, but something is missing from it: it repairs the board when that has arrived,
+     * unless there was a gap meanwhile. */
+    bool waits;
+    struct bb_link_evidence said[BB_LINKS];
+  } index;
+  uint32_t next_missing;
+  bool gone; /* nothing may be stored until another board is begun */
+};
+
+/* ---- time ---- */
+
+static int64_t drift(int64_t span_ns) { return (span_ns < 0 ? -span_ns : span_ns) / RATE + 1; }
+
+/* Times further away than this are unknown, so that nothing overflows. */
+#define FARTHEST_NS (INT64_C(1) << 61)
+
+static bool is_near(const struct bb_mirror_clock *c, uint64_t time_ns) {
+  return time_ns < (uint64_t)FARTHEST_NS && c->relay_ns >= 0 && c->relay_ns < FARTHEST_NS;
+}
+
+/* The lower bound: see proto/relay-v1.md, Time. */
+static int64_t lower(const struct bb_mirror_clock *c, uint64_t time_ns) {
+  const int64_t span = c->relay_ns - (int64_t)time_ns;
+  return c->asked_ns - span - drift(span);
+}
+
+/* The upper bound. */
+static int64_t upper(const struct bb_mirror_clock *c, uint64_t time_ns) {
+  const int64_t span = c->relay_ns - (int64_t)time_ns;
+  return c->answered_ns - span + drift(span);
+}
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t error_of(const struct bb_mirror_clock *c) { return c->answered_ns - c->asked_ns; }
+
+/* For display: a time before this machine's boot is shown as its boot. */
+static uint64_t shown(const struct bb_mirror_clock *c, uint64_t time_ns) {
+  if (time_ns == 0 || !is_near(c, time_ns)) return 0;
+  const int64_t at = lower(c, time_ns);
+  return at > 0 ? (uint64_t)at : 1;
+}
+
+/* ---- the board ---- */
+
+static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why, size_t size) {
+  const struct bb_writer_options like = {.capacity = o->capacity, .cluster_name = o->cluster_name, .cluster_id = o->cluster_id};
+  struct bb_board_header h;
+  bb_fresh_header(&h, &like);
+  h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
+  h.silent_after_ns = (uint64_t)o->silent_after_ns;
+  h.longest_interval_ms = o->longest_interval_ms;
+  h.mirror_masters = o->master_count;
+  h.mirror_followed = o->followed;
+  memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
+  for (size_t i = 0; i < o->master_count; i++)
+    memcpy(h.mirror_names[i].name, o->masters[i], strnlen(o->masters[i], sizeof h.mirror_names[i].name - 1));
+  if (!bb_file_create(&m->place, made, &h, why, size)) return false;
+  bb_file_use_huge_pages(made, BB_BRIEFLY_NS);
+  bb_begin_instance(made, o->instance);
+  bb_store(&link_at(made, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
+  if (o->followed < o->master_count) bb_add_event(made, BB_EVENT_KIND_FOLLOWED, BB_NO_SUBJECT, o->followed, NULL);
+  return true;
+}
+
+/* ---- claims ---- */
+
+/* The place of a name: its entry, or an empty one. */
+static struct claimed *claims_of(struct claimed *claims, uint32_t size, uint32_t name) {
+  uint32_t i = name & (size - 1);
+  while (claims[i].used && claims[i].name != name) i = (i + 1) & (size - 1);
+  return &claims[i];
+}
+
+static bool is_recent(const struct claimed *c, int64_t now_ns) {
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
+  return false;
+}
+
+/* Another table of claims, with those that are still valid. False: no memory; the old one stays. */
+static bool renew_claims(struct bb_mirror *m, uint32_t size, int64_t now_ns) {
+  struct claimed *claims = (struct claimed *)calloc(size, sizeof *claims);
+  if (claims == NULL) return false;
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < m->names && used < size / 2; i++) {
+    if (!m->claims[i].used || !is_recent(&m->claims[i], now_ns)) continue;
+    *claims_of(claims, size, m->claims[i].name) = m->claims[i];
+    used++;
+  }
+  free(m->claims);
+  m->claims = claims;
+  m->names = size;
+  m->names_used = used;
+  return true;
+}
+
+static void note_claim(struct bb_mirror *m, uint32_t master, uint32_t name, bool claims, int64_t now_ns) {
+  struct claimed *c = claims_of(m->claims, m->names, name);
+  if (!c->used) {
+    if (!claims) return;
+    /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by
+     * nobody here. */
+    if (m->names_used >= m->names / 2 && (!renew_claims(m, m->names, now_ns) || m->names_used >= m->names / 2)) return;
+    c = claims_of(m->claims, m->names, name);
+    c->used = true;
+    c->name = name;
+    m->names_used++;
+  }
+  c->ns[master] = claims ? now_ns : 0;
+}
+
+/* Another master that is heard has not said yet which nodes it calls live. Until then nobody may be called silent. */
+static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
+  if (now_ns - m->began_ns > WAIT_NS) return false;
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (k != m->followed && (m->heard >> k & 1) != 0 && !m->claiming[k].taken) return true;
+  return false;
+}
+
+/* Forgets what is known about the master, with a new board. False: no memory. */
+static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
+  uint32_t names = 2;
+  while (names < 2 * o->capacity) names *= 2;
+  struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
+  struct bb_keyring *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
+  struct bb_order *orders = o->key_count == 0 ? NULL : (struct bb_order *)calloc(o->capacity, sizeof *orders);
+  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) || !renew_claims(m, names, o->now_ns)) {
+    free(records);
+    free(orders);
+    bb_keyring_free(keys);
+    return false;
+  }
+  for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
+  /* Whichever clock stood still: the earlier of both places is never too young. */
+  for (uint32_t i = 0; o->keep_ages && i < m->capacity && i < o->capacity; i++) {
+    const struct mirrored *r = &m->records[i];
+    records[i].kept_head = r->head != 0 ? r->head : r->kept_head;
+    records[i].kept_ns = r->head != 0 ? r->placed_ns : r->kept_ns;
+  }
+  free(m->records);
+  m->records = records;
+  free(m->orders);
+  m->orders = orders;
+  bb_keyring_free(m->keys);
+  m->keys = keys;
+  m->required = o->required;
+  m->limits = (struct bb_limits){.uncertain_after_ns = o->uncertain_after_ns, .silent_after_ns = o->silent_after_ns,
+                                 .longest_interval_ms = o->longest_interval_ms, .clock_window_ns = o->clock_window_ns};
+  memset(m->claiming, 0, sizeof m->claiming);
+  m->began_ns = o->now_ns;
+  m->capacity = o->capacity;
+  m->followed = o->followed;
+  m->uncertain_after_ns = o->uncertain_after_ns;
+  m->silent_after_ns = o->silent_after_ns;
+  m->longest_ms = o->longest_interval_ms;
+  memset(m->links, 0, sizeof m->links);
+  memset(&m->header, 0, sizeof m->header);
+  memset(&m->counts, 0, sizeof m->counts);
+  memset(&m->index, 0, sizeof m->index);
+  m->next_missing = 0;
+  /* Nothing has been stored on it yet. */
+  for (uint32_t i = 0; i < BB_LINKS; i++) m->links[i].floor_ns = o->now_ns;
+  m->header.floor_ns = o->now_ns;
+  m->hearing = (struct bb_hearing){o->now_ns, o->now_ns, o->now_ns};
+  return true;
+}
+
+/* Drops the board being written, if it is not at the path yet. */
+static void drop_draft(struct bb_mirror *m) {
+  if (m->before.map == NULL) return;
+  bb_file_discard(&m->place, &m->board);
+  m->board = m->before;
+  m->before.map = NULL;
+}
+
+static void dispose(struct bb_mirror *m) {
+  bb_file_unmap(&m->board);
+  bb_file_unmap(&m->before);
+  bb_place_release(&m->place);
+  bb_keyring_free(m->keys);
+  free(m->orders);
+  free(m->records);
+  free(m->claims);
+  free(m);
+}
+
+static bool check(const struct bb_mirror_options *o, char *why, size_t size) {
+  if (o->master_count == 0 || o->master_count > BB_MASTERS) return bb_fail(why, size, "a mirror knows 1 to %d masters", BB_MASTERS);
+  return o->capacity > 0 || bb_fail(why, size, "a board has room for one record at least");
+}
+
+struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, size_t size) {
+  if (!check(o, why, size)) return NULL;
+  struct bb_mirror *m = (struct bb_mirror *)calloc(1, sizeof *m);
+  if (m == NULL) return NULL;
+  if (!bb_place_hold(&m->place, o->path, why, size)) {
+    dispose(m);
+    return NULL;
+  }
+  struct bb_mapped old = {0}, made = {0};
+  bool ok = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size) != BB_FOUND_FAULT;
+  if (ok && !begin(m, o)) ok = bb_fail(why, size, "out of memory");
+  /* Never in place: the stamps of another run of this program came from pings of another clock. */
+  ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
+  if (ok) m->board = made;
+  if (ok && old.map != NULL) bb_file_retire(&old);
+  bb_file_unmap(&old);
+  if (ok) return m;
+  dispose(m);
+  return NULL;
+}
+
+bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, char *why, size_t size) {
+  struct bb_mapped made = {0};
+  if (!check(o, why, size)) return false;
+  if (bb_place_keep(&m->place, why, size) != BB_KEPT) return false;
+  drop_draft(m);
+  m->gone = true; /* what was known about records belongs to another board, whatever follows */
+  if (!make_board(m, o, &made, why, size)) return false;
+  if (!begin(m, o)) {
+    bb_file_discard(&m->place, &made);
+    return bb_fail(why, size, "out of memory");
+  }
+  m->before = m->board;
+  m->board = made;
+  m->gone = false;
+  return true;
+}
+
+/* Publishes a board that has become whole. False: it is gone. */
+static bool place(struct bb_mirror *m) {
+  char why[256];
+  if (m->before.map == NULL || m->board.header->heartbeat_ns == 0) return true;
+  if (bb_place_keep(&m->place, why, sizeof why) != BB_KEPT || !bb_file_publish(&m->place, &m->board, why, sizeof why)) {
+    drop_draft(m);
+    m->gone = true;
+    return false;
+  }
+  bb_file_retire(&m->before);
+  bb_file_unmap(&m->before);
+  return true;
+}
+
+void bb_mirror_distrust(struct bb_mirror *m) {
+  struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
+  bb_store_release(&there->header->heartbeat_ns, 0);
+  /* What is stored until another board is begun is no better. */
+  m->gone = true;
+}
+
+int bb_mirror_check_path(struct bb_mirror *m, char *why, size_t size) {
+  const enum bb_keeping keeping = bb_place_keep(&m->place, why, size);
+  if (keeping == BB_TAKEN) return BB_PATH_TAKEN;
+  if (keeping != BB_KEPT) return -1;
+  struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
+  bb_store(&m->board.header->lock_inode, m->place.lock_inode);
+  bb_store(&there->header->lock_inode, m->place.lock_inode);
+  return bb_file_is_published(&m->place, there) ? 0 : 1;
+}
+
+void bb_mirror_close(struct bb_mirror *m) {
+  drop_draft(m);
+  struct bb_board_header *h = m->board.header;
+  bb_store(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
+  dispose(m);
+}
+
+/* ---- names ---- */
+
+static uint32_t hash_of(const char *name) { return (uint32_t)(bb_name_hash(name, 0) >> 32); }
+
+/* Assigns one of our records to the master's record of that number. False: there is no room, or another number has
+ * that name. */
+static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
+  struct bb_mapped *b = &m->board;
+  struct mirrored *r = &m->records[number];
+  if (r->record != NONE) {
+    if (strncmp(record_at(b, r->record)->name, name, 64) == 0) return true;
+    m->counts.unfit++;
+    return false;
+  }
+  if (bb_record_of(b, name, bb_hash_of(b, name)) != NONE) {
+    m->counts.unfit++;
+    return false;
+  }
+  r->record = bb_new_record(b, name);
+  if (r->record == NONE) {
+    m->counts.full++;
+    return false;
+  }
+  r->name = hash_of(name);
+  return true;
+}
+
+/* ---- reports ---- */
+
+/* Whether the master calls it silent, by its own evidence. */
+static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r, uint32_t interval_ms) {
+  const struct bb_link_evidence *by = evidence_by(said, r->link);
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
+  return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
+}
+
+/* Stores the word of a record. Release: whoever sees it sees the slot that was written before. */
+static void store_word(struct bb_mapped *b, uint32_t record, const struct bb_arrival *a, const struct bb_report *report) {
+  bb_store_release(column_word(b, record),
+                   BB_COLUMN((uint64_t)a->stamp_ns / NS_PER_MS, a->link, report->interval_ms, (report->flags & BB_FLAGS_GOODBYE) != 0));
+}
+
+/* Stores the present report of a record again with another link, because the word and the slot must agree. It goes
+ * into the older slot, like every report, so that there is one at every moment. */
+static void lay_again(struct bb_mirror *m, struct mirrored *r) {
+  struct bb_mapped *b = &m->board;
+  const int newest = newest_slot(b, r->record);
+  if (newest < 0) return;
+  const struct bb_slot slot = *slot_at(b, r->record, (uint32_t)newest);
+  const struct bb_arrival a = {.stamp_ns = (int64_t)slot.stamp_ns,
+                               .stamp_real_ns = (int64_t)slot.stamp_real_ns,
+                               .link = r->doubtful || r->vetoed ? BB_LINK_UNKNOWN : r->link};
+  if (slot.link == a.link) return;
+  bb_store_report(b, r->record, newest, &slot.report, &a);
+  store_word(b, r->record, &a, &slot.report);
+}
+
+static void set_doubtful(struct bb_mirror *m, struct mirrored *r, bool doubtful) {
+  if (r->doubtful == doubtful) return;
+  r->doubtful = doubtful;
+  m->counts.doubtful += doubtful ? 1 : UINT64_MAX;
+}
+
+static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
+  if (r->vetoed == vetoed) return;
+  r->vetoed = vetoed;
+  m->counts.vetoed += vetoed ? 1 : UINT64_MAX;
+}
+
+static bool has_entry(const struct bb_mirror *m, uint32_t link) {
+  return link == BB_LINK_OTHERS || (link > 0 && link <= m->board.header->links_used);
+}
+
+static uint64_t since_of(const struct listened *l) {
+  const int64_t since = l->since_ns > l->floor_ns ? l->since_ns : l->floor_ns;
+  return since > 0 ? (uint64_t)since : 0;
+}
+
+/* Everything in an index is on the board: what the master has heard since then, this board has, too. */
+static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
+  struct bb_board_header *h = m->board.header;
+  bool all = true;
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    struct listened *l = &m->links[i];
+    if (!has_entry(m, i) || l->floor_ns == 0) continue;
+    if (said[i].listening_since_ns != l->since) {
+      all = false;
+      continue;
+    }
+    l->floor_ns = 0;
+    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
+  }
+  if (all) {
+    m->header.floor_ns = 0;
+    bb_store(&h->listening_since_ns, since_of(&m->header));
+  }
+  m->counts.whole = true;
+}
+
+/* The missing part of a record has arrived; perhaps it was the last one missing. */
+static void take_missing(struct bb_mirror *m, struct mirrored *r) {
+  if (!r->missing) return;
+  r->missing = false;
+  if (--m->counts.missing > 0 || !m->index.waits) return;
+  m->index.waits = false;
+  heal(m, m->index.said);
+}
+
+static enum bb_event_kind news_of(const struct bb_report *before, const struct bb_report *now) {
+  if (before->boot_id != now->boot_id) return BB_EVENT_KIND_REBOOT;
+  if (before->start_boot_ns != now->start_boot_ns) return BB_EVENT_KIND_RESTART;
+  return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
+}
+
+
+/* A batch that was checked. */
+struct batch {
+  struct bb_relay_head head;
+  struct bb_relay_board board;
+  const uint8_t *entries;
+  size_t bytes;
+  const struct bb_mirror_clock *clock;
+  int64_t now_ns;
+};
+
+/* It contains something that no receiver writes: a stamp from far ahead of the master's own clock. */
+static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
+  return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE || !is_near(batch->clock, e->stamp_ns) ||
+         from_to(batch->head.taken_ns, e->stamp_ns) > SECOND ||
+         bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
+}
+
+/* Whether the node itself made that report, after the last stored one. */
+static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_relay_report *e) {
+  struct bb_order *order = &m->orders[record];
+  /* A name that has proved a key is not trusted with a weaker proof. */
+  const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
+  enum bb_auth_alg proved;
+  if (bb_keyring_prove(m->keys, (const uint8_t *)&e->report, record, least, &proved) != BB_REASON_NONE) return false;
+  const struct bb_stamp stamp = {(int64_t)e->stamp_ns, (int64_t)e->stamp_real_ns};
+  const enum bb_verdict verdict = bb_order_judge(order, &e->report, proved, stamp, &m->limits).verdict;
+  return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
+}
+
+/* The relay says that there is a newer report, and cannot prove it: the stored one stays, and its age makes nobody
+ * silent until the relay itself says that none came. */
+static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_relay_report *e) {
+  r->head = e->head;
+  r->stamp_ns = e->stamp_ns;
+  r->link = (uint8_t)(e->link < BB_LINKS ? e->link : BB_LINK_UNKNOWN);
+  r->early_ns = 0;
+  set_doubtful(m, r, true);
+  lay_again(m, r);
+  take_missing(m, r);
+  m->counts.unproved++;
+}
+
+static void lay_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
+  struct bb_mapped *b = &m->board;
+  if (e->record >= m->capacity) {
+    m->counts.full++;
+    return;
+  }
+  if (is_unfit(m, batch, e)) {
+    m->counts.unfit++;
+    return;
+  }
+  struct mirrored *r = &m->records[e->record];
+  if (e->head <= r->head || !adopt(m, e->record, e->report.hostname)) return;
+  const int newest = newest_slot(b, r->record);
+  const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
+  const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
+  const struct mirrored now = {.stamp_ns = e->stamp_ns, .link = (uint8_t)link};
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms, m->longest_ms);
+  int64_t stamp_ns = lower(batch->clock, e->stamp_ns);
+  if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
+  if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
+  if (stamp_ns < (int64_t)NS_PER_MS) {
+    /* From before this machine's boot, which no word can express. With the time of the boot it would be too young,
+     * until that is long ago. */
+    r->early_ns = limit;
+    take_missing(m, r);
+    if (batch->now_ns <= limit) return;
+    stamp_ns = (int64_t)NS_PER_MS;
+  }
+  if (m->keys != NULL && !is_proved(m, r->record, e)) {
+    pass_over(m, r, e);
+    return;
+  }
+  /* See proto/relay-v1.md, Time: a doubtful node is not called silent. */
+  const bool is_old = (int64_t)(batch->head.taken_ns - e->stamp_ns) > FRESH_NS;
+  bool doubtful = is_old && !is_silent_there(m, batch->board.evidence, &now, e->report.interval_ms);
+  /* And neither is a node that was heard before a clock stood still, until the master calls it silent. */
+  if (e->head == r->kept_head && r->kept_ns < stamp_ns) {
+    stamp_ns = r->kept_ns;
+    doubtful = true;
+  }
+  struct listened *l = &m->links[link];
+  const int64_t error_ns = error_of(batch->clock);
+  if (error_ns > l->worst_ns) {
+    if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
+    l->worst_ns = error_ns;
+  }
+  const enum bb_event_kind news = before == NULL ? BB_EVENT_KIND_NONE : news_of(&before->report, &e->report);
+  struct bb_record *record = record_at(b, r->record);
+  if (r->head != 0 && e->head > r->head + 2) {
+    const uint64_t skipped = (e->head - r->head) / 2 - 1;
+    r->skipped += skipped;
+    bb_add(&record->unheard, skipped);
+  }
+  r->head = e->head;
+  r->stamp_ns = e->stamp_ns;
+  r->placed_ns = stamp_ns;
+  r->link = (uint8_t)link;
+  r->early_ns = 0;
+  set_doubtful(m, r, doubtful);
+  set_vetoed(m, r, false);
+  const struct bb_arrival a = {.stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
+  bb_store_report(b, r->record, newest, &e->report, &a);
+  bb_add(&record->accepted, 1);
+  if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
+  bb_store((uint64_t *)&record->offset_us, (uint64_t)offset_us(&e->report, &a));
+  bb_add(&b->header->accepted, 1);
+  store_word(b, r->record, &a, &e->report);
+  if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, r->record, 0, &a);
+  m->counts.laid++;
+  take_missing(m, r);
+}
+
+/* What the master concluded about a node. */
+static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record, const struct bb_relay_record *e) {
+  struct bb_memory *to = memory_at(&m->board, record);
+  const uint64_t since_ns = shown(batch->clock, e->clone_since_ns), last_ns = shown(batch->clock, e->clone_ns);
+  if (last_ns == 0 && to->clone_head == 0) return;
+  const uint64_t sequence = to->clone_head + 2;
+  const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
+  /* Not by another time alone: the same one becomes later when more is known about the master's clock. */
+  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->longest_ms) &&
+                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->longest_ms);
+  uint64_t address[2], other[2];
+  memcpy(address, e->clone_address, sizeof address);
+  memcpy(other, e->clone_other, sizeof other);
+  bb_write_begin(&to->clone_head, &to->clone_tail, sequence);
+  bb_store(&to->clone_since_ns, since_ns);
+  bb_store(&to->clone_ns, last_ns);
+  bb_copy_in(to->clone_address, address, sizeof address);
+  bb_copy_in(to->clone_other, other, sizeof other);
+  bb_write_end(&to->clone_head, sequence);
+  if (last_ns > m->board.header->clone_ns) bb_store(&m->board.header->clone_ns, last_ns);
+  if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
+}
+
+static void lay_record(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_record *e) {
+  struct bb_mapped *b = &m->board;
+  if (e->record >= m->capacity) {
+    m->counts.full++;
+    return;
+  }
+  if (!bb_is_name(e->name) || e->refusal_reason >= BB_REASON_COUNT || e->auth_proved >= BB_AUTH_ALG_COUNT) {
+    m->counts.unfit++;
+    return;
+  }
+  struct mirrored *r = &m->records[e->record];
+  if (!adopt(m, e->record, e->name)) return;
+  if (r->head == 0 && newest_slot(b, r->record) < 0) take_missing(m, r);
+  struct bb_record *to = record_at(b, r->record);
+  bb_store(&to->lost, e->lost);
+  bb_store(&to->unheard, e->unheard + r->skipped);
+  bb_store(&to->duplicate, e->duplicate);
+  bb_store(&to->late, e->late);
+  bb_store(&to->refused, e->refused);
+  bb_store(&to->restarts, e->restarts);
+  bb_store(&to->reboots, e->reboots);
+  bb_store(&to->resets, e->resets);
+  /* With keys, what was proved here. */
+  if (m->keys == NULL) bb_store(&to->auth_proved, e->auth_proved);
+  bb_store(&to->flags, e->flags & BB_RECORD_FLAGS_KNOWN);
+  uint64_t address[2];
+  memcpy(address, e->address_before, sizeof address);
+  bb_copy_in(to->address_before, address, sizeof address);
+  bb_store(&to->address_ns, shown(batch->clock, e->address_ns));
+  const uint64_t sequence = to->order_head + 2;
+  bb_write_begin(&to->order_head, &to->order_tail, sequence);
+  bb_store(&to->refusal_reason, e->refusal_reason);
+  bb_store(&to->refusal_ns, shown(batch->clock, e->refusal_ns));
+  bb_store(&to->refusal_real_ns, e->refusal_real_ns);
+  bb_store((uint64_t *)&to->refusal_offset_us, (uint64_t)e->refusal_offset_us);
+  memcpy(address, e->address, sizeof address);
+  bb_copy_in(to->address, address, sizeof address);
+  bb_store(&to->port, e->port);
+  bb_write_end(&to->order_head, sequence);
+  lay_memory(m, batch, r->record, e);
+}
+
+/* ---- links ---- */
+
+static void lay_link(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_link *e) {
+  struct bb_mapped *b = &m->board;
+  const uint32_t number = e->number;
+  struct bb_link link = e->link;
+  if (number == 0 || number >= BB_LINKS || memchr(link.name, 0, sizeof link.name) == NULL) {
+    m->counts.unfit++;
+    return;
+  }
+  const bool is_new = !has_entry(m, number);
+  struct bb_link *to = link_at(b, number);
+  /* Entries come in the order of their numbers; one that was added meanwhile comes with the next thorough sweep. */
+  if (is_new && number != b->header->links_used + 1) return;
+  if (!is_new && number != BB_LINK_OTHERS && memcmp(to->name, link.name, sizeof link.name) != 0) {
+    m->counts.unfit++;
+    return;
+  }
+  link.changed_ns = shown(batch->clock, link.changed_ns);
+  link.dark_since_ns = shown(batch->clock, link.dark_since_ns);
+  link.unjoined_since_ns = shown(batch->clock, link.unjoined_since_ns);
+  const bool was_up = (to->state & BB_LINK_STATE_UP) != 0, is_up = (link.state & BB_LINK_STATE_UP) != 0;
+  const bool was_dark = to->dark_since_ns != 0, is_dark = link.dark_since_ns != 0;
+  bb_copy_in(to, &link, sizeof link);
+  /* Release: whoever sees the number finds the entry. */
+  if (is_new) {
+    /* No evidence until the next heartbeat: it listens since our last gap, or since the time that the master says. */
+    m->links[number].floor_ns = m->header.floor_ns;
+    bb_store_release(&b->header->links_used, number);
+    return;
+  }
+  if (was_up != is_up) bb_add_event(b, is_up ? BB_EVENT_KIND_LINK_UP : BB_EVENT_KIND_LINK_DOWN, number, 0, NULL);
+  if (was_dark != is_dark) bb_add_event(b, is_dark ? BB_EVENT_KIND_DARK : BB_EVENT_KIND_LIT, number, is_dark ? link.dark_nodes : 0, NULL);
+}
+
+/* ---- evidence ---- */
+
+/* Since when it listens, as the master says now. */
+static void hear_since(struct listened *l, uint64_t since, const struct bb_mirror_clock *clock) {
+  const int64_t at = upper(clock, since);
+  if (since != l->since) l->since_ns = at;
+  else if (at < l->since_ns) l->since_ns = at;
+  l->since = since;
+}
+
+/* The heartbeats of a complete sweep: everything that arrived before them has been stored. Each listening-since is
+ * stored before its heartbeat, and the heartbeat with release: whoever sees it sees every earlier word, and the
+ * listening-since that belongs to it. */
+static void hear(struct bb_mirror *m, const struct batch *batch) {
+  struct bb_board_header *h = m->board.header;
+  const struct bb_mirror_clock *c = batch->clock;
+  const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / RATE);
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    const struct bb_link_evidence *said = &batch->board.evidence[i];
+    struct listened *l = &m->links[i];
+    if (!has_entry(m, i) || said->heartbeat_ns == 0 || !is_near(c, said->heartbeat_ns) || !is_near(c, said->listening_since_ns)) continue;
+    hear_since(l, said->listening_since_ns, c);
+    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
+    /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
+    const int64_t at = earlier(lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
+    if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
+  }
+  if (!is_near(c, batch->board.heartbeat_ns) || !is_near(c, batch->board.listening_since_ns)) return;
+  hear_since(&m->header, batch->board.listening_since_ns, c);
+  bb_store(&h->listening_since_ns, since_of(&m->header));
+  if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
+  const int64_t at = earlier(lower(c, batch->board.heartbeat_ns), batch->now_ns);
+  if (at <= (int64_t)h->heartbeat_ns) return;
+  m->hearing.heard_ns = at;
+  bb_add(&h->drains, 1);
+  bb_store(&h->mirror_behind_ns, batch->now_ns > at ? (uint64_t)(batch->now_ns - at) : 0);
+  bb_store_release(&h->heartbeat_ns, (uint64_t)at);
+}
+
+void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
+  if (m->gone) return;
+  struct bb_board_header *h = m->board.header;
+  const struct bb_link_evidence e = {h->heartbeat_ns, h->listening_since_ns};
+  const int64_t floor_ns = now_ns + bb_doubt(&m->hearing, e, m->silent_after_ns, now_ns);
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    m->links[i].floor_ns = floor_ns;
+    if (has_entry(m, i)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));
+  }
+  m->header.floor_ns = floor_ns;
+  bb_store(&h->listening_since_ns, since_of(&m->header));
+  m->index.under_way = false;
+  m->index.waits = false;
+}
+
+/* ---- messages ---- */
+
+static bool read_head(struct bb_relay_head *head, const uint8_t *message, size_t length, uint32_t kind, size_t least) {
+  if (length < sizeof *head + least) return false;
+  memcpy(head, message, sizeof *head);
+  return head->magic == BB_RELAY_MAGIC && head->version == BB_RELAY_VERSION && head->kind == kind;
+}
+
+/* The least that an entry has: of a record, what a relay of the first version sends. */
+static const size_t entry_bytes[BB_RELAY_ENTRY_COUNT] = {[BB_RELAY_ENTRY_REPORT] = sizeof(struct bb_relay_report),
+                                                         [BB_RELAY_ENTRY_RECORD] = offsetof(struct bb_relay_record, clone_since_ns),
+                                                         [BB_RELAY_ENTRY_LINK] = sizeof(struct bb_relay_link)};
+
+/* Kind and size of the entry at that place; false: it leads out of the message, or is too small for its contents. */
+static bool read_entry(const uint8_t *at, size_t left, uint16_t *kind, uint16_t *bytes) {
+  if (left < 8) return false;
+  memcpy(kind, at, sizeof *kind);
+  memcpy(bytes, at + 2, sizeof *bytes);
+  if (*bytes < 8 || *bytes % 8 != 0 || *bytes > left) return false;
+  return *kind >= BB_RELAY_ENTRY_COUNT || *bytes >= entry_bytes[*kind];
+}
+
+static bool is_whole_batch(const struct batch *batch) {
+  size_t at = 0;
+  uint32_t entries = 0;
+  uint16_t kind, bytes;
+  for (; at < batch->bytes; at += bytes, entries++)
+    if (!read_entry(batch->entries + at, batch->bytes - at, &kind, &bytes)) return false;
+  return entries == batch->board.entries;
+}
+
+enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *message, size_t length, const struct bb_mirror_clock *clock,
+                                       int64_t now_ns) {
+  struct batch batch = {.clock = clock, .now_ns = now_ns};
+  if (m->gone) return BB_MIRROR_UNPLACED;
+  if (!read_head(&batch.head, message, length, BB_RELAY_KIND_BATCH, sizeof batch.board)) return BB_MIRROR_MALFORMED;
+  memcpy(&batch.board, message + sizeof batch.head, sizeof batch.board);
+  batch.entries = message + sizeof batch.head + sizeof batch.board;
+  batch.bytes = length - sizeof batch.head - sizeof batch.board;
+  if (batch.board.stat_hash != BB_HASH_STAT_V1 || !is_near(clock, batch.head.taken_ns) || !is_whole_batch(&batch)) return BB_MIRROR_MALFORMED;
+  if (lower(clock, batch.head.taken_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
+  uint16_t kind, bytes;
+  for (size_t at = 0; at < batch.bytes; at += bytes) {
+    if (!read_entry(batch.entries + at, batch.bytes - at, &kind, &bytes)) break;
+    union {
+      struct bb_relay_report report;
+      struct bb_relay_record record;
+      struct bb_relay_link link;
+    } e; /* aligned */
+    if (kind == BB_RELAY_ENTRY_NONE || kind >= BB_RELAY_ENTRY_COUNT) continue;
+    if (kind == BB_RELAY_ENTRY_RECORD) memset(&e.record, 0, sizeof e.record);
+    memcpy(&e, batch.entries + at, bytes < sizeof e ? bytes : sizeof e);
+    if (kind == BB_RELAY_ENTRY_REPORT) {
+      /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
+       * be ahead. */
+      if (!is_unfit(m, &batch, &e.report) && lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
+      lay_report(m, &batch, &e.report);
+    } else if (kind == BB_RELAY_ENTRY_RECORD) lay_record(m, &batch, &e.record);
+    else lay_link(m, &batch, &e.link);
+  }
+  if ((batch.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) hear(m, &batch);
+  return place(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
+}
+
+/* An index that was checked. */
+struct index {
+  struct bb_relay_head head;
+  struct bb_relay_index index;
+  const uint8_t *entries;
+};
+
+static bool read_index(struct index *i, const uint8_t *message, size_t length) {
+  if (!read_head(&i->head, message, length, BB_RELAY_KIND_INDEX, sizeof i->index)) return false;
+  memcpy(&i->index, message + sizeof i->head, sizeof i->index);
+  i->entries = message + sizeof i->head + sizeof i->index;
+  const size_t bytes = length - sizeof i->head - sizeof i->index;
+  return bytes % sizeof(struct bb_relay_indexed) == 0 && bytes / sizeof(struct bb_relay_indexed) == i->index.count &&
+         i->index.part < i->index.parts && i->index.first <= i->index.records && i->index.count <= i->index.records - i->index.first;
+}
+
+static struct bb_relay_indexed indexed(const struct index *i, uint32_t n) {
+  struct bb_relay_indexed e;
+  memcpy(&e, i->entries + (size_t)n * sizeof e, sizeof e);
+  return e;
+}
+
+/* Whether the board holds what the index says about a record. */
+static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, int64_t now_ns) {
+  if (r->record == NONE || r->name != e->name) return false;
+  if (r->early_ns != 0) return now_ns <= r->early_ns;
+  /* Modulo 2^32: a node that reports ten times a second needs 13 years for that. */
+  return e->number == 0 || (r->head != 0 && (int32_t)((uint32_t)(r->head / 2) - e->number) >= 0);
+}
+
+static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) { return interval_of(*column_word(&m->board, r->record)); }
+
+enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *message, size_t length, int64_t now_ns) {
+  struct index i;
+  if (m->gone) return BB_MIRROR_UNPLACED;
+  if (!read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
+  if (i.index.part == 0) {
+    m->index.waits = false;
+    m->index.under_way = true;
+    m->index.number = i.index.number;
+    m->index.next_part = 0;
+    m->index.records = m->index.missing = 0;
+  }
+  if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part || m->index.records != i.index.first) {
+    m->index.under_way = false;
+    return BB_MIRROR_TAKEN;
+  }
+  for (uint32_t n = 0; n < i.index.count && i.index.first + n < m->capacity; n++) {
+    const struct bb_relay_indexed e = indexed(&i, n);
+    struct mirrored *r = &m->records[i.index.first + n];
+    const bool is_missing = !is_held(r, &e, now_ns);
+    if (is_missing != r->missing) m->counts.missing += is_missing ? 1 : UINT64_MAX;
+    r->missing = is_missing;
+    m->index.missing += is_missing;
+    /* At that age, the master itself calls it silent by now. */
+    if (r->doubtful && !is_missing && is_silent_there(m, i.index.evidence, r, interval_at(m, r))) {
+      set_doubtful(m, r, false);
+      lay_again(m, r);
+    }
+  }
+  m->index.records += i.index.count;
+  m->index.next_part++;
+  if (m->index.next_part < i.index.parts) return BB_MIRROR_TAKEN;
+  m->index.under_way = false;
+  m->next_missing = 0;
+  if (m->index.records != i.index.records) return BB_MIRROR_TAKEN;
+  if (m->index.missing == 0) heal(m, i.index.evidence);
+  else {
+    m->index.waits = true;
+    memcpy(m->index.said, i.index.evidence, sizeof m->index.said);
+  }
+  return BB_MIRROR_TAKEN;
+}
+
+uint32_t bb_mirror_missing(struct bb_mirror *m, uint32_t *numbers, uint32_t most) {
+  uint32_t n = 0;
+  if (m->gone || m->counts.missing == 0) return 0;
+  uint32_t i = m->next_missing;
+  for (; i < m->capacity && n < most; i++)
+    if (m->records[i].missing) numbers[n++] = i;
+  m->next_missing = i < m->capacity ? i : 0;
+  return n;
+}
+
+static bool is_claimed(const struct bb_mirror *m, const struct mirrored *r, uint64_t heard, int64_t now_ns) {
+  const struct claimed *c = claims_of(m->claims, m->names, r->name);
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (k != m->followed && (heard >> k & 1) != 0 && c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
+  return false;
+}
+
+void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
+  struct bb_mapped *b = &m->board;
+  bb_store(&b->header->mirror_heard, heard);
+  if (m->before.map != NULL) bb_store(&m->before.header->mirror_heard, heard);
+  m->heard = heard;
+  if (m->gone) return;
+  for (uint32_t i = 0; i < m->capacity; i++) {
+    struct mirrored *r = &m->records[i];
+    if (r->record == NONE) continue;
+    const uint64_t word = *column_word(b, r->record);
+    if (word == 0) continue;
+    /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
+    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
+    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
+    if (veto == r->vetoed) continue;
+    set_vetoed(m, r, veto);
+    lay_again(m, r);
+  }
+  bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
+}
+
+enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length, int64_t now_ns) {
+  struct index i;
+  if (m->gone) return BB_MIRROR_TAKEN;
+  if (master >= BB_MASTERS || !read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
+  for (uint32_t n = 0; n < i.index.count; n++) {
+    const struct bb_relay_indexed e = indexed(&i, n);
+    if (e.word == 0) continue;
+    const uint32_t interval_ms = interval_of(e.word);
+    const struct bb_link_evidence *by = evidence_by(i.index.evidence, link_of(e.word));
+    const bool claims = BB_COLUMN_GOODBYE(e.word) == 0 && link_of(e.word) != BB_LINK_UNKNOWN && (i.index.links_well >> link_of(e.word) & 1) != 0 &&
+                        from_to(stamp_of(e.word), i.head.taken_ns) <= bb_limit_for((uint64_t)m->uncertain_after_ns, interval_ms, m->longest_ms) &&
+                        from_to(by->heartbeat_ns, i.head.taken_ns) <= HEARD_NS &&
+                        from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
+    /* Two names with the same hash are both claimed: uncertain at worst. */
+    note_claim(m, master, e.name, claims, now_ns);
+  }
+  struct claiming *c = &m->claiming[master];
+  if (i.index.part == 0) {
+    c->number = i.index.number;
+    c->next_part = 0;
+  }
+  if (c->number != i.index.number || c->next_part != i.index.part) return BB_MIRROR_TAKEN;
+  c->next_part++;
+  if (c->next_part != i.index.parts || c->taken) return BB_MIRROR_TAKEN;
+  c->taken = true;
+  /* The board may have waited only for that. */
+  bb_mirror_review(m, m->heard, now_ns);
+  return BB_MIRROR_TAKEN;
+}
+
+void bb_mirror_counts(const struct bb_mirror *m, struct bb_mirror_counts *counts) { *counts = m->counts; }

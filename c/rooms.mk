@@ -1,0 +1,14 @@
+# Which sources go together, without a suffix and relative to c/. Tests read these lines, too.
+
+# Where c/ is, from the folder of the Makefile.
+C ?= ..
+
+# What lays reports on a board.
+WRITER = base/sha256 board/file board/linktable board/rejected board/repair board/writer format/validate relay/mirror rules/keyring rules/mac rules/order
+# Texts for people.
+TEXTS = base/quoting base/text base/words
+# What every program of a node does, and what reads /proc and /sys.
+NODE = $(TEXTS) $(addprefix base/,address folder kernelfile naming notify privileges say service startup toml) \
+  $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c))
+# The library.
+LIBRARY = board/reader judge/rates $(addprefix lib/,about ailing evidence live node noderates open)
