@@ -831,10 +831,10 @@ class Writer : public Napi::ObjectWrap<Writer> {
 
   // linkState(number, state, wasDown, nowNs)
   void LinkState(const Napi::CallbackInfo& info) {
-    bb_writer_link_state(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(), 1, info[1].As<Napi::Number>().Uint32Value(),
+    bb_links_set_state(bb_writer_links(Get(info.Env())), info[0].As<Napi::Number>().Uint32Value(), 1, info[1].As<Napi::Number>().Uint32Value(),
                          info[2].ToBoolean(), Time(info[3]));
   }
-  void Survey(const Napi::CallbackInfo& info) { bb_writer_survey(Get(info.Env())); }
+  void Survey(const Napi::CallbackInfo& info) { bb_links_survey(bb_writer_links(Get(info.Env()))); }
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
   void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
   void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }

@@ -1,7 +1,6 @@
-/* The place of a board: its directory, the writer's lock beside it, and the file itself. Determines what is at the
- * path, makes its replacement, and publishes that under its name. Writes no report, and repairs nothing.
- *
- * Two writers of one file would corrupt it. The lock excludes them, but a lock file can be removed: then another writer can make
+#include "file.h"
+
+/* Two writers of one file would corrupt it. The lock excludes them, but a lock file can be removed: then another writer can make
  * and hold a new one while the first holds the old one. So the board contains the inode of the lock under which it
  * is written (`lock_inode`), and a writer with another lock never writes into it: it copies the board into a new
  * file. The first writer continues in a file that no path leads to, until it notices. */
@@ -19,7 +18,6 @@
 #include <unistd.h>
 
 #include "../base/lockfile.h"
-#include "mapped.h"
 #include "reader.h"
 #include "seqlock.h"
 
@@ -429,7 +427,7 @@ static bool gives_way(const struct bb_place *p, const struct bb_mapped *b, char 
                                     p->path, foreign->name, p->path);
 }
 
-enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_writer_options *o, struct bb_mapped *old, char *why,
+enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_cluster *cluster, struct bb_mapped *old, char *why,
                               size_t size) {
   const int fd = openat(p->directory, p->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
@@ -457,10 +455,10 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
   else if (h.version >> 16 != BB_VERSION >> 16 || (st.st_mode & 022) != 0) found = BB_FOUND_NOTHING;
   else if (!map_board(old, fd, &st)) bb_fail(why, size, "cannot map %s: %s", p->path, strerror(errno));
   else if (!can_be_taken_over(&h, (uint64_t)st.st_size)) found = BB_FOUND_NOTHING;
-  else if (o != NULL && strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
+  else if (cluster != NULL && strncmp(h.cluster_name, cluster->name, sizeof h.cluster_name) != 0)
     found = gives_way(p, old, why, size) ? BB_FOUND_NOTHING : BB_FOUND_FAULT;
   /* The id without the name: all reports would be rejected. */
-  else if (o != NULL && h.cluster_id != o->cluster_id) found = BB_FOUND_NOTHING;
+  else if (cluster != NULL && h.cluster_id != cluster->id) found = BB_FOUND_NOTHING;
   else found = BB_FOUND_BOARD;
   close(fd);
   if (found == BB_FOUND_FAULT) bb_file_unmap(old);

@@ -1,9 +1,7 @@
-/* Rejections: counts them, keeps their senders, and writes events for new ones. */
+#include "rejected.h"
+
 #include "../format/validate.h"
-#include "../rules/keyring.h"
 #include "column.h"
-#include "mapped.h"
-#include "reader.h"
 #include "seqlock.h"
 
 /* For how long an entry of the table of rejected senders is kept: after a single rejection, and after repeated ones. */
@@ -12,7 +10,7 @@
 /* After so long, a rejection of a kind that has had an event gets another one. */
 #define NEWS_NS (60 * SECOND)
 /* How many events per second may have no record: otherwise anybody who can send could fill the ring with them. */
-#define MOST_TOLD 10
+#define MOST_EVENTS 10
 
 /* A rejected datagram. */
 struct refused {
@@ -68,25 +66,25 @@ static bool note_sender(const struct bb_mapped *b, const struct refused *r) {
 }
 
 /* Whether this second may have one more event without a record. */
-static bool may_tell(struct bb_writer *w, int64_t now_ns) {
+static bool may_add_event(struct bb_rejections *r, int64_t now_ns) {
   /* A stamp that is a little older comes from another socket, and belongs to the same second. */
-  if (now_ns - w->told.since_ns >= SECOND || w->told.since_ns - now_ns >= SECOND) {
-    w->told.since_ns = now_ns;
-    w->told.count = 0;
+  if (now_ns - r->second_began_ns >= SECOND || r->second_began_ns - now_ns >= SECOND) {
+    r->second_began_ns = now_ns;
+    r->events = 0;
   }
-  return w->told.count++ < MOST_TOLD;
+  return r->events++ < MOST_EVENTS;
 }
 
-int bb_count_refusal(struct bb_writer *w, enum bb_reason reason, const uint8_t *datagram, size_t length,
-                     const struct bb_arrival *arrival) {
-  struct bb_mapped *b = &w->board;
+int bb_reject(struct bb_rejections *rejections, enum bb_reason reason, const uint8_t *datagram, size_t length,
+              const struct bb_arrival *arrival) {
+  struct bb_mapped *b = rejections->board;
   bb_add(&b->header->refused[reason], 1);
   struct refused r = {.reason = reason, .arrival = arrival};
   if (length == BB_REPORT_BYTES) {
     memcpy(r.name, datagram + offsetof(struct bb_report, hostname), sizeof r.name);
     if (!bb_is_name(r.name)) memset(r.name, 0, sizeof r.name);
   }
-  if (note_sender(b, &r) && reason <= BB_REASON_TAG && may_tell(w, arrival->stamp_ns))
+  if (note_sender(b, &r) && reason <= BB_REASON_TAG && may_add_event(rejections, arrival->stamp_ns))
     bb_add_event(b, BB_EVENT_KIND_REFUSAL, BB_NO_SUBJECT, reason, arrival);
   return (int)reason;
 }
@@ -94,15 +92,15 @@ int bb_count_refusal(struct bb_writer *w, enum bb_reason reason, const uint8_t *
 /* Whether the node itself made what was rejected, as far as can be known: without keys a name is trusted, with keys
  * a signature is. If a report was rejected before its signature was checked, or because of it, nobody knows; it must
  * not hide the reason for rejecting the node's own reports. */
-static bool is_own(const struct bb_writer *w, enum bb_reason reason) {
-  return reason > BB_REASON_TAG || (w->keys == NULL && reason < BB_REASON_AUTH_MISSING);
+static bool is_own(bool has_keys, enum bb_reason reason) {
+  return reason > BB_REASON_TAG || (!has_keys && reason < BB_REASON_AUTH_MISSING);
 }
 
-int bb_refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order, const struct bb_report *report,
-              enum bb_reason reason, const struct bb_arrival *arrival) {
-  struct bb_mapped *b = &w->board;
+int bb_reject_report(struct bb_rejections *rejections, uint32_t record, const struct bb_order *order,
+                     const struct bb_report *report, enum bb_reason reason, const struct bb_arrival *arrival) {
+  struct bb_mapped *b = rejections->board;
   struct bb_record *r = record_at(b, record);
-  if (is_own(w, reason)) {
+  if (is_own(rejections->has_keys, reason)) {
     const uint64_t kind = UINT64_C(1) << reason;
     const uint64_t kinds = from_to(r->refusal_ns, (uint64_t)arrival->stamp_ns) > NEWS_NS ? 0 : r->refused_kinds;
     const struct bb_refusal refusal = {reason, offset_us(report, arrival)};
@@ -112,12 +110,5 @@ int bb_refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order
   }
   bb_add(&r->refused, 1);
   if (reason == BB_REASON_LATE) bb_add(&r->late, 1);
-  return bb_count_refusal(w, reason, (const uint8_t *)report, sizeof *report, arrival);
-}
-
-void bb_writer_senders(const struct bb_writer *w, struct bb_sender *out) {
-  for (uint32_t i = 0; i < BB_SENDERS; i++) {
-    out[i] = *sender_at(&w->board, i);
-    if ((out[i].head & 1) != 0) out[i].head = 0; /* Left half-written by a receiver that was killed. */
-  }
+  return bb_reject(rejections, reason, (const uint8_t *)report, sizeof *report, arrival);
 }

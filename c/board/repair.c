@@ -1,8 +1,8 @@
-/* Repairs a board that a writer has left at any point because it was killed, or copies a board whose writer may
- * still be running. */
+#include "repair.h"
+
 #include "../format/validate.h"
 #include "column.h"
-#include "mapped.h"
+#include "records.h"
 #include "reader.h"
 #include "seqlock.h"
 

@@ -1,9 +1,6 @@
 #include "writer.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../base/invariant.h"
 #include "../format/validate.h"
@@ -11,58 +8,38 @@
 #include "../rules/keyring.h"
 #include "../rules/order.h"
 #include "column.h"
-#include "mapped.h"
-#include "reader.h"
+#include "file.h"
+#include "hearing.h"
+#include "records.h"
+#include "rejected.h"
+#include "repair.h"
 #include "seqlock.h"
 
-/* ---- events ---- */
+/* What the rules keep of a record in memory of our own: nearly no board ever needs it, and after a restart or on another
+ * board a report or three more are asked for. */
+struct bb_kept {
+  struct bb_return back;
+  struct bb_turns turns;
+  uint8_t other[16]; /* where the last report of another machine came from */
+};
 
-void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject, uint64_t detail, const struct bb_arrival *arrival) {
-  const uint64_t number = b->header->event_last + 1;
-  struct bb_event *e = event_at(b, number);
-  bb_write_begin(&e->head, &e->tail, 2 * number);
-  bb_store(&e->stamp_ns, (uint64_t)(arrival != NULL ? arrival->stamp_ns : bb_clock_ns(CLOCK_MONOTONIC)));
-  bb_store(&e->stamp_real_ns, (uint64_t)(arrival != NULL ? arrival->stamp_real_ns : bb_clock_ns(CLOCK_REALTIME)));
-  bb_store(&e->kind, kind);
-  bb_store(&e->subject, subject);
-  bb_store(&e->detail, detail);
-  bb_write_end(&e->head, 2 * number);
-  /* Release: whoever sees the number finds the event. */
-  bb_store_release(&b->header->event_last, number);
-}
-
-/* ---- names ---- */
-
-uint64_t bb_hash_of(const struct bb_mapped *b, const char *name) { return bb_name_hash(name, b->header->index_seed); }
-
-uint32_t bb_record_of(const struct bb_mapped *b, const char *name, uint64_t hash) {
-  const uint64_t mask = b->header->index_slots - 1;
-  for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
-    const uint64_t entry = *index_entry(b, i);
-    if (entry == 0) return NONE;
-    const uint32_t record = (uint32_t)entry - 1;
-    if (entry >> 32 == hash >> 32 && strncmp(record_at(b, record)->name, name, 64) == 0) return record;
-  }
-}
-
-uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
-  const uint32_t record = (uint32_t)b->header->count;
-  if (record >= b->header->capacity) return NONE;
-  struct bb_record *r = record_at(b, record);
-  /* All of it: on a corrupt board that was taken over, unused records may contain something. */
-  memset(r, 0, b->header->record_stride);
-  bb_store(column_word(b, record), 0);
-  memcpy(r->name, name, strlen(name));
-  const uint64_t hash = bb_hash_of(b, name);
-  const uint64_t mask = b->header->index_slots - 1;
-  BB_INVARIANT(bb_record_of(b, name, hash) == NONE);
-  uint64_t i = hash & mask;
-  while (*index_entry(b, i) != 0) i = (i + 1) & mask;
-  /* Release: whoever finds the entry finds the name, and whoever sees the count finds the record. */
-  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));
-  bb_store_release(&b->header->count, record + 1);
-  return record;
-}
+struct bb_writer {
+  struct bb_mapped board;
+  struct bb_place place;
+  bool listed_only;
+  bool editing;
+  bool displaced; /* Another process holds the lock, and has its own board at the path. */
+  struct bb_limits limits;
+  struct bb_keyring *keys; /* NULL: signatures are not verified. */
+  enum bb_auth_alg required;
+  struct bb_kept *kept; /* By record; NULL: there was nothing to keep yet. Pages that are not written cost nothing. */
+  struct bb_links links;
+  struct bb_rejections rejections;
+  struct {
+    int64_t event_ns; /* The time of the last event. */
+    uint64_t drops;   /* Datagrams dropped since then. */
+  } overflow;
+};
 
 /* ---- another board in its place ---- */
 
@@ -200,6 +177,7 @@ static bool make_keys(const struct bb_writer_options *o, struct bb_keyring **key
 static void take_keys(struct bb_writer *w, const struct bb_writer_options *o, struct bb_keyring *keys) {
   bb_keyring_free(w->keys);
   w->keys = keys;
+  w->rejections.has_keys = keys != NULL;
   w->required = keys == NULL ? BB_AUTH_ALG_NONE : o->required;
 }
 
@@ -218,35 +196,10 @@ static void write_terms(struct bb_writer *w, const struct bb_writer_options *o) 
   w->limits.clock_window_ns = o->clock_window_ns;
 }
 
-void bb_begin_instance(struct bb_mapped *b, uint64_t instance) {
-  struct bb_board_header *h = b->header;
-  bb_store(&h->instance, instance);
-  bb_store(&h->pid, (uint64_t)getpid());
-  bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
-  bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
-  bb_store(&h->state, 0);
-  /* The link for reports without a known interface cannot go down. */
-  bb_store(&link_at(b, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
-}
-
-void bb_fresh_header(struct bb_board_header *h, const struct bb_writer_options *o) {
-  memset(h, 0, sizeof *h);
-  bb_file_plan(h, o->capacity);
-  h->magic = BB_BOARD_MAGIC;
-  h->stat_hash = BB_HASH_STAT_V1;
-  h->board_hash = BB_HASH_BOARD_V2;
-  h->master_boot_id = bb_boot_id();
-  h->created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
-  h->cluster_id = o->cluster_id;
-  memcpy(h->cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h->cluster_name - 1));
-  if (getrandom(&h->index_seed, sizeof h->index_seed, 0) != (ssize_t)sizeof h->index_seed)
-    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* The kernel has no entropy yet: weaker, but no reason not to start. */
-}
-
 /* Makes a fresh board. */
 static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   struct bb_board_header h;
-  bb_fresh_header(&h, o);
+  bb_fresh_header(&h, &(struct bb_cluster){o->cluster_name, o->cluster_id}, o->capacity);
   if (!bb_file_create(&w->place, &w->board, &h, why, size)) return false;
   bb_file_use_huge_pages(&w->board, INT64_MAX);
   /* Before it is published: no reader may see a board without the names of the list. */
@@ -331,15 +284,25 @@ static struct bb_writer *hold(const char *path, char *why, size_t size) {
   return NULL;
 }
 
+/* Until it has listened, what the board says of the hearing of the writer before is true of this one. */
+static void begin_listening(struct bb_writer *w) {
+  const struct bb_board_header *h = w->board.header;
+  const int64_t now_ns = bb_clock_ns(CLOCK_BOOTTIME), ahead_ns = now_ns - bb_clock_ns(CLOCK_MONOTONIC);
+  const struct bb_link_evidence own = {h->heartbeat_ns, h->listening_since_ns};
+  bb_links_inherit(&w->links, &w->board, now_ns, ahead_ns);
+  w->links.hearing[BB_LINK_UNKNOWN] = bb_hearing_inherited(own, now_ns, ahead_ns);
+  w->rejections.board = &w->board;
+  bb_writer_resumed(w, now_ns - ahead_ns);
+}
+
 struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, size_t size) {
   if (!check_options(o, why, size)) return NULL;
   struct bb_writer *w = hold(o->path, why, size);
   if (w == NULL) return NULL;
   w->listed_only = o->node_count > 0;
-  bb_writer_resumed(w, bb_clock_ns(CLOCK_MONOTONIC));
   struct bb_mapped old = {0};
   struct bb_keyring *keys;
-  const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, o, &old, why, size) : BB_FOUND_FAULT;
+  const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, &(struct bb_cluster){o->cluster_name, o->cluster_id}, &old, why, size) : BB_FOUND_FAULT;
   take_keys(w, o, keys);
   bool ok = found != BB_FOUND_FAULT, whole = false;
   if (found == BB_FOUND_BOARD) ok = take(w, &old, &whole, why, size);
@@ -349,8 +312,10 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
     if (ok && old.map != NULL) bb_file_retire(&old);
   }
   bb_file_unmap(&old);
-  if (ok) bb_inherit_hearing(w);
-  if (ok) return w;
+  if (ok) {
+    begin_listening(w);
+    return w;
+  }
   dispose(w);
   return NULL;
 }
@@ -440,7 +405,7 @@ static void load_order(struct bb_order *o, const struct bb_writer *w, uint32_t r
   o->t_boot_ns = slot->report.t_boot_ns;
   o->t_real_ns = slot->report.t_real_ns;
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
-  o->interrupted = o->stamp_ns < w->resumed_ns[link_of(*column_word(b, record))];
+  o->interrupted = o->stamp_ns < w->links.resumed_ns[link_of(*column_word(b, record))];
   if (w->kept == NULL) return;
   o->back = w->kept[record].back;
   o->turns = w->kept[record].turns;
@@ -491,53 +456,6 @@ static void tell_clone(struct bb_writer *w, uint32_t record, const struct bb_rep
   bb_write_end(&m->clone_head, sequence);
   bb_store(&b->header->clone_ns, now_ns);
   if (is_new) bb_add_event(b, BB_EVENT_KIND_CLONE, record, 0, arrival);
-}
-
-/* Keeps the address from which reports came until now, if this one comes from another: of two machines with one name
- * both are shown, also if one has taken the other's place. */
-static void keep_address(struct bb_record *r, const uint64_t address[2], int64_t stamp_ns) {
-  uint64_t before[2];
-  memcpy(before, r->address, sizeof before);
-  if ((before[0] | before[1]) == 0 || memcmp(before, address, sizeof before) == 0) return;
-  bb_copy_in(r->address_before, before, sizeof before);
-  bb_store(&r->address_ns, (uint64_t)stamp_ns);
-}
-
-void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order *o, const struct bb_refusal *refusal,
-                    const struct bb_arrival *arrival) {
-  struct bb_record *r = record_at(b, record);
-  const uint64_t sequence = r->order_head + 2;
-  bb_write_begin(&r->order_head, &r->order_tail, sequence);
-  bb_store(&r->start_boot_ns, o->start_boot_ns);
-  bb_store(&r->history_seq, o->history_seq);
-  bb_store(&r->history, o->history);
-  bb_store(&r->history_lost, o->history_lost);
-  bb_copy_in(r->known, o->known, sizeof r->known);
-  if (refusal != NULL) {
-    bb_store(&r->refusal_reason, refusal->reason);
-    bb_store(&r->refusal_ns, (uint64_t)arrival->stamp_ns);
-    bb_store(&r->refusal_real_ns, (uint64_t)arrival->stamp_real_ns);
-    bb_store((uint64_t *)&r->refusal_offset_us, (uint64_t)refusal->offset_us);
-  } else {
-    uint64_t address[2];
-    memcpy(address, arrival->address, sizeof address);
-    keep_address(r, address, arrival->stamp_ns);
-    bb_copy_in(r->address, address, sizeof address);
-    bb_store(&r->port, arrival->port);
-    bb_store(&r->order_proved, o->proved);
-  }
-  bb_write_end(&r->order_head, sequence);
-}
-
-void bb_store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report, const struct bb_arrival *arrival) {
-  struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
-  const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
-  bb_write_begin(&slot->head, &slot->tail, sequence);
-  bb_store(&slot->stamp_ns, (uint64_t)arrival->stamp_ns);
-  bb_store(&slot->stamp_real_ns, (uint64_t)arrival->stamp_real_ns);
-  bb_store(&slot->link, arrival->link);
-  bb_copy_in(&slot->report, report, sizeof *report);
-  bb_write_end(&slot->head, sequence);
 }
 
 uint64_t bb_writer_expect(const struct bb_writer *w, const uint8_t *datagram) {
@@ -610,7 +528,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
   /* Before this point the node of the datagram is unknown. */
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
-    return bb_count_refusal(w, invalid, datagram, length, arrival);
+    return bb_reject(&w->rejections, invalid, datagram, length, arrival);
   const struct bb_report *report = (const struct bb_report *)datagram;
   const uint64_t hash = arrival->expected != 0 ? arrival->expected : bb_hash_of(b, report->hostname);
   uint32_t record = bb_record_of(b, report->hostname, hash);
@@ -620,11 +538,11 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_order order;
   load_order(&order, w, record, newest);
   if (invalid != BB_REASON_NONE)
-    return record == NONE ? bb_count_refusal(w, invalid, datagram, length, arrival) : bb_refuse(w, record, &order, report, invalid, arrival);
+    return record == NONE ? bb_reject(&w->rejections, invalid, datagram, length, arrival) : bb_reject_report(&w->rejections, record, &order, report, invalid, arrival);
   if (record == NONE) {
-    if (w->listed_only) return bb_count_refusal(w, BB_REASON_STRANGER, datagram, length, arrival);
+    if (w->listed_only) return bb_reject(&w->rejections, BB_REASON_STRANGER, datagram, length, arrival);
     record = bb_new_record(b, report->hostname);
-    if (record == NONE) return bb_count_refusal(w, BB_REASON_FULL, datagram, length, arrival);
+    if (record == NONE) return bb_reject(&w->rejections, BB_REASON_FULL, datagram, length, arrival);
     if (w->keys != NULL) bb_keyring_adopt(w->keys, record);
   }
 
@@ -639,7 +557,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     if (judgement.is_of_number) store_digest(b, record, report);
     if (judgement.found_lost) take_back(&r->lost);
     if (judgement.found_unheard) take_back(&r->unheard);
-    return bb_refuse(w, record, &order, report, judgement.reason, arrival);
+    return bb_reject_report(&w->rejections, record, &order, report, judgement.reason, arrival);
   }
   if (judgement.verdict == BB_DUPLICATE) {
     bb_add(&r->duplicate, 1);
@@ -648,7 +566,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   }
   /* Only an accepted report takes a link, so that a stray datagram or a message of the kernel costs no entry. */
   if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
-    arrival->link = bb_writer_take_link(w, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
+    arrival->link = bb_links_add(&w->links, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
   /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
    * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);
@@ -681,12 +599,21 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
 void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
   struct bb_board_header *h = w->board.header;
   bb_store(&h->listening_since_ns, (uint64_t)since_ns);
-  bb_writer_link_since(w, BB_LINK_OTHERS, since_ns);
-  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);
+  bb_links_listening_since(&w->links, BB_LINK_OTHERS, since_ns);
+  for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listening_since(&w->links, i, since_ns);
+}
+
+void bb_writer_listen_anew(struct bb_writer *w, int64_t now_ns) {
+  struct bb_board_header *h = w->board.header;
+  const struct bb_link_evidence own = {h->heartbeat_ns, h->listening_since_ns};
+  const int64_t doubt_ns = bb_hearing_anew(&w->links.hearing[BB_LINK_UNKNOWN], own, (int64_t)h->silent_after_ns, bb_clock_ns(CLOCK_BOOTTIME));
+  bb_store(&h->listening_since_ns, (uint64_t)(now_ns + doubt_ns));
+  bb_links_listen_anew(&w->links, BB_LINK_OTHERS, now_ns);
+  for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listen_anew(&w->links, i, now_ns);
 }
 
 void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) {
-  for (uint32_t i = 0; i < BB_LINKS; i++) w->resumed_ns[i] = resumed_ns;
+  for (uint32_t i = 0; i < BB_LINKS; i++) w->links.resumed_ns[i] = resumed_ns;
 }
 
 void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
@@ -694,28 +621,22 @@ void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   BB_INVARIANT(h->lock_inode == w->place.lock_inode);
   const int64_t heard_boot_ns = heard_ns + bb_clock_ns(CLOCK_BOOTTIME) - bb_clock_ns(CLOCK_MONOTONIC);
   bb_add(&h->drains, 1);
-  w->hearing[BB_LINK_UNKNOWN].heard_ns = w->hearing[BB_LINK_OTHERS].heard_ns = heard_boot_ns;
-  /* Release, for each: whoever sees this heartbeat sees every word of the drain, and the listening-since stored
-   * before it. A link that is down has no heartbeat: what is sent to it is not heard. */
-  for (uint32_t i = 1; i <= h->links_used; i++) {
-    if ((w->up >> i & 1) == 0) continue;
-    w->hearing[i].heard_ns = heard_boot_ns;
-    bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)heard_ns);
-  }
-  bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns, (uint64_t)heard_ns);
+  w->links.hearing[BB_LINK_UNKNOWN].heard_ns = heard_boot_ns;
+  bb_links_heartbeat(&w->links, heard_ns, heard_boot_ns);
+  /* Release: whoever sees this heartbeat sees every word of the drain, and the listening-since stored before it. */
   bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);
 }
 
 void bb_writer_overflowed(struct bb_writer *w, uint64_t drops) {
   bb_add(&w->board.header->kernel_drops, drops);
   bb_add(&w->board.header->overflows, 1);
-  w->overflow.untold += drops;
+  w->overflow.drops += drops;
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   /* One event per second, whatever is dropped: in a flood there are two hundred overflows in one. */
-  if (now_ns - w->overflow.told_ns < SECOND) return;
-  bb_add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, w->overflow.untold, NULL);
-  w->overflow.told_ns = now_ns;
-  w->overflow.untold = 0;
+  if (now_ns - w->overflow.event_ns < SECOND) return;
+  bb_add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, w->overflow.drops, NULL);
+  w->overflow.event_ns = now_ns;
+  w->overflow.drops = 0;
 }
 
 void bb_writer_unfit(struct bb_writer *w, uint64_t drops) { bb_add(&w->board.header->unfit_drops, drops); }
@@ -753,5 +674,14 @@ bool bb_writer_past(const struct bb_writer *w, int64_t *heartbeat_ns, int64_t *d
   *distance_ns = (int64_t)newest->stamp_real_ns - (int64_t)newest->stamp_ns;
   return true;
 }
+
+void bb_writer_senders(const struct bb_writer *w, struct bb_sender *out) {
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    out[i] = *sender_at(&w->board, i);
+    if ((out[i].head & 1) != 0) out[i].head = 0; /* Left half-written by a receiver that was killed. */
+  }
+}
+
+struct bb_links *bb_writer_links(struct bb_writer *w) { return &w->links; }
 
 const struct bb_board_header *bb_writer_header(const struct bb_writer *w) { return w->board.header; }

@@ -10,6 +10,8 @@
 
 #include "../format/layout.gen.h"
 #include "../rules/keyring.h"
+#include "arrival.h"
+#include "linktable.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,19 +32,6 @@ struct bb_writer_options {
   /* The node list, or NULL with count 0: any node gets a place until the board is full. Names must be valid. */
   const char *const *nodes;
   size_t node_count;
-};
-
-/* When and from where a datagram came. */
-struct bb_arrival {
-  int64_t stamp_ns;      /* CLOCK_MONOTONIC */
-  int64_t stamp_real_ns; /* CLOCK_REALTIME */
-  uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
-  uint16_t port;
-  uint64_t expected;     /* The result of bb_writer_expect() for the datagram; 0: it was not called. */
-  uint32_t link;         /* The number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network. */
-  const char *interface; /* In that case: the master's interface, which gets a number if the report is accepted; NULL: none. */
-  bool in_pieces;        /* it was joined from IP fragments */
-  uint32_t interface_index;
 };
 
 /* The fate of a datagram: a bb_reason, or one of these. */
@@ -85,54 +74,12 @@ void bb_writer_fetch_slot(const struct bb_writer *writer, uint64_t expected);
  * 8. If it was accepted, `arrival->link` is then the number of its interface. */
 int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, struct bb_arrival *arrival);
 
-/* ---- Links: see "Links" in proto/board-v2.md. Numbers without an entry are ignored. ---- */
-
-/* The number of that interface's link, or of the one for what comes by it in pieces; BB_LINK_UNKNOWN: it has none. */
-uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name, bool in_pieces);
-
-/* The same; an interface without a number gets one. The link listens since its first report arrived, or since
- * BB_LINK_OTHERS does if that is later, because it was one of those. BB_LINK_OTHERS if there is no number left. */
-uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, bool in_pieces, uint32_t index, int64_t arrived_ns);
-
-/* Sets the state of a link: `index` of its interface (0: gone), bits of link_state. A link that is not up has no
- * heartbeat. A change, and a down that is over (`was_down`), restart its listening at `now_ns`, which is later than
- * whatever happened. */
-void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
-
-/* A link begins to listen anew at `now_ns`: some of what was sent to it before may have been dropped. Since when that
- * counts depends on how long it was deaf, because intervals of nodes may have grown. Stored before any heartbeat that
- * follows. */
-void bb_writer_link_anew(struct bb_writer *writer, uint32_t link, int64_t now_ns);
-/* Sets the time since which a link listens; the receiver leaves that to bb_writer_link_anew(). */
-void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
-
-/* bb_writer_link_anew() for a link that could not be heard until this moment: gaps of its nodes that began before it
- * count as unheard. */
-void bb_writer_link_resumed(struct bb_writer *writer, uint32_t link, int64_t resumed_ns);
-
-/* The destination of a link's reports. */
-struct bb_destination {
-  uint8_t address[16]; /* zero: unknown */
-  uint16_t port;       /* 0: any */
-  uint8_t source[4];   /* IPv4 address of a node that sends there; zero: of none */
-};
-void bb_writer_link_destination(struct bb_writer *writer, uint32_t link, const struct bb_destination *to);
-
-/* Since when the kernel fails to join what comes by that link in pieces; 0: it does not. */
-void bb_writer_link_unjoined(struct bb_writer *writer, uint32_t link, int64_t since_ns);
-
-/* Packets that its interface dropped since the last call. */
-void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);
-
-/* The entry of a link, which only the writer changes; NULL: it has none. */
-const struct bb_link *bb_writer_link(const struct bb_writer *writer, uint32_t link);
-
-/* Counts the nodes of each link, and determines which links are dark. Once a second. */
-void bb_writer_survey(struct bb_writer *writer);
-
 /* ---- The receiver's own state ---- */
 
-/* The receiver begins to listen anew at `now_ns`, on every link; see bb_writer_link_anew(). */
+/* The links of the board; valid as long as the writer is. */
+struct bb_links *bb_writer_links(struct bb_writer *writer);
+
+/* The receiver begins to listen anew at `now_ns`, on every link; see bb_links_listen_anew(). */
 void bb_writer_listen_anew(struct bb_writer *writer, int64_t now_ns);
 /* The receiver has had no gap since `since_ns`, on every link. The receiver leaves that to bb_writer_listen_anew(). */
 void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);

@@ -49,4 +49,17 @@ bool bb_kernel_drops_interface(struct bb_kernel_drops *drops, const char *name, 
 #ifdef __cplusplus
 }
 #endif
+/* Whether so much was dropped before any socket that it very probably contained reports: more than were accepted,
+ * and more than a hundredth of everything that came. */
+static inline bool bb_kernel_drops_are_lossy(uint64_t dropped, uint64_t accepted, uint64_t packets) {
+  return dropped > accepted && dropped > packets / 100;
+}
+
+/* How far a counter of the kernel moved since the last time; 0 if it decreased. */
+static inline uint64_t bb_kernel_drops_advance(uint64_t *last, uint64_t now) {
+  const uint64_t more = now > *last ? now - *last : 0;
+  *last = now;
+  return more;
+}
+
 #endif

@@ -13,8 +13,6 @@
 extern "C" {
 #endif
 
-#define BB_MOST_SOCKETS 16
-
 struct bb_receiver;
 
 /* The state of the receiver, at most about a second old. */

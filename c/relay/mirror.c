@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "../board/column.h"
-#include "../board/mapped.h"
-#include "../board/reader.h"
+#include "../board/file.h"
+#include "../board/hearing.h"
+#include "../board/records.h"
 #include "../board/seqlock.h"
+#include "../board/writer.h"
 #include "../format/validate.h"
 #include "../rules/interval.h"
 #include "../rules/order.h"
@@ -129,9 +131,8 @@ static uint64_t shown(const struct bb_mirror_clock *c, uint64_t time_ns) {
 /* ---- the board ---- */
 
 static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why, size_t size) {
-  const struct bb_writer_options like = {.capacity = o->capacity, .cluster_name = o->cluster_name, .cluster_id = o->cluster_id};
   struct bb_board_header h;
-  bb_fresh_header(&h, &like);
+  bb_fresh_header(&h, &(struct bb_cluster){o->cluster_name, o->cluster_id}, o->capacity);
   h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
   h.silent_after_ns = (uint64_t)o->silent_after_ns;
   h.longest_interval_ms = o->longest_interval_ms;
@@ -723,7 +724,7 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   if (m->gone) return;
   struct bb_board_header *h = m->board.header;
   const struct bb_link_evidence e = {h->heartbeat_ns, h->listening_since_ns};
-  const int64_t floor_ns = now_ns + bb_doubt(&m->hearing, e, m->silent_after_ns, now_ns);
+  const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     m->links[i].floor_ns = floor_ns;
     if (has_entry(m, i)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));

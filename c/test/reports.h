@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "../beoboard.h"
-#include "../board/mapped.h"
+#include "../board/hearing.h"
 #include "../board/reader.h"
 #include "../board/seqlock.h"
 #include "../board/writer.h"
@@ -83,12 +83,12 @@ static inline struct bb_writer *open_writer(const char *path, uint32_t capacity)
   struct bb_writer *w = bb_writer_open(&options, why, sizeof why);
   if (w == NULL) fprintf(stderr, "%s\n", why);
   /* The low bits of a listening-since tell its instance, so here deafness adds nothing to it. */
-  for (uint32_t i = 0; w != NULL && i < BB_LINKS; i++) w->hearing[i].deaf_ns = INT64_MAX;
+  for (uint32_t i = 0; w != NULL && i < BB_LINKS; i++) bb_writer_links(w)->hearing[i].deaf_ns = INT64_MAX;
   /* As the receiver does when it begins: the links that it knows are up. */
   for (uint32_t i = 1; w != NULL && i < LINKS; i++) {
     const int64_t now_ns = rounded(bb_clock_ns(CLOCK_MONOTONIC)) | (int64_t)bb_writer_header(w)->instance;
-    if (bb_writer_take_link(w, link_names[i], false, i, now_ns) != i) abort();
-    bb_writer_link_state(w, i, i, BB_LINK_STATE_UP, false, now_ns);
+    if (bb_links_add(bb_writer_links(w), link_names[i], false, i, now_ns) != i) abort();
+    bb_links_set_state(bb_writer_links(w), i, i, BB_LINK_STATE_UP, false, now_ns);
   }
   return w;
 }

@@ -343,7 +343,7 @@ static void play(const char *name, int before, unsigned node, enum act act) {
       case REFUSED_AGAIN:
         for (int times = 1; times <= 2; times++) deliver_refused(w, BB_SENDERS_EACH + 1, times);
         break;
-      case LINK_DOWN: bb_writer_link_state(w, FLAPPING, FLAPPING, 0, false, stamp); break;
+      case LINK_DOWN: bb_links_set_state(bb_writer_links(w), FLAPPING, FLAPPING, 0, false, stamp); break;
     }
     raise(SIGSTOP);
     _exit(0);

@@ -56,7 +56,7 @@ static void write_reports(const char *path) {
       atomic_fetch_add(&shared->guest, 1);
     }
     /* And a link that is down for a while, and senders whom nobody knows. */
-    if (round % 8 == 0) bb_writer_link_state(w, FLAPPING, FLAPPING, round % 16 == 0 ? 0 : BB_LINK_STATE_UP, false, began);
+    if (round % 8 == 0) bb_links_set_state(bb_writer_links(w), FLAPPING, FLAPPING, round % 16 == 0 ? 0 : BB_LINK_STATE_UP, false, began);
     if (round % 4 == 0) {
       const uint32_t k = atomic_fetch_add(&shared->refused, 1) + 1;
       for (int times = 1; times <= 2; times++)

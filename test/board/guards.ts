@@ -34,7 +34,7 @@ const LIBRARY_HEARTBEAT = '  by.heartbeat_ns = bb_load_acquire(&shared->heartbea
 const BEAT = '  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);\n';
 const DRAINS = '  bb_add(&h->drains, 1);\n';
 const LINK_COUNT = '  bb_store_release(&b->header->links_used, link);\n';
-const LINK_NAME = '  snprintf(l->name, sizeof l->name, "%s", name);\n';
+const LINK_NAME = '  snprintf(entry->name, sizeof entry->name, "%s", name);\n';
 const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
 const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
 const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
@@ -52,7 +52,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     [
       ['board/seqlock.h', '  bb_store(tail, sequence);\n', ''],
       [
-        'board/writer.c',
+        'board/records.c',
         '  bb_write_end(&slot->head, ',
         '  bb_store(&slot->tail, sequence);\n  bb_write_end(&slot->head, ',
       ],
@@ -63,7 +63,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     'the head after the words',
     [
       [
-        'board/writer.c',
+        'board/records.c',
         '  bb_store(&slot->stamp_ns, ',
         '  bb_write_end(&slot->head, sequence);\n  bb_store(&slot->stamp_ns, ',
       ],
@@ -92,7 +92,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   // The two slots of a record.
   [
     'the older slot is the one that is written',
-    [['board/writer.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
+    [['board/records.c', 'newest == 0 ? 1 : 0', 'newest == 1 ? 1 : 0']],
     ['torn', 'weave'],
   ],
   [
@@ -175,12 +175,12 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   // The evidence of a link.
   [
     "release of a link's heartbeat",
-    relaxed('board/writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
+    relaxed('board/linktable.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
     ['litmus links', 'litmus links_listed', 'litmus silent_state', 'litmus silent_roll'],
   ],
   [
     'release of the heartbeat of all other links',
-    relaxed('board/writer.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
+    relaxed('board/linktable.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
     ['litmus links'],
   ],
   [
@@ -277,7 +277,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'a link that is down has no heartbeat',
-    without('board/writer.c', '    if ((w->up >> i & 1) == 0) continue;\n'),
+    without('board/linktable.c', '    if (!is_up(link_at(l->board, i))) continue;\n'),
     ['litmus silent_state_down', 'litmus silent_tally_leave', 'litmus silent_overview_down'],
   ],
   [
@@ -285,7 +285,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     without(
       'board/linktable.c',
       '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
-        '  bb_writer_link_anew(w, link, now_ns);\n',
+        '  bb_links_listen_anew(l, link, now_ns);\n',
     ),
     ['litmus silent_state_up', 'litmus silent_state_blink', 'litmus silent_overview_up'],
   ],
@@ -293,7 +293,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     'each link is listened to anew after a pause',
     without(
       'board/writer.c',
-      '  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);\n',
+      '  for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listening_since(&w->links, i, since_ns);\n',
     ),
     ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
   ],
@@ -312,7 +312,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     ['litmus link'],
   ],
   // Events, and rejected senders.
-  ['release of the number of the newest event', relaxed('board/writer.c', EVENT_NUMBER), ['litmus event']],
+  ['release of the number of the newest event', relaxed('board/records.c', EVENT_NUMBER), ['litmus event']],
   [
     'acquire of the number of the newest event',
     relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
@@ -321,14 +321,14 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the event before its number',
     [
-      ['board/writer.c', EVENT_NUMBER, ''],
-      ['board/writer.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
+      ['board/records.c', EVENT_NUMBER, ''],
+      ['board/records.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
     ],
     ['litmus event', 'litmus event_takeover', 'steps', 'torn'],
   ],
   [
     'the mark of an event that is being written',
-    [['board/writer.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
+    [['board/records.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
     ['litmus event_ring', 'steps'],
   ],
   [
@@ -350,16 +350,16 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the name before the entry',
     [
-      ['board/writer.c', NAME, ''],
-      ['board/writer.c', ENTRY, ENTRY + NAME],
+      ['board/records.c', NAME, ''],
+      ['board/records.c', ENTRY, ENTRY + NAME],
     ],
     ['litmus index', 'steps'],
   ],
-  ['the entry before the count', [['board/writer.c', ENTRY + COUNT, COUNT + ENTRY]], ['litmus name', 'steps']],
-  ['release of the entry', relaxed('board/writer.c', 'bb_store_release(index_entry(b, i)'), ['litmus index']],
+  ['the entry before the count', [['board/records.c', ENTRY + COUNT, COUNT + ENTRY]], ['litmus name', 'steps']],
+  ['release of the entry', relaxed('board/records.c', 'bb_store_release(index_entry(b, i)'), ['litmus index']],
   [
     'release of the count',
-    relaxed('board/writer.c', 'bb_store_release(&b->header->count'),
+    relaxed('board/records.c', 'bb_store_release(&b->header->count'),
     ['litmus name', 'litmus library_name'],
   ],
   [

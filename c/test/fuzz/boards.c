@@ -150,8 +150,8 @@ static void start(void) {
   MUST(lay(w, "node2", 1, false, SECOND) == 0 && lay(w, "left3", 1, false, SECOND) == 0 && lay(w, "left3", 2, true, 2 * SECOND) == 0,
        "no report can be laid");
   for (uint8_t who = 1; who <= 3; who++) MUST(lay_junk(w, who, SECOND) == BB_REASON_MAGIC, "junk was taken");
-  bb_writer_link_state(w, 1, 1, 0, false, SECOND);
-  bb_writer_link_state(w, 1, 1, BB_LINK_STATE_UP, false, 2 * SECOND);
+  bb_links_set_state(bb_writer_links(w), 1, 1, 0, false, SECOND);
+  bb_links_set_state(bb_writer_links(w), 1, 1, BB_LINK_STATE_UP, false, 2 * SECOND);
   MUST(h->links_used == 2 && h->event_last > 4 && h->event_last < FEW_EVENTS, "%" PRIu64 " links, %" PRIu64 " events", h->links_used, h->event_last);
   whole = (struct good){(uint8_t *)malloc((size_t)h->file_bytes), (size_t)h->file_bytes};
   memcpy(whole.map, h, whole.bytes);
@@ -617,20 +617,20 @@ static uint64_t events_before, numbered;
 /* What else a receiver does: links come and go, strangers knock, it looks after links and says that it has heard everything. */
 static void receive_on(struct bb_writer *w, int64_t ns) {
   const struct bb_board_header *h = bb_writer_header(w);
-  const uint32_t link = bb_writer_take_link(w, "eth9", false, 9, ns);
+  const uint32_t link = bb_links_add(bb_writer_links(w), "eth9", false, 9, ns);
   numbered = h->links_used;
-  MUST(link == BB_LINK_OTHERS || (link > 0 && link <= numbered && strcmp(bb_writer_link(w, link)->name, "eth9") == 0), "link %u", link);
+  MUST(link == BB_LINK_OTHERS || (link > 0 && link <= numbered && strcmp(bb_links_entry(bb_writer_links(w), link)->name, "eth9") == 0), "link %u", link);
   events_before = h->event_last;
   for (uint32_t i = 0; i <= BB_LINKS; i++) {
-    bb_writer_link_state(w, i, i, 0, false, ns);
-    bb_writer_link_state(w, i, i, BB_LINK_STATE_UP, true, ns);
-    bb_writer_link_missed(w, i, 3);
+    bb_links_set_state(bb_writer_links(w), i, i, 0, false, ns);
+    bb_links_set_state(bb_writer_links(w), i, i, BB_LINK_STATE_UP, true, ns);
+    bb_links_add_missed(bb_writer_links(w), i, 3);
   }
   MUST(h->event_last > events_before, "no link went down or up");
   for (uint8_t who = 1; who <= 2 * BB_SENDERS_EACH; who++) MUST(lay_junk(w, who, ns) == BB_REASON_MAGIC, "junk was taken");
   bb_writer_overflowed(w, 1);
   bb_writer_listening_since(w, ns);
-  bb_writer_survey(w);
+  bb_links_survey(bb_writer_links(w));
   bb_writer_heartbeat(w, ns + 1);
   bb_writer_senders(w, senders);
 }

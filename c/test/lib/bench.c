@@ -56,7 +56,7 @@ static void next_second(struct bb_report *r) {
 
 /* Writes the next report of so many nodes in turn, then says that everything was heard until now. */
 static void lay(struct source *s, uint32_t count) {
-  struct bb_arrival arrival = {.stamp_ns = clock_ns(), .link = bb_writer_find_link(s->writer, "eth0", false), .interface = "eth0"};
+  struct bb_arrival arrival = {.stamp_ns = clock_ns(), .link = bb_links_find(bb_writer_links(s->writer), "eth0", false), .interface = "eth0"};
   for (uint32_t i = 0; i < count; i++) {
     memcpy(s->report.hostname, s->names[s->next], sizeof s->report.hostname);
     if (bb_writer_deliver(s->writer, (const uint8_t *)&s->report, sizeof s->report, &arrival) != BB_OUTCOME_ACCEPTED) fail("a report was not accepted");

@@ -63,7 +63,7 @@ static inline int deliver_report(struct bb_writer *w, const struct bb_report *re
   struct bb_arrival arrival = {.stamp_ns = clock_ns(CLOCK_MONOTONIC),
                                .stamp_real_ns = stamp_real_ns,
                                .interface = report->seq % 2 == 1 ? "eth0" : "eth1"};
-  arrival.link = bb_writer_find_link(w, arrival.interface, false);
+  arrival.link = bb_links_find(bb_writer_links(w), arrival.interface, false);
   return bb_writer_deliver(w, (const uint8_t *)report, sizeof *report, &arrival);
 }
 

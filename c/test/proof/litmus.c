@@ -483,7 +483,7 @@ static bool listed_is_wrong(void) {
 static void begin_silence(void) {
   now = bb_clock_ns(CLOCK_MONOTONIC) - 11 * SECOND;
   bb_writer_listening_since(w, AT(-1000));
-  for (uint32_t i = 1; i < LINKS; i++) bb_writer_link_since(w, i, AT(-1000));
+  for (uint32_t i = 1; i < LINKS; i++) bb_links_listening_since(bb_writer_links(w), i, AT(-1000));
   lay_by(1, 1, now);
   bb_writer_heartbeat(w, now + 1);
 }
@@ -532,7 +532,7 @@ static void write_after_a_pause(void) {
   bb_writer_listening_since(w, AT(100));
   bb_writer_heartbeat(w, AT(110));
 }
-static void set_link(uint32_t link, bool up, int64_t at) { bb_writer_link_state(w, link, link, up ? BB_LINK_STATE_UP : 0, false, at); }
+static void set_link(uint32_t link, bool up, int64_t at) { bb_links_set_state(bb_writer_links(w), link, link, up ? BB_LINK_STATE_UP : 0, false, at); }
 static void write_down(void) {
   set_link(1, false, AT(2));
   bb_writer_heartbeat(w, AT(110));
@@ -545,7 +545,7 @@ static void write_down_and_up(void) {
 }
 /* Down for so short a time that nobody noticed before it was up. */
 static void write_blink(void) {
-  bb_writer_link_state(w, 1, 1, BB_LINK_STATE_UP, true, AT(100));
+  bb_links_set_state(bb_writer_links(w), 1, 1, BB_LINK_STATE_UP, true, AT(100));
   bb_writer_heartbeat(w, AT(110));
 }
 static void write_move(void) {

@@ -1,0 +1,44 @@
+/* When the datagrams of a socket came, by CLOCK_MONOTONIC. Holds no socket. */
+#ifndef BB_STAMPS_H
+#define BB_STAMPS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The kernel stamps what comes by the wall clock, and the board wants the monotonic one: so of each socket it is known
+ * up to when it was heard, and how far the clocks were apart by then. A datagram's stamp is the kernel's, by that
+ * distance, if that lies behind `heard_ns` and the clocks have not moved against each other since; else there is only
+ * the bound.
+ *
+ *   the socket                                      heard_ns                 heard_offset        inherited  the bound
+ *   ----------------------------------------------  -----------------------  ------------------  ---------  ---------------------------
+ *   bound by us                                     before it was bound      then                no         heard_ns
+ *   passed to us, and never one of ours: emptied    when it was empty        then                no         heard_ns
+ *   passed, and drained by a receiver before us     his last heartbeat       at his last report  yes        none: what needs it is left out
+ *   the same, without a board that tells of him: it is emptied, as in the second row
+ *   drained until it was empty                      the drain's beginning    then                no         heard_ns
+ *   not emptied by a drain, in a flood              what was last taken      before heard_ns     as before  as before
+ *
+ * In the last row the distance must be one from before `heard_ns`: it is sampled at the beginning of a drain, waits in
+ * `sampled_*` until all from before then has been taken, and is `heard_offset` only then. */
+struct heard {
+  int64_t heard_ns;      /* what arrived before has been received, or was dropped */
+  int64_t heard_offset;  /* CLOCK_REALTIME minus CLOCK_MONOTONIC, from no later than then */
+  int64_t sampled_ns, sampled_offset; /* a later one, and when it was sampled */
+  int64_t latest_ns;     /* the stamp of the last datagram */
+  bool empty;            /* in the present drain */
+  bool inherited;        /* what waits in it came while another receiver drained it, or none did */
+};
+
+/* CLOCK_REALTIME minus CLOCK_MONOTONIC, sampled so close together that no preemption is in between. */
+int64_t stamps_clock_distance(void);
+
+/* Everything that arrived before `ns` has been received; `distance`: of the clocks, then or before. */
+void stamps_set_heard(struct heard *heard, int64_t ns, int64_t distance);
+
+/* The stamp of a datagram that was read at `taken_ns`, from the kernel's time (0: none); 0: there is none. */
+int64_t stamps_of(const struct heard *heard, int64_t kernel_ns, int64_t distance, int64_t taken_ns);
+
+/* Notes until when a socket has been heard, at the end of a drain that began at `began_ns`. */
+void stamps_drained(struct heard *heard, int64_t began_ns, int64_t distance);
+
+#endif
