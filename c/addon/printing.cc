@@ -1,0 +1,205 @@
+// Values and structs as text, and numbers of reports.
+
+#include <algorithm>
+#include <memory>
+
+#include "addon.h"
+#include "fieldjson.h"
+#include "form.h"
+#include "gather.h"
+
+namespace addon {
+namespace {
+
+// texts(bytes, first, stride, most, count): in one call, since thousands of names are wanted at once.
+Napi::Value Texts(const Napi::CallbackInfo& info) {
+  auto bytes = info[0].As<Napi::Uint8Array>();
+  const uint64_t first = info[1].As<Napi::Number>().Uint32Value(), stride = info[2].As<Napi::Number>().Uint32Value();
+  const uint64_t most = info[3].As<Napi::Number>().Uint32Value(), count = info[4].As<Napi::Number>().Uint32Value();
+  if (count > 0 && first + (count - 1) * stride + most > bytes.ByteLength())
+    throw Napi::RangeError::New(info.Env(), "there are not so many texts");
+  return Joined(info.Env(), reinterpret_cast<const char*>(bytes.Data()) + first, stride, most, count);
+}
+
+// A function that keeps what it works with. Calling it is faster than calling a method, which looks for that in its object.
+template <Napi::Value (*call)(const Napi::CallbackInfo&), class Kept>
+Napi::Function KeptBy(Napi::Env env, const char* name, std::unique_ptr<Kept> kept) {
+  auto function = Napi::Function::New<call>(env, name, kept.get());
+  function.AddFinalizer([](Napi::Env, Kept* gone) { delete gone; }, kept.get());
+  kept.release();
+  return function;
+}
+
+template <class T, class From>
+std::vector<T> VectorOf(const From& array) {
+  std::vector<T> out(array.ByteLength() / sizeof(T));
+  if (!out.empty()) memcpy(out.data(), array.Data(), out.size() * sizeof(T));
+  return out;
+}
+
+// form(text, gaps, values, texts): a bb_form and what is in its gaps.
+//   (into, at, textBytes): bb_form_print from byte `at` on; the bytes that were written.
+struct Form {
+  std::vector<char> text;
+  std::vector<struct bb_gap> gaps;
+  Napi::Reference<Napi::Float64Array> values;
+  Napi::Reference<Napi::Uint8Array> texts;
+  struct bb_form form;
+  struct bb_filling filling;
+};
+
+Napi::Value PrintForm(const Napi::CallbackInfo& info) {
+  const auto* kept = static_cast<const Form*>(info.Data());
+  auto into = info[0].As<Napi::Uint8Array>();
+  const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
+  struct bb_filling filling = kept->filling;
+  filling.bytes = std::min<size_t>(info[2].As<Napi::Number>().Uint32Value(), filling.bytes);
+  const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->form, &filling);
+  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these texts");
+  return Napi::Number::New(info.Env(), static_cast<double>(bytes));
+}
+
+Napi::Value MakeForm(const Napi::CallbackInfo& info) {
+  auto values = info[2].As<Napi::Float64Array>();
+  auto texts = info[3].As<Napi::Uint8Array>();
+  auto kept = std::make_unique<Form>();
+  kept->text = VectorOf<char>(info[0].As<Napi::Uint8Array>());
+  kept->gaps = VectorOf<struct bb_gap>(info[1].As<Napi::Uint32Array>());
+  kept->values = Napi::Persistent(values);
+  kept->texts = Napi::Persistent(texts);
+  kept->form = {kept->text.data(), kept->text.size(), kept->gaps.size(), kept->gaps.data()};
+  kept->filling = {values.Data(), reinterpret_cast<const char*>(texts.Data()), texts.ByteLength()};
+  if (!bb_form_check(&kept->form, values.ElementLength())) throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
+  return KeptBy<PrintForm>(info.Env(), "printForm", std::move(kept));
+}
+
+// gatherer(wanted, scales, values): struct bb_wanted and struct bb_scale, and where the values go.
+//   (bytes, before, after): bb_gather of the reports at these bytes; before -1: there is none.
+struct Gatherer {
+  std::vector<struct bb_wanted> wanted;
+  std::vector<struct bb_scale> scales;
+  Napi::Reference<Napi::Float64Array> kept;
+  double* values;
+};
+
+const struct bb_report* ReportAt(const Napi::Uint8Array& bytes, double at) {
+  if (!(at >= 0) || at + sizeof(struct bb_report) > static_cast<double>(bytes.ByteLength()))
+    throw Napi::RangeError::New(bytes.Env(), "no whole report is there");
+  const uint8_t* report = bytes.Data() + static_cast<size_t>(at);
+  if (reinterpret_cast<uintptr_t>(report) % 8 != 0) throw Napi::TypeError::New(bytes.Env(), "the report is not aligned to 8 bytes");
+  return reinterpret_cast<const struct bb_report*>(report);
+}
+
+Napi::Value Gather(const Napi::CallbackInfo& info) {
+  const auto* kept = static_cast<const Gatherer*>(info.Data());
+  auto bytes = info[0].As<Napi::Uint8Array>();
+  const double before = info[1].As<Napi::Number>().DoubleValue();
+  const struct bb_report* after = ReportAt(bytes, info[2].As<Napi::Number>().DoubleValue());
+  bb_gather(kept->wanted.data(), kept->scales.data(), kept->wanted.size(), before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
+  return info.Env().Undefined();
+}
+
+Napi::Value MakeGatherer(const Napi::CallbackInfo& info) {
+  auto values = info[2].As<Napi::Float64Array>();
+  auto kept = std::make_unique<Gatherer>();
+  kept->wanted = VectorOf<struct bb_wanted>(info[0].As<Napi::Uint32Array>());
+  kept->scales = VectorOf<struct bb_scale>(info[1].As<Napi::Float64Array>());
+  kept->kept = Napi::Persistent(values);
+  kept->values = values.Data();
+  if (kept->scales.size() != kept->wanted.size() || !bb_gather_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
+    throw Napi::TypeError::New(info.Env(), "these are no numbers of a report");
+  return KeptBy<Gather>(info.Env(), "gather", std::move(kept));
+}
+
+// JsonTable(rows, text, validAt): bb_json_table.
+class JsonTable : public Napi::ObjectWrap<JsonTable> {
+ public:
+  static Napi::Function Class(Napi::Env env) { return DefineClass(env, "JsonTable", {}); }
+
+  explicit JsonTable(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonTable>(info) {
+    auto rows = info[0].As<Napi::Uint32Array>();
+    auto text = info[1].As<Napi::Uint8Array>();
+    constexpr size_t words = sizeof(struct bb_json_row) / sizeof(uint32_t);
+    rows_.resize(rows.ElementLength() / words);
+    if (!rows_.empty()) memcpy(rows_.data(), rows.Data(), rows_.size() * sizeof rows_[0]);
+    text_.assign(reinterpret_cast<const char*>(text.Data()), text.ByteLength());
+    table = {rows_.data(), rows_.size(), text_.data(), text_.size(), info[2].As<Napi::Number>().Uint32Value()};
+    if (!bb_json_check(&table, &reads, &most)) throw Napi::TypeError::New(info.Env(), "this is no table of fields");
+  }
+
+  struct bb_json_table table = {};
+  size_t reads = 0, most = 0;
+
+ private:
+  std::vector<struct bb_json_row> rows_;
+  std::string text_;
+};
+
+// JsonPrinter(into, from): from a DataView into an array of bytes, whose places are looked up once.
+//   struct(table, at, base): bb_json_print of the struct at byte `base`, from byte `at` on; the bytes that were written, or -1.
+//   rates(at, before, after): bb_json_rates of the reports at two bytes; likewise, or 0.
+class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "JsonPrinter", {InstanceMethod("struct", &JsonPrinter::Struct), InstanceMethod("rates", &JsonPrinter::Rates)});
+  }
+
+  explicit JsonPrinter(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonPrinter>(info) {
+    auto into = info[0].As<Napi::Uint8Array>();
+    auto from = info[1].As<Napi::DataView>();
+    kept_into_ = Napi::Persistent(into);
+    kept_from_ = Napi::Persistent(from);
+    into_ = reinterpret_cast<char*>(into.Data());
+    room_ = into.ByteLength();
+    from_ = static_cast<const uint8_t*>(from.Data());
+    bytes_ = from.ByteLength();
+  }
+
+ private:
+  // Where to write so many bytes at most.
+  char* Room(const Napi::Value& at, size_t most) const {
+    const double begin = at.As<Napi::Number>().DoubleValue();
+    if (!(begin >= 0) || begin + static_cast<double>(most) > static_cast<double>(room_))
+      throw Napi::RangeError::New(at.Env(), "there is no room for that JSON");
+    return into_ + static_cast<size_t>(begin);
+  }
+
+  // Where to read so many bytes.
+  const uint8_t* Source(const Napi::Value& at, size_t reads) const {
+    const double begin = at.As<Napi::Number>().DoubleValue();
+    if (!(begin >= 0) || begin + static_cast<double>(reads) > static_cast<double>(bytes_))
+      throw Napi::RangeError::New(at.Env(), "no whole struct is there");
+    return from_ + static_cast<size_t>(begin);
+  }
+
+  Napi::Value Struct(const Napi::CallbackInfo& info) {
+    const auto* table = JsonTable::Unwrap(info[0].As<Napi::Object>());
+    char* to = Room(info[1], table->most);
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_print(to, &table->table, Source(info[2], table->reads))));
+  }
+
+  Napi::Value Rates(const Napi::CallbackInfo& info) {
+    struct bb_report reports[2];
+    for (size_t i = 0; i < 2; i++) memcpy(&reports[i], Source(info[1 + i], sizeof reports[i]), sizeof reports[i]);
+    char* to = Room(info[0], BB_JSON_RATES_MOST);
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_rates(to, &reports[0], &reports[1])));
+  }
+
+  Napi::Reference<Napi::Uint8Array> kept_into_;
+  Napi::Reference<Napi::DataView> kept_from_;
+  char* into_ = nullptr;
+  const uint8_t* from_ = nullptr;
+  size_t room_ = 0, bytes_ = 0;
+};
+
+}  // namespace
+
+void AddPrinting(Napi::Env env, Napi::Object exports) {
+  exports.Set("texts", Napi::Function::New(env, Texts));
+  exports.Set("gatherer", Napi::Function::New(env, MakeGatherer));
+  exports.Set("form", Napi::Function::New(env, MakeForm));
+  exports.Set("JsonTable", JsonTable::Class(env));
+  exports.Set("JsonPrinter", JsonPrinter::Class(env));
+}
+
+}  // namespace addon
