@@ -11,20 +11,15 @@
 #include "../format/validate.h"
 #include "../rules/interval.h"
 #include "../rules/order.h"
+#include "claims.h"
+#include "messages.h"
 
-/* The largest difference between the rates of two clocks: one part in so many. */
-#define RATE 1000
 /* A report that is older than this when it is stored is doubtful, unless the master says silent. */
 #define FRESH_NS (30 * SECOND)
 /* Rounding and slewing alone put nothing so far ahead of this machine's clock. */
 #define AHEAD_NS INT64_C(10000000)
-/* A claim of another master is valid until its next index but one is due. */
-#define CLAIM_NS (11 * SECOND)
 /* For so long a new board waits for the indexes of the other masters that are heard. */
 #define WAIT_NS (2 * SECOND)
-/* A heartbeat that is older than this, by its own master's clock, supports no claim. */
-#define HEARD_NS (3 * SECOND)
-
 /* What is known about a record of the master, by its number there. */
 struct mirrored {
   uint32_t record; /* the number of our record; NONE: none yet */
@@ -38,19 +33,6 @@ struct mirrored {
   uint8_t link;      /* the link by which it came */
   int64_t early_ns;  /* its report is from before this machine's boot, and is stored from this time on; 0: it is not */
   bool doubtful, vetoed, missing;
-};
-
-/* Nodes that other masters call live, by the hash of the name: also nodes that this board does not have yet. */
-struct claimed {
-  uint32_t name;
-  bool used;
-  int64_t ns[BB_MASTERS]; /* when; 0: never, or no longer */
-};
-
-/* An index of another master, while it arrives. */
-struct claiming {
-  uint32_t number, next_part;
-  bool taken; /* a whole one has arrived since the board was begun */
 };
 
 /* What is known about a link. */
@@ -73,10 +55,7 @@ struct bb_mirror {
   struct bb_limits limits; /* for judging proved reports, by the master's stamps */
   struct bb_order *orders; /* with keys: for each of our records */
   struct mirrored *records;
-  struct claimed *claims; /* at least half of it is empty */
-  uint32_t names;         /* its size, a power of two */
-  uint32_t names_used;
-  struct claiming claiming[BB_MASTERS];
+  struct claims claims;
   uint64_t heard;   /* bit n: master n */
   int64_t began_ns; /* the board */
   struct listened links[BB_LINKS], header;
@@ -94,39 +73,7 @@ struct bb_mirror {
   bool gone; /* nothing may be stored until another board is begun */
 };
 
-/* ---- time ---- */
-
-static int64_t drift(int64_t span_ns) { return (span_ns < 0 ? -span_ns : span_ns) / RATE + 1; }
-
-/* Times further away than this are unknown, so that nothing overflows. */
-#define FARTHEST_NS (INT64_C(1) << 61)
-
-static bool is_near(const struct bb_mirror_clock *c, uint64_t time_ns) {
-  return time_ns < (uint64_t)FARTHEST_NS && c->relay_ns >= 0 && c->relay_ns < FARTHEST_NS;
-}
-
-/* The lower bound: see proto/relay-v1.md, Time. */
-static int64_t lower(const struct bb_mirror_clock *c, uint64_t time_ns) {
-  const int64_t span = c->relay_ns - (int64_t)time_ns;
-  return c->asked_ns - span - drift(span);
-}
-
-/* The upper bound. */
-static int64_t upper(const struct bb_mirror_clock *c, uint64_t time_ns) {
-  const int64_t span = c->relay_ns - (int64_t)time_ns;
-  return c->answered_ns - span + drift(span);
-}
-
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t error_of(const struct bb_mirror_clock *c) { return c->answered_ns - c->asked_ns; }
-
-/* For display: a time before this machine's boot is shown as its boot. */
-static uint64_t shown(const struct bb_mirror_clock *c, uint64_t time_ns) {
-  if (time_ns == 0 || !is_near(c, time_ns)) return 0;
-  const int64_t at = lower(c, time_ns);
-  return at > 0 ? (uint64_t)at : 1;
-}
 
 /* ---- the board ---- */
 
@@ -149,69 +96,20 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   return true;
 }
 
-/* ---- claims ---- */
-
-/* The place of a name: its entry, or an empty one. */
-static struct claimed *claims_of(struct claimed *claims, uint32_t size, uint32_t name) {
-  uint32_t i = name & (size - 1);
-  while (claims[i].used && claims[i].name != name) i = (i + 1) & (size - 1);
-  return &claims[i];
-}
-
-static bool is_recent(const struct claimed *c, int64_t now_ns) {
-  for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if (c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
-  return false;
-}
-
-/* Another table of claims, with those that are still valid. False: no memory; the old one stays. */
-static bool renew_claims(struct bb_mirror *m, uint32_t size, int64_t now_ns) {
-  struct claimed *claims = (struct claimed *)calloc(size, sizeof *claims);
-  if (claims == NULL) return false;
-  uint32_t used = 0;
-  for (uint32_t i = 0; i < m->names && used < size / 2; i++) {
-    if (!m->claims[i].used || !is_recent(&m->claims[i], now_ns)) continue;
-    *claims_of(claims, size, m->claims[i].name) = m->claims[i];
-    used++;
-  }
-  free(m->claims);
-  m->claims = claims;
-  m->names = size;
-  m->names_used = used;
-  return true;
-}
-
-static void note_claim(struct bb_mirror *m, uint32_t master, uint32_t name, bool claims, int64_t now_ns) {
-  struct claimed *c = claims_of(m->claims, m->names, name);
-  if (!c->used) {
-    if (!claims) return;
-    /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by
-     * nobody here. */
-    if (m->names_used >= m->names / 2 && (!renew_claims(m, m->names, now_ns) || m->names_used >= m->names / 2)) return;
-    c = claims_of(m->claims, m->names, name);
-    c->used = true;
-    c->name = name;
-    m->names_used++;
-  }
-  c->ns[master] = claims ? now_ns : 0;
-}
+/* The masters that are heard, but the followed one. */
+static uint64_t others_of(uint64_t heard, uint32_t followed) { return heard & ~(UINT64_C(1) << followed); }
 
 /* Another master that is heard has not said yet which nodes it calls live. Until then nobody may be called silent. */
 static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
-  if (now_ns - m->began_ns > WAIT_NS) return false;
-  for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if (k != m->followed && (m->heard >> k & 1) != 0 && !m->claiming[k].taken) return true;
-  return false;
+  return now_ns - m->began_ns <= WAIT_NS && !claims_are_complete(&m->claims, others_of(m->heard, m->followed));
 }
 
 /* Forgets what is known about the master, with a new board. False: no memory. */
 static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
-  uint32_t names = 2;
-  while (names < 2 * o->capacity) names *= 2;
   struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
   struct bb_keyring *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
   struct bb_order *orders = o->key_count == 0 ? NULL : (struct bb_order *)calloc(o->capacity, sizeof *orders);
-  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) || !renew_claims(m, names, o->now_ns)) {
+  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) || !claims_begin(&m->claims, o->capacity, o->now_ns)) {
     free(records);
     free(orders);
     bb_keyring_free(keys);
@@ -233,7 +131,6 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   m->required = o->required;
   m->limits = (struct bb_limits){.uncertain_after_ns = o->uncertain_after_ns, .silent_after_ns = o->silent_after_ns,
                                  .longest_interval_ms = o->longest_interval_ms, .clock_window_ns = o->clock_window_ns};
-  memset(m->claiming, 0, sizeof m->claiming);
   m->began_ns = o->now_ns;
   m->capacity = o->capacity;
   m->followed = o->followed;
@@ -267,7 +164,7 @@ static void dispose(struct bb_mirror *m) {
   bb_keyring_free(m->keys);
   free(m->orders);
   free(m->records);
-  free(m->claims);
+  claims_free(&m->claims);
   free(m);
 }
 
@@ -396,7 +293,7 @@ static void store_word(struct bb_mapped *b, uint32_t record, const struct bb_arr
 
 /* Stores the present report of a record again with another link, because the word and the slot must agree. It goes
  * into the older slot, like every report, so that there is one at every moment. */
-static void lay_again(struct bb_mirror *m, struct mirrored *r) {
+static void store_again(struct bb_mirror *m, struct mirrored *r) {
   struct bb_mapped *b = &m->board;
   const int newest = newest_slot(b, r->record);
   if (newest < 0) return;
@@ -412,13 +309,15 @@ static void lay_again(struct bb_mirror *m, struct mirrored *r) {
 static void set_doubtful(struct bb_mirror *m, struct mirrored *r, bool doubtful) {
   if (r->doubtful == doubtful) return;
   r->doubtful = doubtful;
-  m->counts.doubtful += doubtful ? 1 : UINT64_MAX;
+  if (doubtful) m->counts.doubtful++;
+  else m->counts.doubtful--;
 }
 
 static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
   if (r->vetoed == vetoed) return;
   r->vetoed = vetoed;
-  m->counts.vetoed += vetoed ? 1 : UINT64_MAX;
+  if (vetoed) m->counts.vetoed++;
+  else m->counts.vetoed--;
 }
 
 static bool has_entry(const struct bb_mirror *m, uint32_t link) {
@@ -467,20 +366,17 @@ static enum bb_event_kind news_of(const struct bb_report *before, const struct b
 }
 
 
-/* A batch that was checked. */
+/* A batch, and by which clocks it came. */
 struct batch {
-  struct bb_relay_head head;
-  struct bb_relay_board board;
-  const uint8_t *entries;
-  size_t bytes;
+  struct relay_batch of;
   const struct bb_mirror_clock *clock;
   int64_t now_ns;
 };
 
 /* It contains something that no receiver writes: a stamp from far ahead of the master's own clock. */
 static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
-  return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE || !is_near(batch->clock, e->stamp_ns) ||
-         from_to(batch->head.taken_ns, e->stamp_ns) > SECOND ||
+  return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE || !bounds_are_known(batch->clock, e->stamp_ns) ||
+         from_to(batch->of.head.taken_ns, e->stamp_ns) > SECOND ||
          bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
 }
 
@@ -504,12 +400,12 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   r->link = (uint8_t)(e->link < BB_LINKS ? e->link : BB_LINK_UNKNOWN);
   r->early_ns = 0;
   set_doubtful(m, r, true);
-  lay_again(m, r);
+  store_again(m, r);
   take_missing(m, r);
   m->counts.unproved++;
 }
 
-static void lay_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
+static void store_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
   struct bb_mapped *b = &m->board;
   if (e->record >= m->capacity) {
     m->counts.full++;
@@ -526,7 +422,7 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
   const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
   const struct mirrored now = {.stamp_ns = e->stamp_ns, .link = (uint8_t)link};
   const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms, m->longest_ms);
-  int64_t stamp_ns = lower(batch->clock, e->stamp_ns);
+  int64_t stamp_ns = bounds_lower(batch->clock, e->stamp_ns);
   if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
   if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
   if (stamp_ns < (int64_t)NS_PER_MS) {
@@ -542,15 +438,15 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
     return;
   }
   /* See proto/relay-v1.md, Time: a doubtful node is not called silent. */
-  const bool is_old = (int64_t)(batch->head.taken_ns - e->stamp_ns) > FRESH_NS;
-  bool doubtful = is_old && !is_silent_there(m, batch->board.evidence, &now, e->report.interval_ms);
+  const bool is_old = (int64_t)(batch->of.head.taken_ns - e->stamp_ns) > FRESH_NS;
+  bool doubtful = is_old && !is_silent_there(m, batch->of.board.evidence, &now, e->report.interval_ms);
   /* And neither is a node that was heard before a clock stood still, until the master calls it silent. */
   if (e->head == r->kept_head && r->kept_ns < stamp_ns) {
     stamp_ns = r->kept_ns;
     doubtful = true;
   }
   struct listened *l = &m->links[link];
-  const int64_t error_ns = error_of(batch->clock);
+  const int64_t error_ns = bounds_error(batch->clock);
   if (error_ns > l->worst_ns) {
     if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
     l->worst_ns = error_ns;
@@ -582,9 +478,9 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
 }
 
 /* What the master concluded about a node. */
-static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record, const struct bb_relay_record *e) {
+static void store_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record, const struct bb_relay_record *e) {
   struct bb_memory *to = memory_at(&m->board, record);
-  const uint64_t since_ns = shown(batch->clock, e->clone_since_ns), last_ns = shown(batch->clock, e->clone_ns);
+  const uint64_t since_ns = bounds_shown(batch->clock, e->clone_since_ns), last_ns = bounds_shown(batch->clock, e->clone_ns);
   if (last_ns == 0 && to->clone_head == 0) return;
   const uint64_t sequence = to->clone_head + 2;
   const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
@@ -604,7 +500,7 @@ static void lay_memory(struct bb_mirror *m, const struct batch *batch, uint32_t 
   if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
 }
 
-static void lay_record(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_record *e) {
+static void store_record(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_record *e) {
   struct bb_mapped *b = &m->board;
   if (e->record >= m->capacity) {
     m->counts.full++;
@@ -632,23 +528,23 @@ static void lay_record(struct bb_mirror *m, const struct batch *batch, const str
   uint64_t address[2];
   memcpy(address, e->address_before, sizeof address);
   bb_copy_in(to->address_before, address, sizeof address);
-  bb_store(&to->address_ns, shown(batch->clock, e->address_ns));
+  bb_store(&to->address_ns, bounds_shown(batch->clock, e->address_ns));
   const uint64_t sequence = to->order_head + 2;
   bb_write_begin(&to->order_head, &to->order_tail, sequence);
   bb_store(&to->refusal_reason, e->refusal_reason);
-  bb_store(&to->refusal_ns, shown(batch->clock, e->refusal_ns));
+  bb_store(&to->refusal_ns, bounds_shown(batch->clock, e->refusal_ns));
   bb_store(&to->refusal_real_ns, e->refusal_real_ns);
   bb_store((uint64_t *)&to->refusal_offset_us, (uint64_t)e->refusal_offset_us);
   memcpy(address, e->address, sizeof address);
   bb_copy_in(to->address, address, sizeof address);
   bb_store(&to->port, e->port);
   bb_write_end(&to->order_head, sequence);
-  lay_memory(m, batch, r->record, e);
+  store_memory(m, batch, r->record, e);
 }
 
 /* ---- links ---- */
 
-static void lay_link(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_link *e) {
+static void store_link(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_link *e) {
   struct bb_mapped *b = &m->board;
   const uint32_t number = e->number;
   struct bb_link link = e->link;
@@ -664,9 +560,9 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
     m->counts.unfit++;
     return;
   }
-  link.changed_ns = shown(batch->clock, link.changed_ns);
-  link.dark_since_ns = shown(batch->clock, link.dark_since_ns);
-  link.unjoined_since_ns = shown(batch->clock, link.unjoined_since_ns);
+  link.changed_ns = bounds_shown(batch->clock, link.changed_ns);
+  link.dark_since_ns = bounds_shown(batch->clock, link.dark_since_ns);
+  link.unjoined_since_ns = bounds_shown(batch->clock, link.unjoined_since_ns);
   const bool was_up = (to->state & BB_LINK_STATE_UP) != 0, is_up = (link.state & BB_LINK_STATE_UP) != 0;
   const bool was_dark = to->dark_since_ns != 0, is_dark = link.dark_since_ns != 0;
   bb_copy_in(to, &link, sizeof link);
@@ -685,7 +581,7 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
 
 /* Since when it listens, as the master says now. */
 static void hear_since(struct listened *l, uint64_t since, const struct bb_mirror_clock *clock) {
-  const int64_t at = upper(clock, since);
+  const int64_t at = bounds_upper(clock, since);
   if (since != l->since) l->since_ns = at;
   else if (at < l->since_ns) l->since_ns = at;
   l->since = since;
@@ -697,22 +593,22 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
 static void hear(struct bb_mirror *m, const struct batch *batch) {
   struct bb_board_header *h = m->board.header;
   const struct bb_mirror_clock *c = batch->clock;
-  const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / RATE);
+  const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / BOUNDS_RATE);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
-    const struct bb_link_evidence *said = &batch->board.evidence[i];
+    const struct bb_link_evidence *said = &batch->of.board.evidence[i];
     struct listened *l = &m->links[i];
-    if (!has_entry(m, i) || said->heartbeat_ns == 0 || !is_near(c, said->heartbeat_ns) || !is_near(c, said->listening_since_ns)) continue;
+    if (!has_entry(m, i) || said->heartbeat_ns == 0 || !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns)) continue;
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, since_of(l));
     /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
-    const int64_t at = earlier(lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
+    const int64_t at = earlier(bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
-  if (!is_near(c, batch->board.heartbeat_ns) || !is_near(c, batch->board.listening_since_ns)) return;
-  hear_since(&m->header, batch->board.listening_since_ns, c);
+  if (!bounds_are_known(c, batch->of.board.heartbeat_ns) || !bounds_are_known(c, batch->of.board.listening_since_ns)) return;
+  hear_since(&m->header, batch->of.board.listening_since_ns, c);
   bb_store(&h->listening_since_ns, since_of(&m->header));
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
-  const int64_t at = earlier(lower(c, batch->board.heartbeat_ns), batch->now_ns);
+  const int64_t at = earlier(bounds_lower(c, batch->of.board.heartbeat_ns), batch->now_ns);
   if (at <= (int64_t)h->heartbeat_ns) return;
   m->hearing.heard_ns = at;
   bb_add(&h->drains, 1);
@@ -737,88 +633,24 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
 
 /* ---- messages ---- */
 
-static bool read_head(struct bb_relay_head *head, const uint8_t *message, size_t length, uint32_t kind, size_t least) {
-  if (length < sizeof *head + least) return false;
-  memcpy(head, message, sizeof *head);
-  return head->magic == BB_RELAY_MAGIC && head->version == BB_RELAY_VERSION && head->kind == kind;
-}
-
-/* The least that an entry has: of a record, what a relay of the first version sends. */
-static const size_t entry_bytes[BB_RELAY_ENTRY_COUNT] = {[BB_RELAY_ENTRY_REPORT] = sizeof(struct bb_relay_report),
-                                                         [BB_RELAY_ENTRY_RECORD] = offsetof(struct bb_relay_record, clone_since_ns),
-                                                         [BB_RELAY_ENTRY_LINK] = sizeof(struct bb_relay_link)};
-
-/* Kind and size of the entry at that place; false: it leads out of the message, or is too small for its contents. */
-static bool read_entry(const uint8_t *at, size_t left, uint16_t *kind, uint16_t *bytes) {
-  if (left < 8) return false;
-  memcpy(kind, at, sizeof *kind);
-  memcpy(bytes, at + 2, sizeof *bytes);
-  if (*bytes < 8 || *bytes % 8 != 0 || *bytes > left) return false;
-  return *kind >= BB_RELAY_ENTRY_COUNT || *bytes >= entry_bytes[*kind];
-}
-
-static bool is_whole_batch(const struct batch *batch) {
-  size_t at = 0;
-  uint32_t entries = 0;
-  uint16_t kind, bytes;
-  for (; at < batch->bytes; at += bytes, entries++)
-    if (!read_entry(batch->entries + at, batch->bytes - at, &kind, &bytes)) return false;
-  return entries == batch->board.entries;
-}
-
-enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *message, size_t length, const struct bb_mirror_clock *clock,
-                                       int64_t now_ns) {
+enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *message, size_t length,
+                                       const struct bb_mirror_clock *clock, int64_t now_ns) {
   struct batch batch = {.clock = clock, .now_ns = now_ns};
   if (m->gone) return BB_MIRROR_UNPLACED;
-  if (!read_head(&batch.head, message, length, BB_RELAY_KIND_BATCH, sizeof batch.board)) return BB_MIRROR_MALFORMED;
-  memcpy(&batch.board, message + sizeof batch.head, sizeof batch.board);
-  batch.entries = message + sizeof batch.head + sizeof batch.board;
-  batch.bytes = length - sizeof batch.head - sizeof batch.board;
-  if (batch.board.stat_hash != BB_HASH_STAT_V1 || !is_near(clock, batch.head.taken_ns) || !is_whole_batch(&batch)) return BB_MIRROR_MALFORMED;
-  if (lower(clock, batch.head.taken_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
-  uint16_t kind, bytes;
-  for (size_t at = 0; at < batch.bytes; at += bytes) {
-    if (!read_entry(batch.entries + at, batch.bytes - at, &kind, &bytes)) break;
-    union {
-      struct bb_relay_report report;
-      struct bb_relay_record record;
-      struct bb_relay_link link;
-    } e; /* aligned */
-    if (kind == BB_RELAY_ENTRY_NONE || kind >= BB_RELAY_ENTRY_COUNT) continue;
-    if (kind == BB_RELAY_ENTRY_RECORD) memset(&e.record, 0, sizeof e.record);
-    memcpy(&e, batch.entries + at, bytes < sizeof e ? bytes : sizeof e);
-    if (kind == BB_RELAY_ENTRY_REPORT) {
-      /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
-       * be ahead. */
-      if (!is_unfit(m, &batch, &e.report) && lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
-      lay_report(m, &batch, &e.report);
-    } else if (kind == BB_RELAY_ENTRY_RECORD) lay_record(m, &batch, &e.record);
-    else lay_link(m, &batch, &e.link);
+  if (!relay_read_batch(&batch.of, message, length) || !bounds_are_known(clock, batch.of.head.taken_ns)) return BB_MIRROR_MALFORMED;
+  if (bounds_lower(clock, batch.of.head.taken_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
+  struct relay_entry e;
+  for (size_t at = 0; relay_next_entry(&batch.of, &at, &e);) {
+    if (e.kind == BB_RELAY_ENTRY_RECORD) store_record(m, &batch, &e.record);
+    else if (e.kind == BB_RELAY_ENTRY_LINK) store_link(m, &batch, &e.link);
+    if (e.kind != BB_RELAY_ENTRY_REPORT) continue; /* of a later version */
+    /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
+     * be ahead. */
+    if (!is_unfit(m, &batch, &e.report) && bounds_lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
+    store_report(m, &batch, &e.report);
   }
-  if ((batch.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) hear(m, &batch);
+  if ((batch.of.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) hear(m, &batch);
   return place(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
-}
-
-/* An index that was checked. */
-struct index {
-  struct bb_relay_head head;
-  struct bb_relay_index index;
-  const uint8_t *entries;
-};
-
-static bool read_index(struct index *i, const uint8_t *message, size_t length) {
-  if (!read_head(&i->head, message, length, BB_RELAY_KIND_INDEX, sizeof i->index)) return false;
-  memcpy(&i->index, message + sizeof i->head, sizeof i->index);
-  i->entries = message + sizeof i->head + sizeof i->index;
-  const size_t bytes = length - sizeof i->head - sizeof i->index;
-  return bytes % sizeof(struct bb_relay_indexed) == 0 && bytes / sizeof(struct bb_relay_indexed) == i->index.count &&
-         i->index.part < i->index.parts && i->index.first <= i->index.records && i->index.count <= i->index.records - i->index.first;
-}
-
-static struct bb_relay_indexed indexed(const struct index *i, uint32_t n) {
-  struct bb_relay_indexed e;
-  memcpy(&e, i->entries + (size_t)n * sizeof e, sizeof e);
-  return e;
 }
 
 /* Whether the board holds what the index says about a record. */
@@ -832,9 +664,9 @@ static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, 
 static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) { return interval_of(*column_word(&m->board, r->record)); }
 
 enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *message, size_t length, int64_t now_ns) {
-  struct index i;
+  struct relay_index i;
   if (m->gone) return BB_MIRROR_UNPLACED;
-  if (!read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
+  if (!relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
   if (i.index.part == 0) {
     m->index.waits = false;
     m->index.under_way = true;
@@ -847,16 +679,17 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
     return BB_MIRROR_TAKEN;
   }
   for (uint32_t n = 0; n < i.index.count && i.index.first + n < m->capacity; n++) {
-    const struct bb_relay_indexed e = indexed(&i, n);
+    const struct bb_relay_indexed e = relay_indexed(&i, n);
     struct mirrored *r = &m->records[i.index.first + n];
     const bool is_missing = !is_held(r, &e, now_ns);
-    if (is_missing != r->missing) m->counts.missing += is_missing ? 1 : UINT64_MAX;
+    m->counts.missing -= r->missing;
     r->missing = is_missing;
+    m->counts.missing += r->missing;
     m->index.missing += is_missing;
     /* At that age, the master itself calls it silent by now. */
     if (r->doubtful && !is_missing && is_silent_there(m, i.index.evidence, r, interval_at(m, r))) {
       set_doubtful(m, r, false);
-      lay_again(m, r);
+      store_again(m, r);
     }
   }
   m->index.records += i.index.count;
@@ -883,13 +716,6 @@ uint32_t bb_mirror_missing(struct bb_mirror *m, uint32_t *numbers, uint32_t most
   return n;
 }
 
-static bool is_claimed(const struct bb_mirror *m, const struct mirrored *r, uint64_t heard, int64_t now_ns) {
-  const struct claimed *c = claims_of(m->claims, m->names, r->name);
-  for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if (k != m->followed && (heard >> k & 1) != 0 && c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
-  return false;
-}
-
 void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
   struct bb_mapped *b = &m->board;
   bb_store(&b->header->mirror_heard, heard);
@@ -903,41 +729,22 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     if (word == 0) continue;
     /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
     const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
-    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
+    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && claims_are_made(&m->claims, others_of(heard, m->followed), r->name, now_ns);
     if (veto == r->vetoed) continue;
     set_vetoed(m, r, veto);
-    lay_again(m, r);
+    store_again(m, r);
   }
   bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
 }
 
-enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length, int64_t now_ns) {
-  struct index i;
+enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length,
+                                        int64_t now_ns) {
+  struct relay_index i;
   if (m->gone) return BB_MIRROR_TAKEN;
-  if (master >= BB_MASTERS || !read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
-  for (uint32_t n = 0; n < i.index.count; n++) {
-    const struct bb_relay_indexed e = indexed(&i, n);
-    if (e.word == 0) continue;
-    const uint32_t interval_ms = interval_of(e.word);
-    const struct bb_link_evidence *by = evidence_by(i.index.evidence, link_of(e.word));
-    const bool claims = BB_COLUMN_GOODBYE(e.word) == 0 && link_of(e.word) != BB_LINK_UNKNOWN && (i.index.links_well >> link_of(e.word) & 1) != 0 &&
-                        from_to(stamp_of(e.word), i.head.taken_ns) <= bb_limit_for((uint64_t)m->uncertain_after_ns, interval_ms, m->longest_ms) &&
-                        from_to(by->heartbeat_ns, i.head.taken_ns) <= HEARD_NS &&
-                        from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
-    /* Two names with the same hash are both claimed: uncertain at worst. */
-    note_claim(m, master, e.name, claims, now_ns);
-  }
-  struct claiming *c = &m->claiming[master];
-  if (i.index.part == 0) {
-    c->number = i.index.number;
-    c->next_part = 0;
-  }
-  if (c->number != i.index.number || c->next_part != i.index.part) return BB_MIRROR_TAKEN;
-  c->next_part++;
-  if (c->next_part != i.index.parts || c->taken) return BB_MIRROR_TAKEN;
-  c->taken = true;
+  if (master >= BB_MASTERS || !relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
+  const struct claim_limits limits = {(uint64_t)m->uncertain_after_ns, (uint64_t)m->silent_after_ns, m->longest_ms};
   /* The board may have waited only for that. */
-  bb_mirror_review(m, m->heard, now_ns);
+  if (claims_note(&m->claims, master, &i, &limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
   return BB_MIRROR_TAKEN;
 }
 

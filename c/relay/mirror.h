@@ -9,13 +9,11 @@
 
 #include "../format/layout.gen.h"
 #include "../rules/keyring.h"
+#include "bounds.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The number of masters that a mirror may know: as many as its header has room for. */
-#define BB_MASTERS 6
 
 struct bb_mirror_options {
   const char *path;
@@ -37,11 +35,6 @@ struct bb_mirror_options {
   size_t key_count;
   enum bb_auth_alg required; /* at least */
   uint64_t clock_window_ns;
-};
-
-/* A ping: when it was asked and answered by this machine's CLOCK_MONOTONIC, and the master's between the two, ns. */
-struct bb_mirror_clock {
-  int64_t asked_ns, relay_ns, answered_ns;
 };
 
 /* What became of a message. */
