@@ -5,7 +5,7 @@
 
 import { connect, createServer } from 'node:net';
 import { structs } from '../dist/src/layout/layout.gen.js';
-import { Harvest } from '../dist/src/native/index.js';
+import { Sweep } from '../dist/src/native/index.js';
 import { tryBoard } from '../dist/src/shm/reader.js';
 
 const SWEEP_MS = 40;
@@ -56,15 +56,15 @@ function sink() {
 
 function source(path, port) {
   const { board } = tryBoard(path);
-  const harvest = new Harvest(board);
-  harvest.prime();
+  const sweep = new Sweep(board);
+  sweep.prime();
   const socket = connect(Number(port), '127.0.0.1');
   const about = new Uint8Array(structs.relay_board.bytes);
   setInterval(() => {
-    harvest.begin(false, 0, about);
+    sweep.begin(false, 0, about);
     for (;;) {
       const message = new Uint8Array(MOST_BYTES);
-      const { state, bytes } = harvest.take(message.subarray(8));
+      const { state, bytes } = sweep.take(message.subarray(8));
       new DataView(message.buffer).setUint32(4, bytes, true);
       socket.write(message.subarray(4, 8 + bytes));
       if (state !== 0) break;

@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clusterId } from '../dist/src/layout/identity.js';
-import { Harvest, Mirror, OUTCOME } from '../dist/src/native/index.js';
+import { Mirror, OUTCOME, Sweep } from '../dist/src/native/index.js';
 import { monotonicNs } from '../dist/src/relay/publisher.js';
 import { boardOf, entriesOf, finishBatch, isSigned, scratch, unsigned } from '../dist/src/relay/relaywire.js';
 import { BoardReader, tryBoard } from '../dist/src/shm/reader.js';
@@ -51,7 +51,7 @@ async function recorded(nodes, laps, note) {
   const limits = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 1n };
   const mirror = new Mirror({ ...options, ...limits, nowNs: monotonicNs() });
   for (let lap = 0; lap < laps; lap++) {
-    const harvest = new Harvest(board);
+    const sweep = new Sweep(board);
     mirror.renew({ ...options, ...limits, nowNs: monotonicNs() });
     const spent = { 'copying out': 0, signing: 0, verifying: 0, laying: 0 };
     const timed = (what, act) => {
@@ -60,10 +60,10 @@ async function recorded(nodes, laps, note) {
       spent[what] += performance.now() - began;
       return made;
     };
-    harvest.begin(false, 0, boardOf(into));
+    sweep.begin(false, 0, boardOf(into));
     for (let sequence = 1; ; sequence++) {
       const takenNs = monotonicNs();
-      const { state, bytes, entries } = timed('copying out', () => harvest.take(entriesOf(into)));
+      const { state, bytes, entries } = timed('copying out', () => sweep.take(entriesOf(into)));
       const form = { entries, entryBytes: bytes, complete: state === 1 };
       const about = { run: 1n, board: 1n, bootId: 1n, sequence, takenNs };
       const message = timed('signing', () => finishBatch(into, SUBJECT, privateKey, about, form));

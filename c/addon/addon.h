@@ -1,13 +1,13 @@
 // What the parts of the addon share: values between JavaScript and C. Each part adds what it gives to JavaScript.
 #ifndef BB_ADDON_H
 #define BB_ADDON_H
-#include <arpa/inet.h>
 #include <napi.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "../base/ipaddress.h"
 #include "../board/reader.h"
 #include "../rules/mac.h"
 #include "../rules/order.h"
@@ -43,11 +43,8 @@ inline Napi::Value Joined(Napi::Env env, const char* at, uint64_t stride, uint64
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.
 inline std::string Address(const uint8_t address[16]) {
-  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  char text[INET6_ADDRSTRLEN] = "";
-  const bool v4 = memcmp(address, mapped, sizeof mapped) == 0;
-  inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? address + 12 : address, text, sizeof text);
-  return text;
+  char text[INET6_ADDRSTRLEN];
+  return print_address(address, text);
 }
 
 inline Napi::Value Nanoseconds(Napi::Env env, uint64_t ns) { return Napi::BigInt::New(env, ns); }

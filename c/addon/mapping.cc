@@ -63,7 +63,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     return DefineClass(env, "BoardMapping",
                        {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
                         InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
-                        InstanceMethod("rollBytes", &BoardMapping::RollBytes), InstanceMethod("roll", &BoardMapping::Roll),
+                        InstanceMethod("columnBytes", &BoardMapping::ColumnBytes), InstanceMethod("column", &BoardMapping::Column),
                         InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
                         InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
                         InstanceMethod("links", &BoardMapping::Links), InstanceMethod("senders", &BoardMapping::Senders),
@@ -155,19 +155,19 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     });
   }
 
-  Napi::Value Roll(const Napi::CallbackInfo& info) {
+  Napi::Value Column(const Napi::CallbackInfo& info) {
     return Take(info, [this](uint8_t* to, size_t room, struct bb_look* look) {
       const struct bb_board_header& h = board_.header;
       const size_t bytes = h.header_bytes + Fitting(room, static_cast<size_t>(h.column_stride) + 1) * h.column_stride;
-      if (room < bytes || bb_board_roll(&board_, to, bytes, look) != 0) return -1;
+      if (room < bytes || bb_board_column(&board_, to, bytes, look) != 0) return -1;
       return bb_overview_states(to, bytes, look, to + h.header_bytes + look->nodes * h.column_stride) ? 0 : -1;
     });
   }
 
-  Napi::Value RollBytes(const Napi::CallbackInfo& info) {
+  Napi::Value ColumnBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
     const struct bb_board_header& h = board_.header;
-    const size_t bytes = bb_board_roll_bytes(&board_);
+    const size_t bytes = bb_board_column_bytes(&board_);
     return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + (bytes - h.header_bytes) / h.column_stride));
   }
 

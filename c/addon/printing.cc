@@ -5,8 +5,8 @@
 
 #include "addon.h"
 #include "fieldjson.h"
-#include "form.h"
-#include "gather.h"
+#include "template.h"
+#include "extract.h"
 
 namespace addon {
 namespace {
@@ -37,45 +37,45 @@ std::vector<T> VectorOf(const From& array) {
   return out;
 }
 
-// form(text, gaps, values, texts): a bb_form and what is in its gaps.
-//   (into, at, textBytes): bb_form_print from byte `at` on; the bytes that were written.
-struct Form {
+// template(text, gaps, values, texts): a bb_template and what is in its gaps.
+//   (into, at, textBytes): bb_template_print from byte `at` on; the bytes that were written.
+struct Template {
   std::vector<char> text;
   std::vector<struct bb_gap> gaps;
   Napi::Reference<Napi::Float64Array> values;
   Napi::Reference<Napi::Uint8Array> texts;
-  struct bb_form form;
+  struct bb_template layout;
   struct bb_filling filling;
 };
 
-Napi::Value PrintForm(const Napi::CallbackInfo& info) {
-  const auto* kept = static_cast<const Form*>(info.Data());
+Napi::Value PrintTemplate(const Napi::CallbackInfo& info) {
+  const auto* kept = static_cast<const Template*>(info.Data());
   auto into = info[0].As<Napi::Uint8Array>();
   const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
   struct bb_filling filling = kept->filling;
   filling.bytes = std::min<size_t>(info[2].As<Napi::Number>().Uint32Value(), filling.bytes);
-  const long bytes = at > room ? -1 : bb_form_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->form, &filling);
-  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the form has no room there, or not these texts");
+  const long bytes = at > room ? -1 : bb_template_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->layout, &filling);
+  if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the template has no room there, or not these texts");
   return Napi::Number::New(info.Env(), static_cast<double>(bytes));
 }
 
-Napi::Value MakeForm(const Napi::CallbackInfo& info) {
+Napi::Value MakeTemplate(const Napi::CallbackInfo& info) {
   auto values = info[2].As<Napi::Float64Array>();
   auto texts = info[3].As<Napi::Uint8Array>();
-  auto kept = std::make_unique<Form>();
+  auto kept = std::make_unique<Template>();
   kept->text = VectorOf<char>(info[0].As<Napi::Uint8Array>());
   kept->gaps = VectorOf<struct bb_gap>(info[1].As<Napi::Uint32Array>());
   kept->values = Napi::Persistent(values);
   kept->texts = Napi::Persistent(texts);
-  kept->form = {kept->text.data(), kept->text.size(), kept->gaps.size(), kept->gaps.data()};
+  kept->layout = {kept->text.data(), kept->text.size(), kept->gaps.size(), kept->gaps.data()};
   kept->filling = {values.Data(), reinterpret_cast<const char*>(texts.Data()), texts.ByteLength()};
-  if (!bb_form_check(&kept->form, values.ElementLength())) throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
-  return KeptBy<PrintForm>(info.Env(), "printForm", std::move(kept));
+  if (!bb_template_check(&kept->layout, values.ElementLength())) throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
+  return KeptBy<PrintTemplate>(info.Env(), "printTemplate", std::move(kept));
 }
 
-// gatherer(wanted, scales, values): struct bb_wanted and struct bb_scale, and where the values go.
-//   (bytes, before, after): bb_gather of the reports at these bytes; before -1: there is none.
-struct Gatherer {
+// extractor(wanted, scales, values): struct bb_wanted and struct bb_scale, and where the values go.
+//   (bytes, before, after): bb_extract of the reports at these bytes; before -1: there is none.
+struct Extractor {
   std::vector<struct bb_wanted> wanted;
   std::vector<struct bb_scale> scales;
   Napi::Reference<Napi::Float64Array> kept;
@@ -90,25 +90,25 @@ const struct bb_report* ReportAt(const Napi::Uint8Array& bytes, double at) {
   return reinterpret_cast<const struct bb_report*>(report);
 }
 
-Napi::Value Gather(const Napi::CallbackInfo& info) {
-  const auto* kept = static_cast<const Gatherer*>(info.Data());
+Napi::Value Extract(const Napi::CallbackInfo& info) {
+  const auto* kept = static_cast<const Extractor*>(info.Data());
   auto bytes = info[0].As<Napi::Uint8Array>();
   const double before = info[1].As<Napi::Number>().DoubleValue();
   const struct bb_report* after = ReportAt(bytes, info[2].As<Napi::Number>().DoubleValue());
-  bb_gather(kept->wanted.data(), kept->scales.data(), kept->wanted.size(), before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
+  bb_extract(kept->wanted.data(), kept->scales.data(), kept->wanted.size(), before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
   return info.Env().Undefined();
 }
 
-Napi::Value MakeGatherer(const Napi::CallbackInfo& info) {
+Napi::Value MakeExtractor(const Napi::CallbackInfo& info) {
   auto values = info[2].As<Napi::Float64Array>();
-  auto kept = std::make_unique<Gatherer>();
+  auto kept = std::make_unique<Extractor>();
   kept->wanted = VectorOf<struct bb_wanted>(info[0].As<Napi::Uint32Array>());
   kept->scales = VectorOf<struct bb_scale>(info[1].As<Napi::Float64Array>());
   kept->kept = Napi::Persistent(values);
   kept->values = values.Data();
-  if (kept->scales.size() != kept->wanted.size() || !bb_gather_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
+  if (kept->scales.size() != kept->wanted.size() || !bb_extract_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
     throw Napi::TypeError::New(info.Env(), "these are no numbers of a report");
-  return KeptBy<Gather>(info.Env(), "gather", std::move(kept));
+  return KeptBy<Extract>(info.Env(), "extract", std::move(kept));
 }
 
 // JsonTable(rows, text, validAt): bb_json_table.
@@ -196,8 +196,8 @@ class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
 
 void AddPrinting(Napi::Env env, Napi::Object exports) {
   exports.Set("texts", Napi::Function::New(env, Texts));
-  exports.Set("gatherer", Napi::Function::New(env, MakeGatherer));
-  exports.Set("form", Napi::Function::New(env, MakeForm));
+  exports.Set("extractor", Napi::Function::New(env, MakeExtractor));
+  exports.Set("template", Napi::Function::New(env, MakeTemplate));
   exports.Set("JsonTable", JsonTable::Class(env));
   exports.Set("JsonPrinter", JsonPrinter::Class(env));
 }

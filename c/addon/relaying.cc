@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../relay/harvest.h"
+#include "../relay/sweep.h"
 #include "../relay/mirror.h"
 #include "addon.h"
 
@@ -10,38 +10,38 @@ namespace addon {
 namespace {
 
 // What has changed on a board since it was last swept over.
-class Harvest : public Napi::ObjectWrap<Harvest> {
+class Sweep : public Napi::ObjectWrap<Sweep> {
  public:
   static Napi::Function Class(Napi::Env env) {
-    return DefineClass(env, "Harvest",
-                       {InstanceMethod("prime", &Harvest::Prime), InstanceMethod("begin", &Harvest::Begin), InstanceMethod("take", &Harvest::Take),
-                        InstanceMethod("ask", &Harvest::Ask), InstanceMethod("index", &Harvest::Index), InstanceMethod("records", &Harvest::Records),
-                        InstanceMethod("linksWell", &Harvest::LinksWell)});
+    return DefineClass(env, "Sweep",
+                       {InstanceMethod("prime", &Sweep::Prime), InstanceMethod("begin", &Sweep::Begin), InstanceMethod("take", &Sweep::Take),
+                        InstanceMethod("ask", &Sweep::Ask), InstanceMethod("index", &Sweep::Index), InstanceMethod("records", &Sweep::Records),
+                        InstanceMethod("linksWell", &Sweep::LinksWell)});
   }
 
-  // new Harvest(mapping): keeps it, but it may be unmapped.
-  explicit Harvest(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Harvest>(info), kept_(Napi::Persistent(info[0].As<Napi::Object>())) {
-    harvest_ = bb_harvest_new(BoardOf(kept_.Value()));
-    if (harvest_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory");
+  // new Sweep(mapping): keeps it, but it may be unmapped.
+  explicit Sweep(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Sweep>(info), kept_(Napi::Persistent(info[0].As<Napi::Object>())) {
+    sweep_ = bb_sweep_new(BoardOf(kept_.Value()));
+    if (sweep_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory");
   }
-  ~Harvest() override { bb_harvest_free(harvest_); }
+  ~Sweep() override { bb_sweep_free(sweep_); }
 
  private:
   // Not of a board that was unmapped meanwhile.
-  struct bb_harvest* Get() const {
+  struct bb_sweep* Get() const {
     BoardOf(kept_.Value());
-    return harvest_;
+    return sweep_;
   }
 
   // prime(): the state of the sweep.
-  Napi::Value Prime(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_harvest_prime(Get())); }
+  Napi::Value Prime(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_sweep_prime(Get())); }
 
   // begin(thorough, askedBytes, into): false when the file was cut short.
   Napi::Value Begin(const Napi::CallbackInfo& info) {
     auto into = info[2].As<Napi::Uint8Array>();
     struct bb_relay_board board;
     if (into.ByteLength() < sizeof board) throw Napi::RangeError::New(info.Env(), "there is not room for what the board says");
-    if (!bb_harvest_begin(Get(), info[0].ToBoolean(), static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue()), &board))
+    if (!bb_sweep_begin(Get(), info[0].ToBoolean(), static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue()), &board))
       return Napi::Boolean::New(info.Env(), false);
     memcpy(into.Data(), &board, sizeof board);
     return Napi::Boolean::New(info.Env(), true);
@@ -54,7 +54,7 @@ class Harvest : public Napi::ObjectWrap<Harvest> {
     if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
     size_t bytes;
     uint32_t entries;
-    const auto state = bb_harvest_take(Get(), into.Data(), into.ByteLength(), &bytes, &entries);
+    const auto state = bb_sweep_take(Get(), into.Data(), into.ByteLength(), &bytes, &entries);
     auto out = Napi::Object::New(env);
     out.Set("state", Napi::Number::New(env, state));
     out.Set("bytes", Napi::Number::New(env, static_cast<double>(bytes)));
@@ -65,7 +65,7 @@ class Harvest : public Napi::ObjectWrap<Harvest> {
   // ask(numbers)
   void Ask(const Napi::CallbackInfo& info) {
     auto numbers = info[0].As<Napi::Uint32Array>();
-    bb_harvest_ask(Get(), numbers.Data(), numbers.ElementLength());
+    bb_sweep_ask(Get(), numbers.Data(), numbers.ElementLength());
   }
 
   // index(first, count, into): how many.
@@ -75,15 +75,15 @@ class Harvest : public Napi::ObjectWrap<Harvest> {
     const uint32_t count = info[1].As<Napi::Number>().Uint32Value();
     if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
     if (into.ByteLength() / sizeof(struct bb_relay_indexed) < count) throw Napi::RangeError::New(env, "there is not room for so many");
-    return Napi::Number::New(env, bb_harvest_index(Get(), info[0].As<Napi::Number>().Uint32Value(), count,
+    return Napi::Number::New(env, bb_sweep_index(Get(), info[0].As<Napi::Number>().Uint32Value(), count,
                                                    reinterpret_cast<struct bb_relay_indexed*>(into.Data())));
   }
 
-  Napi::Value Records(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_harvest_records(Get())); }
-  Napi::Value LinksWell(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), bb_harvest_links_well(Get())); }
+  Napi::Value Records(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_sweep_records(Get())); }
+  Napi::Value LinksWell(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), bb_sweep_links_well(Get())); }
 
   Napi::ObjectReference kept_;
-  struct bb_harvest* harvest_ = nullptr;
+  struct bb_sweep* sweep_ = nullptr;
 };
 
 struct MirrorOptions {
@@ -234,7 +234,7 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
 }  // namespace
 
 void AddRelaying(Napi::Env env, Napi::Object exports) {
-  exports.Set("Harvest", Harvest::Class(env));
+  exports.Set("Sweep", Sweep::Class(env));
   exports.Set("Mirror", Mirror::Class(env));
 }
 

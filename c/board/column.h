@@ -13,6 +13,11 @@ static inline uint64_t stamp_of(uint64_t word) { return BB_COLUMN_STAMP(word) * 
 static inline uint32_t interval_of(uint64_t word) { return (uint32_t)BB_COLUMN_INTERVAL(word); }
 static inline unsigned link_of(uint64_t word) { return (unsigned)BB_COLUMN_LINK(word); }
 
+/* Whether a link has an entry, on a board that uses so many numbers. */
+static inline bool has_entry(uint64_t link, uint64_t used) {
+  return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= used);
+}
+
 /* No evidence: for link 0, and for a link without an entry. No node is silent by it. */
 static const struct bb_link_evidence no_evidence = {0, 0};
 

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/ipaddress.h"
 #include "../base/lockfile.h"
 #include "reader.h"
 #include "seqlock.h"
@@ -387,19 +388,14 @@ void bb_file_discard(const struct bb_place *p, struct bb_mapped *b) {
 
 /* Whether that is an address of this machine; IPv4 as ::ffff:a.b.c.d. */
 static bool is_own_address(const struct ifaddrs *all, const uint8_t address[16]) {
-  const bool is_v4 = memcmp(address, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0;
-  if (is_v4 && address[12] == 127) return true;
+  if (is_v4(address) && address[12] == 127) return true;
   for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next) {
     if (a->ifa_addr == NULL) continue;
-    if (is_v4 && a->ifa_addr->sa_family == AF_INET) {
-      struct sockaddr_in own;
-      memcpy(&own, a->ifa_addr, sizeof own);
-      if (memcmp(&own.sin_addr, address + 12, 4) == 0) return true;
-    } else if (!is_v4 && a->ifa_addr->sa_family == AF_INET6) {
-      struct sockaddr_in6 own;
-      memcpy(&own, a->ifa_addr, sizeof own);
-      if (memcmp(&own.sin6_addr, address, 16) == 0) return true;
-    }
+    const sa_family_t family = a->ifa_addr->sa_family;
+    uint8_t own[16];
+    if (family != AF_INET && family != AF_INET6) continue;
+    map_address(own, a->ifa_addr);
+    if (memcmp(own, address, sizeof own) == 0) return true;
   }
   return false;
 }

@@ -9,7 +9,7 @@
 #include "seqlock.h"
 
 static bool is_entry(const struct bb_links *l, uint32_t link) {
-  return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= l->board->header->links_used);
+  return has_entry(link, l->board->header->links_used);
 }
 
 static int64_t since_of(struct bb_links *l, uint32_t link, int64_t now_ns) {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "column.h"
 #include "seqlock.h"
 
 const char *const bb_state_names[] = {"absent", "starting", "foreign", "truncated", "retired", "ready"};
@@ -283,7 +284,7 @@ void bb_board_said(const struct bb_board *b, struct bb_said *said) {
   const uint64_t entries = bb_load_acquire(&shared->links_used);
   memset(said->links, 0, sizeof said->links);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
-    if (i > entries && i != BB_LINK_OTHERS) continue;
+    if (!has_entry(i, entries)) continue;
     /* Acquire: for each link, the listening-since that was stored before its heartbeat, and every earlier word. */
     said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
     said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
@@ -353,12 +354,12 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t
   return 0;
 }
 
-size_t bb_board_roll_bytes(const struct bb_board *b) {
+size_t bb_board_column_bytes(const struct bb_board *b) {
   if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
   return b->header.header_bytes + bb_board_count(b) * (size_t)b->header.column_stride;
 }
 
-int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
+int bb_board_column(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
   if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
   look_twice(b, (uint8_t *)out, size, 0, 0, look);
   return 0;
@@ -383,7 +384,7 @@ int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_
   const uint64_t used = bb_load_acquire(&shared->links_used);
   int n = 0;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
-    if (i > used && i != BB_LINK_OTHERS) continue;
+    if (!has_entry(i, used)) continue;
     struct bb_link_evidence *e = &links[n].evidence;
     /* Acquire, as in every look at a link's evidence. */
     e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);

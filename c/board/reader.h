@@ -86,8 +86,8 @@ int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint
 #define BB_NAME_BYTES sizeof(((struct bb_record *)0)->name)
 
 /* A snapshot without the records: enough to determine the states of all nodes. */
-size_t bb_board_roll_bytes(const struct bb_board *board);
-int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+size_t bb_board_column_bytes(const struct bb_board *board);
+int bb_board_column(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
 
 /* Records in use: never more than in the geometry that was checked. */
 uint64_t bb_board_count(const struct bb_board *board);

@@ -33,7 +33,7 @@ const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8
  * small for so many nodes, or if it is not a copy of a board. */
 bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out);
 
-/* Only the states, from a copy that bb_board_roll() made; likewise. */
+/* Only the states, from a copy that bb_board_column() made; likewise. */
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states);
 
 #ifdef __cplusplus

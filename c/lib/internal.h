@@ -88,9 +88,6 @@ static inline uint32_t links_of(const beoboard *b) {
   return used < BB_LINK_OTHERS ? (uint32_t)used : BB_LINK_OTHERS - 1;
 }
 
-/* Whether that number has an entry, if so many are used. */
-static inline bool has_entry(uint64_t link, uint32_t used) { return (link != BB_LINK_UNKNOWN && link <= used) || link == BB_LINK_OTHERS; }
-
 /* The table's entry of a link that has one. */
 static inline struct bb_link_evidence load_entry(const beoboard *b, uint64_t link) {
   const struct bb_link_evidence *shared = &header_of(b)->evidence[link];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/clock.h"
-#include "addresses.h"
+#include "../base/ipaddress.h"
 
 #define SECOND INT64_C(1000000000)
 

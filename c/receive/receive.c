@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/ipaddress.h"
 #include "../board/seqlock.h"
-#include "addresses.h"
 #include "drops.h"
 #include "links.h"
 #include "sockets.h"

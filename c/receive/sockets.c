@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "../base/clock.h"
+#include "../base/ipaddress.h"
 #include "../format/layout.gen.h"
-#include "addresses.h"
 
 #define WANTED_BUFFER (64 << 20)
 

@@ -320,10 +320,6 @@ static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
   else m->counts.vetoed--;
 }
 
-static bool has_entry(const struct bb_mirror *m, uint32_t link) {
-  return link == BB_LINK_OTHERS || (link > 0 && link <= m->board.header->links_used);
-}
-
 static uint64_t since_of(const struct listened *l) {
   const int64_t since = l->since_ns > l->floor_ns ? l->since_ns : l->floor_ns;
   return since > 0 ? (uint64_t)since : 0;
@@ -335,7 +331,7 @@ static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
   bool all = true;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     struct listened *l = &m->links[i];
-    if (!has_entry(m, i) || l->floor_ns == 0) continue;
+    if (!has_entry(i, m->board.header->links_used) || l->floor_ns == 0) continue;
     if (said[i].listening_since_ns != l->since) {
       all = false;
       continue;
@@ -552,7 +548,7 @@ static void store_link(struct bb_mirror *m, const struct batch *batch, const str
     m->counts.unfit++;
     return;
   }
-  const bool is_new = !has_entry(m, number);
+  const bool is_new = !has_entry(number, m->board.header->links_used);
   struct bb_link *to = link_at(b, number);
   /* Entries come in the order of their numbers; one that was added meanwhile comes with the next thorough sweep. */
   if (is_new && number != b->header->links_used + 1) return;
@@ -597,7 +593,7 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     const struct bb_link_evidence *said = &batch->of.board.evidence[i];
     struct listened *l = &m->links[i];
-    if (!has_entry(m, i) || said->heartbeat_ns == 0 || !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns)) continue;
+    if (!has_entry(i, m->board.header->links_used) || said->heartbeat_ns == 0 || !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns)) continue;
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, since_of(l));
     /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
@@ -623,7 +619,7 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     m->links[i].floor_ns = floor_ns;
-    if (has_entry(m, i)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));
+    if (has_entry(i, m->board.header->links_used)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));
   }
   m->header.floor_ns = floor_ns;
   bb_store(&h->listening_since_ns, since_of(&m->header));

@@ -45,9 +45,9 @@ static noreturn void give_up_cut(const struct census *c) {
 
 /* Copies header and column, and judges them. Returns whether that worked. */
 static bool take_roll(struct census *c) {
-  const size_t bytes = bb_board_roll_bytes(&c->board), nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
+  const size_t bytes = bb_board_column_bytes(&c->board), nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
   uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
-  if (bb_board_roll(&c->board, copy, bytes, &c->look) != 0) return false;
+  if (bb_board_column(&c->board, copy, bytes, &c->look) != 0) return false;
   if (!bb_overview_states(copy, bytes, &c->look, states)) return false;
   c->header = (const struct bb_board_header *)copy;
   c->states = states;

@@ -3,7 +3,7 @@
 
 import { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
-import { form, type PrintForm, TEXT_GAP } from '../native/index.js';
+import { type PrintTemplate, TEXT_GAP, template } from '../native/index.js';
 import { Gathering } from '../readings/gathering.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { attributes } from './dtd.js';
@@ -54,10 +54,10 @@ export class Renderer {
   readonly #values: Float64Array;
   readonly #texts: Page;
   /** Forms of a host with metrics, by the age of its readings in seconds; that of one with old readings. */
-  readonly #forms: PrintForm[] = [];
-  readonly #old: PrintForm;
+  readonly #forms: PrintTemplate[] = [];
+  readonly #old: PrintTemplate;
   /** That of a host without metrics. */
-  readonly #bare: PrintForm;
+  readonly #bare: PrintTemplate;
   /** The length of the longest HOST, bytes. */
   readonly hostMost: number;
 
@@ -139,10 +139,10 @@ export class Renderer {
     }
   }
 
-  #formOf(age: number): PrintForm {
+  #formOf(age: number): PrintTemplate {
     if (age < OLD) {
       this.#forms[age] ??= this.#makeForm(age, this.metrics);
-      return this.#forms[age] as PrintForm;
+      return this.#forms[age] as PrintTemplate;
     }
     const values = this.#values;
     const { length } = this.metrics;
@@ -151,9 +151,9 @@ export class Renderer {
     return this.#old;
   }
 
-  #makeForm(age: number | undefined, metrics: readonly Metric[]): PrintForm {
+  #makeForm(age: number | undefined, metrics: readonly Metric[]): PrintTemplate {
     const { text, gaps } = this.#parts(age, metrics);
-    return form(text, gaps, this.#values, this.#texts.bytes);
+    return template(text, gaps, this.#values, this.#texts.bytes);
   }
 
   /** A HOST with metrics of that age or, without one, with a gap for each age. What has no value is left out. */

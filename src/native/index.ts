@@ -122,9 +122,9 @@ export interface BoardMapping {
    */
   snapshot(first: number): boolean;
   /** The bytes that `roll` needs now. */
-  rollBytes(): number;
+  columnBytes(): number;
   /** Copies the board without the records: `LOOK`, then the header, column words, the state of each node (u8). */
-  roll(): boolean;
+  column(): boolean;
   /** The links that have an entry, and the one that stands for all others. Undefined if the file was cut short. */
   links(): LinkEntry[] | undefined;
   /** The table of rejected senders. Undefined if the file was cut short. */
@@ -277,11 +277,11 @@ export interface BulkSender {
   close(): void;
 }
 
-/** How a sweep of a harvest continues; by these numbers. */
-export const HARVEST = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } as const;
+/** How a sweep continues; by these numbers. */
+export const SWEEP = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } as const;
 
 /** What has changed on a board since the last sweep: see proto/relay-v1.md. Buffers are aligned to 8 bytes. */
-export interface Harvest {
+export interface Sweep {
   /** Marks everything on the board as already taken. */
   prime(): number;
   /**
@@ -289,7 +289,7 @@ export interface Harvest {
    * cut short. `thorough`: includes the counters and all links. At most so many bytes are used for requested records.
    */
   begin(thorough: boolean, askedBytes: number, into: Uint8Array): boolean;
-  /** Writes as many entries of the sweep as fit; returns a number of `HARVEST` that says how to continue. */
+  /** Writes as many entries of the sweep as fit; returns a number of `SWEEP` that says how to continue. */
   take(into: Uint8Array): { state: number; bytes: number; entries: number };
   /** Makes the next sweeps take these records again. */
   ask(numbers: Uint32Array): void;
@@ -377,8 +377,8 @@ interface Native {
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   totals(copy: Uint8Array, states: Uint8Array): Totals;
-  gatherer(wanted: Uint32Array, scales: Float64Array, values: Float64Array): Gather;
-  form(text: Uint8Array, gaps: Uint32Array, values: Float64Array, texts: Uint8Array): PrintForm;
+  extractor(wanted: Uint32Array, scales: Float64Array, values: Float64Array): Extract;
+  template(text: Uint8Array, gaps: Uint32Array, values: Float64Array, texts: Uint8Array): PrintTemplate;
   JsonTable: new (rows: Uint32Array, text: Uint8Array, validAt: number) => JsonTable;
   JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
   memoryFile(name: string): number;
@@ -402,7 +402,7 @@ interface Native {
     flood?: number,
   ) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
-  Harvest: new (mapping: BoardMapping) => Harvest;
+  Sweep: new (mapping: BoardMapping) => Sweep;
   Mirror: new (options: MirrorOptions) => Mirror;
 }
 
@@ -461,9 +461,9 @@ export const totals = native.totals;
  * `before` -1: there is no earlier one. An unknown value is NaN, and so is a rate without an earlier report. Throws if no
  * whole report is there.
  */
-export type Gather = (bytes: Uint8Array, before: number, after: number) => void;
+export type Extract = (bytes: Uint8Array, before: number, after: number) => void;
 
-/** The kinds of numbers that a gatherer reads, by their numbers: fields by type, a bit, rates of counters, and sums. */
+/** The kinds of numbers that a extractor reads, by their numbers: fields by type, a bit, rates of counters, and sums. */
 export const GATHERED = [
   ...(['u8', 'u16', 'u32', 'i16', 'i32', 'u64', 'bit', 'rate_u32', 'rate_u64'] as const),
   ...(['share', 'traffic'] as const),
@@ -480,7 +480,7 @@ export const ALWAYS = 0xffff_ffff;
  * the value. And there are two scales for each: the value is multiplied by the first one or, if the second one is not 0,
  * divided by that. Throws if these are no numbers of a report.
  */
-export const gatherer = native.gatherer;
+export const extractor = native.extractor;
 
 /** In place of a number of digits: the gap is for a text. */
 export const TEXT_GAP = 7;
@@ -489,7 +489,7 @@ export const TEXT_GAP = 7;
  * Prints a text with gaps from byte `at` of `into` on; returns how many bytes that were. Of the texts in the gaps only so
  * many bytes are valid. Throws if there may not be room, or if they do not lie one after another.
  */
-export type PrintForm = (into: Uint8Array, at: number, textBytes: number) => number;
+export type PrintTemplate = (into: Uint8Array, at: number, textBytes: number) => number;
 
 /**
  * Makes a function that prints a text with what is in `values` and `texts` then; they must be neither transferred nor
@@ -499,7 +499,7 @@ export type PrintForm = (into: Uint8Array, at: number, textBytes: number) => num
  * number within the exact range. The value of a text is where it ends in `texts`; it begins where the last one ends.
  * Numbers are printed as `Page.decimal` does. Throws if gaps and text do not go together.
  */
-export const form = native.form;
+export const template = native.template;
 
 /** The fields of a struct, and how each is written as JSON; see `JSON_ROW`. */
 export interface JsonTable {
@@ -594,4 +594,4 @@ export const notify = native.notify;
  */
 export const mapBoard = native.mapBoard;
 
-export const { Writer, Receiver, BulkSender, Harvest, Mirror } = native;
+export const { Writer, Receiver, BulkSender, Sweep, Mirror } = native;

@@ -2,7 +2,7 @@
 // A few numbers of one node are taken one by one (measures.ts).
 
 import { structs } from '../layout/layout.gen.js';
-import { ALWAYS, GATHERED, type Gather, gatherer } from '../native/index.js';
+import { ALWAYS, type Extract, extractor, GATHERED } from '../native/index.js';
 import type { SetBit } from '../shm/rates.js';
 import type { Cursor } from './cursor.js';
 import { type Measure, type Plain, taken } from './measures.js';
@@ -36,7 +36,7 @@ function described(plain: Plain): [kind: Kind, at: number, slow?: boolean, ofRun
 
 /** Reads measures of nodes, each into its place. */
 export class Gathering<C extends Cursor> {
-  readonly #gather: Gather;
+  readonly #gather: Extract;
   readonly #values: Float64Array;
   /**
    * The measures that are more than plain numbers, and their places. All have the same properties in the same order,
@@ -60,7 +60,7 @@ export class Gathering<C extends Cursor> {
     });
     this.#others = others;
     this.#values = values;
-    this.#gather = gatherer(Uint32Array.from(rows), Float64Array.from(scales), values);
+    this.#gather = extractor(Uint32Array.from(rows), Float64Array.from(scales), values);
   }
 
   /** Reads those of a node that has a report; NaN: unknown. `bytes` is the cursor's memory. */

@@ -5,7 +5,7 @@ import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:c
 import type { Log } from '../common/log.js';
 import { type Decoded, decode } from '../layout/codec.js';
 import { bits } from '../layout/layout.gen.js';
-import { type BoardMapping, CLOCK, clocks, HARVEST, Harvest, LOOK } from '../native/index.js';
+import { type BoardMapping, CLOCK, clocks, LOOK, SWEEP, Sweep } from '../native/index.js';
 import { tryBoard } from '../shm/reader.js';
 import type { Bus, Message } from './bus.js';
 import {
@@ -57,7 +57,7 @@ export function monotonicNs(): bigint {
 /** A board that is being published. */
 interface Carried {
   readonly mapping: BoardMapping;
-  readonly harvest: Harvest;
+  readonly sweep: Sweep;
   readonly id: bigint;
   readonly bootId: bigint;
 }
@@ -268,10 +268,10 @@ export class Relay {
       return undefined;
     }
     const id = boardIdOf(header, this.#salt);
-    const harvest = new Harvest(opened.board);
-    harvest.prime();
+    const sweep = new Sweep(opened.board);
+    sweep.prime();
     this.#say('');
-    this.#carried = { mapping: opened.board, harvest, id, bootId: header.master_boot_id };
+    this.#carried = { mapping: opened.board, sweep, id, bootId: header.master_boot_id };
     this.#indexWanted = true;
     this.#indexNs = undefined;
     return this.#carried;
@@ -315,23 +315,23 @@ export class Relay {
     if (carried === undefined) return;
     const sinceIndex = this.#indexNs === undefined ? INDEX_EVERY_NS : now - this.#indexNs;
     const thorough = sinceIndex >= INDEX_EVERY_NS || (this.#indexWanted && sinceIndex >= INDEX_LEAST_NS);
-    const { harvest } = carried;
+    const { sweep } = carried;
     const board = boardOf(this.#scratch);
     // This is read before anything else of the board.
     const taken = this.#now();
     const allowed = this.#allow(now);
-    harvest.ask(this.#wanted.take(Math.floor(allowed / RECORD_BYTES)));
-    if (!harvest.begin(thorough, allowed, board)) {
+    sweep.ask(this.#wanted.take(Math.floor(allowed / RECORD_BYTES)));
+    if (!sweep.begin(thorough, allowed, board)) {
       this.#close();
       return;
     }
     for (;;) {
-      const { state, bytes, entries } = harvest.take(entriesOf(this.#scratch));
-      if (state === HARVEST.cut) {
+      const { state, bytes, entries } = sweep.take(entriesOf(this.#scratch));
+      if (state === SWEEP.cut) {
         this.#close();
         return;
       }
-      if (state === HARVEST.backward) {
+      if (state === SWEEP.backward) {
         this.#options.log.warn('a node has an older report than before: starts a new board');
         this.#salt++;
         this.#close();
@@ -340,11 +340,11 @@ export class Relay {
       this.#sequence++;
       this.counts.batches++;
       this.counts.reports += entries;
-      const complete = state === HARVEST.complete;
+      const complete = state === SWEEP.complete;
       const form = { entries, entryBytes: bytes, complete };
       const subject = `${this.#options.subject}.batch`;
       this.#publish('batch', finishBatch(this.#scratch, subject, this.#key, this.#envelope(carried, taken), form));
-      if (state === HARVEST.more) continue;
+      if (state === SWEEP.more) continue;
       if (complete && thorough) this.#publishIndex(carried, taken, now);
       break;
     }
@@ -364,15 +364,15 @@ export class Relay {
   }
 
   #publishIndex(carried: Carried, takenNs: bigint, now: bigint): void {
-    const { harvest } = carried;
-    const records = harvest.records();
+    const { sweep } = carried;
+    const records = sweep.records();
     const parts = Math.max(1, Math.ceil(records / INDEX_PART));
     const board = boardOf(this.#scratch).slice();
     this.#indexes = (this.#indexes + 1) % 2 ** 32;
     for (let part = 0; part < parts; part++) {
       const first = part * INDEX_PART;
-      const count = harvest.index(first, Math.min(INDEX_PART, records - first), indexedOf(this.#scratch));
-      const says = { number: this.#indexes, part, parts, first, count, records, linksWell: harvest.linksWell() };
+      const count = sweep.index(first, Math.min(INDEX_PART, records - first), indexedOf(this.#scratch));
+      const says = { number: this.#indexes, part, parts, first, count, records, linksWell: sweep.linksWell() };
       const subject = `${this.#options.subject}.index`;
       const envelope = this.#envelope(carried, takenNs);
       this.#publish('index', finishIndex(this.#scratch, subject, this.#key, envelope, says, board));
@@ -433,7 +433,7 @@ export class Relay {
         heartbeatNs: header?.heartbeat_ns ?? 0n,
         listeningSinceNs: header?.listening_since_ns ?? 0n,
         nodes,
-        records: carried?.harvest.records() ?? 0,
+        records: carried?.sweep.records() ?? 0,
         state: header?.state ?? 0n,
       },
     );

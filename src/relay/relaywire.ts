@@ -158,7 +158,7 @@ export function finishBatch(
   return message;
 }
 
-/** The board's part of an index, except its evidence: that is in the board as `begin` of the harvest wrote it. */
+/** The board's part of an index, except its evidence: that is in the board as `begin` of the sweep wrote it. */
 export interface IndexPart {
   readonly number: number;
   readonly part: number;

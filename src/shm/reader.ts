@@ -762,11 +762,11 @@ export class BoardReader {
   roll(): Roll {
     let roll: Roll | undefined;
     this.#follow(mapping => {
-      const bytes = mapping.rollBytes();
+      const bytes = mapping.columnBytes();
       if (this.#rolled === undefined || this.#rolled.length < bytes) this.#rolled = this.#allocate(bytes);
       const into = this.#rolled;
       this.#aim(mapping, into);
-      if (!mapping.roll()) return undefined;
+      if (!mapping.column()) return undefined;
       const { taken, rest } = lookOf(into);
       const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 }, this.#tablesOf(mapping));
       roll = new Roll(board, rest, taken.nodes, mapping, () => this.#cut());

@@ -13,7 +13,7 @@ import { EVERYTHING, parseQuery } from '../../src/ganglia-xml/query.js';
 import { NAME_MAX, safe, VALUE_MAX } from '../../src/ganglia-xml/safe.js';
 import type { Encodable, SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { form, TEXT_GAP } from '../../src/native/index.js';
+import { TEXT_GAP, template } from '../../src/native/index.js';
 import { NoBoard, Snapshot } from '../../src/shm/reader.js';
 import {
   ALL,
@@ -400,7 +400,7 @@ t.test('forms', t => {
   const printed = (text: string, gaps: number[], values: number[], texts = '', room = into.length) => {
     const bytes = Buffer.from(texts);
     const to = into.subarray(0, room);
-    const print = form(Buffer.from(text), Uint32Array.from(gaps), Float64Array.from(values), bytes);
+    const print = template(Buffer.from(text), Uint32Array.from(gaps), Float64Array.from(values), bytes);
     const length = print(to, 3, bytes.length);
     return to.toString('latin1', 3, 3 + length);
   };
@@ -459,7 +459,7 @@ t.test('forms', t => {
     ['a text behind the end', RangeError, '', [0, 0, 0, TEXT_GAP], [3], 'ab'],
   ] as [what: string, error: typeof RangeError, ...Parameters<typeof printed>][])
     t.throws(() => printed(...parts), error, what);
-  const empty = form(into, new Uint32Array(), new Float64Array(), into);
+  const empty = template(into, new Uint32Array(), new Float64Array(), into);
   t.throws(() => empty(into, 257, 0), RangeError, 'no such byte');
   t.end();
 });

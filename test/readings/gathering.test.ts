@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type Encodable, encode } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
-import { ALWAYS, GATHERED, gatherer } from '../../src/native/index.js';
+import { ALWAYS, extractor, GATHERED } from '../../src/native/index.js';
 import { Cursor } from '../../src/readings/cursor.js';
 import { Gathering } from '../../src/readings/gathering.js';
 import { field, type Measure, map, rate, share, taken, times, traffic } from '../../src/readings/measures.js';
@@ -162,7 +162,7 @@ t.test('a measure that is computed from a plain one is not plain', t => {
 t.test('what is no number of a report', t => {
   const { bytes } = structs.report;
   const kind = (name: (typeof GATHERED)[number]) => GATHERED.indexOf(name);
-  const gather = (...row: number[]) => gatherer(Uint32Array.from(row), Float64Array.of(1, 0), new Float64Array(2));
+  const gather = (...row: number[]) => extractor(Uint32Array.from(row), Float64Array.of(1, 0), new Float64Array(2));
   const last = gather(kind('u32'), bytes - 4, ALWAYS, 0, 0, 1);
   for (const [what, ...row] of [
     ['another kind', GATHERED.length, 0, ALWAYS, 0, 0, 0],
@@ -176,7 +176,7 @@ t.test('what is no number of a report', t => {
     ['no such place', kind('u8'), 0, ALWAYS, 0, 0, 2],
   ] as [what: string, ...row: number[]][])
     t.throws(() => gather(...row), TypeError, what);
-  t.throws(() => gatherer(new Uint32Array(12), Float64Array.of(1, 0), new Float64Array(2)), TypeError, 'no scale');
+  t.throws(() => extractor(new Uint32Array(12), Float64Array.of(1, 0), new Float64Array(2)), TypeError, 'no scale');
   const memory = new Uint8Array(2 * bytes + 8);
   memory.set([1, 2, 3, 4], bytes - 4);
   t.doesNotThrow(() => last(memory, -1, 0));

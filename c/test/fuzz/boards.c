@@ -25,7 +25,7 @@
 #include "../../judge/overview.h"
 #include "../../judge/rates.h"
 #include "../../judge/totals.h"
-#include "../../relay/harvest.h"
+#include "../../relay/sweep.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "boards";
@@ -539,32 +539,32 @@ static void check_entries(const uint8_t *at, size_t bytes, uint32_t entries, con
 
 /* What a relay makes of it, three times: all, what was asked for, and nothing new. In memory of just that size. */
 static void collect(const struct bb_board *b, const struct bb_board_header *h) {
-  struct bb_harvest *harvest = bb_harvest_new(b);
+  struct bb_sweep *harvest = bb_sweep_new(b);
   uint64_t *const room = (uint64_t *)malloc(ROOM);
   MUST(harvest != NULL && room != NULL, "no memory");
   for (unsigned sweep = 0; sweep < 3; sweep++) {
     struct bb_relay_board said;
-    enum bb_harvest_state state = BB_HARVEST_MORE;
+    enum bb_sweep_state state = BB_SWEEP_MORE;
     size_t bytes;
     uint32_t entries;
-    if (!bb_harvest_begin(harvest, sweep == 0, ROOM, &said)) break;
+    if (!bb_sweep_begin(harvest, sweep == 0, ROOM, &said)) break;
     MUST(said.links_used < BB_LINK_OTHERS && said.count <= h->capacity, "%u links, %u records are said", said.links_used, said.count);
-    for (unsigned n = 0; state == BB_HARVEST_MORE; n++) {
+    for (unsigned n = 0; state == BB_SWEEP_MORE; n++) {
       MUST(n < 100, "a sweep does not come to an end");
-      state = bb_harvest_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
-      if (state == BB_HARVEST_BACKWARD || state == BB_HARVEST_CUT) break;
+      state = bb_sweep_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
+      if (state == BB_SWEEP_BACKWARD || state == BB_SWEEP_CUT) break;
       MUST(bytes <= ROOM, "%zu bytes of a batch", bytes);
       check_entries((const uint8_t *)room, bytes, entries, h);
     }
-    const uint32_t records = bb_harvest_records(harvest);
+    const uint32_t records = bb_sweep_records(harvest);
     MUST(records <= h->capacity, "%u records", records);
     const uint32_t count = records < ROOM / sizeof(struct bb_relay_indexed) ? records : ROOM / sizeof(struct bb_relay_indexed);
-    MUST(bb_harvest_index(harvest, 0, count, (struct bb_relay_indexed *)(void *)room) <= count, "an index of more than was asked for");
+    MUST(bb_sweep_index(harvest, 0, count, (struct bb_relay_indexed *)(void *)room) <= count, "an index of more than was asked for");
     const uint32_t asked[] = {0, CAPACITY - 1, h->capacity - 1, UINT32_MAX};
-    bb_harvest_ask(harvest, asked, sizeof asked / sizeof asked[0]);
+    bb_sweep_ask(harvest, asked, sizeof asked / sizeof asked[0]);
   }
   free(room);
-  bb_harvest_free(harvest);
+  bb_sweep_free(harvest);
 }
 
 /* The same by board/reader.h. */
@@ -587,10 +587,10 @@ static void look(const struct bb_board_header *h) {
     overview(copy, room, &look);
   }
   free(copy);
-  const size_t roll = bb_board_roll_bytes(&b);
+  const size_t roll = bb_board_column_bytes(&b);
   copy = malloc(roll);
   MUST(copy != NULL, "no memory");
-  if (bb_board_roll(&b, copy, roll, &look) == 0) {
+  if (bb_board_column(&b, copy, roll, &look) == 0) {
     MUST(look.nodes <= h->capacity, "a roll of %" PRIu64, look.nodes);
     uint8_t *states = malloc(look.nodes + 1);
     MUST(states != NULL && bb_overview_states(copy, roll, &look, states), "no states of %" PRIu64 " nodes", look.nodes);

@@ -619,7 +619,7 @@ static bool check_is_wrong(void) {
 static bool roll_is_wrong(void) {
   struct bb_look seen;
   uint8_t state;
-  if (bb_board_roll(&board, copy, room, &seen) != 0 || seen.nodes != 1 || !bb_overview_states(copy, room, &seen, &state)) die("cannot look");
+  if (bb_board_column(&board, copy, room, &seen) != 0 || seen.nodes != 1 || !bb_overview_states(copy, room, &seen, &state)) die("cannot look");
   return state == BEOBOARD_SILENT;
 }
 static bool overview_is_wrong(void) {

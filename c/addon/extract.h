@@ -1,6 +1,6 @@
 /* Numbers of a node, read by a list: fields of its newest report, and rates between its two. Pure. */
-#ifndef BB_GATHER_H
-#define BB_GATHER_H
+#ifndef BB_EXTRACT_H
+#define BB_EXTRACT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ extern "C" {
 
 /* A field of the report, by its type; one bit; the rate of a counter of 32 or 64 bits; per cent of all CPU time; the
  * traffic of all interfaces. */
-enum bb_gather_what {
+enum bb_extract_what {
   BB_GATHER_U8, BB_GATHER_U16, BB_GATHER_U32, BB_GATHER_I16, BB_GATHER_I32, BB_GATHER_U64, BB_GATHER_BIT, BB_GATHER_RATE_U32,
   BB_GATHER_RATE_U64, BB_GATHER_SHARE, BB_GATHER_TRAFFIC, BB_GATHER_KINDS
 };
@@ -22,7 +22,7 @@ enum bb_gather_what {
 #define BB_GATHER_ALWAYS UINT32_MAX
 
 struct bb_wanted {
-  uint32_t what;         /* an enum bb_gather_what */
+  uint32_t what;         /* an enum bb_extract_what */
   uint32_t at;           /* its byte in the report; of a bit its number there; of shares one bit for each that is added; of traffic its number */
   uint32_t set;          /* its bit of `valid`, or BB_GATHER_ALWAYS */
   uint32_t slow, of_run; /* of a rate: by the slow rounds; only within one run of the sender */
@@ -33,10 +33,10 @@ struct bb_wanted {
 struct bb_scale { double by, per; };
 
 /* Whether all of these can be read, into so many places. */
-bool bb_gather_check(const struct bb_wanted *wanted, size_t count, size_t places);
+bool bb_extract_check(const struct bb_wanted *wanted, size_t count, size_t places);
 
 /* Reads checked ones. A value that is unknown is NaN, and so is every rate without an earlier report (NULL). */
-void bb_gather(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count, const struct bb_report *before,
+void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count, const struct bb_report *before,
                const struct bb_report *after, double *values);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* Addresses in 16 bytes, as on the board: IPv6, or IPv4 as ::ffff:a.b.c.d. Pure. */
-#ifndef BB_ADDRESSES_H
-#define BB_ADDRESSES_H
+#ifndef BB_IPADDRESS_H
+#define BB_IPADDRESS_H
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
+static const uint8_t v4_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-static inline void map_v4(uint8_t address[16], const struct in_addr *v4) {
+static inline void map_v4(uint8_t *address, const struct in_addr *v4) {
   memcpy(address, v4_prefix, sizeof v4_prefix);
   memcpy(address + sizeof v4_prefix, v4, 4);
 }
@@ -29,6 +29,14 @@ static inline bool is_multicast(const uint8_t address[16]) {
 }
 
 static inline bool is_link_local(const uint8_t address[16]) { return address[0] == 0xfe && (address[1] & 0xc0) == 0x80; }
+
+/* As people write it: IPv4 where it holds one. `text` has INET6_ADDRSTRLEN bytes; returns it. */
+static inline const char *print_address(const uint8_t address[16], char *text) {
+  text[0] = 0;
+  if (is_v4(address)) inet_ntop(AF_INET, address + sizeof v4_prefix, text, INET6_ADDRSTRLEN);
+  else inet_ntop(AF_INET6, address, text, INET6_ADDRSTRLEN);
+  return text;
+}
 
 static inline uint16_t port_of(const struct sockaddr_storage *a) {
   if (a->ss_family == AF_INET6) return ntohs(((const struct sockaddr_in6 *)a)->sin6_port);

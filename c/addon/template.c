@@ -1,4 +1,4 @@
-#include "form.h"
+#include "template.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,26 +51,26 @@ static char *put_bytes(char *to, const char *from, size_t bytes) {
   return to + bytes;
 }
 
-bool bb_form_check(const struct bb_form *form, size_t places) {
-  size_t left = form->bytes;
-  for (size_t i = 0; i < form->gaps; i++) {
-    const struct bb_gap *g = &form->gap[i];
+bool bb_template_check(const struct bb_template *layout, size_t places) {
+  size_t left = layout->bytes;
+  for (size_t i = 0; i < layout->gaps; i++) {
+    const struct bb_gap *g = &layout->gap[i];
     if (g->before > left || g->after > left - g->before || g->place >= places || g->digits > BB_GAP_TEXT) return false;
     left -= (size_t)g->before + g->after;
   }
   return true;
 }
 
-long bb_form_print(char *to, size_t room, const struct bb_form *form, const struct bb_filling *filling) {
-  if (form->gaps > room / BB_NUMBER_MOST || form->bytes > room || filling->bytes > room ||
-      form->bytes + filling->bytes + form->gaps * BB_NUMBER_MOST > room)
+long bb_template_print(char *to, size_t room, const struct bb_template *layout, const struct bb_filling *filling) {
+  if (layout->gaps > room / BB_NUMBER_MOST || layout->bytes > room || filling->bytes > room ||
+      layout->bytes + filling->bytes + layout->gaps * BB_NUMBER_MOST > room)
     return -1;
   char *at = to;
   /* What is before `done` is written or left out. Bytes around the end of a part are written together. */
-  const char *done = form->text, *part = form->text;
+  const char *done = layout->text, *part = layout->text;
   size_t begin = 0;
-  for (size_t i = 0; i < form->gaps; i++) {
-    const struct bb_gap gap = form->gap[i];
+  for (size_t i = 0; i < layout->gaps; i++) {
+    const struct bb_gap gap = layout->gap[i];
     const double value = filling->values[gap.place];
     const char *const here = part + gap.before, *const next = here + gap.after;
     if (!(fabs(value) <= EXACT)) {
@@ -90,5 +90,5 @@ long bb_form_print(char *to, size_t room, const struct bb_form *form, const stru
     at = put_bytes(at, filling->texts + begin, end - begin);
     begin = end;
   }
-  return (long)(put_bytes(at, done, (size_t)(form->text + form->bytes - done)) - to);
+  return (long)(put_bytes(at, done, (size_t)(layout->text + layout->bytes - done)) - to);
 }

@@ -1,4 +1,4 @@
-#include "gather.h"
+#include "extract.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool is_wanted(const struct bb_wanted *w, size_t places) {
   return w->at <= sizeof(struct bb_report) - widths[w->what];
 }
 
-bool bb_gather_check(const struct bb_wanted *wanted, size_t count, size_t places) {
+bool bb_extract_check(const struct bb_wanted *wanted, size_t count, size_t places) {
   for (size_t i = 0; i < count; i++)
     if (!is_wanted(&wanted[i], places)) return false;
   return true;
@@ -69,7 +69,7 @@ static double value_of(struct pair *p, const struct bb_wanted *w) {
   }
 }
 
-void bb_gather(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count, const struct bb_report *before,
+void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count, const struct bb_report *before,
                const struct bb_report *after, double *values) {
   struct pair p;
   p.before = before;

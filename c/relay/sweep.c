@@ -1,12 +1,13 @@
-#include "harvest.h"
+#include "sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "../board/column.h"
 #include "../board/newest.h"
 
 /* What was taken of a record. */
-struct taken {
+struct swept {
   uint64_t word;
   uint64_t head;     /* 0: no report */
   uint64_t counters; /* a hash of a relay_record except `accepted` */
@@ -14,9 +15,9 @@ struct taken {
   bool asked;
 };
 
-struct bb_harvest {
+struct bb_sweep {
   const struct bb_board *board;
-  struct taken *records;
+  struct swept *records;
   struct bb_link links[BB_LINKS];
   uint64_t well;
   /* The present sweep. */
@@ -27,23 +28,23 @@ struct bb_harvest {
   uint32_t asked, first_asked;
 };
 
-struct bb_harvest *bb_harvest_new(const struct bb_board *board) {
-  struct bb_harvest *h = (struct bb_harvest *)calloc(1, sizeof *h);
+struct bb_sweep *bb_sweep_new(const struct bb_board *board) {
+  struct bb_sweep *h = (struct bb_sweep *)calloc(1, sizeof *h);
   if (h == NULL) return NULL;
   h->board = board;
-  h->records = (struct taken *)calloc(board->header.capacity, sizeof *h->records);
+  h->records = (struct swept *)calloc(board->header.capacity, sizeof *h->records);
   if (h->records != NULL) return h;
   free(h);
   return NULL;
 }
 
-void bb_harvest_free(struct bb_harvest *h) {
+void bb_sweep_free(struct bb_sweep *h) {
   if (h == NULL) return;
   free(h->records);
   free(h);
 }
 
-bool bb_harvest_begin(struct bb_harvest *h, bool thorough, size_t asked_bytes, struct bb_relay_board *out) {
+bool bb_sweep_begin(struct bb_sweep *h, bool thorough, size_t asked_bytes, struct bb_relay_board *out) {
   const struct bb_board *b = h->board;
   if (bb_board_is_cut(b)) return false;
   const struct bb_board_header *shared = (const struct bb_board_header *)(const void *)b->map;
@@ -97,15 +98,13 @@ static void *add(struct room *room, size_t bytes, uint16_t kind, uint32_t number
   return entry;
 }
 
-static bool has_entry(const struct bb_harvest *h, uint32_t link) { return link == BB_LINK_OTHERS || (link > 0 && link <= h->links_used); }
-
 /* What is sent at once when it changes. Counters, and the address to which reports are sent, are not. */
 static bool is_news(const struct bb_link *a, const struct bb_link *b) {
   return memcmp(a->name, b->name, sizeof a->name) != 0 || a->index != b->index || a->state != b->state || a->downs != b->downs ||
          a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns || a->dark_nodes != b->dark_nodes || a->unjoined_since_ns != b->unjoined_since_ns;
 }
 
-static bool take_link(struct bb_harvest *h, uint32_t number, struct room *room) {
+static bool take_link(struct bb_sweep *h, uint32_t number, struct room *room) {
   struct bb_link link;
   bb_copy_out(&link, h->board->map + h->board->header.links_offset + (uint64_t)number * h->board->header.links_stride, sizeof link);
   const uint64_t bit = UINT64_C(1) << number;
@@ -131,7 +130,7 @@ static uint64_t hash_words(uint64_t hash, const void *words, size_t bytes) {
 }
 
 /* Copies what is sent of a record besides its reports. False: no whole copy could be made. */
-static bool copy_counters(const struct bb_harvest *h, uint32_t number, struct bb_relay_record *out) {
+static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_relay_record *out) {
   const uint8_t *const in = h->board->map + h->board->header.records_offset + (uint64_t)number * h->board->header.record_stride;
   const size_t order = offsetof(struct bb_record, order_head);
   struct bb_record r;
@@ -175,15 +174,15 @@ static bool copy_counters(const struct bb_harvest *h, uint32_t number, struct bb
 }
 
 /* False: there was no room. */
-static bool take_counters(struct bb_harvest *h, uint32_t number, bool always, struct room *room) {
-  struct taken *const t = &h->records[number];
+static bool take_counters(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
+  struct swept *const s = &h->records[number];
   struct bb_relay_record now = {0};
   if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep includes it */
   const uint64_t accepted = now.accepted;
   now.accepted = 0;
   const uint64_t counters = hash_words(UINT64_C(0xcbf29ce484222325), now.name, sizeof now - offsetof(struct bb_relay_record, name)) | 1;
-  t->name = (uint32_t)(bb_name_hash(now.name, 0) >> 32);
-  if (counters == t->counters && !always) return true;
+  s->name = (uint32_t)(bb_name_hash(now.name, 0) >> 32);
+  if (counters == s->counters && !always) return true;
   if (!h->priming) {
     struct bb_relay_record *entry = (struct bb_relay_record *)add(room, sizeof *entry, BB_RELAY_ENTRY_RECORD, number);
     if (entry == NULL) return false;
@@ -191,22 +190,22 @@ static bool take_counters(struct bb_harvest *h, uint32_t number, bool always, st
     memcpy((uint8_t *)entry + at, (const uint8_t *)&now + at, sizeof now - at);
     entry->accepted = accepted;
   }
-  t->counters = counters;
+  s->counters = counters;
   return true;
 }
 
-enum had { HAD, NO_ROOM, TORN, BACKWARD };
+enum result { SWEPT, NO_ROOM, TORN, BACKWARD };
 
 /* Takes the newest report of a record, if it was not taken yet, or if `always`. */
-static enum had take_report(struct bb_harvest *h, uint32_t number, bool always, struct room *room) {
-  struct taken *const t = &h->records[number];
+static enum result take_report(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
+  struct swept *const s = &h->records[number];
   if (!h->priming && room->left < sizeof(struct bb_relay_report)) return NO_ROOM;
   struct bb_slot slot;
   int which;
   const uint64_t sequence = bb_newest_of(h->board, number, &slot, sizeof slot, &which);
   if (sequence == 1) return TORN;
-  if (sequence < t->head) return BACKWARD;
-  if (sequence == 0 || (sequence == t->head && !always)) return HAD;
+  if (sequence < s->head) return BACKWARD;
+  if (sequence == 0 || (sequence == s->head && !always)) return SWEPT;
   if (!h->priming) {
     struct bb_relay_report *entry = (struct bb_relay_report *)add(room, sizeof *entry, BB_RELAY_ENTRY_REPORT, number);
     entry->head = sequence;
@@ -215,82 +214,82 @@ static enum had take_report(struct bb_harvest *h, uint32_t number, bool always, 
     entry->link = slot.link;
     entry->report = slot.report;
   }
-  t->head = sequence;
-  return HAD;
+  s->head = sequence;
+  return SWEPT;
 }
 
 /* The changes of a record. */
-static enum had take_record(struct bb_harvest *h, uint32_t number, struct room *room) {
-  struct taken *const t = &h->records[number];
+static enum result take_record(struct bb_sweep *h, uint32_t number, struct room *room) {
+  struct swept *const s = &h->records[number];
   /* Acquire: whoever sees the word sees its report. */
   const uint64_t word =
       bb_load_acquire((const uint64_t *)(const void *)(h->board->map + h->board->header.column_offset + (uint64_t)number * h->board->header.column_stride));
-  if (word != t->word) {
-    const enum had had = take_report(h, number, false, room);
-    if (had != HAD) return had;
-    t->word = word;
+  if (word != s->word) {
+    const enum result result = take_report(h, number, false, room);
+    if (result != SWEPT) return result;
+    s->word = word;
   }
   /* A new record is sent even without a report. */
-  if ((h->thorough || t->name == 0) && !take_counters(h, number, false, room)) return NO_ROOM;
-  return HAD;
+  if ((h->thorough || s->name == 0) && !take_counters(h, number, false, room)) return NO_ROOM;
+  return SWEPT;
 }
 
-static enum had take_asked(struct bb_harvest *h, uint32_t number, struct room *room) {
-  struct taken *const t = &h->records[number];
+static enum result take_asked(struct bb_sweep *h, uint32_t number, struct room *room) {
+  struct swept *const s = &h->records[number];
   if (room->left < sizeof(struct bb_relay_report) + sizeof(struct bb_relay_record)) return NO_ROOM;
   const size_t before = room->left;
-  const enum had had = take_report(h, number, true, room);
-  if (had != HAD) return had;
+  const enum result result = take_report(h, number, true, room);
+  if (result != SWEPT) return result;
   take_counters(h, number, true, room);
   const size_t bytes = before - room->left;
   h->asked_bytes = h->asked_bytes > bytes ? h->asked_bytes - bytes : 0;
-  t->asked = false;
+  s->asked = false;
   h->asked--;
-  return HAD;
+  return SWEPT;
 }
 
-enum bb_harvest_state bb_harvest_take(struct bb_harvest *h, uint8_t *to, size_t bytes_of_room, size_t *bytes, uint32_t *entries) {
+enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_of_room, size_t *bytes, uint32_t *entries) {
   struct room room = {to, bytes_of_room, 0};
-  enum had had = HAD;
+  enum result result = SWEPT;
   *bytes = 0;
   *entries = 0;
-  if (bb_board_is_cut(h->board)) return BB_HARVEST_CUT;
-  for (; had == HAD && h->next_link < BB_LINKS; h->next_link += had == HAD)
-    if (has_entry(h, h->next_link) && !take_link(h, h->next_link, &room)) had = NO_ROOM;
-  for (; had == HAD && h->next < h->count; h->next += had == HAD) {
-    had = take_record(h, h->next, &room);
-    if (had == TORN) {
+  if (bb_board_is_cut(h->board)) return BB_SWEEP_CUT;
+  for (; result == SWEPT && h->next_link < BB_LINKS; h->next_link += result == SWEPT)
+    if (has_entry(h->next_link, h->links_used) && !take_link(h, h->next_link, &room)) result = NO_ROOM;
+  for (; result == SWEPT && h->next < h->count; h->next += result == SWEPT) {
+    result = take_record(h, h->next, &room);
+    if (result == TORN) {
       h->partial = true;
-      had = HAD;
+      result = SWEPT;
     }
   }
   if (h->next_asked < h->first_asked) h->next_asked = h->first_asked;
-  for (; had == HAD && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count; h->next_asked += had == HAD) {
-    if (h->records[h->next_asked].asked) had = take_asked(h, h->next_asked, &room);
-    if (had == TORN) had = HAD; /* it remains requested */
+  for (; result == SWEPT && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count; h->next_asked += result == SWEPT) {
+    if (h->records[h->next_asked].asked) result = take_asked(h, h->next_asked, &room);
+    if (result == TORN) result = SWEPT; /* it remains requested */
   }
   *bytes = bytes_of_room - room.left;
   *entries = room.entries;
-  if (had == BACKWARD) return BB_HARVEST_BACKWARD;
-  if (had == NO_ROOM) return BB_HARVEST_MORE;
+  if (result == BACKWARD) return BB_SWEEP_BACKWARD;
+  if (result == NO_ROOM) return BB_SWEEP_MORE;
   /* The ones before it have been answered; at the end of the board it begins again, for those that could not be
    * copied. */
   h->first_asked = h->asked > 0 && h->next_asked < h->count ? h->next_asked : 0;
-  return h->partial ? BB_HARVEST_PARTIAL : BB_HARVEST_COMPLETE;
+  return h->partial ? BB_SWEEP_PARTIAL : BB_SWEEP_COMPLETE;
 }
 
-enum bb_harvest_state bb_harvest_prime(struct bb_harvest *h) {
+enum bb_sweep_state bb_sweep_prime(struct bb_sweep *h) {
   struct bb_relay_board board;
   size_t bytes;
   uint32_t entries;
-  if (!bb_harvest_begin(h, true, 0, &board)) return BB_HARVEST_CUT;
+  if (!bb_sweep_begin(h, true, 0, &board)) return BB_SWEEP_CUT;
   h->priming = true;
-  const enum bb_harvest_state state = bb_harvest_take(h, NULL, 0, &bytes, &entries);
+  const enum bb_sweep_state state = bb_sweep_take(h, NULL, 0, &bytes, &entries);
   h->priming = false;
   return state;
 }
 
-void bb_harvest_ask(struct bb_harvest *h, const uint32_t *numbers, size_t count) {
+void bb_sweep_ask(struct bb_sweep *h, const uint32_t *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (numbers[i] >= h->count || h->records[numbers[i]].asked) continue;
     h->records[numbers[i]].asked = true;
@@ -299,16 +298,16 @@ void bb_harvest_ask(struct bb_harvest *h, const uint32_t *numbers, size_t count)
   }
 }
 
-uint32_t bb_harvest_index(const struct bb_harvest *h, uint32_t first, uint32_t count, struct bb_relay_indexed *out) {
+uint32_t bb_sweep_index(const struct bb_sweep *h, uint32_t first, uint32_t count, struct bb_relay_indexed *out) {
   uint32_t n = 0;
   for (; n < count && first + n < h->count; n++) {
-    const struct taken *t = &h->records[first + n];
+    const struct swept *s = &h->records[first + n];
     /* A word whose report was not taken is not a report that a mirror could have. */
-    out[n] = (struct bb_relay_indexed){t->name, (uint32_t)(t->head / 2), t->head == 0 ? 0 : t->word};
+    out[n] = (struct bb_relay_indexed){s->name, (uint32_t)(s->head / 2), s->head == 0 ? 0 : s->word};
   }
   return n;
 }
 
-uint32_t bb_harvest_records(const struct bb_harvest *h) { return h->count; }
+uint32_t bb_sweep_records(const struct bb_sweep *h) { return h->count; }
 
-uint64_t bb_harvest_links_well(const struct bb_harvest *h) { return h->well; }
+uint64_t bb_sweep_links_well(const struct bb_sweep *h) { return h->well; }
