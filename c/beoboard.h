@@ -13,23 +13,23 @@
  * - Only beoboard_open() allocates, once. Only beoboard_open(), beoboard_refresh() and beoboard_close() make system
  *   calls. No other call locks, or waits for anything but a page of the board that was swapped out. Reads need no
  *   privilege: the file is mapped read-only.
- * - Calls that take a `const beoboard *` may run from any number of threads at once, and from a signal handler; they need
- *   less than 4 KiB of stack. beoboard_refresh() and beoboard_close() need the handle to themselves. A handle
+ * - Calls that take a `const beoboard *` may run from any number of threads at once, and from a signal handler; they
+ *   need less than 4 KiB of stack. beoboard_refresh() and beoboard_close() need the handle to themselves. A handle
  *   may be used after fork(); it holds no file descriptor.
  * - Output structs carry their size: pass `sizeof *out`. A program built against an older header gets as much as
  *   it knows; what an older library does not know is zero.
  * - A negative index comes back as the error that it is, so that calls can be nested as above; one beyond the last node
  *   is -EINVAL, and so is a NULL where there has to be something, or a size of 0.
  *
- * Time is the coarse monotonic clock, which the kernel keeps in the vDSO whatever the machine's clock source: reading it is
- * no system call, and ages are good to one tick of the kernel (1 to 10 ms). Only when the board seems to be more than a
- * second ahead of that clock it is read again precisely, which is a system call where the clock source is not in
+ * Time is the coarse monotonic clock, which the kernel keeps in the vDSO whatever the machine's clock source: reading
+ * it is no system call, and ages are good to one tick of the kernel (1 to 10 ms). Only when the board seems to be more
+ * than a second ahead of that clock it is read again precisely, which is a system call where the clock source is not in
  * the vDSO (hpet, acpi_pm). Without any vDSO (qemu-user, vdso=0) every reading of the clock is one; where that
  * is forbidden (seccomp), the answer is that of a stalled board.
  *
  * The file can only be cut short by the user that owns it, and a receiver never does that. Who reads a mapped file that
- * was cut short gets SIGBUS: a user whose boards you trust (see beoboard_open) can cause that. beoboard_refresh() looks at the
- * size first, and a board found cut short answers as a stalled one from then on. */
+ * was cut short gets SIGBUS: a user whose boards you trust (see beoboard_open) can cause that. beoboard_refresh() looks
+ * at the size first, and a board found cut short answers as a stalled one from then on. */
 #ifndef BEOBOARD_H
 #define BEOBOARD_H
 #include <stddef.h>
@@ -90,7 +90,7 @@ void beoboard_close(beoboard *b);
 #define BEOBOARD_F_RETIRED   0x8u      /* another board has taken its place: call beoboard_refresh() */
 
 struct beoboard_receiver {
-    int64_t  heartbeat_age_ns;         /* since it had heard everything; INT64_MAX: it never had; below 0: its clock is not ours */
+    int64_t  heartbeat_age_ns;         /* since it had heard all; INT64_MAX: it never had; below 0: another clock */
     int64_t  started_age_ns;
     uint64_t instance;                 /* changes at each start of a receiver */
     int64_t  listened_ns;              /* for how long it has listened without a gap */
@@ -131,7 +131,7 @@ struct beoboard_link {
     uint32_t number;                   /* as in struct beoboard_node */
     uint32_t flags;                    /* BEOBOARD_LINK_F_* */
     int64_t  changed_age_ns;           /* since it is up, or down; -1: not known */
-    int64_t  heartbeat_age_ns;         /* since all that came by it was heard; -1: not yet; below: its clock is not ours */
+    int64_t  heartbeat_age_ns;         /* since all that came by it was heard; -1: not yet; below: another clock */
     int64_t  listened_ns;              /* for how long without a gap, up to its heartbeat */
     uint64_t nodes;                    /* whose last report came by it and was no goodbye; counted once a second */
     int64_t  dark_age_ns;              /* since it is dark; -1: it is not */
@@ -141,15 +141,15 @@ struct beoboard_link {
     uint64_t missed;                   /* packets of any kind that it dropped before they were looked at */
 };
 
-/* The links that there are, by their numbers, that of all others last, in an array of at most `max`, all by one look at the
- * clock; gives how many. `size` is that of one element. Like beoboard_receiver() it works also when the board
+/* The links that there are, by their numbers, that of all others last, in an array of at most `max`, all by one look at
+ * the clock; gives how many. `size` is that of one element. Like beoboard_receiver() it works also when the board
  * is stalled or retired, and says so: by BEOBOARD_LINK_F_STALE, of every link.
  *
  * A node is silent only by what is known of its own link. While that is down, or has not listened for long enough, its
- * nodes are uncertain at most. But what fails beyond the master's own port, a switch for example, is no down: then all nodes
- * of a link fall silent, and rightly so. Before a scheduler acts on silent nodes (drains them, starts their jobs elsewhere)
- * it asks whether their link is dark or down; if it is, the network or this master has more likely failed than all
- * of these nodes, and somebody should look first:
+ * nodes are uncertain at most. But what fails beyond the master's own port, a switch for example, is no down: then all
+ * nodes of a link fall silent, and rightly so. Before a scheduler acts on silent nodes (drains them, starts their jobs
+ * elsewhere) it asks whether their link is dark or down; if it is, the network or this master has more likely failed
+ * than all of these nodes, and somebody should look first:
  *
  *     struct beoboard_link links[BEOBOARD_LINKS_MAX];
  *     const uint32_t both = BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK;
@@ -159,9 +159,9 @@ struct beoboard_link {
  *             (links[i].flags & both) != BEOBOARD_LINK_F_UP)
  *             return wait_and_tell_somebody(links[i].name);
  *
- * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its first
- * limit: with the usual limits some seconds before the first of them is silent, if none of them has a much longer interval
- * than the others. */
+ * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its
+ * first limit: with the usual limits some seconds before the first of them is silent, if none of them has a much longer
+ * interval than the others. */
 int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, int max);
 
 /* ---- Names and indexes ---- */
@@ -193,7 +193,8 @@ enum beoboard_state {
 /* What a scheduler acts on: an enum beoboard_state (never UNKNOWN), or -ESTALE when the board is stalled or retired. */
 int beoboard_state(const beoboard *b, int index);
 
-/* Time since the last report in ns. -ENODATA: there is none; -ESTALE as above (beoboard_read() tells an age even then). */
+/* Time since the last report in ns. -ENODATA: there is none; -ESTALE as above (beoboard_read() tells an age even
+ * then). */
 int64_t beoboard_age(const beoboard *b, int index);
 
 /* How many of `n` nodes are not live, all at one time; 0: all are. `states`, unless NULL, gets of each its
@@ -219,7 +220,7 @@ struct beoboard_node {
     uint64_t valid;                    /* BEOBOARD_VALID_*: which sets of the report's fields were measured */
     uint64_t mem_total_kib, mem_avail_kib;
     uint32_t refused;                  /* enum beoboard_reason of a rejection newer than the last report, 0 none */
-    int32_t  skew_ms;                  /* the node's wall clock less the master's, as last seen (in the rejected report, if newer), at most 2^31 */
+    int32_t  skew_ms;                  /* the node's wall clock less the master's, as last seen, even if rejected */
     uint32_t state;                    /* enum beoboard_state at the time of the copy */
     uint32_t cpus;
     float    load1, cpu_busy;          /* cpu_busy 0 to 1 */
@@ -229,8 +230,8 @@ struct beoboard_node {
     uint32_t link;                     /* the number of the link by which it reported; see beoboard_links() */
 };
 
-/* Copies one node; what comes from its report comes from one report. 0, or -EAGAIN if the record was overwritten without
- * a pause while it was looked at, which no receiver does. */
+/* Copies one node; what comes from its report comes from one report. 0, or -EAGAIN if the record was overwritten
+ * without a pause while it was looked at, which no receiver does. */
 int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_t size);
 
 /* Copies nodes number `first` and following into an array of at most `max`, all at one time; gives how many. `size`
@@ -261,10 +262,10 @@ enum beoboard_ailment {
 #define BEOBOARD_NAILMENTS 13
 /* <<<< generated */
 
-/* What ails a node by its newest report and the one before it, as a set of bits: bit n for number n of enum beoboard_ailment, 0: nothing
- * that it tells. When each is told, by which limits, stands in beoboard(5). -ENODATA: there is no report; -EAGAIN as above.
- * Answers whatever the node's state: of one that is not heard it is what was known last. Of use beside its state for whoever places work: a node
- * that is drained or ill reports like any other. */
+/* What ails a node by its newest report and the one before it, as a set of bits: bit n for number n of enum
+ * beoboard_ailment, 0: nothing that it tells. When each is told, by which limits, stands in beoboard(5). -ENODATA:
+ * there is no report; -EAGAIN as above. Answers whatever the node's state: of one that is not heard it is what was
+ * known last. Of use beside its state for whoever places work: a node that is drained or ill reports like any other. */
 int beoboard_ailments(const beoboard *b, int index);
 
 /* "held", "root_full" …: the name of an enum beoboard_ailment; NULL for what is none. */
@@ -281,15 +282,15 @@ struct beoboard_refusal {
     int64_t  wall_ns;                  /* UTC, for display only */
     int64_t  skew_us;                  /* the node's wall clock in it less the master's */
     uint32_t reason;                   /* enum beoboard_reason */
-    uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since, or this one was only late */
+    uint32_t is_newer;                 /* 1: no report was accepted since; 0: one was, or this one was only late */
 };
 
-/* Why the receiver last rejected a report of this node: it may explain a "silent" or "never", but is no sign of life, because
- * what was rejected may be a recording that somebody sends again. Only
- * rejections of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
- * valid signature); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
- * -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or
- * retired board. */
+/* Why the receiver last rejected a report of this node: it may explain a "silent" or "never", but is no sign of life,
+ * because what was rejected may be a recording that somebody sends again. Only
+ * rejections of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what
+ * has a valid signature); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there
+ * was none; -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a
+ * stalled or retired board. */
 int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size);
 
 #define BEOBOARD_SENDERS_MAX 256       /* room for so many is always enough */
@@ -306,10 +307,10 @@ struct beoboard_sender {
     uint32_t reserved;                 /* zero */
 };
 
-/* Senders of rejected reports, in the order of reasons, in an array of at most `max`, all at one time; gives how many. `size`
- * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
- * flood of invented addresses does not push it out; one that comes first during a flood may find no room. Answers also of a
- * stalled or retired board. */
+/* Senders of rejected reports, in the order of reasons, in an array of at most `max`, all at one time; gives how many.
+ * `size` is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so
+ * that a flood of invented addresses does not push it out; one that comes first during a flood may find no room.
+ * Answers also of a stalled or retired board. */
 int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size, int max);
 
 /* ---- What has happened ---- */
@@ -327,15 +328,15 @@ struct beoboard_event {
     int32_t  subject;                  /* as the kind says: index of a node, number of a link; BEOBOARD_NO_SUBJECT */
 };
 
-/* Events from number `*next` on, the oldest first, in an array of at most `max`; gives how many, and sets `*next` to the number
- * to go on with. `size` is that of one element. Answers also of a stalled or retired board.
+/* Events from number `*next` on, the oldest first, in an array of at most `max`; gives how many, and sets `*next` to
+ * the number to go on with. `size` is that of one element. Answers also of a stalled or retired board.
  *
  * - 0 or 1 begins with the oldest that is there: the board keeps 4,096. BEOBOARD_EVENTS_FROM_NOW gives none, and sets
  *   `*next` to the next that will happen.
- * - Numbers that are left out tell what was missed: it was overwritten, or was on a board whose place this one has taken.
- *   As many were missed as `*next` has gone up by more than were given.
- * - Numbers go on when beoboard_refresh() gives 1, and subjects are indexes of the new board. A `*next` that lies beyond
- *   what the board has is from another (of another boot, for example), and begins with the oldest. */
+ * - Numbers that are left out tell what was missed: it was overwritten, or was on a board whose place this one has
+ *   taken. As many were missed as `*next` has gone up by more than were given.
+ * - Numbers go on when beoboard_refresh() gives 1, and subjects are indexes of the new board. A `*next` that lies
+ *   beyond what the board has is from another (of another boot, for example), and begins with the oldest. */
 int beoboard_events(const beoboard *b, uint64_t *next, struct beoboard_event *out, size_t size, int max);
 
 /* "reboot", "dark" …: the name of an enum beoboard_event_kind; NULL for what is none. */
@@ -345,9 +346,10 @@ const char *beoboard_event_name(int kind);
 
 struct beoboard_slot;                  /* below, generated: a report, and when it came */
 
-/* Copies the newest report of a node and the one before it, as they came. Gives how many there were: 2, 1 or 0. Either of the
- * two may be NULL; `size` is that of a slot. What is not there is zero. -EAGAIN as above. */
-int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before, size_t size);
+/* Copies the newest report of a node and the one before it, as they came. Gives how many there were: 2, 1 or 0. Either
+ * of the two may be NULL; `size` is that of a slot. What is not there is zero. -EAGAIN as above. */
+int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before,
+                     size_t size);
 
 /* Counters per second and CPU shares in per cent, from the last two reports. -ENODATA when there are no two of the same
  * boot. What has no rate (not measured, a counter that went back) is NaN. */
@@ -506,7 +508,7 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_NONE = 0,
     BEOBOARD_EVENT_KIND_RESTART = 1,   /* of a record: its sender was started anew */
     BEOBOARD_EVENT_KIND_REBOOT = 2,    /* of a record: the node was booted */
-    BEOBOARD_EVENT_KIND_RESET = 3,     /* of a record: accepted only because nothing else was heard for the reset limit */
+    BEOBOARD_EVENT_KIND_RESET = 3,     /* of a record: accepted because nothing else came for the reset limit */
     BEOBOARD_EVENT_KIND_GOODBYE = 4,   /* of a record: it was shut down cleanly */
     BEOBOARD_EVENT_KIND_REFUSAL = 5,   /* of a record, or of none: rejected; detail: the reason */
     BEOBOARD_EVENT_KIND_LINK_UP = 6,   /* of a link */
@@ -516,7 +518,7 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_OVERFLOW = 10, /* of none: a socket buffer was full; detail: how many datagrams were dropped */
     BEOBOARD_EVENT_KIND_TAKEOVER = 11, /* of none: a receiver began on this board; detail: its instance */
     BEOBOARD_EVENT_KIND_FORGET = 12,   /* of none: records were taken from the board; detail: how many */
-    BEOBOARD_EVENT_KIND_FOLLOWED = 13, /* of none: a mirror began to follow a master on this board; detail: which of mirror_names */
+    BEOBOARD_EVENT_KIND_FOLLOWED = 13, /* of none: a mirror began to follow a master; detail: which of mirror_names */
     BEOBOARD_EVENT_KIND_CLONE = 14     /* of a record: two machines report as one */
 };
 

@@ -643,7 +643,7 @@ export function emitC(contract: Contract): string {
       field =>
         `((uint64_t)(${field}) & ${P}_${constant(name)}_${constant(field)}_MOST) << ${P}_${constant(name)}_${constant(field)}_SHIFT`,
     );
-    out.push(`#define ${P}_${constant(name)}(${names.join(', ')}) (${parts.join(' | ')})`);
+    out.push(`#define ${P}_${constant(name)}(${names.join(', ')}) (\\\n  ${parts.join(' | \\\n  ')})`);
   }
   for (const struct of inOrder(contract)) {
     out.push('', `struct ${p}_${struct.name} {`);
@@ -676,10 +676,14 @@ export function emitC(contract: Contract): string {
       `/* Sources: how often each is read, 0: each time; which bytes of a ${message} are its own, up to one of 0. */`,
     );
     out.push(`#define ${macro}_COUNT ${origins.length}`);
-    out.push(`#define ${macro}_EACH(each) ${origins.map(({ name }) => `each(${name})`).join(' ')}`);
+    out.push(`#define ${macro}_EACH(each) \\\n  ${origins.map(({ name }) => `each(${name})`).join(' \\\n  ')}`);
     out.push(`struct ${p}_${table}_piece { uint16_t offset, bytes; };`);
     out.push(
-      `struct ${p}_${table}_source { const char *name; uint32_t period_ms, most_ms; uint32_t rated; struct ${p}_${table}_piece pieces[${Math.max(...own.map(list => list.length)) + 1}]; };`,
+      `struct ${p}_${table}_source {`,
+      '  const char *name;',
+      '  uint32_t period_ms, most_ms, rated;',
+      `  struct ${p}_${table}_piece pieces[${Math.max(...own.map(list => list.length)) + 1}];`,
+      '};',
     );
     out.push(`static const struct ${p}_${table}_source ${p}_${table}_sources[] __attribute__((unused)) = {`);
     origins.forEach(({ name, periodMs, mostMs, rated }, i) => {

@@ -205,16 +205,17 @@ export function emitTables(contract: Contract): string {
     '#include "layout.gen.h"',
     '',
     '/* What programs see is what the board holds. */',
+    '#define BB_SAME(of, field) \\',
+    '  _Static_assert(offsetof(struct beoboard_##of, field) == offsetof(struct bb_##of, field), #of "." #field);',
   ];
   for (const name of ['cpu_group', 'net_if', 'gpu_slot', 'report'])
     for (const { name: field } of structOf(contract, name).fields)
-      out.push(
-        `_Static_assert(offsetof(struct beoboard_${name}, ${field}) == offsetof(struct bb_${name}, ${field}), "${name}.${field}");`,
-      );
+      out.push(`BB_SAME(${name}, ${field})`);
   const row = ({ field, slow, set, share }: Counter, of: string, rates: string) => {
     const at = `offsetof(struct bb_${of}, ${field.name})`;
     const pct = share ? `offsetof(struct ${rates}, ${shareOf(field)})` : '0';
-    return `  {"${field.name}", ${at}, ${Number(field.type.slice(1)) / 8}, ${set ?? -1}, ${slow}, ${OF_RUN.has(field.name)}, offsetof(struct ${rates}, ${field.name}), ${pct}},`;
+    const rules = `${Number(field.type.slice(1)) / 8}, ${set ?? -1}, ${slow}, ${OF_RUN.has(field.name)}`;
+    return `  {"${field.name}", ${at}, ${rules},\n   offsetof(struct ${rates}, ${field.name}), ${pct}},`;
   };
   out.push(
     '',

@@ -47,9 +47,9 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   return out;
 }
 
-// The text of a file from its beginning: readText below. A short read is not the end: a kernel file that is made line by line
-// comes in pieces of a page or so. Little is asked for at first, for of a file of /proc/sys the kernel allocates and clears
-// all that a read asks for.
+// The text of a file from its beginning: readText below. A short read is not the end: a kernel file that is made line
+// by line comes in pieces of a page or so. Little is asked for at first, for of a file of /proc/sys the kernel
+// allocates and clears all that a read asks for.
 Napi::Value TextOf(Napi::Env env, int fd, size_t most, bool cut) {
   constexpr size_t kLeast = 4 << 10, kMost = 64 << 10;
   // Kept, so that a report allocates nothing; a thread has its own, because an addon is loaded once for all of them.
@@ -69,8 +69,8 @@ Napi::Value TextOf(Napi::Env env, int fd, size_t most, bool cut) {
   return Napi::String::New(env, text.data(), length);
 }
 
-// readText(file, most, cut): the text of an open file, or of the regular file at a path, or -errno; of a file that has so many
-// bytes or more the first ones if it may be cut, otherwise -EFBIG. A FIFO does not hang it.
+// readText(file, most, cut): the text of an open file, or of the regular file at a path, or -errno; of a file that has
+// so many bytes or more the first ones if it may be cut, otherwise -EFBIG. A FIFO does not hang it.
 Napi::Value ReadText(const Napi::CallbackInfo& info) {
   const size_t most = info[1].As<Napi::Number>().Uint32Value();
   const bool cut = info[2].As<Napi::Boolean>().Value();
@@ -85,8 +85,8 @@ Napi::Value ReadText(const Napi::CallbackInfo& info) {
   return text;
 }
 
-// unread(fd): how many bytes the kernel keeps of what was written to a TCP socket because the peer has not taken them; 0 if
-// that is not known.
+// unread(fd): how many bytes the kernel keeps of what was written to a TCP socket because the peer has not taken them;
+// 0 if that is not known.
 Napi::Value Unread(const Napi::CallbackInfo& info) {
   int bytes = 0;
   if (ioctl(info[0].As<Napi::Number>().Int32Value(), SIOCOUTQ, &bytes) < 0) bytes = 0;
@@ -113,8 +113,8 @@ Napi::Value Lock(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), -why);
 }
 
-// hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone; made so many
-// times with one kept key. For tests and benchmarks.
+// hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone;
+// made so many times with one kept key. For tests and benchmarks.
 Napi::Value Hmac(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   auto secret = info[0].As<Napi::Uint8Array>();
@@ -142,7 +142,8 @@ Napi::Value Notify(const Napi::CallbackInfo& info) {
 class BulkSender : public Napi::ObjectWrap<BulkSender> {
  public:
   static Napi::Function Class(Napi::Env env) {
-    return DefineClass(env, "BulkSender", {InstanceMethod("send", &BulkSender::Send), InstanceMethod("close", &BulkSender::Close)});
+    return DefineClass(env, "BulkSender",
+                       {InstanceMethod("send", &BulkSender::Send), InstanceMethod("close", &BulkSender::Close)});
   }
 
   explicit BulkSender(const Napi::CallbackInfo& info) : Napi::ObjectWrap<BulkSender>(info) {
@@ -163,7 +164,8 @@ class BulkSender : public Napi::ObjectWrap<BulkSender> {
     const size_t bytes = info[1].As<Napi::Number>().Uint32Value();
     const size_t first = info[2].As<Napi::Number>().Uint32Value();
     const size_t count = info[3].As<Napi::Number>().Uint32Value();
-    if (bytes == 0 || (first + count) * bytes > data.ByteLength()) throw Napi::RangeError::New(env, "more datagrams than there are bytes");
+    if (bytes == 0 || (first + count) * bytes > data.ByteLength())
+      throw Napi::RangeError::New(env, "more datagrams than there are bytes");
     const long sent = bb_bulk_send(fd_, data.Data() + first * bytes, bytes, count);
     if (sent < 0) throw Napi::Error::New(env, std::string("cannot send: ") + strerror(static_cast<int>(-sent)));
     return Napi::Number::New(env, static_cast<double>(sent));

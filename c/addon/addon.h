@@ -70,7 +70,8 @@ struct Names {
 
 // What makes a report believed: { keys, required, clockWindowNs }. Forgets the keys.
 struct Trust {
-  explicit Trust(const Napi::Object& from) : required(static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value())) {
+  explicit Trust(const Napi::Object& from)
+      : required(static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value())) {
     bool lossless = true;
     clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
     auto list = from.Get("keys").As<Napi::Array>();

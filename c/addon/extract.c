@@ -6,14 +6,15 @@
 #include "../judge/rates.h"
 
 /* Bytes of a value in the report; 0: `at` says something else. */
-static const uint8_t widths[BB_GATHER_KINDS] = {[BB_GATHER_U8] = 1,  [BB_GATHER_U16] = 2, [BB_GATHER_U32] = 4,      [BB_GATHER_I16] = 2,
-                                                [BB_GATHER_I32] = 4, [BB_GATHER_U64] = 8, [BB_GATHER_RATE_U32] = 4, [BB_GATHER_RATE_U64] = 8};
+static const uint8_t widths[BB_EXTRACT_KINDS] = {
+    [BB_EXTRACT_U8] = 1,  [BB_EXTRACT_U16] = 2, [BB_EXTRACT_U32] = 4,      [BB_EXTRACT_I16] = 2,
+    [BB_EXTRACT_I32] = 4, [BB_EXTRACT_U64] = 8, [BB_EXTRACT_RATE_U32] = 4, [BB_EXTRACT_RATE_U64] = 8};
 
 static bool is_wanted(const struct bb_wanted *w, size_t places) {
-  if (w->what >= BB_GATHER_KINDS || w->place >= places || (w->set != BB_GATHER_ALWAYS && w->set >= 64)) return false;
-  if (w->what == BB_GATHER_BIT) return w->at < 8 * sizeof(struct bb_report);
-  if (w->what == BB_GATHER_SHARE) return w->at >> BB_CPU_KINDS == 0;
-  if (w->what == BB_GATHER_TRAFFIC) return w->at < BB_TRAFFIC_KINDS;
+  if (w->what >= BB_EXTRACT_KINDS || w->place >= places || (w->set != BB_EXTRACT_ALWAYS && w->set >= 64)) return false;
+  if (w->what == BB_EXTRACT_BIT) return w->at < 8 * sizeof(struct bb_report);
+  if (w->what == BB_EXTRACT_SHARE) return w->at >> BB_CPU_KINDS == 0;
+  if (w->what == BB_EXTRACT_TRAFFIC) return w->at < BB_TRAFFIC_KINDS;
   return w->at <= sizeof(struct bb_report) - widths[w->what];
 }
 
@@ -52,25 +53,25 @@ static double traffic_of(struct pair *p, uint32_t number) {
 }
 
 static double value_of(struct pair *p, const struct bb_wanted *w) {
-  if (w->what >= BB_GATHER_RATE_U32) {
-    if (!p->moves || (w->set != BB_GATHER_ALWAYS && (p->span.valid >> w->set & 1) == 0)) return NAN;
-    if (w->what == BB_GATHER_SHARE) return share_of(p, w->at);
-    return w->what == BB_GATHER_TRAFFIC ? traffic_of(p, w->at) : rate_of(p, w);
+  if (w->what >= BB_EXTRACT_RATE_U32) {
+    if (!p->moves || (w->set != BB_EXTRACT_ALWAYS && (p->span.valid >> w->set & 1) == 0)) return NAN;
+    if (w->what == BB_EXTRACT_SHARE) return share_of(p, w->at);
+    return w->what == BB_EXTRACT_TRAFFIC ? traffic_of(p, w->at) : rate_of(p, w);
   }
-  if (w->set != BB_GATHER_ALWAYS && (p->after->valid >> w->set & 1) == 0) return NAN;
+  if (w->set != BB_EXTRACT_ALWAYS && (p->after->valid >> w->set & 1) == 0) return NAN;
   switch (w->what) {
-  case BB_GATHER_U8: return (double)bb_number_at(p->after, w->at, 1);
-  case BB_GATHER_U16: return (double)bb_number_at(p->after, w->at, 2);
-  case BB_GATHER_U32: return (double)bb_number_at(p->after, w->at, 4);
-  case BB_GATHER_I16: return (int16_t)bb_number_at(p->after, w->at, 2);
-  case BB_GATHER_BIT: return (double)(bb_number_at(p->after, w->at / 8, 1) >> w->at % 8 & 1);
-  case BB_GATHER_I32: return (int32_t)bb_number_at(p->after, w->at, 4);
+  case BB_EXTRACT_U8: return (double)bb_number_at(p->after, w->at, 1);
+  case BB_EXTRACT_U16: return (double)bb_number_at(p->after, w->at, 2);
+  case BB_EXTRACT_U32: return (double)bb_number_at(p->after, w->at, 4);
+  case BB_EXTRACT_I16: return (int16_t)bb_number_at(p->after, w->at, 2);
+  case BB_EXTRACT_BIT: return (double)(bb_number_at(p->after, w->at / 8, 1) >> w->at % 8 & 1);
+  case BB_EXTRACT_I32: return (int32_t)bb_number_at(p->after, w->at, 4);
   default: return (double)bb_number_at(p->after, w->at, 8);
   }
 }
 
-void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count, const struct bb_report *before,
-               const struct bb_report *after, double *values) {
+void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count,
+                const struct bb_report *before, const struct bb_report *after, double *values) {
   struct pair p;
   p.before = before;
   p.after = after;

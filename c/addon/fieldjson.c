@@ -18,8 +18,10 @@
 #define LENGTH_MOST (1 << 20)
 
 /* Bytes of each kind of value; 0: other fields of the row say it. */
-static const uint8_t widths[BB_JSON_KINDS] = {[BB_JSON_U8] = 1,  [BB_JSON_U16] = 2,     [BB_JSON_U32] = 4,     [BB_JSON_I16] = 2, [BB_JSON_I32] = 4,
-                                              [BB_JSON_U64] = 8, [BB_JSON_I64] = 8, [BB_JSON_BIG_U64] = 8, [BB_JSON_BIG_I64] = 8, [BB_JSON_ID] = 8, [BB_JSON_ADDRESS] = 16};
+static const uint8_t widths[BB_JSON_KINDS] = {
+    [BB_JSON_U8] = 1,      [BB_JSON_U16] = 2, [BB_JSON_U32] = 4,     [BB_JSON_I16] = 2,
+    [BB_JSON_I32] = 4,     [BB_JSON_U64] = 8, [BB_JSON_I64] = 8,     [BB_JSON_BIG_U64] = 8,
+    [BB_JSON_BIG_I64] = 8, [BB_JSON_ID] = 8,  [BB_JSON_ADDRESS] = 16};
 
 static uint64_t number_at(const uint8_t *from, uint32_t bytes) {
   uint64_t value = 0;
@@ -40,34 +42,42 @@ struct extent {
 
 static bool is_list(const struct bb_json_row *r) { return r->count > 0 && r->what != BB_JSON_TEXT; }
 
-static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *row, size_t rows, size_t base, unsigned depth, struct extent *all);
+static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *row, size_t rows, size_t base,
+                       unsigned depth, struct extent *all);
 
 /* Adds how far a value at that place is read, and how long it may be. */
-static bool check_value(const struct bb_json_table *t, const struct bb_json_row *r, size_t base, unsigned depth, struct extent *all) {
+static bool check_value(const struct bb_json_table *t, const struct bb_json_row *r, size_t base, unsigned depth,
+                        struct extent *all) {
   const size_t elements = is_list(r) ? r->count : 1, last = base + r->at + (elements - 1) * r->stride;
-  struct extent one = {last + (r->what == BB_JSON_TEXT ? r->count : widths[r->what]), r->what == BB_JSON_TEXT ? r->count + 2 : VALUE_MOST};
+  struct extent one = {last + (r->what == BB_JSON_TEXT ? r->count : widths[r->what]),
+                       r->what == BB_JSON_TEXT ? r->count + 2 : VALUE_MOST};
   if (r->what == BB_JSON_OBJECT) {
     one.most = 2;
     if (!check_rows(t, r + 1, r->rows, last, depth + 1, &one)) return false;
-    if (is_list(r) && last + r->unless_at + r->unless_bytes > one.reads) one.reads = last + r->unless_at + r->unless_bytes;
+    if (is_list(r) && last + r->unless_at + r->unless_bytes > one.reads)
+      one.reads = last + r->unless_at + r->unless_bytes;
   } else if (r->rows != 0) return false;
   if (one.reads > all->reads) all->reads = one.reads;
   all->most += r->key_bytes + 2 + elements * (one.most + 1);
   return true;
 }
 
-static bool is_set(const struct bb_json_table *t, uint32_t set) { return set == BB_JSON_NONE || (set < 64 && t->valid_at != BB_JSON_NONE); }
+static bool is_set(const struct bb_json_table *t, uint32_t set) {
+  return set == BB_JSON_NONE || (set < 64 && t->valid_at != BB_JSON_NONE);
+}
 
-static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *row, size_t rows, size_t base, unsigned depth, struct extent *all) {
+static bool check_rows(const struct bb_json_table *t, const struct bb_json_row *row, size_t rows, size_t base,
+                       unsigned depth, struct extent *all) {
   if (depth > DEPTH_MOST) return false;
   for (size_t i = 0; i < rows; i += 1 + row[i].rows) {
     const struct bb_json_row *r = &row[i];
-    if (r->what >= BB_JSON_KINDS || r->at > LENGTH_MOST || r->count > LENGTH_MOST || r->stride > LENGTH_MOST || r->rows >= rows - i ||
-        r->key_bytes > t->bytes || r->key > t->bytes - r->key_bytes || r->unless_bytes > 4 || r->unless_at > LENGTH_MOST ||
-        !is_set(t, r->set) || !is_set(t, r->used_set) || (r->used != BB_JSON_NONE && r->used > LENGTH_MOST) ||
-        (r->what == BB_JSON_TEXT && r->count == 0))
+    if (r->what >= BB_JSON_KINDS || r->at > LENGTH_MOST || r->count > LENGTH_MOST || r->stride > LENGTH_MOST ||
+        r->rows >= rows - i || r->key_bytes > t->bytes || r->key > t->bytes - r->key_bytes || r->unless_bytes > 4 ||
+        r->unless_at > LENGTH_MOST || !is_set(t, r->set) || !is_set(t, r->used_set) ||
+        (r->used != BB_JSON_NONE && r->used > LENGTH_MOST) || (r->what == BB_JSON_TEXT && r->count == 0))
       return false;
-    if (r->unless_bytes > 0 && base + r->unless_at + r->unless_bytes > all->reads) all->reads = base + r->unless_at + r->unless_bytes;
+    if (r->unless_bytes > 0 && base + r->unless_at + r->unless_bytes > all->reads)
+      all->reads = base + r->unless_at + r->unless_bytes;
     if (r->used != BB_JSON_NONE && r->used + 1u > all->reads) all->reads = r->used + 1u;
     if (!check_value(t, r, base, depth, all) || all->reads > LENGTH_MOST || all->most > LENGTH_MOST) return false;
   }
@@ -95,7 +105,8 @@ struct whole {
   uint64_t valid;
 };
 
-static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows, const uint8_t *base);
+static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
+                        const uint8_t *base);
 
 /* NULL: a text has other characters. */
 static char *put_text(char *to, const uint8_t *from, size_t bytes) {
@@ -127,7 +138,9 @@ static char *put_address(char *to, const uint8_t from[16]) {
   if (memcmp(from, none, sizeof none) == 0) return to;
   const bool v4 = memcmp(from, mapped, sizeof mapped) == 0;
   *to++ = '"';
-  if (inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? from + sizeof mapped : from, to, INET6_ADDRSTRLEN) == NULL || (!v4 && strchr(to, '.') != NULL)) return NULL;
+  if (inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? from + sizeof mapped : from, to, INET6_ADDRSTRLEN) == NULL ||
+      (!v4 && strchr(to, '.') != NULL))
+    return NULL;
   to += strlen(to);
   *to++ = '"';
   return to;
@@ -144,7 +157,8 @@ static char *put_value(char *to, const struct whole *w, const struct bb_json_row
     case BB_JSON_I16: return put_signed(to, (int16_t)n);
     case BB_JSON_I32: return put_signed(to, (int32_t)n);
     case BB_JSON_U64: return n > MOST_EXACT ? to : bb_put_whole(to, n);
-    case BB_JSON_I64: return with_sign > (int64_t)MOST_EXACT || with_sign < -(int64_t)MOST_EXACT ? to : put_signed(to, with_sign);
+    case BB_JSON_I64:
+      return with_sign > (int64_t)MOST_EXACT || with_sign < -(int64_t)MOST_EXACT ? to : put_signed(to, with_sign);
     case BB_JSON_ID: return put_id(to, n);
     case BB_JSON_BIG_U64:
     case BB_JSON_BIG_I64:
@@ -160,7 +174,9 @@ static bool is_left_out(const struct bb_json_row *r, const uint8_t *base) {
   return r->unless_bytes > 0 && number_at(base + r->unless_at, r->unless_bytes) == r->unless;
 }
 
-static bool is_measured(const struct whole *w, uint32_t set) { return set == BB_JSON_NONE || (w->valid >> set & 1) != 0; }
+static bool is_measured(const struct whole *w, uint32_t set) {
+  return set == BB_JSON_NONE || (w->valid >> set & 1) != 0;
+}
 
 static uint32_t elements_of(const struct whole *w, const struct bb_json_row *r) {
   if (!is_measured(w, r->used_set)) return 0;
@@ -184,7 +200,8 @@ static char *put_list(char *to, const struct whole *w, const struct bb_json_row 
   return to;
 }
 
-static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows, const uint8_t *base) {
+static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
+                        const uint8_t *base) {
   char *const begin = to;
   for (const struct bb_json_row *r = row; r < row + rows; r += 1 + r->rows) {
     if (!is_measured(w, r->set)) continue;
@@ -202,7 +219,8 @@ static char *put_object(char *to, const struct whole *w, const struct bb_json_ro
 }
 
 long bb_json_print(char *to, const struct bb_json_table *t, const uint8_t *from) {
-  const struct whole w = {from, t->text, t->valid_at == BB_JSON_NONE ? 0 : number_at(from + t->valid_at, sizeof(uint64_t))};
+  const struct whole w = {from, t->text,
+                          t->valid_at == BB_JSON_NONE ? 0 : number_at(from + t->valid_at, sizeof(uint64_t))};
   const char *end = put_object(to, &w, t->row, t->rows, from);
   return end == NULL ? -1 : (long)(end - to);
 }
@@ -246,7 +264,8 @@ static char *put_interface(char *to, const struct beoboard_net_rates *rates) {
   to = put(to, "{\"name\":", 8);
   to = put_text(to, (const uint8_t *)rates->name, sizeof rates->name);
   for (size_t i = 0; to != NULL && i < COUNTERS(bb_net_counters); i++)
-    to = put_keyed(to, bb_net_counters[i].name, strlen(bb_net_counters[i].name), "", rate_at(rates, bb_net_counters[i].rate));
+    to = put_keyed(to, bb_net_counters[i].name, strlen(bb_net_counters[i].name), "",
+                   rate_at(rates, bb_net_counters[i].rate));
   if (to != NULL) *to++ = '}';
   return to;
 }
@@ -266,7 +285,8 @@ static char *put_interfaces(char *to, const struct beoboard_net_rates *rates) {
 }
 
 /* A key has at most 32 bytes with what is around it, a rate 17. */
-_Static_assert((2 * COUNTERS(bb_report_counters) + (BB_NET_ENTRIES + 2) * (COUNTERS(bb_net_counters) + 2)) * 64 <= BB_JSON_RATES_MOST,
+_Static_assert((2 * COUNTERS(bb_report_counters) + (BB_NET_ENTRIES + 2) * (COUNTERS(bb_net_counters) + 2)) * 64 <=
+                   BB_JSON_RATES_MOST,
                "there is room for all rates");
 
 /* What `beoboard_rates` cannot hold: a name without an end, of which it has room for all but the last byte. */
@@ -288,7 +308,8 @@ long bb_json_rates(char *to, const struct bb_report *before, const struct bb_rep
   char *const begin = to;
   const size_t n = COUNTERS(bb_report_counters);
   for (size_t i = 0; to != NULL && i < n; i++)
-    to = put_keyed(to, bb_report_counters[i].name, strlen(bb_report_counters[i].name), "", rate_at(&rates, bb_report_counters[i].rate));
+    to = put_keyed(to, bb_report_counters[i].name, strlen(bb_report_counters[i].name), "",
+                   rate_at(&rates, bb_report_counters[i].rate));
   for (size_t i = 0; to != NULL && i < n; i++) {
     const struct bb_counter *c = &bb_report_counters[i];
     /* cpu_user_pct of cpu_user_ms. */

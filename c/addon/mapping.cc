@@ -17,20 +17,26 @@ namespace {
 // From this size on, in bytes, a buffer is worth huge pages.
 constexpr size_t kLarge = 4 << 20;
 
-// overview(copy, nowNs, nodes, into): judges a copy of a board that was not made by `snapshot`; whether its receiver was stalled.
+// overview(copy, nowNs, nodes, into): judges a copy of a board that was not made by `snapshot`; whether its receiver
+// was stalled.
 Napi::Value Overview(const Napi::CallbackInfo& info) {
   auto copy = info[0].As<Napi::Uint8Array>(), into = info[3].As<Napi::Uint8Array>();
   bool lossless = true;
-  struct bb_look look = {info[1].As<Napi::BigInt>().Int64Value(&lossless), 0, info[2].As<Napi::Number>().Uint32Value(), 0};
-  if (!IsAligned(copy) || !IsAligned(into)) throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
-  if (into.ByteLength() < bb_overview_bytes(look.nodes)) throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
+  struct bb_look look = {info[1].As<Napi::BigInt>().Int64Value(&lossless), 0, info[2].As<Napi::Number>().Uint32Value(),
+                         0};
+  if (!IsAligned(copy) || !IsAligned(into))
+    throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
+  if (into.ByteLength() < bb_overview_bytes(look.nodes))
+    throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
   const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
-  if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out)) throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+  if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out))
+    throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
   return Napi::Boolean::New(info.Env(), look.stalled != 0);
 }
 
 // A part of the totals under that key, unless it is of no node.
-void Tell(Napi::Object totals, const char* key, uint64_t nodes, std::initializer_list<std::pair<const char*, double>> sums) {
+void Tell(Napi::Object totals, const char* key, uint64_t nodes,
+          std::initializer_list<std::pair<const char*, double>> sums) {
   if (nodes == 0) return;
   const Napi::Env env = totals.Env();
   auto part = Napi::Object::New(env);
@@ -60,15 +66,15 @@ Napi::Value Totals(const Napi::CallbackInfo& info) {
 class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
  public:
   static Napi::Function Class(Napi::Env env) {
-    return DefineClass(env, "BoardMapping",
-                       {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
-                        InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
-                        InstanceMethod("columnBytes", &BoardMapping::ColumnBytes), InstanceMethod("column", &BoardMapping::Column),
-                        InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
-                        InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
-                        InstanceMethod("links", &BoardMapping::Links), InstanceMethod("senders", &BoardMapping::Senders),
-                        InstanceMethod("events", &BoardMapping::Events), InstanceMethod("isAt", &BoardMapping::IsAt),
-                        InstanceMethod("unmap", &BoardMapping::Unmap)});
+    return DefineClass(
+        env, "BoardMapping",
+        {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
+         InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
+         InstanceMethod("columnBytes", &BoardMapping::ColumnBytes), InstanceMethod("column", &BoardMapping::Column),
+         InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
+         InstanceMethod("nodeBytes", &BoardMapping::NodeBytes), InstanceMethod("links", &BoardMapping::Links),
+         InstanceMethod("senders", &BoardMapping::Senders), InstanceMethod("events", &BoardMapping::Events),
+         InstanceMethod("isAt", &BoardMapping::IsAt), InstanceMethod("unmap", &BoardMapping::Unmap)});
   }
 
   explicit BoardMapping(const Napi::CallbackInfo& info) : Napi::ObjectWrap<BoardMapping>(info) {}
@@ -101,10 +107,12 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     const struct bb_board_header& h = board_.header;
     const size_t bytes = bb_board_snapshot_bytes(&board_);
     const uint64_t nodes = (bytes - h.header_bytes) / (static_cast<uint64_t>(h.column_stride) + h.record_stride);
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + bb_overview_bytes(nodes)));
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(sizeof(struct bb_look) + bytes + bb_overview_bytes(nodes)));
   }
 
-  // into(buffer): where snapshots go from now on. Kept, since looking up where an array lies costs as much as copying a record.
+  // into(buffer): where snapshots go from now on. Kept, since looking up where an array lies costs as much as copying a
+  // record.
   void Into(const Napi::CallbackInfo& info) {
     auto into = info[0].As<Napi::Uint8Array>();
     if (reinterpret_cast<uintptr_t>(into.Data()) % 8 != 0)
@@ -115,8 +123,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     Prepare();
   }
 
-  // A whole board is copied into memory that is new in a short process: thousands of small pages took twice as long as the copy.
-  // Only advice: where huge pages are not to be had, or the buffer is smaller than one, nothing changes.
+  // A whole board is copied into memory that is new in a short process: thousands of small pages took twice as long as
+  // the copy. Only advice: where huge pages are not to be had, or the buffer is smaller than one, nothing changes.
   void Prepare() const {
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const uintptr_t begin = (reinterpret_cast<uintptr_t>(into_) + page - 1) / page * page;
@@ -124,12 +132,14 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     if (end > begin && end - begin >= kLarge) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
   }
 
-  // Takes a copy behind the look that it begins with: objects and arrays of JavaScript would cost more than the copy of a record.
+  // Takes a copy behind the look that it begins with: objects and arrays of JavaScript would cost more than the copy of
+  // a record.
   template <typename Copy>
   Napi::Value Take(const Napi::CallbackInfo& info, Copy copy) {
     Check(info.Env());
     struct bb_look look;
-    if (room_ < sizeof look || copy(into_ + sizeof look, room_ - sizeof look, &look) != 0) return Napi::Boolean::New(info.Env(), false);
+    if (room_ < sizeof look || copy(into_ + sizeof look, room_ - sizeof look, &look) != 0)
+      return Napi::Boolean::New(info.Env(), false);
     memcpy(into_, &look, sizeof look);
     return Napi::Boolean::New(info.Env(), true);
   }
@@ -141,14 +151,17 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   }
 
   // What fits of nodes, each with what is told of it behind all copies.
-  uint64_t Fitting(size_t room, size_t each) const { return room < board_.header.header_bytes ? 0 : (room - board_.header.header_bytes) / each; }
+  uint64_t Fitting(size_t room, size_t each) const {
+    return room < board_.header.header_bytes ? 0 : (room - board_.header.header_bytes) / each;
+  }
 
   // The copy and what it tells of each node in one call.
   Napi::Value Snapshot(const Napi::CallbackInfo& info) {
     const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
     return Take(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
       const struct bb_board_header& h = board_.header;
-      const size_t bytes = CopyBytes(Fitting(room, static_cast<size_t>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
+      const size_t bytes =
+          CopyBytes(Fitting(room, static_cast<size_t>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
       if (room < bytes || bb_board_snapshot(&board_, to, bytes, first, look) != 0) return -1;
       const struct bb_overview out = bb_overview_at(to + CopyBytes(look->nodes), look->nodes);
       return bb_overview(to, bytes, look, &out) ? 0 : -1;
@@ -168,7 +181,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     Check(info.Env());
     const struct bb_board_header& h = board_.header;
     const size_t bytes = bb_board_column_bytes(&board_);
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + (bytes - h.header_bytes) / h.column_stride));
+    return Napi::Number::New(
+        info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + (bytes - h.header_bytes) / h.column_stride));
   }
 
   // links(): undefined when the file was cut short.
@@ -244,7 +258,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     Check(info.Env());
     auto numbers = info[0].As<Napi::Uint32Array>();
     std::vector<char> names(numbers.ElementLength() * BB_NAME_BYTES);
-    if (bb_board_names(&board_, numbers.Data(), numbers.ElementLength(), names.data()) != 0) return info.Env().Undefined();
+    if (bb_board_names(&board_, numbers.Data(), numbers.ElementLength(), names.data()) != 0)
+      return info.Env().Undefined();
     return Joined(info.Env(), names.data(), BB_NAME_BYTES, BB_NAME_BYTES, numbers.ElementLength());
   }
 
@@ -252,8 +267,9 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     Check(info.Env());
     const struct bb_board_header& h = board_.header;
     const double nodes = info[0].As<Napi::Number>().DoubleValue();
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) +
-                                             nodes * (static_cast<double>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
+    return Napi::Number::New(
+        info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) +
+                        nodes * (static_cast<double>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
   }
 
   // find(name): the number of the record, -1 when there is none.
@@ -283,7 +299,8 @@ uid_t User(const Napi::Value& value) {
   if (!value.IsString()) return static_cast<uid_t>(-1);
   const std::string name = value.As<Napi::String>();
   const struct passwd* user = getpwnam(name.c_str());
-  if (user == nullptr) throw Napi::Error::New(value.Env(), "there is no user " + name + "; name one that getent passwd lists, or its id");
+  if (user == nullptr)
+    throw Napi::Error::New(value.Env(), "there is no user " + name + "; name one that getent passwd lists, or its id");
   return user->pw_uid;
 }
 

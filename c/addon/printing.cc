@@ -21,7 +21,8 @@ Napi::Value Texts(const Napi::CallbackInfo& info) {
   return Joined(info.Env(), reinterpret_cast<const char*>(bytes.Data()) + first, stride, most, count);
 }
 
-// A function that keeps what it works with. Calling it is faster than calling a method, which looks for that in its object.
+// A function that keeps what it works with. Calling it is faster than calling a method, which looks for that in its
+// object.
 template <Napi::Value (*call)(const Napi::CallbackInfo&), class Kept>
 Napi::Function KeptBy(Napi::Env env, const char* name, std::unique_ptr<Kept> kept) {
   auto function = Napi::Function::New<call>(env, name, kept.get());
@@ -54,7 +55,8 @@ Napi::Value PrintTemplate(const Napi::CallbackInfo& info) {
   const size_t at = info[1].As<Napi::Number>().Uint32Value(), room = into.ByteLength();
   struct bb_filling filling = kept->filling;
   filling.bytes = std::min<size_t>(info[2].As<Napi::Number>().Uint32Value(), filling.bytes);
-  const long bytes = at > room ? -1 : bb_template_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->layout, &filling);
+  const long bytes =
+      at > room ? -1 : bb_template_print(reinterpret_cast<char*>(into.Data()) + at, room - at, &kept->layout, &filling);
   if (bytes < 0) throw Napi::RangeError::New(info.Env(), "the template has no room there, or not these texts");
   return Napi::Number::New(info.Env(), static_cast<double>(bytes));
 }
@@ -69,7 +71,8 @@ Napi::Value MakeTemplate(const Napi::CallbackInfo& info) {
   kept->texts = Napi::Persistent(texts);
   kept->layout = {kept->text.data(), kept->text.size(), kept->gaps.size(), kept->gaps.data()};
   kept->filling = {values.Data(), reinterpret_cast<const char*>(texts.Data()), texts.ByteLength()};
-  if (!bb_template_check(&kept->layout, values.ElementLength())) throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
+  if (!bb_template_check(&kept->layout, values.ElementLength()))
+    throw Napi::TypeError::New(info.Env(), "these gaps do not go with that text");
   return KeptBy<PrintTemplate>(info.Env(), "printTemplate", std::move(kept));
 }
 
@@ -86,7 +89,8 @@ const struct bb_report* ReportAt(const Napi::Uint8Array& bytes, double at) {
   if (!(at >= 0) || at + sizeof(struct bb_report) > static_cast<double>(bytes.ByteLength()))
     throw Napi::RangeError::New(bytes.Env(), "no whole report is there");
   const uint8_t* report = bytes.Data() + static_cast<size_t>(at);
-  if (reinterpret_cast<uintptr_t>(report) % 8 != 0) throw Napi::TypeError::New(bytes.Env(), "the report is not aligned to 8 bytes");
+  if (reinterpret_cast<uintptr_t>(report) % 8 != 0)
+    throw Napi::TypeError::New(bytes.Env(), "the report is not aligned to 8 bytes");
   return reinterpret_cast<const struct bb_report*>(report);
 }
 
@@ -95,7 +99,8 @@ Napi::Value Extract(const Napi::CallbackInfo& info) {
   auto bytes = info[0].As<Napi::Uint8Array>();
   const double before = info[1].As<Napi::Number>().DoubleValue();
   const struct bb_report* after = ReportAt(bytes, info[2].As<Napi::Number>().DoubleValue());
-  bb_extract(kept->wanted.data(), kept->scales.data(), kept->wanted.size(), before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
+  bb_extract(kept->wanted.data(), kept->scales.data(), kept->wanted.size(),
+             before == -1 ? nullptr : ReportAt(bytes, before), after, kept->values);
   return info.Env().Undefined();
 }
 
@@ -106,7 +111,8 @@ Napi::Value MakeExtractor(const Napi::CallbackInfo& info) {
   kept->scales = VectorOf<struct bb_scale>(info[1].As<Napi::Float64Array>());
   kept->kept = Napi::Persistent(values);
   kept->values = values.Data();
-  if (kept->scales.size() != kept->wanted.size() || !bb_extract_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
+  if (kept->scales.size() != kept->wanted.size() ||
+      !bb_extract_check(kept->wanted.data(), kept->wanted.size(), values.ElementLength()))
     throw Napi::TypeError::New(info.Env(), "these are no numbers of a report");
   return KeptBy<Extract>(info.Env(), "extract", std::move(kept));
 }
@@ -136,12 +142,14 @@ class JsonTable : public Napi::ObjectWrap<JsonTable> {
 };
 
 // JsonPrinter(into, from): from a DataView into an array of bytes, whose places are looked up once.
-//   struct(table, at, base): bb_json_print of the struct at byte `base`, from byte `at` on; the bytes that were written, or -1.
+// struct(table, at, base): bb_json_print of the struct at byte `base`, from byte `at` on; the bytes that were written,
+// or -1.
 //   rates(at, before, after): bb_json_rates of the reports at two bytes; likewise, or 0.
 class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
  public:
   static Napi::Function Class(Napi::Env env) {
-    return DefineClass(env, "JsonPrinter", {InstanceMethod("struct", &JsonPrinter::Struct), InstanceMethod("rates", &JsonPrinter::Rates)});
+    return DefineClass(env, "JsonPrinter",
+                       {InstanceMethod("struct", &JsonPrinter::Struct), InstanceMethod("rates", &JsonPrinter::Rates)});
   }
 
   explicit JsonPrinter(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonPrinter>(info) {
@@ -175,7 +183,8 @@ class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
   Napi::Value Struct(const Napi::CallbackInfo& info) {
     const auto* table = JsonTable::Unwrap(info[0].As<Napi::Object>());
     char* to = Room(info[1], table->most);
-    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_print(to, &table->table, Source(info[2], table->reads))));
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(bb_json_print(to, &table->table, Source(info[2], table->reads))));
   }
 
   Napi::Value Rates(const Napi::CallbackInfo& info) {

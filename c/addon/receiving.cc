@@ -42,7 +42,8 @@ struct Forgetting {
 
   static void Do(struct bb_writer* writer, void* self) {
     auto* f = static_cast<Forgetting*>(self);
-    f->ok = bb_writer_forget(writer, f->names.pointers.data(), f->names.pointers.size(), f->found.get(), f->why, sizeof f->why);
+    f->ok = bb_writer_forget(writer, f->names.pointers.data(), f->names.pointers.size(), f->found.get(), f->why,
+                             sizeof f->why);
   }
 
   // Of each name whether it had a record.
@@ -84,7 +85,8 @@ class Writer : public Napi::ObjectWrap<Writer> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Writer",
-                       {InstanceMethod("deliver", &Writer::Deliver), InstanceMethod("listeningSince", &Writer::ListeningSince),
+                       {InstanceMethod("deliver", &Writer::Deliver),
+                        InstanceMethod("listeningSince", &Writer::ListeningSince),
                         InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),
                         InstanceMethod("linkState", &Writer::LinkState), InstanceMethod("survey", &Writer::Survey),
                         InstanceMethod("change", &Writer::Change), InstanceMethod("forget", &Writer::Forget),
@@ -126,15 +128,17 @@ class Writer : public Napi::ObjectWrap<Writer> {
     return value.As<Napi::BigInt>().Int64Value(&lossless);
   }
 
-  // deliver(datagram, stampNs, stampRealNs, link?): a reason's number, 0 accepted, -1 duplicate. The link: a number, or the name of an
-  // interface, which gets one; all others if it is not said.
+  // deliver(datagram, stampNs, stampRealNs, link?): a reason's number, 0 accepted, -1 duplicate. The link: a number, or
+  // the name of an interface, which gets one; all others if it is not said.
   Napi::Value Deliver(const Napi::CallbackInfo& info) {
     struct bb_writer* writer = Get(info.Env());
     auto datagram = info[0].As<Napi::Uint8Array>();
     struct bb_arrival arrival = {};
     arrival.stamp_ns = Time(info[1]);
     arrival.stamp_real_ns = Time(info[2]);
-    arrival.link = info[3].IsNumber() ? info[3].As<Napi::Number>().Uint32Value() % BB_LINKS : info[3].IsString() ? BB_LINK_UNKNOWN : BB_LINK_OTHERS;
+    arrival.link = info[3].IsNumber()   ? info[3].As<Napi::Number>().Uint32Value() % BB_LINKS
+                   : info[3].IsString() ? BB_LINK_UNKNOWN
+                                        : BB_LINK_OTHERS;
     const std::string interface = info[3].IsString() ? info[3].As<Napi::String>().Utf8Value() : "";
     if (!interface.empty()) arrival.interface = interface.c_str();
     alignas(struct bb_report) uint8_t aligned[sizeof(struct bb_report)];
@@ -144,8 +148,8 @@ class Writer : public Napi::ObjectWrap<Writer> {
 
   // linkState(number, state, wasDown, nowNs)
   void LinkState(const Napi::CallbackInfo& info) {
-    bb_links_set_state(bb_writer_links(Get(info.Env())), info[0].As<Napi::Number>().Uint32Value(), 1, info[1].As<Napi::Number>().Uint32Value(),
-                         info[2].ToBoolean(), Time(info[3]));
+    bb_links_set_state(bb_writer_links(Get(info.Env())), info[0].As<Napi::Number>().Uint32Value(), 1,
+                       info[1].As<Napi::Number>().Uint32Value(), info[2].ToBoolean(), Time(info[3]));
   }
   void Survey(const Napi::CallbackInfo& info) { bb_links_survey(bb_writer_links(Get(info.Env()))); }
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
@@ -178,11 +182,12 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
-                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt), InstanceMethod("join", &Receiver::Join),
-                        InstanceMethod("start", &Receiver::Start), InstanceMethod("change", &Receiver::Change),
+                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt),
+                        InstanceMethod("join", &Receiver::Join), InstanceMethod("start", &Receiver::Start),
+                        InstanceMethod("change", &Receiver::Change),
                         InstanceMethod("reloadFailed", &Receiver::ReloadFailed),
-                        InstanceMethod("forget", &Receiver::Forget),
-                        InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
+                        InstanceMethod("forget", &Receiver::Forget), InstanceMethod("status", &Receiver::Status),
+                        InstanceMethod("stop", &Receiver::Stop)});
   }
 
   // new Receiver(drainNs, flood?)
@@ -220,8 +225,9 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   Napi::Value Listen(const Napi::CallbackInfo& info) {
     char why[kWhy] = "";
     const std::string host = info[0].As<Napi::String>();
-    const int port = bb_receiver_listen(Get(info.Env()), host.c_str(),
-                                        static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
+    const int port =
+        bb_receiver_listen(Get(info.Env()), host.c_str(),
+                           static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
     if (port < 0) throw Napi::Error::New(info.Env(), why);
     return Napi::Number::New(info.Env(), port);
   }
@@ -297,7 +303,9 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     struct bb_receiver_status status;
     bb_receiver_status(Get(env), &status);
     auto out = Napi::Object::New(env);
-    const auto set = [&](const char* key, uint64_t value) { out.Set(key, Napi::Number::New(env, static_cast<double>(value))); };
+    const auto set = [&](const char* key, uint64_t value) {
+      out.Set(key, Napi::Number::New(env, static_cast<double>(value)));
+    };
     set("received", status.received);
     set("accepted", status.accepted);
     set("duplicate", status.duplicate);

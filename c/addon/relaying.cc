@@ -14,13 +14,15 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Sweep",
-                       {InstanceMethod("prime", &Sweep::Prime), InstanceMethod("begin", &Sweep::Begin), InstanceMethod("take", &Sweep::Take),
-                        InstanceMethod("ask", &Sweep::Ask), InstanceMethod("index", &Sweep::Index), InstanceMethod("records", &Sweep::Records),
+                       {InstanceMethod("prime", &Sweep::Prime), InstanceMethod("begin", &Sweep::Begin),
+                        InstanceMethod("take", &Sweep::Take), InstanceMethod("ask", &Sweep::Ask),
+                        InstanceMethod("index", &Sweep::Index), InstanceMethod("records", &Sweep::Records),
                         InstanceMethod("linksWell", &Sweep::LinksWell)});
   }
 
   // new Sweep(mapping): keeps it, but it may be unmapped.
-  explicit Sweep(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Sweep>(info), kept_(Napi::Persistent(info[0].As<Napi::Object>())) {
+  explicit Sweep(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<Sweep>(info), kept_(Napi::Persistent(info[0].As<Napi::Object>())) {
     sweep_ = bb_sweep_new(BoardOf(kept_.Value()));
     if (sweep_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory");
   }
@@ -40,8 +42,10 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
   Napi::Value Begin(const Napi::CallbackInfo& info) {
     auto into = info[2].As<Napi::Uint8Array>();
     struct bb_relay_board board;
-    if (into.ByteLength() < sizeof board) throw Napi::RangeError::New(info.Env(), "there is not room for what the board says");
-    if (!bb_sweep_begin(Get(), info[0].ToBoolean(), static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue()), &board))
+    if (into.ByteLength() < sizeof board)
+      throw Napi::RangeError::New(info.Env(), "there is not room for what the board says");
+    if (!bb_sweep_begin(Get(), info[0].ToBoolean(), static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue()),
+                        &board))
       return Napi::Boolean::New(info.Env(), false);
     memcpy(into.Data(), &board, sizeof board);
     return Napi::Boolean::New(info.Env(), true);
@@ -74,13 +78,16 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
     auto into = info[2].As<Napi::Uint8Array>();
     const uint32_t count = info[1].As<Napi::Number>().Uint32Value();
     if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
-    if (into.ByteLength() / sizeof(struct bb_relay_indexed) < count) throw Napi::RangeError::New(env, "there is not room for so many");
+    if (into.ByteLength() / sizeof(struct bb_relay_indexed) < count)
+      throw Napi::RangeError::New(env, "there is not room for so many");
     return Napi::Number::New(env, bb_sweep_index(Get(), info[0].As<Napi::Number>().Uint32Value(), count,
                                                    reinterpret_cast<struct bb_relay_indexed*>(into.Data())));
   }
 
   Napi::Value Records(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_sweep_records(Get())); }
-  Napi::Value LinksWell(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), bb_sweep_links_well(Get())); }
+  Napi::Value LinksWell(const Napi::CallbackInfo& info) {
+    return Napi::BigInt::New(info.Env(), bb_sweep_links_well(Get()));
+  }
 
   Napi::ObjectReference kept_;
   struct bb_sweep* sweep_ = nullptr;
@@ -122,8 +129,8 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Mirror",
-                       {InstanceMethod("renew", &Mirror::Renew), InstanceMethod("batch", &Mirror::Batch), InstanceMethod("gap", &Mirror::Gap),
-                        InstanceMethod("distrust", &Mirror::Distrust),
+                       {InstanceMethod("renew", &Mirror::Renew), InstanceMethod("batch", &Mirror::Batch),
+                        InstanceMethod("gap", &Mirror::Gap), InstanceMethod("distrust", &Mirror::Distrust),
                         InstanceMethod("index", &Mirror::Index), InstanceMethod("missing", &Mirror::Missing),
                         InstanceMethod("claims", &Mirror::Claims), InstanceMethod("review", &Mirror::Review),
                         InstanceMethod("counts", &Mirror::Counts), InstanceMethod("checkPath", &Mirror::CheckPath),
@@ -163,7 +170,8 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
   Napi::Value Batch(const Napi::CallbackInfo& info) {
     auto message = info[0].As<Napi::Uint8Array>();
     const struct bb_mirror_clock clock = {Time(info[1]), Time(info[2]), Time(info[3])};
-    return Napi::Number::New(info.Env(), bb_mirror_batch(Get(info.Env()), message.Data(), message.ByteLength(), &clock, Time(info[4])));
+    return Napi::Number::New(
+        info.Env(), bb_mirror_batch(Get(info.Env()), message.Data(), message.ByteLength(), &clock, Time(info[4])));
   }
 
   void Gap(const Napi::CallbackInfo& info) { bb_mirror_gap(Get(info.Env()), Time(info[0])); }
@@ -173,7 +181,8 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
   // index(message, nowNs)
   Napi::Value Index(const Napi::CallbackInfo& info) {
     auto message = info[0].As<Napi::Uint8Array>();
-    return Napi::Number::New(info.Env(), bb_mirror_index(Get(info.Env()), message.Data(), message.ByteLength(), Time(info[1])));
+    return Napi::Number::New(info.Env(),
+                             bb_mirror_index(Get(info.Env()), message.Data(), message.ByteLength(), Time(info[1])));
   }
 
   // missing(most): numbers.
@@ -188,8 +197,8 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
   // claims(master, message, nowNs)
   Napi::Value Claims(const Napi::CallbackInfo& info) {
     auto message = info[1].As<Napi::Uint8Array>();
-    return Napi::Number::New(info.Env(), bb_mirror_claims(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(), message.Data(),
-                                                          message.ByteLength(), Time(info[2])));
+    return Napi::Number::New(info.Env(), bb_mirror_claims(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(),
+                                                          message.Data(), message.ByteLength(), Time(info[2])));
   }
 
   // review(heard, nowNs)

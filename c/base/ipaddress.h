@@ -28,7 +28,9 @@ static inline bool is_multicast(const uint8_t address[16]) {
   return address[0] == 0xff || (is_v4(address) && address[12] >= 224 && address[12] < 240);
 }
 
-static inline bool is_link_local(const uint8_t address[16]) { return address[0] == 0xfe && (address[1] & 0xc0) == 0x80; }
+static inline bool is_link_local(const uint8_t address[16]) {
+  return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
 
 /* As people write it: IPv4 where it holds one. `text` has INET6_ADDRSTRLEN bytes; returns it. */
 static inline const char *print_address(const uint8_t address[16], char *text) {

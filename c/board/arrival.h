@@ -11,8 +11,10 @@ struct bb_arrival {
   uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
   uint16_t port;
   uint64_t expected;     /* The result of bb_writer_expect() for the datagram; 0: it was not called. */
-  uint32_t link;         /* The number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network. */
-  const char *interface; /* In that case: the master's interface, which gets a number if the report is accepted; NULL: none. */
+  /* The number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network. */
+  uint32_t link;
+  /* In that case: the master's interface, which gets a number if the report is accepted; NULL: none. */
+  const char *interface;
   bool in_pieces;        /* it was joined from IP fragments */
   uint32_t interface_index;
 };

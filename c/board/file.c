@@ -1,9 +1,9 @@
 #include "file.h"
 
-/* Two writers of one file would corrupt it. The lock excludes them, but a lock file can be removed: then another writer can make
- * and hold a new one while the first holds the old one. So the board contains the inode of the lock under which it
- * is written (`lock_inode`), and a writer with another lock never writes into it: it copies the board into a new
- * file. The first writer continues in a file that no path leads to, until it notices. */
+/* Two writers of one file would corrupt it. The lock excludes them, but a lock file can be removed: then another writer
+ * can make and hold a new one while the first holds the old one. So the board contains the inode of the lock under
+ * which it is written (`lock_inode`), and a writer with another lock never writes into it: it copies the board into a
+ * new file. The first writer continues in a file that no path leads to, until it notices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -87,8 +87,8 @@ static bool is_known_layout(uint64_t hash) {
 
 /* Whether a header is what we would write: this layout, or one that a receiver takes over, and this boot. */
 static bool is_ours(const struct bb_board_header *h) {
-  return h->magic == BB_BOARD_MAGIC && h->version >> 16 == BB_VERSION >> 16 && h->version <= BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) &&
-         h->master_boot_id == bb_boot_id();
+  return h->magic == BB_BOARD_MAGIC && h->version >> 16 == BB_VERSION >> 16 && h->version <= BB_VERSION &&
+         h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) && h->master_boot_id == bb_boot_id();
 }
 
 /* Whether it has exactly our layout, but for the length of its memory, and is still in use. */
@@ -105,7 +105,9 @@ static bool can_be_taken_over(const struct bb_board_header *h, uint64_t file_byt
  * open until there is another. */
 static bool open_directory(struct bb_place *p, char *why, size_t size) {
   const char *slash = strrchr(p->path, '/');
-  char *directory = slash == NULL ? strdup(".") : slash == p->path ? strdup("/") : strndup(p->path, (size_t)(slash - p->path));
+  char *directory = slash == NULL      ? strdup(".")
+                    : slash == p->path ? strdup("/")
+                                       : strndup(p->path, (size_t)(slash - p->path));
   if (directory == NULL) return bb_fail(why, size, "out of memory");
   bool ok = true;
   struct stat st;
@@ -116,8 +118,8 @@ static bool open_directory(struct bb_place *p, char *why, size_t size) {
                  errno == ENOTDIR ? "it is a link, or no directory" : strerror(errno));
   else if (fstat(fd, &st) != 0) ok = bb_fail(why, size, "%s: %s", directory, strerror(errno));
   else if (st.st_uid != 0 && st.st_uid != geteuid())
-    ok = bb_fail(why, size, "%s belongs to user %u, who could put another board there; choose another --board", directory,
-                 (unsigned)st.st_uid);
+    ok = bb_fail(why, size, "%s belongs to user %u, who could put another board there; choose another --board",
+                 directory, (unsigned)st.st_uid);
   else if ((st.st_mode & 022) != 0 && (st.st_mode & S_ISVTX) == 0)
     ok = bb_fail(why, size, "%s can be written by others: chmod 755 it or choose another --board", directory);
   free(directory);
@@ -180,7 +182,8 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
   struct stat st;
   for (int i = 0; i < MOST_REMOVED; i++) {
     const int fd = bb_lockfile_open(p->directory, lock_name(p, name), &st);
-    if (fd < 0 && errno == EPERM) bb_fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", p->path);
+    if (fd < 0 && errno == EPERM)
+      bb_fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", p->path);
     else if (fd < 0)
       bb_fail(why, size, "cannot lock %s.lock: %s; see to it or choose another --board", p->path,
               errno == ELOOP ? "it is a link" : strerror(errno));
@@ -190,8 +193,8 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
       const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
       struct bb_board_header h;
       const bool is_mirror = read_header(p, &h) && is_ours(&h) && h.mirror_masters != 0;
-      bb_fail(why, size, "%s (pid %s) writes %s; stop it or choose another --board", is_mirror ? "a mirror" : "another receiver",
-              got > 0 ? pid : "unknown", p->path);
+      bb_fail(why, size, "%s (pid %s) writes %s; stop it or choose another --board",
+              is_mirror ? "a mirror" : "another receiver", got > 0 ? pid : "unknown", p->path);
       result = BB_TAKEN;
     } else if (lock_inode_at(p) != (uint64_t)st.st_ino) { /* Our lock file has been removed by now. */
       close(fd);
@@ -249,7 +252,8 @@ static void remove_leftover(const struct bb_place *p) {
   struct stat st;
   uint64_t magic = 0;
   if (fstat(fd, &st) == 0 && strange(&st) == NULL && st.st_uid == geteuid() &&
-      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_BOARD_MAGIC))))
+      (st.st_size == 0 ||
+       (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_BOARD_MAGIC))))
     unlinkat(p->directory, p->next_name, 0);
   close(fd);
 }
@@ -268,7 +272,8 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
   if (p->path == NULL || p->name == NULL || p->next_name == NULL) return bb_fail(why, size, "out of memory");
   sprintf(p->next_name, "%s.new", p->name);
   if (p->name[0] == 0) return bb_fail(why, size, "%s: is a directory; name a file in it", path);
-  if (!fits(path, p->name)) return bb_fail(why, size, "the board's name is too long; choose a --board of at most 250 characters");
+  if (!fits(path, p->name))
+    return bb_fail(why, size, "the board's name is too long; choose a --board of at most 250 characters");
   if (!open_directory(p, why, size)) return false;
   /* The writer of a board whose lock was removed makes it anew within a second. Until then its heartbeat shows that
    * it is running; this is checked before there is a lock of ours, from which it would conclude that it has lost the
@@ -279,8 +284,10 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
     p->lock = -1;
     watched = lock_inode_at(p);
     if (has_living_writer(p, watched, &pid))
-      return bb_fail(why, size, "another receiver (pid %llu) writes %s, though its lock was removed; stop it or choose another --board",
-                     (unsigned long long)pid, path);
+      return bb_fail(
+          why, size,
+          "another receiver (pid %llu) writes %s, though its lock was removed; stop it or choose another --board",
+          (unsigned long long)pid, path);
     if (take_lock(p, LOCK_TRIES, why, size) != BB_KEPT) return false;
     /* If there was no lock the board was watched, whatever we hold now. */
   } while (watched != 0 && watched != p->lock_inode);
@@ -292,7 +299,9 @@ enum bb_keeping bb_place_keep(struct bb_place *p, char *why, size_t size) {
   struct stat there, ours;
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s" LOCK_SUFFIX, p->path);
-  if (lstat(path, &there) == 0 && fstat(p->lock, &ours) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino) return BB_KEPT;
+  if (lstat(path, &there) == 0 && fstat(p->lock, &ours) == 0 && there.st_dev == ours.st_dev &&
+      there.st_ino == ours.st_ino)
+    return BB_KEPT;
   /* The directory or the lock may have been moved or removed. Readers use the path, so it is opened, or made, and
    * locked again. */
   return open_directory(p, why, size) ? take_lock(p, 1, why, size) : BB_NOT_KEPT;
@@ -338,7 +347,8 @@ void bb_file_retire(struct bb_mapped *b) {
   bb_store_release(&b->header->state, bb_load(&b->header->state) | BB_BOARD_STATE_RETIRED);
 }
 
-bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct bb_board_header *like, char *why, size_t size) {
+bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct bb_board_header *like, char *why,
+                    size_t size) {
   remove_leftover(p);
   const int fd = openat(p->directory, p->next_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0)
@@ -372,11 +382,14 @@ bool bb_file_publish(const struct bb_place *p, struct bb_mapped *b, char *why, s
 }
 
 /* Reports whose board that is, if it belongs to the other kind of writer. False: it does not. */
-static bool is_the_others(const struct bb_place *p, enum bb_side side, const struct bb_board_header *h, char *why, size_t size) {
+static bool is_the_others(const struct bb_place *p, enum bb_side side, const struct bb_board_header *h, char *why,
+                          size_t size) {
   const bool is_mirror = h->mirror_masters != 0;
   if (!is_ours(h) || (h->state & BB_BOARD_STATE_RETIRED) != 0 || is_mirror == (side == BB_SIDE_MIRROR)) return false;
-  bb_fail(why, size, is_mirror ? "%s: is a mirror of cluster \"%.63s\", made by beoboard mirror; choose another --board, or remove it once that has ended"
-                               : "%s: is the board of a receiver of cluster \"%.63s\", and no mirror; choose another --board",
+  bb_fail(why, size,
+          is_mirror ? "%s: is a mirror of cluster \"%.63s\", made by beoboard mirror; choose another --board, or "
+                      "remove it once that has ended"
+                    : "%s: is the board of a receiver of cluster \"%.63s\", and no mirror; choose another --board",
           p->path, h->cluster_name);
   return true;
 }
@@ -417,14 +430,18 @@ static bool gives_way(const struct bb_place *p, const struct bb_mapped *b, char 
   const char *name = b->header->cluster_name;
   const struct bb_record *foreign = name[0] == 0 ? foreign_record(b) : NULL;
   if (name[0] != 0)
-    return bb_fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board, or remove that one: rm %s",
-                   p->path, name, name, p->path);
-  return foreign == NULL || bb_fail(why, size, "%s: is the board of no cluster, to which %.63s has reported; leave out --cluster, or remove that board: rm %s",
+    return bb_fail(
+        why, size,
+        "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board, or remove that one: rm %s",
+        p->path, name, name, p->path);
+  return foreign == NULL || bb_fail(why, size,
+                                    "%s: is the board of no cluster, to which %.63s has reported; leave out --cluster, "
+                                    "or remove that board: rm %s",
                                     p->path, foreign->name, p->path);
 }
 
-enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_cluster *cluster, struct bb_mapped *old, char *why,
-                              size_t size) {
+enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_cluster *cluster,
+                              struct bb_mapped *old, char *why, size_t size) {
   const int fd = openat(p->directory, p->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     if (errno == ENOENT) return BB_FOUND_NOTHING;
@@ -466,6 +483,6 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
  * replaces it. */
 bool bb_file_is_published(const struct bb_place *p, const struct bb_mapped *b) {
   struct stat st;
-  return lstat(p->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode && (st.st_mode & 07777) == BOARD_MODE &&
-         st.st_uid == geteuid() && (uint64_t)st.st_size >= b->bytes;
+  return lstat(p->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode &&
+         (st.st_mode & 07777) == BOARD_MODE && st.st_uid == geteuid() && (uint64_t)st.st_size >= b->bytes;
 }

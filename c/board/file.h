@@ -41,7 +41,9 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity);
 /* What lies at the path. */
 enum bb_found {
   BB_FOUND_FAULT,    /* Something that we must not touch. */
-  BB_FOUND_NOTHING,  /* Nothing, or a board that has to be replaced. It is mapped so that it can be retired, if we know where its state is. */
+  /* Nothing, or a board that has to be replaced. It is mapped so that it can be retired, if we know where its state
+   * is. */
+  BB_FOUND_NOTHING,
   BB_FOUND_BOARD,    /* A board to take over, mapped. */
 };
 
@@ -49,15 +51,16 @@ enum bb_found {
 enum bb_side { BB_SIDE_RECEIVER, BB_SIDE_MIRROR };
 
 /* Checks what is at the path. `cluster`: whose board it must be; NULL: any. */
-enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_cluster *cluster, struct bb_mapped *old, char *why,
-                              size_t size);
+enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_cluster *cluster,
+                              struct bb_mapped *old, char *why, size_t size);
 
 /* Makes an empty board under its temporary name; bb_file_publish() completes it. */
-bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct bb_board_header *like, char *why, size_t size);
+bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct bb_board_header *like, char *why,
+                    size_t size);
 
 /* Makes huge pages of it, before anybody else maps it: then a reader of 10,000 nodes has 15 page faults instead of
- * 7,000. Ends soon after so many ns, because a large board takes seconds. Only a request: where there are no huge pages,
- * or not enough, the others stay small. */
+ * 7,000. Ends soon after so many ns, because a large board takes seconds. Only a request: where there are no huge
+ * pages, or not enough, the others stay small. */
 void bb_file_use_huge_pages(const struct bb_mapped *b, int64_t within_ns);
 
 /* How long this may take while reports are waiting; nobody waits for a receiver's first board. */

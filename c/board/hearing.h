@@ -28,7 +28,8 @@ static inline int64_t bb_doubt_left(struct bb_link_evidence e) {
 
 /* Listening begins anew at `now_ns`; returns for how long it proves nothing. `e`: what the board says of the listening
  * that ends. */
-static inline int64_t bb_hearing_anew(struct bb_hearing *h, struct bb_link_evidence e, int64_t silent_after_ns, int64_t now_ns) {
+static inline int64_t bb_hearing_anew(struct bb_hearing *h, struct bb_link_evidence e, int64_t silent_after_ns,
+                                      int64_t now_ns) {
   /* Listening that was too short for calling anybody silent ended no deafness: a node may have reported in each of many
    * short gaps, and only then. */
   if (h->heard_ns - h->began_ns > silent_after_ns) h->deaf_ns = h->heard_ns - bb_doubt_left(e) * BB_DOUBT_SHARE;

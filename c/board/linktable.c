@@ -24,7 +24,8 @@ static bool is_up(const struct bb_link *entry) { return (entry->state & BB_LINK_
 
 void bb_links_inherit(struct bb_links *l, struct bb_mapped *board, int64_t now_ns, int64_t ahead_ns) {
   l->board = board;
-  for (uint32_t i = 0; i < BB_LINKS; i++) l->hearing[i] = bb_hearing_inherited(board->header->evidence[i], now_ns, ahead_ns);
+  for (uint32_t i = 0; i < BB_LINKS; i++)
+    l->hearing[i] = bb_hearing_inherited(board->header->evidence[i], now_ns, ahead_ns);
 }
 
 void bb_links_heartbeat(struct bb_links *l, int64_t heard_ns, int64_t heard_boot_ns) {
@@ -83,7 +84,8 @@ void bb_links_resumed(struct bb_links *l, uint32_t link, int64_t resumed_ns) {
   l->resumed_ns[link] = resumed_ns;
 }
 
-void bb_links_set_state(struct bb_links *l, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns) {
+void bb_links_set_state(struct bb_links *l, uint32_t link, uint32_t index, uint64_t state, bool was_down,
+                        int64_t now_ns) {
   if (!is_entry(l, link)) return;
   struct bb_link *entry = link_at(l->board, link);
   const bool up = (state & BB_LINK_STATE_UP) != 0, before = is_up(entry);
@@ -111,7 +113,8 @@ void bb_links_set_destination(struct bb_links *l, uint32_t link, const struct bb
   struct bb_link *entry = link_at(l->board, link);
   uint64_t address[2], rest;
   const uint32_t port = to->port;
-  _Static_assert(offsetof(struct bb_link, source) == offsetof(struct bb_link, port) + sizeof port, "both are in one word");
+  _Static_assert(offsetof(struct bb_link, source) == offsetof(struct bb_link, port) + sizeof port,
+                 "both are in one word");
   memcpy(address, to->address, sizeof address);
   memcpy(&rest, &port, sizeof port);
   memcpy((uint8_t *)&rest + sizeof port, to->source, sizeof to->source);

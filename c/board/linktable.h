@@ -24,7 +24,8 @@ uint32_t bb_links_add(struct bb_links *links, const char *name, bool in_pieces, 
 /* Sets the state of a link: `index` of its interface (0: gone), bits of link_state. A link that is not up has no
  * heartbeat. A change, and a down that is over (`was_down`), restart its listening at `now_ns`, which is later than
  * whatever happened. */
-void bb_links_set_state(struct bb_links *links, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
+void bb_links_set_state(struct bb_links *links, uint32_t link, uint32_t index, uint64_t state, bool was_down,
+                        int64_t now_ns);
 
 /* A link begins to listen anew at `now_ns`: some of what was sent to it before may have been dropped. Since when that
  * counts depends on how long it was deaf, because intervals of nodes may have grown. Stored before any heartbeat that

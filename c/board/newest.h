@@ -6,20 +6,24 @@
 
 /* What is newest when we look:
  *   - both heads even: a slot only ever gets newer, so the higher of the two is no older than what was newest before;
- *   - one odd: it is being written, and the writer always writes the older one, so the other, loaded after that was seen, is
- *     the newest (acquire, and fence (A) of the sequence lock). Loaded before, it might have been overtaken twice, and we would
- *     go back in time.
- * Then that slot alone is copied, as much of it as is wanted; its head is loaded again for that, and can only have become newer.
- * Its sequence; 0: there is no report; 1: no whole copy was to be had. `which`: the number of the slot. */
-static inline uint64_t bb_newest_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts, size_t count, int *which) {
-  const uint8_t *const first = b->map + b->header.records_offset + index * b->header.record_stride + b->header.slots_offset;
+ *   - one odd: it is being written, and the writer always writes the older one, so the other, loaded after that was
+ *     seen, is the newest (acquire, and fence (A) of the sequence lock). Loaded before, it might have been overtaken
+ *     twice, and we would go back in time.
+ * Then that slot alone is copied, as much of it as is wanted; its head is loaded again for that, and can only have
+ * become newer. Its sequence; 0: there is no report; 1: no whole copy was to be had. `which`: the number of the
+ * slot. */
+static inline uint64_t bb_newest_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts,
+                                       size_t count, int *which) {
+  const uint8_t *const first =
+      b->map + b->header.records_offset + index * b->header.record_stride + b->header.slots_offset;
   const uint8_t *const slots[2] = {first, first + b->header.slot_stride};
   for (int attempt = 0; attempt < BB_SLOT_ATTEMPTS; attempt++) {
     const uint64_t one = bb_load_acquire((const uint64_t *)(const void *)slots[0]);
     const uint64_t other = bb_load_acquire((const uint64_t *)(const void *)slots[1]);
     *which = (one & 1) != 0 ? 1 : (other & 1) != 0 ? 0 : one > other ? 0 : 1;
     bool is_empty = false;
-    const uint64_t sequence = bb_read_parts(to, slots[*which], parts, count, offsetof(struct bb_slot, tail), 1, &is_empty);
+    const uint64_t sequence =
+        bb_read_parts(to, slots[*which], parts, count, offsetof(struct bb_slot, tail), 1, &is_empty);
     if (sequence != 0 || is_empty) return sequence;
   }
   return 1;
@@ -35,10 +39,10 @@ static inline uint64_t bb_newest_of(const struct bb_board *b, uint64_t index, vo
 
 /* Copies the parts of the other slot, after those of the newest were copied with that slot's sequence. Returns how
  * many slots hold a report; `*is_newer`: the other slot is the newest by now. */
-static inline int bb_other_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts, size_t count, int which, uint64_t sequence,
-                                 bool *is_newer) {
-  const uint8_t *const slot = b->map + b->header.records_offset + index * b->header.record_stride + b->header.slots_offset +
-                              (size_t)(1 - which) * b->header.slot_stride;
+static inline int bb_other_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts,
+                                 size_t count, int which, uint64_t sequence, bool *is_newer) {
+  const uint8_t *const slot = b->map + b->header.records_offset + index * b->header.record_stride +
+                              b->header.slots_offset + (size_t)(1 - which) * b->header.slot_stride;
   bool is_empty;
   const uint64_t other = bb_read_parts(to, slot, parts, count, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
   *is_newer = other > sequence; /* A report may have arrived meanwhile. */

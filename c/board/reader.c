@@ -42,7 +42,9 @@ static bool apart(const struct part *a, const struct part *b) {
  * need. */
 #define MOST_STRIDE (1u << 20)
 
-static bool is_stride(uint32_t stride, uint32_t least) { return stride >= least && stride % 8 == 0 && stride <= MOST_STRIDE; }
+static bool is_stride(uint32_t stride, uint32_t least) {
+  return stride >= least && stride % 8 == 0 && stride <= MOST_STRIDE;
+}
 
 const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_bytes) {
   if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes % 8 != 0 || h->header_bytes > MOST_STRIDE)
@@ -65,9 +67,11 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
   if (!is_stride(h->slot_stride, BB_SLOT_BYTES)) return "slot_stride is wrong";
   if (h->slots_offset < BB_RECORD_BYTES || h->slots_offset % 8 != 0 || h->slots_offset > MOST_STRIDE)
     return "slots_offset is wrong";
-  if (h->record_stride % 8 != 0 || h->record_stride < h->slots_offset + 2 * h->slot_stride || h->record_stride > 4 * MOST_STRIDE)
+  if (h->record_stride % 8 != 0 || h->record_stride < h->slots_offset + 2 * h->slot_stride ||
+      h->record_stride > 4 * MOST_STRIDE)
     return "record_stride is wrong";
-  if (h->memory_bytes != 0 && (h->memory_bytes % 8 != 0 || h->memory_offset % 8 != 0 || h->memory_offset < h->slots_offset + 2 * h->slot_stride ||
+  if (h->memory_bytes != 0 && (h->memory_bytes % 8 != 0 || h->memory_offset % 8 != 0 ||
+                               h->memory_offset < h->slots_offset + 2 * h->slot_stride ||
                                (uint64_t)h->memory_offset + h->memory_bytes > h->record_stride))
     return "memory_offset is wrong";
   const struct part parts[] = {
@@ -116,8 +120,8 @@ static bool is_trusted(uid_t uid, uid_t owner) {
   return getpwnam_r("beoboard", &entry, room, sizeof room, &user) == 0 && user != NULL && user->pw_uid == uid;
 }
 
-__attribute__((format(printf, 5, 6))) static enum bb_state refuse(struct bb_board *board, enum bb_state state, char *why,
-                                                                  size_t size, const char *format, ...) {
+__attribute__((format(printf, 5, 6))) static enum bb_state refuse(struct bb_board *board, enum bb_state state,
+                                                                  char *why, size_t size, const char *format, ...) {
   bb_board_close(board);
   va_list args;
   va_start(args, format);
@@ -163,12 +167,12 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   if (!S_ISREG(st.st_mode)) return refuse(b, BB_FOREIGN, why, size, "%s", open_fault(ENXIO));
   const unsigned uid = (unsigned)st.st_uid, mode = (unsigned)st.st_mode & 07777;
   if (!is_trusted(st.st_uid, owner))
-    return refuse(b, BB_FOREIGN, why, size, "belongs to user %u, who is not trusted; if it is right, name it with --owner %u",
-                  uid, uid);
+    return refuse(b, BB_FOREIGN, why, size,
+                  "belongs to user %u, who is not trusted; if it is right, name it with --owner %u", uid, uid);
   /* Whoever can write the file can put anything into it in its owner's name. */
   if (mode & 022)
-    return refuse(b, BB_FOREIGN, why, size, "can be written by others than its owner (mode %03o), who are not trusted; chmod 644 it",
-                  mode);
+    return refuse(b, BB_FOREIGN, why, size,
+                  "can be written by others than its owner (mode %03o), who are not trusted; chmod 644 it", mode);
   if ((uint64_t)st.st_size < BB_BOARD_HEADER_BYTES)
     return refuse(b, BB_STARTING, why, size,
                   "is shorter than a header: not finished, or not a board; if that lasts, start beoboard receive");
@@ -183,7 +187,8 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   uint32_t version = bb_load32_acquire(&shared->version);
   bb_copy_out(&b->header, shared, sizeof b->header);
   if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished; if that lasts, start beoboard receive");
-  if (b->header.magic != BB_BOARD_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");
+  if (b->header.magic != BB_BOARD_MAGIC)
+    return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");
   if (version >> 16 != BB_VERSION >> 16)
     return refuse(b, BB_FOREIGN, why, size, "is of another major version; use the programs of one version");
   if (b->header.stat_hash != BB_HASH_STAT_V1)
@@ -197,7 +202,8 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
    * would look alive. */
   const uint64_t boot = bb_boot_id();
   if (boot != 0 && b->header.master_boot_id != boot)
-    return refuse(b, BB_FOREIGN, why, size, "is of another boot or machine, so that its times mean nothing; start beoboard receive");
+    return refuse(b, BB_FOREIGN, why, size,
+                  "is of another boot or machine, so that its times mean nothing; start beoboard receive");
   return BB_READY;
 }
 
@@ -239,7 +245,8 @@ size_t bb_board_snapshot_bytes(const struct bb_board *b) {
  *   - both whole: a slot only ever gets newer, so the higher of the two is no older than what was newest when we began;
  *   - one is being written, and the other, copied after that was seen, is whole: the writer always writes the older, so
  *     the other is the newest. Copied before, it might have been overtaken twice, and we would go back in time;
- *   - the second is empty: there has been no report, or one at most when we looked at the first. No slot ever becomes empty again.
+ *   - the second is empty: there has been no report, or one at most when we looked at the first. No slot ever becomes
+ *     empty again.
  * A slot that cannot be had is zeroed. */
 static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   bool had[2] = {false, false};
@@ -253,12 +260,14 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
   }
 }
 
-/* Copies what readers may know of a record's memory; a shorter one is none. A block that cannot be had whole is zeroed. */
+/* Copies what readers may know of a record's memory; a shorter one is none. A block that cannot be had whole is
+ * zeroed. */
 static void copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
   bool empty = false;
   if (b->header.memory_bytes < bytes) return;
-  if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0) memset(out + at, 0, bytes);
+  if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0)
+    memset(out + at, 0, bytes);
 }
 
 /* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
@@ -295,7 +304,8 @@ void bb_board_said(const struct bb_board *b, struct bb_said *said) {
 
 /* Takes the time, then copies the header and the column words of as many nodes as fit with `node_bytes` for each.
  * Returns whether something is far ahead of that time. */
-static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes, struct bb_look *look) {
+static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes,
+                      struct bb_look *look) {
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
   struct bb_said said;
@@ -337,9 +347,11 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
 }
 
 /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
- * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we may have been preempted
- * between the clock and the loads: one more look, all of it, tells that from a clock that is not ours. Where the column words end. */
-static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t each, struct bb_look *look) {
+ * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we
+ * may have been preempted between the clock and the loads: one more look, all of it, tells that from a clock that is
+ * not ours. Where the column words end. */
+static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t each,
+                           struct bb_look *look) {
   for (int tries = 2; tries > 0; tries--)
     if (!look_once(b, to, size, first, b->header.column_stride + each, look)) break;
   return to + b->header.header_bytes + look->nodes * b->header.column_stride;
@@ -389,7 +401,8 @@ int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_
     /* Acquire, as in every look at a link's evidence. */
     e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
     e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
-    bb_copy_out(&links[n].link, b->map + b->header.links_offset + (uint64_t)i * b->header.links_stride, sizeof links[n].link);
+    bb_copy_out(&links[n].link, b->map + b->header.links_offset + (uint64_t)i * b->header.links_stride,
+                sizeof links[n].link);
     numbers[n++] = i;
   }
   return n;
@@ -425,7 +438,9 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
     bool empty;
     const uint8_t *in = b->map + b->header.events_offset + n % size * b->header.events_stride;
     /* Another sequence: it has been overwritten, or belongs to the last board. */
-    if (bb_read_block(&events[given], in, sizeof events[given], offsetof(struct bb_event, tail), BB_TRIES, &empty) == 2 * n) given++;
+    if (bb_read_block(&events[given], in, sizeof events[given], offsetof(struct bb_event, tail), BB_TRIES, &empty) ==
+        2 * n)
+      given++;
   }
   *next = n;
   return given;
@@ -437,8 +452,8 @@ static int64_t find(const struct bb_board *b, const char *name) {
   /* Bounded: a corrupt index may have no end. */
   for (uint64_t i = 0; i <= mask; i++) {
     /* Acquire: the name was written before its entry. */
-    const uint64_t entry =
-        bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset + ((hash + i) & mask) * b->header.index_stride));
+    const uint64_t entry = bb_load_acquire(
+        (const uint64_t *)(b->map + b->header.index_offset + ((hash + i) & mask) * b->header.index_stride));
     if (entry == 0) return -1;
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (entry >> 32 != hash >> 32 || record >= b->header.capacity) continue;

@@ -9,7 +9,8 @@
 
 /* ---- events ---- */
 
-void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject, uint64_t detail, const struct bb_arrival *arrival) {
+void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject, uint64_t detail,
+                  const struct bb_arrival *arrival) {
   const uint64_t number = b->header->event_last + 1;
   struct bb_event *e = event_at(b, number);
   bb_write_begin(&e->head, &e->tail, 2 * number);
@@ -80,7 +81,8 @@ void bb_fresh_header(struct bb_board_header *h, const struct bb_cluster *cluster
   h->cluster_id = cluster->id;
   memcpy(h->cluster_name, cluster->name, strnlen(cluster->name, sizeof h->cluster_name - 1));
   if (getrandom(&h->index_seed, sizeof h->index_seed, 0) != (ssize_t)sizeof h->index_seed)
-    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* The kernel has no entropy yet: weaker, but no reason not to start. */
+    /* The kernel has no entropy yet: weaker, but no reason not to start. */
+    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
 }
 
 /* ---- reports ---- */
@@ -121,7 +123,8 @@ void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order 
   bb_write_end(&r->order_head, sequence);
 }
 
-void bb_store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report, const struct bb_arrival *arrival) {
+void bb_store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
+                     const struct bb_arrival *arrival) {
   struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
   const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
   bb_write_begin(&slot->head, &slot->tail, sequence);

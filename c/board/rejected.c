@@ -20,7 +20,8 @@ struct refused {
 };
 
 static bool is_of(const struct bb_sender *s, const struct refused *r) {
-  return s->head != 0 && memcmp(s->address, r->arrival->address, sizeof s->address) == 0 && memcmp(s->name, r->name, sizeof s->name) == 0;
+  return s->head != 0 && memcmp(s->address, r->arrival->address, sizeof s->address) == 0 &&
+         memcmp(s->name, r->name, sizeof s->name) == 0;
 }
 
 /* Whether an entry is kept. Not if it is empty, half-written, or has a time in the future, as in a corrupt file. */

@@ -54,14 +54,16 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     bb_copy_in(r->known, known, sizeof known);
     bb_store(&r->start_boot_ns, report->start_boot_ns);
     bb_store(&r->history_seq, report->seq);
-    bb_store(&r->history, ~UINT64_C(0)); /* The history of arrivals is unknown: better to count a duplicate too many than to undo a loss. */
+    /* The history of arrivals is unknown: better to count a duplicate too many than to undo a loss. */
+    bb_store(&r->history, ~UINT64_C(0));
     bb_store(&r->history_lost, 0);
     bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* The proof is unknown as well: the first proof decides anew. */
     bb_write_end(&r->order_head, sequence);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
   /* Release: whoever sees the word sees the report, which the last writer may have stored. */
-  bb_store_release(column_word(b, record), BB_COLUMN(slot->stamp_ns / NS_PER_MS, slot->link, report->interval_ms, goodbye));
+  bb_store_release(column_word(b, record),
+                   BB_COLUMN(slot->stamp_ns / NS_PER_MS, slot->link, report->interval_ms, goodbye));
 }
 
 /* Every link listens anew with its receiver; see bb_writer_listening_since(). */
@@ -89,7 +91,9 @@ bool bb_repair_index(struct bb_mapped *b) {
   /* At most half of the entries are used, so that a search ends. */
   if (used != h->count) return false;
   for (uint32_t i = 0; i < h->count; i++)
-    if (!bb_is_name(record_at(b, i)->name) || bb_record_of(b, record_at(b, i)->name, bb_hash_of(b, record_at(b, i)->name)) != i) return false;
+    if (!bb_is_name(record_at(b, i)->name) ||
+        bb_record_of(b, record_at(b, i)->name, bb_hash_of(b, record_at(b, i)->name)) != i)
+      return false;
   return true;
 }
 
@@ -102,8 +106,9 @@ static void copy_block(void *to, const void *from, size_t bytes, size_t tail_off
   if (bb_read_block(to, from, bytes, tail_offset, TRIES, &empty) == 0) memset(to, 0, bytes);
 }
 
-/* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in the place of
- * the oldest number, an older one would stand in that of the newest, which is the most likely to come again. */
+/* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in
+ * the place of the oldest number, an older one would stand in that of the newest, which is the most likely to come
+ * again. */
 static void copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
   if (from->header->memory_bytes < sizeof(struct bb_memory)) return;
   struct bb_memory *m = memory_at(to, new);
@@ -116,9 +121,12 @@ static void copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapp
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
   struct bb_record *r = record_at(to, new);
   const struct bb_record *source = record_at(from, old);
-  const size_t order = offsetof(struct bb_record, order_head), end = offsetof(struct bb_record, order_tail) + sizeof r->order_tail;
-  bb_copy_out((uint8_t *)r + sizeof r->name, (const uint8_t *)source + sizeof r->name, BB_RECORD_BYTES - sizeof r->name);
-  copy_block((uint8_t *)r + order, (const uint8_t *)source + order, end - order, offsetof(struct bb_record, order_tail) - order);
+  const size_t order = offsetof(struct bb_record, order_head),
+               end = offsetof(struct bb_record, order_tail) + sizeof r->order_tail;
+  bb_copy_out((uint8_t *)r + sizeof r->name, (const uint8_t *)source + sizeof r->name,
+              BB_RECORD_BYTES - sizeof r->name);
+  copy_block((uint8_t *)r + order, (const uint8_t *)source + order, end - order,
+             offsetof(struct bb_record, order_tail) - order);
   for (uint32_t i = 0; i < from->header->slots; i++)
     copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
   copy_memory(to, new, from, old);

@@ -14,8 +14,8 @@ void bb_repair(struct bb_mapped *b, uint32_t record);
 /* Numbers of links and events that occur only in a corrupt file are not trusted. */
 void bb_repair_links(struct bb_mapped *b);
 
-/* Copies the contents of a board into an empty one of the same layout, but for the length of its memory, while its writer
- * may still be running. Events are left out. */
+/* Copies the contents of a board into an empty one of the same layout, but for the length of its memory, while its
+ * writer may still be running. Events are left out. */
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from);
 
 /* Copies a record but its name: the blocks, each completely or not at all, and all else. */

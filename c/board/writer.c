@@ -15,8 +15,8 @@
 #include "repair.h"
 #include "seqlock.h"
 
-/* What the rules keep of a record in memory of our own: nearly no board ever needs it, and after a restart or on another
- * board a report or three more are asked for. */
+/* What the rules keep of a record in memory of our own: nearly no board ever needs it, and after a restart or on
+ * another board a report or three more are asked for. */
 struct bb_kept {
   struct bb_return back;
   struct bb_turns turns;
@@ -50,8 +50,10 @@ static void copy_events(struct bb_mapped *to, const struct bb_mapped *from, cons
     const struct bb_event *e = event_at(from, number);
     if (e->head != 2 * number) continue; /* On a corrupt board that was taken over. */
     struct bb_event copy = *e;
-    const bool of_record = (e->kind >= BB_EVENT_KIND_RESTART && e->kind <= BB_EVENT_KIND_REFUSAL) || e->kind == BB_EVENT_KIND_CLONE;
-    if (of_record && e->subject != BB_NO_SUBJECT) copy.subject = e->subject < from->header->count ? numbers[e->subject] : BB_NO_SUBJECT;
+    const bool of_record =
+        (e->kind >= BB_EVENT_KIND_RESTART && e->kind <= BB_EVENT_KIND_REFUSAL) || e->kind == BB_EVENT_KIND_CLONE;
+    if (of_record && e->subject != BB_NO_SUBJECT)
+      copy.subject = e->subject < from->header->count ? numbers[e->subject] : BB_NO_SUBJECT;
     *event_at(to, number) = copy;
   }
 }
@@ -68,8 +70,8 @@ static void insert_listed(struct bb_mapped *b, const char *const *names, size_t 
  * those that are listed, puts it in the old one's place and retires that, unless another writer owns that place by
  * now. Readers that have mapped the old one follow by themselves. A kill at any point leaves one of the two boards
  * whole at the path. */
-static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, const char *const *listed, size_t listed_count,
-                    char *why, size_t size) {
+static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, const char *const *listed,
+                    size_t listed_count, char *why, size_t size) {
   if (bb_place_keep(&w->place, why, size) == BB_TAKEN) {
     w->displaced = true;
     return false;
@@ -114,7 +116,9 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   return true;
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* Which records stay with this node list, and how many are missing on the board. */
 static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o, uint32_t *kept, uint32_t *missing) {
@@ -153,7 +157,8 @@ static bool select_nodes(struct bb_writer *w, const struct bb_writer_options *o,
   if (keep == NULL) return bb_fail(why, size, "out of memory");
   bool ok = true;
   if ((uint64_t)kept + missing > o->capacity)
-    ok = bb_fail(why, size, "%s: %u nodes do not fit; give --capacity %u", w->place.path, kept + missing, kept + missing);
+    ok = bb_fail(why, size, "%s: %u nodes do not fit; give --capacity %u", w->place.path, kept + missing,
+                 kept + missing);
   else if (kept != count || w->board.header->capacity != o->capacity)
     ok = rebuild(w, o->capacity, keep, o->nodes, o->node_count, why, size);
   free(keep);
@@ -214,7 +219,8 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
  * its records are too short. `whole` says whether the board could be repaired; if not, it is retired when another one
  * replaces it. */
 static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
-  const bool in_place = found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
+  const bool in_place =
+      found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
   if (in_place) {
     w->board = *found;
   } else {
@@ -302,7 +308,11 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   w->listed_only = o->node_count > 0;
   struct bb_mapped old = {0};
   struct bb_keyring *keys;
-  const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, &(struct bb_cluster){o->cluster_name, o->cluster_id}, &old, why, size) : BB_FOUND_FAULT;
+  const enum bb_found found =
+      make_keys(o, &keys, why, size)
+          ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, &(struct bb_cluster){o->cluster_name, o->cluster_id}, &old,
+                            why, size)
+          : BB_FOUND_FAULT;
   take_keys(w, o, keys);
   bool ok = found != BB_FOUND_FAULT, whole = false;
   if (found == BB_FOUND_BOARD) ok = take(w, &old, &whole, why, size);
@@ -328,7 +338,8 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
   bool whole = false;
   const enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
   if (found == BB_FOUND_BOARD && take(w, &old, &whole, why, size) && whole) return w;
-  if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole)) bb_fail(why, size, "%s: there is no board of this boot and version", path);
+  if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole))
+    bb_fail(why, size, "%s: there is no board of this boot and version", path);
   bb_file_unmap(&old);
   dispose(w);
   return NULL;
@@ -348,11 +359,13 @@ bool bb_writer_change(struct bb_writer *w, const struct bb_writer_options *o, ch
 
 void bb_writer_reload_failed(struct bb_writer *w, enum bb_reload_part part) {
   struct bb_board_header *h = w->board.header;
-  if (h->reload_failed_at == BB_RELOAD_PART_NONE) bb_store(&h->reload_failed_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
+  if (h->reload_failed_at == BB_RELOAD_PART_NONE)
+    bb_store(&h->reload_failed_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
   bb_store(&h->reload_failed_at, part);
 }
 
-bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t count, bool *found, char *why, size_t size) {
+bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t count, bool *found, char *why,
+                      size_t size) {
   if (!check_names(names, count, why, size)) return false;
   const uint32_t records = (uint32_t)w->board.header->count;
   bool *keep = (bool *)malloc(records > 0 ? records : 1);
@@ -412,7 +425,8 @@ static void load_order(struct bb_order *o, const struct bb_writer *w, uint32_t r
 }
 
 /* Keeps what is not on the board. */
-static void keep_aside(struct bb_writer *w, uint32_t record, const struct bb_order *o, const struct bb_arrival *of_another) {
+static void keep_aside(struct bb_writer *w, uint32_t record, const struct bb_order *o,
+                       const struct bb_arrival *of_another) {
   if (w->kept == NULL && o->back.stamp_ns == 0 && !o->turns.pending) return;
   if (w->kept == NULL) w->kept = (struct bb_kept *)calloc(w->board.header->capacity, sizeof *w->kept);
   if (w->kept == NULL) return;
@@ -423,7 +437,9 @@ static void keep_aside(struct bb_writer *w, uint32_t record, const struct bb_ord
 }
 
 /* The word that holds the digest of a number, and where in it. */
-static uint64_t *digest_word(const struct bb_mapped *b, uint32_t record, uint32_t seq) { return &memory_at(b, record)->digests[seq % 64 / 4]; }
+static uint64_t *digest_word(const struct bb_mapped *b, uint32_t record, uint32_t seq) {
+  return &memory_at(b, record)->digests[seq % 64 / 4];
+}
 
 static unsigned digest_shift(uint32_t seq) { return seq % 4 * 16; }
 
@@ -435,9 +451,10 @@ static void store_digest(const struct bb_mapped *b, uint32_t record, const struc
   bb_store(word, (*word & ~(UINT64_C(0xffff) << shift)) | (uint64_t)bb_order_digest(report) << shift);
 }
 
-/* Says on the board that two machines report as this node, and from where when that began: this report, and that of the other
- * machine before it. */
-static void tell_clone(struct bb_writer *w, uint32_t record, const struct bb_report *report, const struct bb_arrival *arrival) {
+/* Says on the board that two machines report as this node, and from where when that began: this report, and that of the
+ * other machine before it. */
+static void tell_clone(struct bb_writer *w, uint32_t record, const struct bb_report *report,
+                       const struct bb_arrival *arrival) {
   struct bb_mapped *b = &w->board;
   struct bb_memory *m = memory_at(b, record);
   const uint64_t now_ns = (uint64_t)arrival->stamp_ns, sequence = m->clone_head + 2;
@@ -538,7 +555,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_order order;
   load_order(&order, w, record, newest);
   if (invalid != BB_REASON_NONE)
-    return record == NONE ? bb_reject(&w->rejections, invalid, datagram, length, arrival) : bb_reject_report(&w->rejections, record, &order, report, invalid, arrival);
+    return record == NONE ? bb_reject(&w->rejections, invalid, datagram, length, arrival)
+                          : bb_reject_report(&w->rejections, record, &order, report, invalid, arrival);
   if (record == NONE) {
     if (w->listed_only) return bb_reject(&w->rejections, BB_REASON_STRANGER, datagram, length, arrival);
     record = bb_new_record(b, report->hostname);
@@ -549,7 +567,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_record *r = record_at(b, record);
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
   static const uint8_t nowhere[sizeof r->address];
-  order.same_address = memcmp(r->address, arrival->address, sizeof r->address) == 0 && memcmp(r->address, nowhere, sizeof nowhere) != 0;
+  order.same_address =
+      memcmp(r->address, arrival->address, sizeof r->address) == 0 && memcmp(r->address, nowhere, sizeof nowhere) != 0;
   order.remembered = (uint16_t)(*digest_word(b, record, report->seq) >> digest_shift(report->seq));
   const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
   keep_aside(w, record, &order, judgement.is_of_another ? arrival : NULL);
@@ -566,7 +585,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   }
   /* Only an accepted report takes a link, so that a stray datagram or a message of the kernel costs no entry. */
   if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
-    arrival->link = bb_links_add(&w->links, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
+    arrival->link =
+        bb_links_add(&w->links, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
   /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
    * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);
@@ -583,8 +603,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_store((uint64_t *)&r->offset_us, (uint64_t)offset_us(report, arrival));
   bb_add(&b->header->accepted, 1);
   bb_add(&link_at(b, arrival->link)->accepted, 1);
-  bb_store_release(column_word(b, record),
-                   BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
+  bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link,
+                                                     report->interval_ms, order.goodbye));
   BB_INVARIANT(newest_slot(b, record) != newest && newest_slot(b, record) >= 0);
   BB_INVARIANT(arrival->link < BB_LINKS && (arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used));
   BB_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
@@ -606,7 +626,8 @@ void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
 void bb_writer_listen_anew(struct bb_writer *w, int64_t now_ns) {
   struct bb_board_header *h = w->board.header;
   const struct bb_link_evidence own = {h->heartbeat_ns, h->listening_since_ns};
-  const int64_t doubt_ns = bb_hearing_anew(&w->links.hearing[BB_LINK_UNKNOWN], own, (int64_t)h->silent_after_ns, bb_clock_ns(CLOCK_BOOTTIME));
+  const int64_t doubt_ns = bb_hearing_anew(&w->links.hearing[BB_LINK_UNKNOWN], own, (int64_t)h->silent_after_ns,
+                                           bb_clock_ns(CLOCK_BOOTTIME));
   bb_store(&h->listening_since_ns, (uint64_t)(now_ns + doubt_ns));
   bb_links_listen_anew(&w->links, BB_LINK_OTHERS, now_ns);
   for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listen_anew(&w->links, i, now_ns);
@@ -648,7 +669,9 @@ void bb_writer_filtering(struct bb_writer *w, bool on) {
   bb_store(state, on ? *state | BB_BOARD_STATE_FILTERING : *state & ~(uint64_t)BB_BOARD_STATE_FILTERING);
 }
 
-void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w->board.header->receive_buffer, bytes); }
+void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) {
+  bb_store(&w->board.header->receive_buffer, bytes);
+}
 
 int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   const enum bb_keeping keeping = bb_place_keep(&w->place, why, size);

@@ -419,7 +419,11 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
 #define BB_COLUMN_GOODBYE_SHIFT 0
 #define BB_COLUMN_GOODBYE_MOST UINT64_C(0x1)
 #define BB_COLUMN_GOODBYE(word) ((uint64_t)(word) >> BB_COLUMN_GOODBYE_SHIFT & BB_COLUMN_GOODBYE_MOST)
-#define BB_COLUMN(stamp, link, interval, goodbye) (((uint64_t)(stamp) & BB_COLUMN_STAMP_MOST) << BB_COLUMN_STAMP_SHIFT | ((uint64_t)(link) & BB_COLUMN_LINK_MOST) << BB_COLUMN_LINK_SHIFT | ((uint64_t)(interval) & BB_COLUMN_INTERVAL_MOST) << BB_COLUMN_INTERVAL_SHIFT | ((uint64_t)(goodbye) & BB_COLUMN_GOODBYE_MOST) << BB_COLUMN_GOODBYE_SHIFT)
+#define BB_COLUMN(stamp, link, interval, goodbye) (\
+  ((uint64_t)(stamp) & BB_COLUMN_STAMP_MOST) << BB_COLUMN_STAMP_SHIFT | \
+  ((uint64_t)(link) & BB_COLUMN_LINK_MOST) << BB_COLUMN_LINK_SHIFT | \
+  ((uint64_t)(interval) & BB_COLUMN_INTERVAL_MOST) << BB_COLUMN_INTERVAL_SHIFT | \
+  ((uint64_t)(goodbye) & BB_COLUMN_GOODBYE_MOST) << BB_COLUMN_GOODBYE_SHIFT)
 
 struct bb_cpu_group {
   uint16_t cpus;
@@ -1419,9 +1423,31 @@ static const struct bb_range bb_report_ranges[] __attribute__((unused)) = {
 
 /* Sources: how often each is read, 0: each time; which bytes of a report are its own, up to one of 0. */
 #define BB_SLOW_COUNT 18
-#define BB_SLOW_EACH(each) each(taint) each(hung_tasks) each(edac) each(throttle) each(fabric) each(energy) each(power) each(temperatures) each(root) each(scratch) each(filesystems) each(health) each(gpu) each(hw_hash) each(sw_hash) each(container) each(links) each(clock_rates)
+#define BB_SLOW_EACH(each) \
+  each(taint) \
+  each(hung_tasks) \
+  each(edac) \
+  each(throttle) \
+  each(fabric) \
+  each(energy) \
+  each(power) \
+  each(temperatures) \
+  each(root) \
+  each(scratch) \
+  each(filesystems) \
+  each(health) \
+  each(gpu) \
+  each(hw_hash) \
+  each(sw_hash) \
+  each(container) \
+  each(links) \
+  each(clock_rates)
 struct bb_slow_piece { uint16_t offset, bytes; };
-struct bb_slow_source { const char *name; uint32_t period_ms, most_ms; uint32_t rated; struct bb_slow_piece pieces[5]; };
+struct bb_slow_source {
+  const char *name;
+  uint32_t period_ms, most_ms, rated;
+  struct bb_slow_piece pieces[5];
+};
 static const struct bb_slow_source bb_slow_sources[] __attribute__((unused)) = {
   {"taint", 10000, 0, 0, {{136, 4}, {0, 0}}},
   {"hung_tasks", 10000, 0, 0, {{144, 4}, {0, 0}}},

@@ -13,24 +13,33 @@
 #define BB_FULL_INODES_PM 20
 
 static inline bool bb_is_full(uint32_t total_mib, uint32_t avail_mib, uint16_t inodes_free_pm) {
-  return total_mib > 0 && ((uint64_t)avail_mib * 100 < (uint64_t)total_mib * BB_FULL_SPACE_PERCENT || inodes_free_pm < BB_FULL_INODES_PM);
+  return total_mib > 0 && ((uint64_t)avail_mib * 100 < (uint64_t)total_mib * BB_FULL_SPACE_PERCENT ||
+                           inodes_free_pm < BB_FULL_INODES_PM);
 }
 
 /* Modulo 2^32, like these counters; one that decreased has been reset. */
-static inline bool bb_rose(uint32_t before, uint32_t after) { return after != before && after - before < UINT32_C(1) << 31; }
+static inline bool bb_rose(uint32_t before, uint32_t after) {
+  return after != before && after - before < UINT32_C(1) << 31;
+}
 
 /* The parts of a struct with a report at `report` that ailments need: a fifth of it. */
 #define BB_AILMENT_PARTS(report) {{(report), 160}, {(report) + 568, 8}, {(report) + 1016, 64}}
 #define BB_AILMENT_PART_COUNT 3
-#define WITHIN(field) \
-  (offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 160 || offsetof(struct bb_report, field) == 568 || \
-   (offsetof(struct bb_report, field) >= 1016 && offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 1080))
+#define WITHIN(field)                                                                                                  \
+  (offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 160 ||                                \
+   offsetof(struct bb_report, field) == 568 ||                                                                         \
+   (offsetof(struct bb_report, field) >= 1016 &&                                                                       \
+    offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 1080))
 BB_STATIC_ASSERT(WITHIN(boot_id) && WITHIN(valid) && WITHIN(flags) && WITHIN(health), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(oom_kills) && WITHIN(hung_tasks) && WITHIN(throttle_events) && WITHIN(edac_ce) && WITHIN(edac_ue), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(oom_kills) && WITHIN(hung_tasks) && WITHIN(throttle_events) && WITHIN(edac_ce) &&
+                     WITHIN(edac_ue),
+                 "BB_AILMENT_PARTS");
 BB_STATIC_ASSERT(WITHIN(mem_corrupted_kib), "BB_AILMENT_PARTS");
 BB_STATIC_ASSERT(WITHIN(root_total_mib) && WITHIN(root_avail_mib) && WITHIN(root_inodes_free_pm), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(scratch_avail_mib) && WITHIN(scratch_total_mib) && WITHIN(scratch_inodes_free_pm), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(gpu_count) && WITHIN(gpu_errors) && WITHIN(gpu_ecc_ue) && WITHIN(gpu_flags), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(scratch_avail_mib) && WITHIN(scratch_total_mib) && WITHIN(scratch_inodes_free_pm),
+                 "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(gpu_count) && WITHIN(gpu_errors) && WITHIN(gpu_ecc_ue) && WITHIN(gpu_flags),
+                 "BB_AILMENT_PARTS");
 #undef WITHIN
 
 /* Bits by enum beoboard_ailment. `before`: NULL if there is none. */
@@ -38,7 +47,9 @@ static inline uint32_t bb_ailments(const struct bb_report *r, const struct bb_re
   uint32_t ails = 0;
 #define AILS(WHAT, holds) ails |= (uint32_t)((holds) != 0) << BEOBOARD_AILS_##WHAT
 #define HAS(SET) ((r->valid & BB_VALID_##SET) != 0)
-#define ROSE(SET, field) (before != NULL && before->boot_id == r->boot_id && (before->valid & r->valid & BB_VALID_##SET) != 0 && bb_rose(before->field, r->field))
+#define ROSE(SET, field)                                                                                               \
+  (before != NULL && before->boot_id == r->boot_id && (before->valid & r->valid & BB_VALID_##SET) != 0 &&              \
+   bb_rose(before->field, r->field))
   uint8_t gpus = 0;
   for (unsigned i = 0; HAS(GPU) && i < r->gpu_count && i < sizeof r->gpu_flags; i++) gpus |= r->gpu_flags[i];
   AILS(HELD, r->flags & BB_FLAGS_HELD);
@@ -46,7 +57,8 @@ static inline uint32_t bb_ailments(const struct bb_report *r, const struct bb_re
   AILS(ROOT_READONLY, r->flags & BB_FLAGS_ROOT_READONLY);
   AILS(MEMORY_ERRORS, (HAS(EDAC) && r->edac_ue != 0) || (HAS(MEMORY) && r->mem_corrupted_kib != 0));
   AILS(GPU_LOST, gpus & BB_GPU_FLAGS_OFF_THE_BUS);
-  AILS(GPU_ERRORS, (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 || ROSE(GPU_ERRORS, gpu_errors));
+  AILS(GPU_ERRORS,
+       (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 || ROSE(GPU_ERRORS, gpu_errors));
   AILS(ROOT_FULL, HAS(ROOT) && bb_is_full(r->root_total_mib, r->root_avail_mib, r->root_inodes_free_pm));
   AILS(SCRATCH_FULL, HAS(SCRATCH) && bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm));
   AILS(HEALTH_WARNING, HAS(HEALTH) && r->health == BB_HEALTH_WARNING);

@@ -23,7 +23,9 @@ static inline bool is_stalled(const struct evidence *e) {
   return ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
 }
 
-static inline bool is_unknown(const struct evidence *e) { return is_stalled(e) || (e->flags & BB_BOARD_STATE_RETIRED) != 0; }
+static inline bool is_unknown(const struct evidence *e) {
+  return is_stalled(e) || (e->flags & BB_BOARD_STATE_RETIRED) != 0;
+}
 
 static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
   const int64_t age = from_to(stamp, e->now);
@@ -32,8 +34,8 @@ static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
 
 /* The rows of the contract's table from `left` on, for a node that has reported by a link with the evidence `by`. If
  * the stamp is of another clock, or the look must be repeated, only `is_ahead` is set. */
-static inline int judge(const struct evidence *e, const struct bb_link_evidence *by, uint64_t stamp, uint32_t interval_ms, bool goodbye,
-                        bool *is_ahead) {
+static inline int judge(const struct evidence *e, const struct bb_link_evidence *by, uint64_t stamp,
+                        uint32_t interval_ms, bool goodbye, bool *is_ahead) {
   if (goodbye) return BEOBOARD_LEFT;
   if (from_to(e->now, stamp) > BB_AHEAD_NS) {
     *is_ahead = true;
@@ -49,7 +51,8 @@ static inline int judge(const struct evidence *e, const struct bb_link_evidence 
 }
 
 /* Judges by a word of the column with the same rows, and also knows `never`. `by`: the evidence for its link. */
-static inline int judge_word(const struct evidence *e, const struct bb_link_evidence *by, uint64_t word, bool *is_ahead) {
+static inline int judge_word(const struct evidence *e, const struct bb_link_evidence *by, uint64_t word,
+                             bool *is_ahead) {
   if (word == 0) return BEOBOARD_NEVER;
   return judge(e, by, stamp_of(word), interval_of(word), BB_COLUMN_GOODBYE(word) != 0, is_ahead);
 }

@@ -42,7 +42,8 @@ bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look,
     uint64_t word;
     memcpy(&word, column, sizeof word);
     bool is_ahead = false; /* The code that made the copy has already looked twice. */
-    states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : judge_word(&e, evidence_by(h->evidence, link_of(word)), word, &is_ahead));
+    states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN
+                                  : judge_word(&e, evidence_by(h->evidence, link_of(word)), word, &is_ahead));
   }
   return true;
 }
@@ -56,7 +57,8 @@ bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes) {
 }
 
 /* Of two equal sequences, which no writer makes, the later slot counts. */
-const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot **before) {
+const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record,
+                                    const struct bb_slot **before) {
   const struct bb_slot *const first = (const struct bb_slot *)(record + h->slots_offset);
   const struct bb_slot *const second = (const struct bb_slot *)((const uint8_t *)first + h->slot_stride);
   const bool is_second = second->head != 0 && second->head >= first->head;

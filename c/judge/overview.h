@@ -11,11 +11,16 @@ extern "C" {
 /* Of every node, by the number of its record in the copy. */
 struct bb_overview {
   double *ages;      /* the age of the newest report, ms; -1: there is none */
-  double *skews;     /* its wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there is none */
+  /* its wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there is
+   * none */
+  double *skews;
   uint32_t *ails;    /* its ailments, bits by enum beoboard_ailment; 0 unless it is live or uncertain */
-  uint32_t *kernels; /* a number for its kernel release: the same for the same release, and different for nearly all others; 0: not live, unknown */
+  /* a number for its kernel release: the same for the same release, and different for nearly all others; 0: not live,
+   * unknown */
+  uint32_t *kernels;
   uint8_t *states;   /* an enum beoboard_state */
-  uint8_t *known;    /* the same at the receiver's last heartbeat: what was known before it stalled, or its board was retired */
+  /* the same at the receiver's last heartbeat: what was known before it stalled, or its board was retired */
+  uint8_t *known;
 };
 
 /* All of it in one piece of memory, in the order above: its size for so many nodes, and the places of the parts.
@@ -27,7 +32,8 @@ struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes);
 bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes);
 
 /* The newest slot of a record in such a copy, and the one before it; NULL: there is none. */
-const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot **before);
+const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record,
+                                    const struct bb_slot **before);
 
 /* From a copy that bb_board_snapshot() made; sets `look->stalled`. False, and nothing is written, if `bytes` is too
  * small for so many nodes, or if it is not a copy of a board. */

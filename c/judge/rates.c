@@ -14,17 +14,20 @@ static bool has_other_cpus(const struct bb_span *s) {
 /* Shares are of the sum of the times that have a rate (the kernel lets iowait decrease a little), but there are none
  * without cpu_idle_ms, or over other CPUs. */
 void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]) {
-  const size_t first = offsetof(struct bb_report, cpu_user_ms), idle = (offsetof(struct bb_report, cpu_idle_ms) - first) / 8;
+  const size_t first = offsetof(struct bb_report, cpu_user_ms),
+               idle = (offsetof(struct bb_report, cpu_idle_ms) - first) / 8;
   double all = 0;
   for (size_t i = 0; i < BB_CPU_KINDS; i++) {
     share[i] = bb_moved_at(s->before, s->after, first + 8 * i, 8);
     if (!isnan(share[i])) all += share[i];
   }
-  const bool has_shares = (s->valid & BB_VALID_STAT) != 0 && all > 0 && !isnan(share[idle]) && !isnan(s->seconds) && !has_other_cpus(s);
+  const bool has_shares =
+      (s->valid & BB_VALID_STAT) != 0 && all > 0 && !isnan(share[idle]) && !isnan(s->seconds) && !has_other_cpus(s);
   for (size_t i = 0; i < BB_CPU_KINDS; i++) share[i] = has_shares ? 100 * share[i] / all : NAN;
 }
 
-static void add_traffic(double traffic[BB_TRAFFIC_KINDS], const struct bb_net_if *before, const struct bb_net_if *after, double seconds) {
+static void add_traffic(double traffic[BB_TRAFFIC_KINDS], const struct bb_net_if *before, const struct bb_net_if *after,
+                        double seconds) {
   for (size_t i = 0; i < BB_TRAFFIC_KINDS; i++) {
     const size_t at = offsetof(struct bb_net_if, rx_bytes) + 8 * i;
     traffic[i] += bb_moved_at(before, after, at, 8) / seconds;
@@ -63,17 +66,20 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
   for (size_t i = 0; i < sizeof bb_report_counters / sizeof bb_report_counters[0]; i++) {
     const struct bb_counter *c = &bb_report_counters[i];
     double by = NAN;
-    if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run)) by = bb_moved_at(s->before, s->after, c->at, c->bytes);
+    if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run))
+      by = bb_moved_at(s->before, s->after, c->at, c->bytes);
     put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
     if (c->share != 0 && kind < BB_CPU_KINDS) put(out, c->share, share[kind++]);
   }
 }
 
 /* All rates of an entry; none if its partner is NULL. */
-static void add_interface(const struct bb_net_if *before, const struct bb_net_if *after, double base, struct beoboard_net_rates *out) {
+static void add_interface(const struct bb_net_if *before, const struct bb_net_if *after, double base,
+                          struct beoboard_net_rates *out) {
   if (before != NULL) memcpy(out->name, after->name, sizeof out->name - 1);
   for (size_t i = 0; i < sizeof bb_net_counters / sizeof bb_net_counters[0]; i++)
-    put(out, bb_net_counters[i].rate, before == NULL ? NAN : bb_moved_at(before, after, bb_net_counters[i].at, bb_net_counters[i].bytes) / base);
+    put(out, bb_net_counters[i].rate,
+        before == NULL ? NAN : bb_moved_at(before, after, bb_net_counters[i].at, bb_net_counters[i].bytes) / base);
 }
 
 static void add_interfaces(const struct bb_span *s, struct beoboard_rates *out) {

@@ -1,4 +1,5 @@
-/* Two reports of a node and how far its counters moved between them, by the rules for readers in proto/stat-v1.md. Pure. */
+/* Two reports of a node and how far its counters moved between them, by the rules for readers in proto/stat-v1.md.
+ * Pure. */
 #ifndef BB_RATES_H
 #define BB_RATES_H
 #include <math.h>
@@ -19,7 +20,9 @@ struct bb_span {
   double seconds, slow; /* the time between the two ticks, and between the two slow rounds; NaN: no time has passed */
 };
 
-static inline double bb_seconds(uint64_t before, uint64_t after) { return after > before ? (double)(after - before) / 1e9 : NAN; }
+static inline double bb_seconds(uint64_t before, uint64_t after) {
+  return after > before ? (double)(after - before) / 1e9 : NAN;
+}
 
 /* False: they are of two boots, and have no rates. */
 static inline bool bb_span_of(const struct bb_report *before, const struct bb_report *after, struct bb_span *s) {
@@ -69,7 +72,9 @@ static inline bool bb_is_same_sum(const struct bb_net_if *before, const struct b
   return before->name[0] != 0 && after->name[0] != 0 && before->state >> 16 == after->state >> 16;
 }
 
-static inline bool bb_has_rest(const struct bb_span *s) { return bb_has_net(s) && bb_is_same_sum(&s->before->net_rest, &s->after->net_rest); }
+static inline bool bb_has_rest(const struct bb_span *s) {
+  return bb_has_net(s) && bb_is_same_sum(&s->before->net_rest, &s->after->net_rest);
+}
 
 static inline bool bb_has_fabric(const struct bb_span *s) {
   return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) && bb_is_same_sum(&s->before->fabric, &s->after->fabric);
@@ -79,8 +84,12 @@ static inline bool bb_has_fabric(const struct bb_span *s) {
  * rx_packets and tx_packets. Each lie one after another. */
 #define BB_CPU_KINDS 8
 #define BB_TRAFFIC_KINDS 4
-BB_STATIC_ASSERT(offsetof(struct bb_report, cpu_steal_ms) == offsetof(struct bb_report, cpu_user_ms) + 8 * (BB_CPU_KINDS - 1), "cpu_*_ms");
-BB_STATIC_ASSERT(offsetof(struct bb_net_if, tx_packets) == offsetof(struct bb_net_if, rx_bytes) + 8 * (BB_TRAFFIC_KINDS - 1), "rx_* and tx_*");
+BB_STATIC_ASSERT(offsetof(struct bb_report, cpu_steal_ms) ==
+                     offsetof(struct bb_report, cpu_user_ms) + 8 * (BB_CPU_KINDS - 1),
+                 "cpu_*_ms");
+BB_STATIC_ASSERT(offsetof(struct bb_net_if, tx_packets) ==
+                     offsetof(struct bb_net_if, rx_bytes) + 8 * (BB_TRAFFIC_KINDS - 1),
+                 "rx_* and tx_*");
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,7 +22,8 @@ static void add_flow(struct bb_flow *flow, double in, double out) {
 
 /* The values of one report. */
 static void add_levels(struct bb_totals *t, const struct bb_report *r) {
-  if (HAS(r, CPUS) && HAS(r, CPU_SHARE)) add_part(&t->cpus, r->cpu_busy_pm * (double)r->cpus_online / 1000, r->cpus_online);
+  if (HAS(r, CPUS) && HAS(r, CPU_SHARE))
+    add_part(&t->cpus, r->cpu_busy_pm * (double)r->cpus_online / 1000, r->cpus_online);
   if (HAS(r, MEMORY) && r->mem_total_mib > 0 && r->mem_avail_mib <= r->mem_total_mib)
     add_part(&t->memory, (r->mem_total_mib - r->mem_avail_mib) * MIB, r->mem_total_mib * MIB);
   if (HAS(r, GPU) && r->gpu_count > 0) add_part(&t->gpus, r->gpu_busy, r->gpu_count);

@@ -6,8 +6,11 @@ const char *beoboard_strerror(int err) {
     case 0: return "no error";
     case ENOENT: return "no such board or node: is the receiver running, and the name right?";
     case EAGAIN: return "the board or the record is being written; look again";
-    case ESTALE: return "the board is stalled or retired: nothing is known of any node; refresh, and see to the receiver";
-    case EPERM: return "the board is of a user who is not trusted, or others can write it; if he is right, name him with BEOBOARD_OWNER";
+    case ESTALE:
+      return "the board is stalled or retired: nothing is known of any node; refresh, and see to the receiver";
+    case EPERM:
+      return "the board is of a user who is not trusted, or others can write it; if he is right, name him with "
+             "BEOBOARD_OWNER";
     case EACCES: return "no permission to read the board";
     case ELOOP: return "the board's path is a link";
     case EBADMSG: return "not a board, or one of another version, boot or machine";

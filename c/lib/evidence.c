@@ -21,13 +21,15 @@ static int64_t age_or_none(const struct evidence *e, uint64_t stamp) { return st
 static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t number, struct beoboard_link *out) {
   const struct bb_link_evidence by = load_entry(b, number);
   struct bb_link link;
-  bb_copy_out(&link, b->board.map + b->board.header.links_offset + (uint64_t)number * b->board.header.links_stride, sizeof link);
+  bb_copy_out(&link, b->board.map + b->board.header.links_offset + (uint64_t)number * b->board.header.links_stride,
+              sizeof link);
   memset(out, 0, sizeof *out);
   if (number == BB_LINK_OTHERS) memcpy(out->name, "all others", sizeof "all others");
   else memcpy(out->name, link.name, sizeof out->name - 1);
   out->number = number;
   out->flags = (uint32_t)(link.state & LINK_STATES) | (link.dark_since_ns != 0 ? BEOBOARD_LINK_F_DARK : 0) |
-               ((link.state & BB_LINK_STATE_IN_PIECES) != 0 ? BEOBOARD_LINK_F_IN_PIECES : 0) | (number == BB_LINK_OTHERS ? BEOBOARD_LINK_F_OTHERS : 0) | (is_unknown(e) ? BEOBOARD_LINK_F_STALE : 0);
+               ((link.state & BB_LINK_STATE_IN_PIECES) != 0 ? BEOBOARD_LINK_F_IN_PIECES : 0) |
+               (number == BB_LINK_OTHERS ? BEOBOARD_LINK_F_OTHERS : 0) | (is_unknown(e) ? BEOBOARD_LINK_F_STALE : 0);
   out->changed_age_ns = age_or_none(e, link.changed_ns);
   const bool is_ahead = is_ahead_of(e, by.heartbeat_ns);
   /* A time far ahead is returned as it is, like the receiver's own. */
@@ -69,11 +71,13 @@ int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size
     bool is_ahead = false;
     int n = 0;
     for (uint32_t i = 0; i < BB_SENDERS && n < max; i++) {
-      const uint8_t *shared = b->board.map + b->board.header.senders_offset + (uint64_t)i * b->board.header.senders_stride;
+      const uint8_t *shared =
+          b->board.map + b->board.header.senders_offset + (uint64_t)i * b->board.header.senders_stride;
       struct bb_sender from;
       bool is_empty;
       /* An entry that a killed receiver left half-written is left out until its sender's next datagram is rejected. */
-      if (bb_read_block(&from, shared, sizeof from, offsetof(struct bb_sender, tail), BB_TRIES, &is_empty) == 0) continue;
+      if (bb_read_block(&from, shared, sizeof from, offsetof(struct bb_sender, tail), BB_TRIES, &is_empty) == 0)
+        continue;
       struct beoboard_sender to;
       memset(&to, 0, sizeof to);
       memcpy(to.address, from.address, sizeof to.address);
@@ -101,7 +105,8 @@ static uint64_t last_event(const beoboard *b) {
 }
 
 /* Event number n, unless a later one has replaced it, or it belongs to the last board. */
-static bool copy_event(const beoboard *b, const struct evidence *e, uint64_t n, struct beoboard_event *out, bool *is_ahead) {
+static bool copy_event(const beoboard *b, const struct evidence *e, uint64_t n, struct beoboard_event *out,
+                       bool *is_ahead) {
   const struct bb_board_header *h = &b->board.header;
   struct bb_event event;
   bool is_empty;

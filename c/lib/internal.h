@@ -61,8 +61,9 @@ static inline uint64_t read_clock(clockid_t clock) {
   return UINT64_C(1) << 62;
 }
 
-/* One look, in the order of the contract: the clock first, then the heartbeat (acquire), so that what the receiver had laid
- * on the board by that heartbeat is seen by all loads that follow, and no age is measured to a later moment than this. */
+/* One look, in the order of the contract: the clock first, then the heartbeat (acquire), so that what the receiver had
+ * laid on the board by that heartbeat is seen by all loads that follow, and no age is measured to a later moment than
+ * this. */
 static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *e) {
   const struct bb_board_header *h = header_of(b);
   e->now = read_clock(clock);

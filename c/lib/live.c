@@ -19,7 +19,8 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   r.uncertain_after_ns = bb_limit_for(e.uncertain_after, 0, 0);
   r.silent_after_ns = bb_limit_for(e.silent_after, 0, 0);
   r.nodes = nodes_of(b);
-  r.flags = (is_stalled(&e) ? BEOBOARD_F_STALLED : 0) | ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
+  r.flags = (is_stalled(&e) ? BEOBOARD_F_STALLED : 0) |
+            ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
             ((e.flags & BB_BOARD_STATE_FILTERING) != 0 ? BEOBOARD_F_FILTERING : 0) |
             ((e.flags & BB_BOARD_STATE_RETIRED) != 0 ? BEOBOARD_F_RETIRED : 0);
   r.received = bb_load(&h->received);
@@ -92,14 +93,15 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
   }
 }
 
-/* The column is scanned for the common case in three instructions a node. Words of nodes that report every second or oftener, and
- * did so within a window that lies wholly in what is live, differ from the window's beginning only in the low bits:
+/* The column is scanned for the common case in three instructions a node. Words of nodes that report every second or
+ * oftener, and did so within a window that lies wholly in what is live, differ from the window's beginning only in the
+ * low bits:
  *
  *     63            26 + k                      26     21               1  0
  *     | 0 … 0         | ms since its beginning   | link | interval in ms | goodbye |
  *
- * So a block of words is of live nodes when their differences, or-ed, hold nothing above, an interval of at most 1,000 and no
- * goodbye. Whatever else is found is judged one by one: that may be too often, never wrong. */
+ * So a block of words is of live nodes when their differences, or-ed, hold nothing above, an interval of at most 1,000
+ * and no goodbye. Whatever else is found is judged one by one: that may be too often, never wrong. */
 struct window {
   uint64_t begin, beyond; /* a word; the bits that its differences must not have */
 };
@@ -125,14 +127,15 @@ static inline uint64_t word_at(const uint8_t *at, size_t stride, unsigned i) {
 #define REGULAR(words) (BB_COLUMN_INTERVAL(words) <= 1000 && BB_COLUMN_GOODBYE(words) == 0)
 
 /* Inlined with a constant stride: the offsets are constants. */
-static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n, const struct evidence *e,
-                                                       const struct bb_link_evidence *links, int *counts, bool *is_ahead) {
+static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n,
+                                                       const struct evidence *e, const struct bb_link_evidence *links,
+                                                       int *counts, bool *is_ahead) {
   const struct window w = live_window(e);
   for (; n >= BLOCK; n -= BLOCK, at += BLOCK * stride) {
     uint64_t all = 0;
     for (unsigned k = 0; k < BLOCK; k += 4)
-      all |= (word_at(at, stride, k) - w.begin) | (word_at(at, stride, k + 1) - w.begin) | (word_at(at, stride, k + 2) - w.begin) |
-             (word_at(at, stride, k + 3) - w.begin);
+      all |= (word_at(at, stride, k) - w.begin) | (word_at(at, stride, k + 1) - w.begin) |
+             (word_at(at, stride, k + 2) - w.begin) | (word_at(at, stride, k + 3) - w.begin);
     if ((all & w.beyond) == 0 && REGULAR(all)) counts[BEOBOARD_LIVE] += BLOCK;
     else
       for (unsigned k = 0; k < BLOCK; k++) {

@@ -97,7 +97,8 @@ static int32_t milliseconds(int64_t us) {
 /* The order block up to the last rejection. 0: there is none; below 0: no whole copy could be made. */
 static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]) {
   bool is_empty;
-  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), REFUSAL_BYTES, ORDER(order_tail), BB_TRIES, &is_empty) == 0)
+  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), REFUSAL_BYTES, ORDER(order_tail), BB_TRIES,
+                    &is_empty) == 0)
     return is_empty ? 0 : -EAGAIN;
   return order[ORDER(refusal_reason) / 8] != 0;
 }
@@ -167,7 +168,8 @@ static void add_report(const uint64_t *slot, struct beoboard_node *node) {
 
 /* The newest slot as returned by bb_newest(), copied after the evidence of its link: as load_word() does for the
  * word, so that state and age belong to one report. */
-static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, size_t bytes, struct bb_link_evidence *by) {
+static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, size_t bytes,
+                             struct bb_link_evidence *by) {
   uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
   int which;
   for (int tries = 3; tries > 0; tries--) {
@@ -193,7 +195,8 @@ static int copy_node(const beoboard *b, const struct evidence *e, const struct b
   uint64_t slot[NODE_BYTES / 8];
   struct bb_link_evidence own;
   int which;
-  const uint64_t sequence = links != NULL ? bb_newest(b, index, slot, sizeof slot, &which) : newest_after(b, index, slot, sizeof slot, &own);
+  const uint64_t sequence =
+      links != NULL ? bb_newest(b, index, slot, sizeof slot, &which) : newest_after(b, index, slot, sizeof slot, &own);
   if (sequence == 1) return -EAGAIN;
   const struct bb_record *r = (const struct bb_record *)record;
   node->reports = bb_load(&r->accepted);
@@ -207,7 +210,8 @@ static int copy_node(const beoboard *b, const struct evidence *e, const struct b
     node->age_ns = age_of(e, stamp);
     node->skew_ms = milliseconds((int64_t)bb_load((const uint64_t *)&r->offset_us));
     node->link = SLOT(link) < BB_LINKS ? (uint32_t)SLOT(link) : BB_LINK_UNKNOWN;
-    state = judge(e, links != NULL ? evidence_by(links, node->link) : &own, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+    state = judge(e, links != NULL ? evidence_by(links, node->link) : &own, stamp, node->interval_ms,
+                  (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
   }
   if (!is_unknown(e)) node->state = (uint32_t)state;
   if (bb_load(&r->refused) != 0) add_refusal(record, stamp, node);
@@ -250,7 +254,8 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
   }
 }
 
-/* In place, for the sake of a handler's stack: a slot of the board and the public one are of the same shape up to the report's end,
+/* In place, for the sake of a handler's stack: a slot of the board and the public one are of the same shape up to the
+ * report's end,
  *     head   stamp  stamp_real  link | report
  *     number age    stamp       wall | report */
 _Static_assert(offsetof(struct beoboard_slot, report) == offsetof(struct bb_slot, report), "where the report begins");
@@ -271,15 +276,16 @@ int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 
   if (sequence == 0) return 0;
   if (sequence == 1) return -EAGAIN;
   bool is_empty;
-  const uint64_t other =
-      bb_read_block(pair[1], slot_of(b, index, 1 - which), BB_SLOT_BYTES, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
+  const uint64_t other = bb_read_block(pair[1], slot_of(b, index, 1 - which), BB_SLOT_BYTES,
+                                       offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
   if (other == 0) return 1;
   /* A report may have come meanwhile: then the other one is the newest now. */
   if (other > sequence) *newest = 1;
   return 2;
 }
 
-int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before, size_t size) {
+int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before,
+                     size_t size) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
   if (size == 0) return -EINVAL;

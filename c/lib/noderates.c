@@ -3,7 +3,8 @@
 
 #include "internal.h"
 
-static int rates_between(const struct bb_report *before, const struct bb_report *after, struct beoboard_rates *out, size_t size) {
+static int rates_between(const struct bb_report *before, const struct bb_report *after, struct beoboard_rates *out,
+                         size_t size) {
   struct bb_span span;
   if (!bb_span_of(before, after, &span)) return -ENODATA;
   struct beoboard_rates rates;
@@ -26,5 +27,6 @@ int beoboard_rates(const beoboard *b, int index, struct beoboard_rates *out, siz
   int newest;
   const int n = bb_pair(b, (uint64_t)index, pair, &newest);
   if (n < 2) return n < 0 ? n : -ENODATA;
-  return rates_between(&((const struct bb_slot *)pair[1 - newest])->report, &((const struct bb_slot *)pair[newest])->report, out, size);
+  return rates_between(&((const struct bb_slot *)pair[1 - newest])->report,
+                       &((const struct bb_slot *)pair[newest])->report, out, size);
 }

@@ -1,5 +1,5 @@
-/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. ../board/reader.c checks a board;
- * this file decides whom to trust, and how to report what was found. */
+/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. ../board/reader.c checks a
+ * board; this file decides whom to trust, and how to report what was found. */
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
@@ -33,11 +33,12 @@ static int map_path(const beoboard *b, struct bb_board *board) {
     if (lstat(b->path, &st) != 0) return errno == ENOTDIR ? -ENOENT : -errno;
     if (S_ISLNK(st.st_mode)) return -ELOOP;
     if (!S_ISREG(st.st_mode)) return -EBADMSG;
-    if (st.st_uid != 0 && st.st_uid != geteuid() && (st.st_uid == NOBODY || (st.st_uid != b->named && st.st_uid != b->user)))
+    if (st.st_uid != 0 && st.st_uid != geteuid() &&
+        (st.st_uid == NOBODY || (st.st_uid != b->named && st.st_uid != b->user)))
       return -EPERM;
     if ((st.st_mode & 022) != 0) return -EPERM; /* whoever can write it can put anything into it in its owner's name */
-    /* bb_board_open() asks all of this again of the file that it has opened. It calls every system call's error foreign, and
-     * leaves errno as that call did. */
+    /* bb_board_open() asks all of this again of the file that it has opened. It calls every system call's error
+     * foreign, and leaves errno as that call did. */
     char why[256];
     errno = 0;
     switch (bb_board_open(board, b->path, st.st_uid, why, sizeof why)) {
@@ -93,7 +94,9 @@ int beoboard_open_owner(beoboard **out, const char *path, const char *owner, uin
   return result;
 }
 
-int beoboard_open(beoboard **out, const char *path, uint32_t flags) { return beoboard_open_owner(out, path, NULL, flags); }
+int beoboard_open(beoboard **out, const char *path, uint32_t flags) {
+  return beoboard_open_owner(out, path, NULL, flags);
+}
 
 /* Puts zeros in the place of a board: an access beyond the end of its file would be SIGBUS. A heartbeat of 0 means
  * stalled. */

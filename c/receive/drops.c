@@ -21,10 +21,10 @@ void drops_close(struct drops *d) { bb_kernel_drops_close(d->kernel); }
  * can send, and for our filter. Only want of room means that we have not heard a report.
  *
  * The socket's number moves a moment before those of the namespace. So drops that no full buffer explains are looked at
- * once more in the next drain; until then the heartbeat stands. If they are explained by then as errors they were unfit,
- * and the heartbeat goes on to the first look, whatever was dropped since: it is a drain late then, however many bad
- * datagrams come. If nothing explains them they count as want of room: some kernels leave out drops for want of memory
- * (Linux 6.18). */
+ * once more in the next drain; until then the heartbeat stands. If they are explained by then as errors they were
+ * unfit, and the heartbeat goes on to the first look, whatever was dropped since: it is a drain late then, however many
+ * bad datagrams come. If nothing explains them they count as want of room: some kernels leave out drops for want of
+ * memory (Linux 6.18). */
 int64_t drops_count(struct drops *d, struct sockets *s, struct bb_writer *writer, int64_t heartbeat_ns,
                     int64_t now_ns) {
   uint64_t drops = 0;
@@ -66,5 +66,6 @@ void drops_count_softnet(struct drops *d, struct bb_writer *writer) {
   const uint64_t more = bb_kernel_drops_advance(&d->softnet_dropped, dropped);
   const uint64_t processed = bb_kernel_drops_advance(&d->softnet_processed, packets);
   if (!first && more > 0) bb_writer_softnet(writer, more);
-  if (!first && bb_kernel_drops_are_lossy(more, accepted, processed)) bb_writer_listen_anew(writer, bb_clock_ns(CLOCK_MONOTONIC));
+  if (!first && bb_kernel_drops_are_lossy(more, accepted, processed))
+    bb_writer_listen_anew(writer, bb_clock_ns(CLOCK_MONOTONIC));
 }

@@ -138,7 +138,9 @@ static void take_away(struct bb_interfaces *s, unsigned index, const struct list
 /* ---- messages ---- */
 
 /* Whether a whole message is in the rest of a datagram, whose length may be negative. */
-static bool is_message(const struct nlmsghdr *message, int left) { return left > 0 && NLMSG_OK(message, (unsigned)left); }
+static bool is_message(const struct nlmsghdr *message, int left) {
+  return left > 0 && NLMSG_OK(message, (unsigned)left);
+}
 
 /* Whether the message is about an interface itself; then `seen` is its contents. */
 static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
@@ -155,7 +157,8 @@ static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
   for (const struct rtattr *a = IFLA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
     const size_t size = RTA_PAYLOAD(a);
     if (a->rta_type == IFLA_IFNAME) memcpy(seen->is.name, RTA_DATA(a), size < IF_NAMESIZE ? size : IF_NAMESIZE - 1);
-    else if (a->rta_type == IFLA_CARRIER_DOWN_COUNT && size >= sizeof seen->downs) memcpy(&seen->downs, RTA_DATA(a), sizeof seen->downs);
+    else if (a->rta_type == IFLA_CARRIER_DOWN_COUNT && size >= sizeof seen->downs)
+      memcpy(&seen->downs, RTA_DATA(a), sizeof seen->downs);
   }
   return true;
 }
@@ -283,9 +286,12 @@ static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *
     struct rtattr mask;
     uint32_t skipped;
   } request = {
-    .head = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP, .nlmsg_seq = ++s->sequence},
-    .mask = {.rta_len = RTA_LENGTH(sizeof(uint32_t)), .rta_type = IFLA_EXT_MASK},
-    .skipped = RTEXT_FILTER_SKIP_STATS,
+      .head = {.nlmsg_len = sizeof request,
+               .nlmsg_type = RTM_GETLINK,
+               .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+               .nlmsg_seq = ++s->sequence},
+      .mask = {.rta_len = RTA_LENGTH(sizeof(uint32_t)), .rta_type = IFLA_EXT_MASK},
+      .skipped = RTEXT_FILTER_SKIP_STATS,
   };
   const int fd = open_socket(0);
   if (fd < 0) return fd;
@@ -323,11 +329,13 @@ static int dump(struct bb_interfaces *s, const struct listening *to) {
 /* After a message was lost: dumps, and reports every interface that existed before or exists now. */
 static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
   struct listening names = *to;
-  names.only_gone = true; /* a renamed interface is reported when the dump finds its new name; all others below, when the dump is complete */
+  /* a renamed interface is reported when the dump finds its new name; all others below, when the dump is complete */
+  names.only_gone = true;
   const int result = dump(s, &names);
   if (result < 0) return result;
   for (size_t i = 0; i < s->count; i++) s->entries[i].gone = s->entries[i].dump != s->dump;
-  for (size_t i = 0; i < s->count; i++) tell_of(to, &s->entries[i].is, s->entries[i].gone, s->entries[i].gone || s->entries[i].was_down);
+  for (size_t i = 0; i < s->count; i++)
+    tell_of(to, &s->entries[i].is, s->entries[i].gone, s->entries[i].gone || s->entries[i].was_down);
   size_t kept = 0;
   for (size_t i = 0; i < s->count; i++) {
     s->entries[i].was_down = false;
@@ -357,7 +365,8 @@ static int take_changes(struct bb_interfaces *s, const struct listening *to) {
   return 0;
 }
 
-int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address, void *context) {
+int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
+                        void *context) {
   const struct listening to = {.tell = tell, .tell_address = tell_address, .context = context};
   const int emptied = take_changes(s, &to);
   if (emptied < 0) return emptied;
@@ -457,8 +466,11 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
   /* The kernel takes a route to the unspecified address for one to itself. */
   if (memcmp(address + (v4 ? 12 : 0), unspecified, v4 ? 4 : 16) == 0) return 0;
   struct route_request request = {
-    .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++s->sequence},
-    .route = {.rtm_family = v4 ? AF_INET : AF_INET6, .rtm_dst_len = v4 ? 32 : 128},
+      .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route),
+               .nlmsg_type = RTM_GETROUTE,
+               .nlmsg_flags = NLM_F_REQUEST,
+               .nlmsg_seq = ++s->sequence},
+      .route = {.rtm_family = v4 ? AF_INET : AF_INET6, .rtm_dst_len = v4 ? 32 : 128},
   };
   add_attribute(&request, RTA_DST, address + (v4 ? 12 : 0), v4 ? 4 : 16);
   const uint32_t out = index;
@@ -468,8 +480,11 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
 
 int bb_interfaces_takes(struct bb_interfaces *s, const uint8_t from[16], const uint8_t to[16], unsigned index) {
   struct route_request request = {
-    .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++s->sequence},
-    .route = {.rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_src_len = 32},
+      .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route),
+               .nlmsg_type = RTM_GETROUTE,
+               .nlmsg_flags = NLM_F_REQUEST,
+               .nlmsg_seq = ++s->sequence},
+      .route = {.rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_src_len = 32},
   };
   const uint32_t in = index;
   add_attribute(&request, RTA_SRC, from + 12, 4);

@@ -19,9 +19,9 @@ struct bb_interfaces;
 struct bb_interface {
   unsigned index;
   char name[IF_NAMESIZE]; /* not one of its alternative names, which if_nametoindex() knows too */
-  /* IFF_UP, IFF_LOWER_UP and IFF_RUNNING: of a lost carrier LOWER_UP says at once, with whatever message comes next, and
-   * RUNNING when the kernel's linkwatch has run; of one that is back RUNNING says that it is in use again. (lo's operstate
-   * is "unknown", so operstate is of no use.) */
+  /* IFF_UP, IFF_LOWER_UP and IFF_RUNNING: of a lost carrier LOWER_UP says at once, with whatever message comes next,
+   * and RUNNING when the kernel's linkwatch has run; of one that is back RUNNING says that it is in use again. (lo's
+   * operstate is "unknown", so operstate is of no use.) */
   bool up;
 };
 
@@ -29,7 +29,8 @@ struct bb_interface {
  * happened. */
 struct bb_interface_news {
   struct bb_interface is; /* the new state; or the last one, if it is gone */
-  bool gone;              /* no interface has this index and name any more: it was deleted, moved to another namespace, or renamed */
+  /* no interface has this index and name any more: it was deleted, moved to another namespace, or renamed */
+  bool gone;
   /* It is down, or was down since the last change, even if that is over. A new interface and one that is gone were
    * down: nothing could be heard on them. One that was only renamed was not: its new name comes without this flag,
    * although the old one is gone. The kernel may report a lost carrier a second late (linkwatch), or later under load,
@@ -56,8 +57,8 @@ void bb_interfaces_close(struct bb_interfaces *interfaces);
  * dumped again (waiting for rtnl), and every interface that existed before or exists now has been reported: anything
  * may have happened meanwhile, whatever `was_down` says; -errno: what is known may be outdated. The next drain tries
  * again, and a lost message stays lost until a drain has returned 1. */
-int bb_interfaces_drain(struct bb_interfaces *interfaces, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
-                        void *context);
+int bb_interfaces_drain(struct bb_interfaces *interfaces, bb_interfaces_tell *tell,
+                        bb_interfaces_tell_address *tell_address, void *context);
 
 /* The socket that is readable when there is something to drain. */
 int bb_interfaces_fd(const struct bb_interfaces *interfaces);

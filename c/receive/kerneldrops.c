@@ -93,7 +93,9 @@ static bool read_number(const char **at, unsigned base, uint64_t *out) {
   const char *c = *at;
   for (; *c != 0 && *c != ' ' && *c != '\n'; c++) {
     const unsigned letter = (unsigned)(*c | 0x20);
-    const unsigned digit = *c >= '0' && *c <= '9' ? (unsigned)(*c - '0') : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 16;
+    const unsigned digit = *c >= '0' && *c <= '9'           ? (unsigned)(*c - '0')
+                           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                                            : 16;
     if (digit >= base || value > (UINT64_MAX - digit) / base) return false;
     value = value * base + digit;
   }
@@ -143,7 +145,8 @@ static bool add_udp4(const char *text, struct udp *all) {
   const char *numbers;
   uint64_t buffers, memory, errors = 0;
   if (!find_lines(&text, &numbers, "Udp: ")) return false;
-  if (!read_column(text, numbers, "RcvbufErrors", &buffers) || !read_column(text, numbers, "MemErrors", &memory)) return false;
+  if (!read_column(text, numbers, "RcvbufErrors", &buffers) || !read_column(text, numbers, "MemErrors", &memory))
+    return false;
   all->counts_errors = all->counts_errors && read_column(text, numbers, "InErrors", &errors);
   all->sum += buffers + memory;
   all->errors += errors;
@@ -182,7 +185,8 @@ bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, uint64_t *sum, uint64_t 
 void bb_kernel_drops_unjoined(struct bb_kernel_drops *d, uint64_t failed[2]) {
   const char *text, *numbers;
   failed[0] = failed[1] = UINT64_MAX;
-  if (read_whole(d, d->snmp) && (text = d->text, find_lines(&text, &numbers, "Ip: "))) read_column(text, numbers, "ReasmFails", &failed[0]);
+  if (read_whole(d, d->snmp) && (text = d->text, find_lines(&text, &numbers, "Ip: ")))
+    read_column(text, numbers, "ReasmFails", &failed[0]);
   if (read_whole(d, d->snmp6)) read_line(d->text, "Ip6ReasmFails", &failed[1]);
 }
 
@@ -214,7 +218,8 @@ static bool read_file(struct bb_kernel_drops *d, int directory, const char *name
   return read_number(&at, 10, value) && (*at == 0 || strcmp(at, "\n") == 0);
 }
 
-bool bb_kernel_drops_interface(struct bb_kernel_drops *d, const char *name, unsigned index, uint64_t *dropped, uint64_t *packets) {
+bool bb_kernel_drops_interface(struct bb_kernel_drops *d, const char *name, unsigned index, uint64_t *dropped,
+                               uint64_t *packets) {
   if (*name == 0 || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
   /* One directory for all of it: another interface that takes the name meanwhile has another. */
   const int directory = d->interfaces < 0 ? -1 : openat(d->interfaces, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -222,7 +227,8 @@ bool bb_kernel_drops_interface(struct bb_kernel_drops *d, const char *name, unsi
   uint64_t here, missed, fifo, taken;
   const bool all = read_file(d, directory, "ifindex", &here) && here == index &&
                    read_file(d, directory, "statistics/rx_missed_errors", &missed) &&
-                   read_file(d, directory, "statistics/rx_fifo_errors", &fifo) && read_file(d, directory, "statistics/rx_packets", &taken);
+                   read_file(d, directory, "statistics/rx_fifo_errors", &fifo) &&
+                   read_file(d, directory, "statistics/rx_packets", &taken);
   close(directory);
   if (!all) return false;
   *dropped = missed + fifo;

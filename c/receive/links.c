@@ -132,7 +132,8 @@ void links_begin(struct links *l, struct bb_links *table) {
     memcpy(link->to.source, entry->source, sizeof link->to.source);
     /* A broadcast address is recognised only by its source, and an address that we do not have now may have been
      * one. */
-    const bool has_it = l->interfaces != NULL && bb_interfaces_has_address(l->interfaces, entry->address, link->index) == 1;
+    const bool has_it =
+        l->interfaces != NULL && bb_interfaces_has_address(l->interfaces, entry->address, link->index) == 1;
     link->own = !is_multicast(entry->address) && (!has_source(&link->to) || has_it);
     link->unreachable = l->interfaces != NULL && is_unreachable(l, link, entry->name);
     renew_state(l, i, false);
@@ -219,9 +220,10 @@ void links_find(const struct links *l, const struct listener *listener, unsigned
   else arrival->link = BB_LINK_OTHERS;
 }
 
-/* The destination is checked at most once a second, because nodes may send to two addresses in turn. Of several, our own
- * address takes precedence over a group or a broadcast. */
-void links_note(struct links *l, const struct listener *listener, const struct bb_arrival *arrival, const uint8_t to[16]) {
+/* The destination is checked at most once a second, because nodes may send to two addresses in turn. Of several, our
+ * own address takes precedence over a group or a broadcast. */
+void links_note(struct links *l, const struct listener *listener, const struct bb_arrival *arrival,
+                const uint8_t to[16]) {
   const uint32_t number = arrival->link;
   struct link *link = &l->links[number];
   if (number > l->count && number < BB_LINK_OTHERS) {
@@ -270,7 +272,8 @@ static void count_interface_drops(struct links *l) {
     const bool first = link->packets == 0;
     const uint64_t accepted = bb_kernel_drops_advance(&link->accepted, entry->accepted);
     if (!bb_kernel_drops_interface(l->kernel_drops, entry->name, link->index, &dropped, &packets)) continue;
-    const uint64_t more = bb_kernel_drops_advance(&link->missed, dropped), came = bb_kernel_drops_advance(&link->packets, packets);
+    const uint64_t more = bb_kernel_drops_advance(&link->missed, dropped),
+                   came = bb_kernel_drops_advance(&link->packets, packets);
     if (first || more == 0) continue;
     /* Of two links of one interface, what it dropped is counted for one. */
     if (!link->in_pieces || bb_links_find(l->table, entry->name, false) == BB_LINK_UNKNOWN)
@@ -324,8 +327,8 @@ void links_keep(struct links *l, char *why, size_t size) {
     snprintf(why, size, "cannot watch the interfaces (rtnetlink): %s; nodes may be called silent for one that is down",
              strerror(l->unwatched));
   sockets_keep(l->sockets, l->interfaces, have_missed, l, why, size);
-  /* All addresses are checked in the next drain. The kernel reports an address before its routes change, and it does not
-   * report a route that changes without an address (a VRF takes the interface, an admin removes the route). */
+  /* All addresses are checked in the next drain. The kernel reports an address before its routes change, and it does
+   * not report a route that changes without an address (a VRF takes the interface, an admin removes the route). */
   for (uint32_t i = 1; i <= l->count; i++) l->links[i].changed = l->links[i].changed || has_address(&l->links[i].to);
   count_interface_drops(l);
   count_unjoined(l);

@@ -1,5 +1,6 @@
 /* The links by which reports come: what rtnetlink and the datagrams tell of each, and what follows for the board. All
- * news of a link comes here, and nothing else writes what the board says of links; nothing board-wide is written here. */
+ * news of a link comes here, and nothing else writes what the board says of links; nothing board-wide is written
+ * here. */
 #ifndef BB_LINKS_H
 #define BB_LINKS_H
 #include "../board/arrival.h"
@@ -16,7 +17,8 @@ struct link {
   bool unreachable;            /* what is sent there does not reach us now */
   bool in_pieces;              /* its reports are joined from IP fragments */
   bool joins[2];               /* such reports came by IPv4, by IPv6, since we began; neither: not known */
-  int64_t unjoined_ns, unjoined_since_ns; /* when the kernel last failed to join some, and since when it does; 0: it does not */
+  /* when the kernel last failed to join some, and since when it does; 0: it does not */
+  int64_t unjoined_ns, unjoined_since_ns;
   bool changed, went_down;     /* in the present drain something happened to it; it went down, even if it is up again */
   int64_t checked_ns;          /* when a report was last checked for its destination */
   int64_t unreachable_ns;      /* when it was last found to lack the address */
@@ -54,7 +56,8 @@ void links_drain(struct links *links);
 void links_find(const struct links *links, const struct listener *listener, unsigned index, struct bb_arrival *arrival);
 
 /* Notes what an accepted report, sent to that address, shows about its link. */
-void links_note(struct links *links, const struct listener *listener, const struct bb_arrival *arrival, const uint8_t to[16]);
+void links_note(struct links *links, const struct listener *listener, const struct bb_arrival *arrival,
+                const uint8_t to[16]);
 
 /* Binds and joins again what has lost its interface, checks all destinations, counts what interfaces dropped and what
  * could not be joined from pieces, and which links are dark. Once a second. `why` gets one line about what cannot be

@@ -383,14 +383,15 @@ static void *run(void *argument) {
     {.fd = r->wake, .events = POLLIN},
     {.fd = links_fd(&r->links), .events = POLLIN}, /* -1 is ignored */
   };
-  for (int i = 0; i < r->sockets.count; i++) fds[2 + i] = (struct pollfd){.fd = r->sockets.listeners[i].fd, .events = POLLIN};
+  for (int i = 0; i < r->sockets.count; i++)
+    fds[2 + i] = (struct pollfd){.fd = r->sockets.listeners[i].fd, .events = POLLIN};
   const struct timespec heartbeat = {HEARTBEAT_NS / SECOND, HEARTBEAT_NS % SECOND};
   bool stop = false;
   while (!stop && !r->status.displaced) { /* only this thread sets it */
     if (!r->again) {
-      /* Blocks for the first report, or news of an interface, and then until the tick unless reports are few; while they keep coming, until
-       * the tick at once. Wake-ups are expensive, not copies; a sleep costs less than waiting for requests, which
-       * have time until the tick. */
+      /* Blocks for the first report, or news of an interface, and then until the tick unless reports are few; while
+       * they keep coming, until the tick at once. Wake-ups are expensive, not copies; a sleep costs less than waiting
+       * for requests, which have time until the tick. */
       if (!r->busy) ppoll(fds, 2 + (nfds_t)r->sockets.count, &heartbeat, NULL);
       if (r->busy || r->spare_ns < SELDOM_NS) wait_for_tick(r);
     }

@@ -28,7 +28,8 @@ struct bb_receiver_status {
   bool filtering;            /* whether a flood of junk is dropped by the kernel */
   uint64_t heartbeat_ns;     /* read just now, and not up to a second ago: it shows whether the thread hangs */
   uint64_t publications;     /* how often the board was missing from its path, and was published again */
-  uint64_t stood_still_ns;   /* the total of all stops of more than a second: stopped, frozen, or suspended with the machine */
+  /* the total of all stops of more than a second: stopped, frozen, or suspended with the machine */
+  uint64_t stood_still_ns;
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
   bool displaced;            /* another receiver has the board, as `trouble` says: the thread has ended */
 };
@@ -59,7 +60,8 @@ int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t p
  * or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called in
  * the thread, as its last action, if another receiver has taken the board: the status says so, and then only
  * bb_receiver_stop() is useful. */
-int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer, void (*displaced)(void *context), void *context);
+int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer, void (*displaced)(void *context),
+                      void *context);
 
 /* Calls `job` in the receive thread between two drains, the only place where the board may be changed, and waits
  * until it is done. During a long job (a new board of 100,000 nodes) the socket buffers hold the datagrams. */

@@ -160,7 +160,8 @@ int sockets_adopt(struct sockets *s, int fd, char host[INET6_ADDRSTRLEN], char *
   }
   if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || get(fd, SO_TYPE) != SOCK_DGRAM ||
       (address.ss_family != AF_INET && address.ss_family != AF_INET6) || port_of(&address) == 0) {
-    snprintf(why, size, "the passed descriptor %d is not a UDP socket with an address; see ListenDatagram= in its unit", fd);
+    snprintf(why, size, "the passed descriptor %d is not a UDP socket with an address; see ListenDatagram= in its unit",
+             fd);
     return -1;
   }
   fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -176,7 +177,8 @@ int sockets_adopt(struct sockets *s, int fd, char host[INET6_ADDRSTRLEN], char *
   if (!inherited) begin_empty(l);
   set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
   listener_drops(l); /* earlier drops were counted by others */
-  if (address.ss_family == AF_INET6) inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, INET6_ADDRSTRLEN);
+  if (address.ss_family == AF_INET6)
+    inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, INET6_ADDRSTRLEN);
   else inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, INET6_ADDRSTRLEN);
   return port_of(&address);
 }
@@ -203,10 +205,12 @@ static bool takes_all(const struct sockaddr_storage *a, int family, uint16_t por
 /* Joins a group on an interface, or leaves it; returns the result of setsockopt(). */
 static int set_membership(int fd, const struct sockaddr_storage *group, unsigned interface, bool member) {
   if (group->ss_family == AF_INET6) {
-    struct ipv6_mreq request = {.ipv6mr_multiaddr = ((const struct sockaddr_in6 *)group)->sin6_addr, .ipv6mr_interface = interface};
+    struct ipv6_mreq request = {.ipv6mr_multiaddr = ((const struct sockaddr_in6 *)group)->sin6_addr,
+                                .ipv6mr_interface = interface};
     return setsockopt(fd, IPPROTO_IPV6, member ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &request, sizeof request);
   }
-  struct ip_mreqn request = {.imr_multiaddr = ((const struct sockaddr_in *)group)->sin_addr, .imr_ifindex = (int)interface};
+  struct ip_mreqn request = {.imr_multiaddr = ((const struct sockaddr_in *)group)->sin_addr,
+                             .imr_ifindex = (int)interface};
   return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
 }
 
@@ -242,8 +246,8 @@ static void keep_bindings(struct sockets *s, const struct bb_interfaces *interfa
     if (index == 0) snprintf(why, size, "hears nothing on %s: there is no such interface now", l->interface);
     else if (setsockopt(l->fd, SOL_SOCKET, SO_BINDTOIFINDEX, &wanted, sizeof wanted) == 0) l->bound = index;
     else
-      snprintf(why, size, "hears nothing on %s, which is another interface now: %s; restart beoboard receive", l->interface,
-               strerror(errno));
+      snprintf(why, size, "hears nothing on %s, which is another interface now: %s; restart beoboard receive",
+               l->interface, strerror(errno));
     missed(context, l->interface);
   }
 }
@@ -273,8 +277,8 @@ static void keep_memberships(struct sockets *s, const struct bb_interfaces *inte
     if (index != 0) {
       if (set_membership(m->fd, &m->group, index, true) == 0 || errno == EADDRINUSE) m->index = index;
       else
-        snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
-                 strerror(errno));
+        snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive",
+                 m->interface, strerror(errno));
     }
     missed(context, m->interface);
   }
@@ -327,11 +331,13 @@ int sockets_join(struct sockets *s, const char *group, uint16_t port, const char
     *m = (struct membership){.fd = fd, .group = address, .index = index};
     set_port(&m->group, (uint16_t)bound);
     /* Its own name, by which it is watched: the one that was given may be an alternative name. */
-    if (interface != NULL && if_indextoname(index, m->interface) == NULL) snprintf(m->interface, sizeof m->interface, "%s", interface);
+    if (interface != NULL && if_indextoname(index, m->interface) == NULL)
+      snprintf(m->interface, sizeof m->interface, "%s", interface);
     return bound;
   }
-  snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
-           strerror(errno), interface == NULL ? "; name the interface with --interface" : "");
+  snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ",
+           interface == NULL ? "" : interface, strerror(errno),
+           interface == NULL ? "; name the interface with --interface" : "");
   return -1;
 }
 

@@ -49,9 +49,11 @@ struct sockets {
 /* As bb_receiver_listen(), bb_receiver_adopt() and bb_receiver_join(). */
 int sockets_listen(struct sockets *sockets, const char *host, uint16_t port, char *why, size_t size);
 int sockets_adopt(struct sockets *sockets, int fd, char host[INET6_ADDRSTRLEN], char *why, size_t size);
-int sockets_join(struct sockets *sockets, const char *group, uint16_t port, const char *interface, char *why, size_t size);
+int sockets_join(struct sockets *sockets, const char *group, uint16_t port, const char *interface, char *why,
+                 size_t size);
 
-/* What the receiver before us left: until when it heard, and the distance of the clocks then; `known`: there was one. */
+/* What the receiver before us left: until when it heard, and the distance of the clocks then; `known`: there was
+ * one. */
 void sockets_look_back(struct sockets *sockets, bool known, int64_t heard_ns, int64_t distance);
 
 /* Binds sockets and joins groups again whose interface has been replaced; `why` gets one line about what cannot be
@@ -63,7 +65,8 @@ void sockets_keep(struct sockets *sockets, const struct bb_interfaces *interface
 /* The interface of that number has disappeared, and our memberships on it. 0: any may have disappeared. */
 void sockets_lose_memberships(struct sockets *sockets, unsigned index);
 
-/* Whether we are a member of that group at that port (0: any) on that interface, as far as we have joined it ourselves. */
+/* Whether we are a member of that group at that port (0: any) on that interface, as far as we have joined it
+ * ourselves. */
 bool sockets_are_members(const struct sockets *sockets, const uint8_t group[16], uint16_t port, const char *interface);
 
 /* Whether a socket of ours receives what is sent to that address at that port (0: any). */

@@ -37,9 +37,9 @@ int64_t stamps_of(const struct heard *h, int64_t kernel_ns, int64_t distance, in
   return ns > taken_ns ? taken_ns : ns;
 }
 
-/* If it was left empty, until the drain began; otherwise until the last datagram that was read arrived, because a socket is a queue. In a flood that never lets
- * it be empty, we are late by what waits in its buffer, but not deaf. Never later than the beginning of the drain,
- * because later drops have not been counted. */
+/* If it was left empty, until the drain began; otherwise until the last datagram that was read arrived, because a
+ * socket is a queue. In a flood that never lets it be empty, we are late by what waits in its buffer, but not deaf.
+ * Never later than the beginning of the drain, because later drops have not been counted. */
 void stamps_drained(struct heard *h, int64_t began_ns, int64_t distance) {
   if (h->empty) {
     stamps_set_heard(h, began_ns, distance);

@@ -10,11 +10,11 @@
  * the bound.
  *
  *   the socket                                      heard_ns                 heard_offset        inherited  the bound
- *   ----------------------------------------------  -----------------------  ------------------  ---------  ---------------------------
- *   bound by us                                     before it was bound      then                no         heard_ns
- *   passed to us, and never one of ours: emptied    when it was empty        then                no         heard_ns
- *   passed, and drained by a receiver before us     his last heartbeat       at his last report  yes        none: what needs it is left out
- *   the same, without a board that tells of him: it is emptied, as in the second row
+ *   ----------------------------------------------  -----------------------  ------------------  --------- 
+ *   --------------------------- bound by us                                     before it was bound      then          
+ *   no         heard_ns passed to us, and never one of ours: emptied    when it was empty        then                no
+ *   heard_ns passed, and drained by a receiver before us     his last heartbeat       at his last report  yes       
+ *   none: what needs it is left out the same, without a board that tells of him: it is emptied, as in the second row
  *   drained until it was empty                      the drain's beginning    then                no         heard_ns
  *   not emptied by a drain, in a flood              what was last taken      before heard_ns     as before  as before
  *

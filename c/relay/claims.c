@@ -73,7 +73,8 @@ static void note_name(struct claims *c, uint32_t master, uint32_t name, bool is_
 
 /* Whether the master calls that node live: it hears it, by a link that is well and that it has listened to for so long
  * that it would call it silent otherwise. */
-static bool is_called_live(const struct relay_index *i, const struct bb_relay_indexed *e, const struct claim_limits *limits) {
+static bool is_called_live(const struct relay_index *i, const struct bb_relay_indexed *e,
+                           const struct claim_limits *limits) {
   const unsigned link = link_of(e->word);
   const struct bb_link_evidence *by = evidence_by(i->index.evidence, link);
   const int64_t uncertain_after_ns = bb_limit_for(limits->uncertain_after_ns, interval_of(e->word), limits->longest_ms);

@@ -1,5 +1,5 @@
-/* Which nodes other masters than the followed one call live, by the hash of the name: also nodes that this board does not
- * have yet. */
+/* Which nodes other masters than the followed one call live, by the hash of the name: also nodes that this board does
+ * not have yet. */
 #ifndef BB_CLAIMS_H
 #define BB_CLAIMS_H
 #include "messages.h"
@@ -35,8 +35,8 @@ bool claims_begin(struct claims *claims, uint32_t capacity, int64_t now_ns);
 void claims_free(struct claims *claims);
 
 /* Notes which nodes a part of that master's index calls live. Returns whether it completes the first whole index. */
-bool claims_note(struct claims *claims, uint32_t master, const struct relay_index *index, const struct claim_limits *limits,
-                 int64_t now_ns);
+bool claims_note(struct claims *claims, uint32_t master, const struct relay_index *index,
+                 const struct claim_limits *limits, int64_t now_ns);
 
 /* Whether one of these masters (bit n: master n) calls the node of that name live. */
 bool claims_are_made(const struct claims *claims, uint64_t masters, uint32_t name, int64_t now_ns);

@@ -1,5 +1,5 @@
-/* The messages of a relay, from their head on; see proto/relay-v1.md. A message is checked as a whole before anything of
- * it is used. Pure. */
+/* The messages of a relay, from their head on; see proto/relay-v1.md. A message is checked as a whole before anything
+ * of it is used. Pure. */
 #ifndef BB_MESSAGES_H
 #define BB_MESSAGES_H
 #include <stdbool.h>

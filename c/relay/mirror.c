@@ -45,7 +45,8 @@ struct listened {
 
 struct bb_mirror {
   struct bb_mapped board;  /* the board being written */
-  struct bb_mapped before; /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
+  /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
+  struct bb_mapped before;
   struct bb_place place;
   int64_t uncertain_after_ns, silent_after_ns;
   uint64_t longest_ms;
@@ -77,7 +78,8 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the board ---- */
 
-static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why, size_t size) {
+static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why,
+                       size_t size) {
   struct bb_board_header h;
   bb_fresh_header(&h, &(struct bb_cluster){o->cluster_name, o->cluster_id}, o->capacity);
   h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
@@ -109,7 +111,8 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
   struct bb_keyring *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
   struct bb_order *orders = o->key_count == 0 ? NULL : (struct bb_order *)calloc(o->capacity, sizeof *orders);
-  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) || !claims_begin(&m->claims, o->capacity, o->now_ns)) {
+  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) ||
+      !claims_begin(&m->claims, o->capacity, o->now_ns)) {
     free(records);
     free(orders);
     bb_keyring_free(keys);
@@ -169,7 +172,8 @@ static void dispose(struct bb_mirror *m) {
 }
 
 static bool check(const struct bb_mirror_options *o, char *why, size_t size) {
-  if (o->master_count == 0 || o->master_count > BB_MASTERS) return bb_fail(why, size, "a mirror knows 1 to %d masters", BB_MASTERS);
+  if (o->master_count == 0 || o->master_count > BB_MASTERS)
+    return bb_fail(why, size, "a mirror knows 1 to %d masters", BB_MASTERS);
   return o->capacity > 0 || bb_fail(why, size, "a board has room for one record at least");
 }
 
@@ -279,16 +283,18 @@ static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
 /* ---- reports ---- */
 
 /* Whether the master calls it silent, by its own evidence. */
-static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r, uint32_t interval_ms) {
+static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r,
+                            uint32_t interval_ms) {
   const struct bb_link_evidence *by = evidence_by(said, r->link);
   const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
   return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
 }
 
 /* Stores the word of a record. Release: whoever sees it sees the slot that was written before. */
-static void store_word(struct bb_mapped *b, uint32_t record, const struct bb_arrival *a, const struct bb_report *report) {
-  bb_store_release(column_word(b, record),
-                   BB_COLUMN((uint64_t)a->stamp_ns / NS_PER_MS, a->link, report->interval_ms, (report->flags & BB_FLAGS_GOODBYE) != 0));
+static void store_word(struct bb_mapped *b, uint32_t record, const struct bb_arrival *a,
+                       const struct bb_report *report) {
+  bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)a->stamp_ns / NS_PER_MS, a->link, report->interval_ms,
+                                                     (report->flags & BB_FLAGS_GOODBYE) != 0));
 }
 
 /* Stores the present report of a record again with another link, because the word and the slot must agree. It goes
@@ -371,8 +377,8 @@ struct batch {
 
 /* It contains something that no receiver writes: a stamp from far ahead of the master's own clock. */
 static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
-  return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE || !bounds_are_known(batch->clock, e->stamp_ns) ||
-         from_to(batch->of.head.taken_ns, e->stamp_ns) > SECOND ||
+  return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE ||
+         !bounds_are_known(batch->clock, e->stamp_ns) || from_to(batch->of.head.taken_ns, e->stamp_ns) > SECOND ||
          bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
 }
 
@@ -461,7 +467,8 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   r->early_ns = 0;
   set_doubtful(m, r, doubtful);
   set_vetoed(m, r, false);
-  const struct bb_arrival a = {.stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
+  const struct bb_arrival a = {
+      .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
   if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
@@ -474,9 +481,11 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
 }
 
 /* What the master concluded about a node. */
-static void store_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record, const struct bb_relay_record *e) {
+static void store_memory(struct bb_mirror *m, const struct batch *batch, uint32_t record,
+                         const struct bb_relay_record *e) {
   struct bb_memory *to = memory_at(&m->board, record);
-  const uint64_t since_ns = bounds_shown(batch->clock, e->clone_since_ns), last_ns = bounds_shown(batch->clock, e->clone_ns);
+  const uint64_t since_ns = bounds_shown(batch->clock, e->clone_since_ns),
+                 last_ns = bounds_shown(batch->clock, e->clone_ns);
   if (last_ns == 0 && to->clone_head == 0) return;
   const uint64_t sequence = to->clone_head + 2;
   const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
@@ -570,7 +579,8 @@ static void store_link(struct bb_mirror *m, const struct batch *batch, const str
     return;
   }
   if (was_up != is_up) bb_add_event(b, is_up ? BB_EVENT_KIND_LINK_UP : BB_EVENT_KIND_LINK_DOWN, number, 0, NULL);
-  if (was_dark != is_dark) bb_add_event(b, is_dark ? BB_EVENT_KIND_DARK : BB_EVENT_KIND_LIT, number, is_dark ? link.dark_nodes : 0, NULL);
+  if (was_dark != is_dark)
+    bb_add_event(b, is_dark ? BB_EVENT_KIND_DARK : BB_EVENT_KIND_LIT, number, is_dark ? link.dark_nodes : 0, NULL);
 }
 
 /* ---- evidence ---- */
@@ -593,14 +603,17 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     const struct bb_link_evidence *said = &batch->of.board.evidence[i];
     struct listened *l = &m->links[i];
-    if (!has_entry(i, m->board.header->links_used) || said->heartbeat_ns == 0 || !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns)) continue;
+    if (!has_entry(i, m->board.header->links_used) || said->heartbeat_ns == 0 ||
+        !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns))
+      continue;
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, since_of(l));
     /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
     const int64_t at = earlier(bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
-  if (!bounds_are_known(c, batch->of.board.heartbeat_ns) || !bounds_are_known(c, batch->of.board.listening_since_ns)) return;
+  if (!bounds_are_known(c, batch->of.board.heartbeat_ns) || !bounds_are_known(c, batch->of.board.listening_since_ns))
+    return;
   hear_since(&m->header, batch->of.board.listening_since_ns, c);
   bb_store(&h->listening_since_ns, since_of(&m->header));
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
@@ -633,7 +646,8 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
                                        const struct bb_mirror_clock *clock, int64_t now_ns) {
   struct batch batch = {.clock = clock, .now_ns = now_ns};
   if (m->gone) return BB_MIRROR_UNPLACED;
-  if (!relay_read_batch(&batch.of, message, length) || !bounds_are_known(clock, batch.of.head.taken_ns)) return BB_MIRROR_MALFORMED;
+  if (!relay_read_batch(&batch.of, message, length) || !bounds_are_known(clock, batch.of.head.taken_ns))
+    return BB_MIRROR_MALFORMED;
   if (bounds_lower(clock, batch.of.head.taken_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
   struct relay_entry e;
   for (size_t at = 0; relay_next_entry(&batch.of, &at, &e);) {
@@ -642,7 +656,8 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
     if (e.kind != BB_RELAY_ENTRY_REPORT) continue; /* of a later version */
     /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
      * be ahead. */
-    if (!is_unfit(m, &batch, &e.report) && bounds_lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
+    if (!is_unfit(m, &batch, &e.report) && bounds_lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS)
+      return BB_MIRROR_AHEAD;
     store_report(m, &batch, &e.report);
   }
   if ((batch.of.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) hear(m, &batch);
@@ -657,7 +672,9 @@ static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, 
   return e->number == 0 || (r->head != 0 && (int32_t)((uint32_t)(r->head / 2) - e->number) >= 0);
 }
 
-static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) { return interval_of(*column_word(&m->board, r->record)); }
+static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) {
+  return interval_of(*column_word(&m->board, r->record));
+}
 
 enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *message, size_t length, int64_t now_ns) {
   struct relay_index i;
@@ -670,7 +687,8 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
     m->index.next_part = 0;
     m->index.records = m->index.missing = 0;
   }
-  if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part || m->index.records != i.index.first) {
+  if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part ||
+      m->index.records != i.index.first) {
     m->index.under_way = false;
     return BB_MIRROR_TAKEN;
   }
@@ -724,8 +742,10 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     const uint64_t word = *column_word(b, r->record);
     if (word == 0) continue;
     /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
-    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
-    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && claims_are_made(&m->claims, others_of(heard, m->followed), r->name, now_ns);
+    const bool unheard = now_ns - (int64_t)stamp_of(word) >
+                         bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
+    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 &&
+                      claims_are_made(&m->claims, others_of(heard, m->followed), r->name, now_ns);
     if (veto == r->vetoed) continue;
     set_vetoed(m, r, veto);
     store_again(m, r);

@@ -28,9 +28,10 @@ struct bb_mirror_options {
   uint64_t longest_interval_ms; /* 0: no limit */
   uint64_t instance;
   int64_t now_ns;  /* Every link listens since then. */
-  bool keep_ages;  /* After a clock stood still, for the same board of the same master: no report may be younger than before. */
-  /* Without keys the relay's word is enough. With them each report has to be proved and in order as a receiver has it (order.h), by the
-   * master's stamps. */
+  /* After a clock stood still, for the same board of the same master: no report may be younger than before. */
+  bool keep_ages;
+  /* Without keys the relay's word is enough. With them each report has to be proved and in order as a receiver has it
+   * (order.h), by the master's stamps. */
   const struct bb_key *keys;
   size_t key_count;
   enum bb_auth_alg required; /* at least */
@@ -42,7 +43,8 @@ enum bb_mirror_outcome {
   BB_MIRROR_TAKEN,
   BB_MIRROR_MALFORMED, /* nothing of it was taken */
   BB_MIRROR_UNPLACED,  /* the board could not be put in its place, and is gone: it has to be begun anew */
-  BB_MIRROR_AHEAD,     /* it would lie ahead of this machine's clock: one of both stood still, and the board has to be begun anew */
+  /* it would lie ahead of this machine's clock: one of both stood still, and the board has to be begun anew */
+  BB_MIRROR_AHEAD,
 };
 
 /* Counted since the board was begun. */
@@ -80,8 +82,8 @@ void bb_mirror_close(struct bb_mirror *mirror);
 
 /* Stores the contents of a batch, from its head to before its signature. If its sweep is complete, its heartbeats
  * count. */
-enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *mirror, const uint8_t *message, size_t length, const struct bb_mirror_clock *clock,
-                                       int64_t now_ns);
+enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *mirror, const uint8_t *message, size_t length,
+                                       const struct bb_mirror_clock *clock, int64_t now_ns);
 
 /* Reports from before `now_ns` may be missing: every link listens anew. */
 void bb_mirror_gap(struct bb_mirror *mirror, int64_t now_ns);
@@ -94,7 +96,8 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *mirror, const uint8_t *
 uint32_t bb_mirror_missing(struct bb_mirror *mirror, uint32_t *numbers, uint32_t most);
 
 /* Notes which nodes a part of another master's index calls live. */
-enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *mirror, uint32_t master, const uint8_t *message, size_t length, int64_t now_ns);
+enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *mirror, uint32_t master, const uint8_t *message,
+                                        size_t length, int64_t now_ns);
 
 /* Checks all records, about once a second: a node that is not heard here, and that a heard master calls live, gets
  * link 0, and loses it when no master does any more. `heard`: bit n for master n. */

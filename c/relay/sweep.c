@@ -100,13 +100,15 @@ static void *add(struct room *room, size_t bytes, uint16_t kind, uint32_t number
 
 /* What is sent at once when it changes. Counters, and the address to which reports are sent, are not. */
 static bool is_news(const struct bb_link *a, const struct bb_link *b) {
-  return memcmp(a->name, b->name, sizeof a->name) != 0 || a->index != b->index || a->state != b->state || a->downs != b->downs ||
-         a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns || a->dark_nodes != b->dark_nodes || a->unjoined_since_ns != b->unjoined_since_ns;
+  return memcmp(a->name, b->name, sizeof a->name) != 0 || a->index != b->index || a->state != b->state ||
+         a->downs != b->downs || a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns ||
+         a->dark_nodes != b->dark_nodes || a->unjoined_since_ns != b->unjoined_since_ns;
 }
 
 static bool take_link(struct bb_sweep *h, uint32_t number, struct room *room) {
   struct bb_link link;
-  bb_copy_out(&link, h->board->map + h->board->header.links_offset + (uint64_t)number * h->board->header.links_stride, sizeof link);
+  bb_copy_out(&link, h->board->map + h->board->header.links_offset + (uint64_t)number * h->board->header.links_stride,
+              sizeof link);
   const uint64_t bit = UINT64_C(1) << number;
   h->well = (link.state & BB_LINK_STATE_UP) != 0 && link.dark_since_ns == 0 ? h->well | bit : h->well & ~bit;
   if (!h->thorough && !is_news(&link, &h->links[number])) return true;
@@ -131,13 +133,15 @@ static uint64_t hash_words(uint64_t hash, const void *words, size_t bytes) {
 
 /* Copies what is sent of a record besides its reports. False: no whole copy could be made. */
 static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_relay_record *out) {
-  const uint8_t *const in = h->board->map + h->board->header.records_offset + (uint64_t)number * h->board->header.record_stride;
+  const uint8_t *const in =
+      h->board->map + h->board->header.records_offset + (uint64_t)number * h->board->header.record_stride;
   const size_t order = offsetof(struct bb_record, order_head);
   struct bb_record r;
   bb_copy_out(&r, in, order);
   bool empty = false;
   const size_t order_bytes = sizeof r - order;
-  if (bb_read_block((uint8_t *)&r + order, in + order, order_bytes, offsetof(struct bb_record, order_tail) - order, BB_TRIES, &empty) == 0) {
+  if (bb_read_block((uint8_t *)&r + order, in + order, order_bytes, offsetof(struct bb_record, order_tail) - order,
+                    BB_TRIES, &empty) == 0) {
     if (!empty) return false;
     memset((uint8_t *)&r + order, 0, order_bytes);
   }
@@ -165,7 +169,9 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
   struct bb_memory m;
   const size_t clone_bytes = offsetof(struct bb_memory, clone_tail) + sizeof m.clone_tail;
   if (h->board->header.memory_bytes < clone_bytes) return true;
-  if (bb_read_block(&m, in + h->board->header.memory_offset, clone_bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0) return empty;
+  if (bb_read_block(&m, in + h->board->header.memory_offset, clone_bytes, offsetof(struct bb_memory, clone_tail),
+                    BB_TRIES, &empty) == 0)
+    return empty;
   out->clone_since_ns = m.clone_since_ns;
   out->clone_ns = m.clone_ns;
   memcpy(out->clone_address, m.clone_address, sizeof out->clone_address);
@@ -180,7 +186,8 @@ static bool take_counters(struct bb_sweep *h, uint32_t number, bool always, stru
   if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep includes it */
   const uint64_t accepted = now.accepted;
   now.accepted = 0;
-  const uint64_t counters = hash_words(UINT64_C(0xcbf29ce484222325), now.name, sizeof now - offsetof(struct bb_relay_record, name)) | 1;
+  const uint64_t counters =
+      hash_words(UINT64_C(0xcbf29ce484222325), now.name, sizeof now - offsetof(struct bb_relay_record, name)) | 1;
   s->name = (uint32_t)(bb_name_hash(now.name, 0) >> 32);
   if (counters == s->counters && !always) return true;
   if (!h->priming) {
@@ -223,7 +230,8 @@ static enum result take_record(struct bb_sweep *h, uint32_t number, struct room 
   struct swept *const s = &h->records[number];
   /* Acquire: whoever sees the word sees its report. */
   const uint64_t word =
-      bb_load_acquire((const uint64_t *)(const void *)(h->board->map + h->board->header.column_offset + (uint64_t)number * h->board->header.column_stride));
+      bb_load_acquire((const uint64_t *)(const void *)(h->board->map + h->board->header.column_offset +
+                                                       (uint64_t)number * h->board->header.column_stride));
   if (word != s->word) {
     const enum result result = take_report(h, number, false, room);
     if (result != SWEPT) return result;
@@ -248,7 +256,8 @@ static enum result take_asked(struct bb_sweep *h, uint32_t number, struct room *
   return SWEPT;
 }
 
-enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_of_room, size_t *bytes, uint32_t *entries) {
+enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_of_room, size_t *bytes,
+                                  uint32_t *entries) {
   struct room room = {to, bytes_of_room, 0};
   enum result result = SWEPT;
   *bytes = 0;
@@ -264,7 +273,8 @@ enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_
     }
   }
   if (h->next_asked < h->first_asked) h->next_asked = h->first_asked;
-  for (; result == SWEPT && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count; h->next_asked += result == SWEPT) {
+  for (; result == SWEPT && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count;
+       h->next_asked += result == SWEPT) {
     if (h->records[h->next_asked].asked) result = take_asked(h, h->next_asked, &room);
     if (result == TORN) result = SWEPT; /* it remains requested */
   }

@@ -22,7 +22,8 @@ bool bb_sweep_begin(struct bb_sweep *sweep, bool thorough, size_t asked_bytes, s
 /* How a sweep continues. */
 enum bb_sweep_state {
   BB_SWEEP_MORE,     /* there was no more room: the rest goes into another batch */
-  BB_SWEEP_COMPLETE, /* it ends, and everything that arrived before its heartbeats is in its entries or in earlier ones */
+  /* it ends, and everything that arrived before its heartbeats is in its entries or in earlier ones */
+  BB_SWEEP_COMPLETE,
   BB_SWEEP_PARTIAL,  /* it ends, and something could not be copied whole: its heartbeats do not count */
   BB_SWEEP_BACKWARD, /* a record has an older report than before: this is no longer the same board */
   BB_SWEEP_CUT,      /* the file was cut short */

@@ -7,10 +7,11 @@
 /* No board has a shorter longest interval. */
 #define BB_LEAST_LONGEST_MS 60000
 
-/* A limit, ns, for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
- * An interval counts as the board's longest one if it is longer: anybody may be able to send a report that says ten minutes,
- * and it would hold for 45. `longest_ms` 0: the board has none.
- * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. Beyond what there is: INT64_MAX, forever. */
+/* A limit, ns, for a node of this interval: as many of its intervals as the limit is seconds, when these are longer
+ * than one. An interval counts as the board's longest one if it is longer: anybody may be able to send a report that
+ * says ten minutes, and it would hold for 45. `longest_ms` 0: the board has none.
+ * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. Beyond what there is:
+ * INT64_MAX, forever. */
 static inline int64_t bb_limit_for(uint64_t limit_ns, uint32_t interval_ms, uint64_t longest_ms) {
   uint64_t whole;
   if (longest_ms != 0 && longest_ms < BB_LEAST_LONGEST_MS) longest_ms = BB_LEAST_LONGEST_MS;
@@ -22,7 +23,8 @@ static inline int64_t bb_limit_for(uint64_t limit_ns, uint32_t interval_ms, uint
   return limit_ns < INT64_MAX ? (int64_t)limit_ns : INT64_MAX;
 }
 
-/* Whether two machines still count as reporting as one, which was last seen at `clone_ns` (0: never): a minute, or sixty intervals. */
+/* Whether two machines still count as reporting as one, which was last seen at `clone_ns` (0: never): a minute, or
+ * sixty intervals. */
 static inline bool bb_clone_lasts(uint64_t clone_ns, uint64_t now_ns, uint32_t interval_ms, uint64_t longest_ms) {
   return clone_ns != 0 && (int64_t)(now_ns - clone_ns) <= bb_limit_for(UINT64_C(60000000000), interval_ms, longest_ms);
 }

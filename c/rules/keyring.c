@@ -105,8 +105,8 @@ static bool equal(const uint8_t *a, const uint8_t *b, size_t length) {
   return differ == 0;
 }
 
-enum bb_reason bb_keyring_prove(struct bb_keyring *ring, const uint8_t *datagram, uint32_t record, enum bb_auth_alg least,
-                                enum bb_auth_alg *proved) {
+enum bb_reason bb_keyring_prove(struct bb_keyring *ring, const uint8_t *datagram, uint32_t record,
+                                enum bb_auth_alg least, enum bb_auth_alg *proved) {
   const uint8_t alg = datagram[offsetof(struct bb_report, auth_alg)];
   uint16_t id;
   memcpy(&id, datagram + offsetof(struct bb_report, key_id), sizeof id);

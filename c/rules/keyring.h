@@ -33,8 +33,8 @@ void bb_keyring_free(struct bb_keyring *ring);
 /* What the signature of a valid datagram proves, in `proved`; otherwise the reason for rejecting it: auth_missing if
  * it claims less than `least`, key_id, or tag. A datagram without a signature proves nothing, and is rejected only
  * for that. `record` is that of its name; BB_NO_RECORD: it has none, and its node's key is derived for this call. */
-enum bb_reason bb_keyring_prove(struct bb_keyring *ring, const uint8_t *datagram, uint32_t record, enum bb_auth_alg least,
-                                enum bb_auth_alg *proved);
+enum bb_reason bb_keyring_prove(struct bb_keyring *ring, const uint8_t *datagram, uint32_t record,
+                                enum bb_auth_alg least, enum bb_auth_alg *proved);
 
 /* The name of the last datagram got this record: the derived key is kept for it. */
 void bb_keyring_adopt(struct bb_keyring *ring, uint32_t record);

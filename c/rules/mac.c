@@ -1,9 +1,11 @@
 /* Why the symbols of another program's library are safe to call:
- *   - node is linked with OpenSSL and exports its functions for addons; all that are called here came with OpenSSL 3.0, which promises that
- *     they stay as they are as long as its major version does. Node 20 to 26 have 3.x (`npm run test:long -- nodes` shows it on each).
- *   - Another major version is not used: OPENSSL_version_major() is asked first. Nor is a library in which one of them is missing, as
- *     BoringSSL is: they are weak, and then NULL.
- *   - Before the first use it has to make one tag just as our own code does. If it does not, our own code makes them all. */
+ *   - node is linked with OpenSSL and exports its functions for addons; all that are called here came with OpenSSL 3.0,
+ *     which promises that they stay as they are as long as its major version does. Node 20 to 26 have 3.x (`npm run
+ *     test:long -- nodes` shows it on each).
+ *   - Another major version is not used: OPENSSL_version_major() is asked first. Nor is a library in which one of them
+ *     is missing, as BoringSSL is: they are weak, and then NULL.
+ *   - Before the first use it has to make one tag just as our own code does. If it does not, our own code makes them
+ *     all. */
 #include "mac.h"
 
 #include <pthread.h>
@@ -12,8 +14,8 @@
 
 #include "../base/sha256.h"
 
-/* What we use of OpenSSL 3, which node exports. Declared here, as its headers come with some installations of Node only; and weak, since a
- * Node may be built on another library, and programs of ours have none. */
+/* What we use of OpenSSL 3, which node exports. Declared here, as its headers come with some installations of Node
+ * only; and weak, since a Node may be built on another library, and programs of ours have none. */
 typedef struct evp_mac_st EVP_MAC;
 typedef struct evp_mac_ctx_st EVP_MAC_CTX;
 struct ossl_param_st {
@@ -29,7 +31,8 @@ WEAK unsigned int OPENSSL_version_major(void);
 WEAK EVP_MAC *EVP_MAC_fetch(void *library, const char *algorithm, const char *properties);
 WEAK EVP_MAC_CTX *EVP_MAC_CTX_new(EVP_MAC *mac);
 WEAK void EVP_MAC_CTX_free(EVP_MAC_CTX *context);
-WEAK int EVP_MAC_init(EVP_MAC_CTX *context, const unsigned char *key, size_t length, const struct ossl_param_st parameters[]);
+WEAK int EVP_MAC_init(EVP_MAC_CTX *context, const unsigned char *key, size_t length,
+                      const struct ossl_param_st parameters[]);
 WEAK int EVP_MAC_update(EVP_MAC_CTX *context, const unsigned char *data, size_t length);
 WEAK int EVP_MAC_final(EVP_MAC_CTX *context, unsigned char *out, size_t *length, size_t size);
 
@@ -59,7 +62,8 @@ static EVP_MAC_CTX *make_context(const uint8_t secret[BB_SECRET_BYTES]) {
 static bool make_tag(EVP_MAC_CTX *context, const void *data, size_t length, uint8_t out[BB_MAC_BYTES]) {
   size_t made = 0;
   /* Without a key: starts again with the one that it has. */
-  return EVP_MAC_init(context, NULL, 0, NULL) == 1 && EVP_MAC_update(context, (const unsigned char *)data, length) == 1 &&
+  return EVP_MAC_init(context, NULL, 0, NULL) == 1 &&
+         EVP_MAC_update(context, (const unsigned char *)data, length) == 1 &&
          EVP_MAC_final(context, out, &made, BB_MAC_BYTES) == 1 && made == BB_MAC_BYTES;
 }
 
@@ -77,8 +81,9 @@ static bool agrees(void) {
 }
 
 static void fetch(void) {
-  const bool has_all = OPENSSL_version_major != NULL && EVP_MAC_fetch != NULL && EVP_MAC_CTX_new != NULL && EVP_MAC_CTX_free != NULL &&
-                       EVP_MAC_init != NULL && EVP_MAC_update != NULL && EVP_MAC_final != NULL;
+  const bool has_all = OPENSSL_version_major != NULL && EVP_MAC_fetch != NULL && EVP_MAC_CTX_new != NULL &&
+                       EVP_MAC_CTX_free != NULL && EVP_MAC_init != NULL && EVP_MAC_update != NULL &&
+                       EVP_MAC_final != NULL;
   if (has_all && OPENSSL_version_major() == KNOWN_MAJOR) hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
   if (hmac != NULL && !agrees()) hmac = NULL;
 }

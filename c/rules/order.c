@@ -8,11 +8,11 @@
 #define HISTORY 64u
 
 /* How long nothing may have been accepted before a report counts that is not beyond what was: the mean of both limits.
- * Late enough that the run which has its place has missed more than a rival waits for, and that what was merely overtaken on its way has
- * come: no stray or repeated report displaces a run that only hesitates. Early enough that a machine which was restored, and goes on
- * reporting, is heard again before it is silent, were the next two reports lost: with the usual limits three are due in between. Silence is
- * measured in the held report's intervals, this in the shorter of two, so that it never comes later than in the middle.
- * Written so that no limits overflow. */
+ * Late enough that the run which has its place has missed more than a rival waits for, and that what was merely
+ * overtaken on its way has come: no stray or repeated report displaces a run that only hesitates. Early enough that a
+ * machine which was restored, and goes on reporting, is heard again before it is silent, were the next two reports
+ * lost: with the usual limits three are due in between. Silence is measured in the held report's intervals, this in the
+ * shorter of two, so that it never comes later than in the middle. Written so that no limits overflow. */
 static int64_t reset_after(const struct bb_limits *limits) {
   return limits->uncertain_after_ns + (limits->silent_after_ns - limits->uncertain_after_ns) / 2;
 }
@@ -48,7 +48,8 @@ static void remember(struct bb_order *o, const struct judged *j) {
 }
 
 /* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
-static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict, uint64_t highest_boot_ns) {
+static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict,
+                                 uint64_t highest_boot_ns) {
   bb_order_know(o->known, j->report->boot_id, highest_boot_ns);
   o->start_boot_ns = j->report->start_boot_ns;
   o->history_seq = j->report->seq;
@@ -97,9 +98,12 @@ static bool is_remembered(const struct bb_order *o, const struct bb_report *r) {
 }
 
 /* And is not that one. */
-static bool is_another(const struct bb_order *o, const struct bb_report *r) { return is_remembered(o, r) && o->remembered != bb_order_digest(r); }
+static bool is_another(const struct bb_order *o, const struct bb_report *r) {
+  return is_remembered(o, r) && o->remembered != bb_order_digest(r);
+}
 
-/* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way, or of another machine. */
+/* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way, or of another
+ * machine. */
 static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r) {
   const uint32_t back = (uint32_t)o->history_seq - r->seq;
   if (back >= HISTORY) return refuse(BB_REASON_REPLAY);
@@ -118,7 +122,9 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
 
 /* The shorter of both intervals decides for how long one report keeps the other out: a stray report with an interval
  * of ten minutes must not keep the node's own sender out for an hour. */
-static uint32_t shorter_of(const struct bb_order *o, const struct bb_report *r) { return r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms; }
+static uint32_t shorter_of(const struct bb_order *o, const struct bb_report *r) {
+  return r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms;
+}
 
 static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
   return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) >
@@ -145,8 +151,8 @@ static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a;
 
 /* Whether a report that is not beyond a goodbye continues the one before it: it has a later number of the same run, or
  * is of a later run, and it came as much later as its own clock says. A machine that was restored from before its
- * goodbye reports like that. What was only delayed or repeated on its way does not; a node that has left must not become
- * live by it, since it would be silent next. */
+ * goodbye reports like that. What was only delayed or repeated on its way does not; a node that has left must not
+ * become live by it, since it would be silent next. */
 static bool continues(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   const struct bb_return before = o->back;
@@ -166,15 +172,17 @@ static bool is_of_the_past(const struct bb_order *o, const struct bb_report *r) 
   return false;
 }
 
-/* Whether the machine that has the place was booted anew since its last report: of a boot that nobody knows, from the same
- * address, and its time since boot is no longer than that since then, but for a report that was held up on its way. */
+/* Whether the machine that has the place was booted anew since its last report: of a boot that nobody knows, from the
+ * same address, and its time since boot is no longer than that since then, but for a report that was held up on its
+ * way. */
 static bool was_booted(const struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!o->same_address || r->boot_id == 0) return false;
   for (int i = 0; i < BB_KNOWN_BOOTS; i++)
     if (o->known[i].boot_id == r->boot_id) return false;
   const int64_t before_ns = (int64_t)(r->t_boot_ns - ((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns));
-  return before_ns <= bb_limit_for((uint64_t)j->limits->silent_after_ns, shorter_of(o, r), j->limits->longest_interval_ms);
+  return before_ns <=
+         bb_limit_for((uint64_t)j->limits->silent_after_ns, shorter_of(o, r), j->limits->longest_interval_ms);
 }
 
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
@@ -259,17 +267,18 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
 
 /* ---- two machines ---- */
 
-/* So many turns prove it, none of them so many accepted reports after the one before. A machine that is restored again and again takes
- * none: what it lost shows. */
+/* So many turns prove it, none of them so many accepted reports after the one before. A machine that is restored again
+ * and again takes none: what it lost shows. */
 #define TURNS 3u
 #define CALM 8u
 /* A restored machine has lost more, also if its interval is long. */
 #define MOST_LOST_NS INT64_C(1000000000)
 
-/* Whether it continues the last accepted report: later by its own clock as by ours, and not by what a restored machine lost. Of two
- * machines that are accepted in turns, one is behind the other by less than an interval. */
+/* Whether it continues the last accepted report: later by its own clock as by ours, and not by what a restored machine
+ * lost. Of two machines that are accepted in turns, one is behind the other by less than an interval. */
 static bool goes_on(const struct bb_order *before, const struct judged *j, int64_t most_ns) {
-  const uint64_t passed_ns = (uint64_t)j->stamp.ns - (uint64_t)before->stamp_ns, made_ns = j->report->t_boot_ns - before->t_boot_ns;
+  const uint64_t passed_ns = (uint64_t)j->stamp.ns - (uint64_t)before->stamp_ns,
+                 made_ns = j->report->t_boot_ns - before->t_boot_ns;
   const int64_t interval_ns = (int64_t)j->report->interval_ms * 1000000;
   return (int64_t)(passed_ns - made_ns) <= (interval_ns < most_ns ? interval_ns : most_ns);
 }
@@ -277,16 +286,20 @@ static bool goes_on(const struct bb_order *before, const struct judged *j, int64
 /* Whether another machine made this report than the last accepted one, as far as one report tells. */
 static bool is_of_another(const struct bb_order *before, const struct judged *j, enum bb_verdict verdict) {
   const struct bb_report *r = j->report;
-  if (!before->heard || r->boot_id != before->known[0].boot_id || r->start_boot_ns != before->start_boot_ns || verdict == BB_RESET) return false;
+  if (!before->heard || r->boot_id != before->known[0].boot_id || r->start_boot_ns != before->start_boot_ns ||
+      verdict == BB_RESET)
+    return false;
   if (verdict == BB_NEXT) return is_another(before, r) && goes_on(before, j, INT64_MAX);
   if (is_remembered(before, r)) return is_another(before, r);
-  /* Behind what was accepted, and made later: nothing is that was only overtaken on its way. With a proof also not what was recorded
-   * before the node's wall clock was set back. */
-  return r->t_real_ns > before->t_real_ns && (j->proved == BB_AUTH_ALG_NONE || in_window(r->t_real_ns, j->stamp.real_ns, j->limits));
+  /* Behind what was accepted, and made later: nothing is that was only overtaken on its way. With a proof also not what
+   * was recorded before the node's wall clock was set back. */
+  return r->t_real_ns > before->t_real_ns &&
+         (j->proved == BB_AUTH_ALG_NONE || in_window(r->t_real_ns, j->stamp.real_ns, j->limits));
 }
 
 /* Counts the turns of two machines. */
-static void take_turn(struct bb_turns *turns, const struct bb_order *before, const struct judged *j, struct bb_judgement *judgement) {
+static void take_turn(struct bb_turns *turns, const struct bb_order *before, const struct judged *j,
+                      struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   judgement->is_of_another = is_of_another(before, j, verdict);
   if (verdict == BB_DUPLICATE || verdict == BB_REFUSED) {
@@ -305,7 +318,8 @@ static void take_turn(struct bb_turns *turns, const struct bb_order *before, con
 }
 
 /* What must hold after every judgement. */
-static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j, const struct bb_judgement *judgement) {
+static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j,
+                  const struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   const bool accepted = verdict != BB_DUPLICATE && verdict != BB_REFUSED;
   (void)before, (void)o, (void)j, (void)accepted;
@@ -322,13 +336,14 @@ static void check(const struct bb_order *before, const struct bb_order *o, const
     BB_INVARIANT((o->history & 1) != 0 && (o->history_lost & 1) == 0 && o->history_seq == j->report->seq);
   } else {
     /* A rejected report changes only the history; nothing else that the next report is judged by. */
-    BB_INVARIANT(o->heard == before->heard && o->stamp_ns == before->stamp_ns && o->start_boot_ns == before->start_boot_ns);
+    BB_INVARIANT(o->heard == before->heard && o->stamp_ns == before->stamp_ns &&
+                 o->start_boot_ns == before->start_boot_ns);
     BB_INVARIANT(memcmp(o->known, before->known, sizeof o->known) == 0 && o->proved == before->proved);
   }
 }
 
-struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, enum bb_auth_alg proved, struct bb_stamp stamp,
-                                   const struct bb_limits *limits) {
+struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, enum bb_auth_alg proved,
+                                   struct bb_stamp stamp, const struct bb_limits *limits) {
   const struct judged j = {r, proved, stamp, limits};
   const struct bb_order before = *o;
   struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);

@@ -47,8 +47,8 @@ struct bb_order {
   bool interrupted;
   struct bb_return back; /* the last of those that came since a goodbye */
   struct bb_turns turns;
-  /* About the report that is judged next: it comes from where the last accepted one came from, and the digest of the report
-   * that had its number; 0: not remembered. */
+  /* About the report that is judged next: it comes from where the last accepted one came from, and the digest of the
+   * report that had its number; 0: not remembered. */
   bool same_address;
   uint16_t remembered;
 };
@@ -82,9 +82,10 @@ struct bb_judgement {
   bool is_clone;          /* with this one it is proved that two machines report as this node */
 };
 
-/* 16 bits by which two reports of one number are told apart; never 0. Of the two clocks alone, which a sender reads anew to
- * the ns for each report: these words are loaded anyway, the same report by two roads or repeated has both alike, and two
- * machines would have to read both in the same ns. One time in 65,536 two digests are alike all the same: then one report less tells. */
+/* 16 bits by which two reports of one number are told apart; never 0. Of the two clocks alone, which a sender reads
+ * anew to the ns for each report: these words are loaded anyway, the same report by two roads or repeated has both
+ * alike, and two machines would have to read both in the same ns. One time in 65,536 two digests are alike all the
+ * same: then one report less tells. */
 uint16_t bb_order_digest(const struct bb_report *report);
 
 /* Adds a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest one is dropped. */

@@ -1,5 +1,6 @@
-/* Sends datagrams as large as a report whose UDP checksum is wrong, until it is ended: noise of a bad line, or of somebody who means ill. For
- * the torture (test/torture/). Needs a raw socket, which root has, also one of a namespace only.
+/* Sends datagrams as large as a report whose UDP checksum is wrong, until it is ended: noise of a bad line, or of
+ * somebody who means ill. For the torture (test/torture/). Needs a raw socket, which root has, also one of a namespace
+ * only.
  *   badsums FROM TO PORT EVERY_US      IPv4 addresses; prints `ready`, and at SIGTERM how many it has sent */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -30,14 +31,16 @@ static uint32_t sum_of(const void *bytes, size_t length) {
 
 /* By RFC 768: over the addresses, the protocol, and the datagram with its length. */
 static uint16_t checksum(struct in_addr from, struct in_addr to, const uint8_t *datagram, size_t length) {
-  uint32_t sum = sum_of(&from, sizeof from) + sum_of(&to, sizeof to) + IPPROTO_UDP + (uint32_t)length + sum_of(datagram, length);
+  uint32_t sum =
+      sum_of(&from, sizeof from) + sum_of(&to, sizeof to) + IPPROTO_UDP + (uint32_t)length + sum_of(datagram, length);
   while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
   return (uint16_t)~sum;
 }
 
 int main(int argc, char **argv) {
   struct sockaddr_in from = {.sin_family = AF_INET}, to = {.sin_family = AF_INET};
-  if (argc != 5 || inet_pton(AF_INET, argv[1], &from.sin_addr) != 1 || inet_pton(AF_INET, argv[2], &to.sin_addr) != 1) return 2;
+  if (argc != 5 || inet_pton(AF_INET, argv[1], &from.sin_addr) != 1 || inet_pton(AF_INET, argv[2], &to.sin_addr) != 1)
+    return 2;
   const uint16_t port = (uint16_t)atoi(argv[3]);
   const int64_t every = atoi(argv[4]) * INT64_C(1000);
   const int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
@@ -58,7 +61,8 @@ int main(int argc, char **argv) {
   fflush(stdout);
   uint64_t sent = 0;
   while (!ended) {
-    if (sendto(fd, datagram, sizeof datagram, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)sizeof datagram) sent++;
+    if (sendto(fd, datagram, sizeof datagram, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)sizeof datagram)
+      sent++;
     const struct timespec pause = {every / 1000000000, every % 1000000000};
     nanosleep(&pause, NULL);
   }

@@ -1,6 +1,8 @@
-/* A cluster of nodes in network namespaces of a test's own: reports for each of them at a steady interval, by as many roads as it has, and
- * what a cluster should not send. For tests; needs CAP_SYS_ADMIN to enter the namespaces, and CAP_NET_RAW for datagrams with wrong checksums.
- *   cluster INTERVAL_MS      reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or `failed WHY`
+/* A cluster of nodes in network namespaces of a test's own: reports for each of them at a steady interval, by as many
+ * roads as it has, and what a cluster should not send. For tests; needs CAP_SYS_ADMIN to enter the namespaces, and
+ * CAP_NET_RAW for datagrams with wrong checksums.
+ *   cluster INTERVAL_MS      reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or
+ *   `failed WHY`
  *
  *   net NET PID                         a namespace is that of this process (0: our own)
  *   road NODE NET ADDRESS PORT          the node reports by this road, too; the first road makes the node
@@ -8,11 +10,11 @@
  *   stop NODE | go NODE | bye NODE      no reports any more | again | one more, which says goodbye
  *   once NODE CLUSTER NET ADDRESS PORT  a report of a node of that name, of the cluster of that number, and no more
  *   burst COUNT NET ADDRESS PORT        so many reports of as many nodes that are not of the cluster, at once
- *   bad PER_SECOND NET ADDRESS PORT     datagrams with wrong checksums from now on, short ones and some as long as a report; 0: no more
- *   count                               answers with how many of these have left
+ *   bad PER_SECOND NET ADDRESS PORT     datagrams with wrong checksums from now on, short ones and some as long as a
+ *   report; 0: no more count                               answers with how many of these have left
  *
- * Times are CLOCK_MONOTONIC in ns. Beside the answers it prints `gap FROM TO` when it was kept from sending for more than two intervals
- * (FROM and TO lie outside of it). */
+ * Times are CLOCK_MONOTONIC in ns. Beside the answers it prints `gap FROM TO` when it was kept from sending for more
+ * than two intervals (FROM and TO lie outside of it). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -160,7 +162,8 @@ static void report(struct node *n, bool goodbye) {
 
 static bool send_bad(bool is_long) {
   static uint8_t datagram[sizeof(struct bb_report)];
-  const uint16_t port = ((const struct sockaddr_in *)&bad_road.to)->sin_port, length = is_long ? sizeof datagram : 8 + 20;
+  const uint16_t port = ((const struct sockaddr_in *)&bad_road.to)->sin_port,
+                 length = is_long ? sizeof datagram : 8 + 20;
   /* Source and destination port, length, a checksum that is right for one such datagram in 65,536 at most. */
   const uint16_t header[4] = {htons(4321), port, htons(length), htons(0x1234)};
   memcpy(datagram, header, sizeof header);
@@ -223,7 +226,8 @@ static bool obey(char *words[], int count) {
     struct road road;
     const struct node *n = find_node(words[1]);
     /* Later than what the node has sent itself. */
-    const struct bb_report r = make_report(words[1], (uint32_t)strtoul(words[2], NULL, 10), n == NULL ? 0 : n->seq + 1000);
+    const struct bb_report r =
+        make_report(words[1], (uint32_t)strtoul(words[2], NULL, 10), n == NULL ? 0 : n->seq + 1000);
     return make_road(&road, words[3], words[4], words[5]) && send_by(&road, &r);
   }
   if (strcmp(what, "count") == 0) {
@@ -286,7 +290,8 @@ int main(int argc, char **argv) {
     }
     /* Never more than are due in a tenth of a second at once. */
     if (bad_per_second == 0 || now - bad_ns > SECOND / 10) bad_ns = bad_per_second == 0 ? now : now - SECOND / 10;
-    for (; bad_per_second > 0 && bad_ns <= now; bad_ns += SECOND / bad_per_second) bad_sent += send_bad(bad_sent % 2 == 1);
+    for (; bad_per_second > 0 && bad_ns <= now; bad_ns += SECOND / bad_per_second)
+      bad_sent += send_bad(bad_sent % 2 == 1);
     int64_t next = bad_per_second > 0 && bad_ns < tick ? bad_ns : tick;
     now = clock_ns(CLOCK_MONOTONIC);
     const int64_t left = next > now ? next - now : 0;

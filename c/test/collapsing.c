@@ -1,5 +1,5 @@
-// Preloaded into a program, answers its requests for huge pages: each is noted as a byte in the file COLLAPSE_LOG, takes
-// COLLAPSE_MS ms, and ends with the error COLLAPSE_ERROR (0: success, but nothing is done). Changes nothing else.
+// Preloaded into a program, answers its requests for huge pages: each is noted as a byte in the file COLLAPSE_LOG,
+// takes COLLAPSE_MS ms, and ends with the error COLLAPSE_ERROR (0: success, but nothing is done). Changes nothing else.
 
 #include <errno.h>
 #include <fcntl.h>

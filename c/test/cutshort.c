@@ -1,4 +1,5 @@
-/* Cuts a board short while it is read, preloaded into a program that reads one: behind its second look at the file's size, after which it copies. */
+/* Cuts a board short while it is read, preloaded into a program that reads one: behind its second look at the file's
+ * size, after which it copies. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>

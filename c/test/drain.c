@@ -1,6 +1,7 @@
-/* A receiver's thread beside another that asks for its status and has it do jobs, while reports, junk and floods come over loopback. For the
- * sanitizers.
- *   drain BOARD ROUNDS SEED        prints how many datagrams were sent, taken, accepted, and dropped by the kernel: for want of room or as junk */
+/* A receiver's thread beside another that asks for its status and has it do jobs, while reports, junk and floods come
+ * over loopback. For the sanitizers.
+ *   drain BOARD ROUNDS SEED        prints how many datagrams were sent, taken, accepted, and dropped by the kernel: for
+ *   want of room or as junk */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -32,7 +33,8 @@ int main(int argc, char **argv) {
   struct bb_writer *writer = port < 0 ? NULL : open_writer(argv[1], NODES);
   if (writer == NULL || bb_receiver_start(receiver, writer, NULL, NULL) != 0) return fail(why);
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const struct sockaddr_in to = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof to) != 0) return fail("no socket");
   struct bb_receiver_status status;
   for (uint32_t round = 1; round <= rounds; round++) {
@@ -65,7 +67,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < 32; i++) refused += h->refused[i];
   const uint64_t dropped = h->kernel_drops + h->unfit_drops;
   const bool adds_up = h->received + dropped == sent && h->accepted + h->duplicate + refused == h->received;
-  printf("%" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " accepted, %" PRIu64 " dropped\n", sent, h->received, h->accepted, dropped);
+  printf("%" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " accepted, %" PRIu64 " dropped\n", sent, h->received,
+         h->accepted, dropped);
   if ((h->state & BB_BOARD_STATE_CLOSED) == 0) return fail("the board is not closed");
   bb_board_close(&board);
   return adds_up ? 0 : fail("the counters do not add up");

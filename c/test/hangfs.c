@@ -1,10 +1,10 @@
-// A file system that hangs when it is told to, mounted over a folder while a command runs. It shows the files of another
-// folder, read-only and all of this moment, and speaks to the kernel itself: tests need no library for it.
+// A file system that hangs when it is told to, mounted over a folder while a command runs. It shows the files of
+// another folder, read-only and all of this moment, and speaks to the kernel itself: tests need no library for it.
 //   hangfs MOUNTPOINT FOLDER CONTROL COMMAND [ARG...]
 // The command takes this process over, so that it keeps its pid and its pipes; run it in a mount namespace of its own.
-// CONTROL is a FIFO that the test holds open. `l`, `o` and `r` in it: from now on let look-ups, opens or reads hang; `g`:
-// answer all that waits, and go on; its end: leave, which fails what waits. What hangs here is in the hands of this
-// program already, so that the kernel lets nobody out before it answers, not even by SIGKILL: as a dead disk does.
+// CONTROL is a FIFO that the test holds open. `l`, `o` and `r` in it: from now on let look-ups, opens or reads hang;
+// `g`: answer all that waits, and go on; its end: leave, which fails what waits. What hangs here is in the hands of
+// this program already, so that the kernel lets nobody out before it answers, not even by SIGKILL: as a dead disk does.
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +24,8 @@
 enum { MOST_NODES = 1024, MOST_WAITING = 256, MOST_REQUEST = 1 << 17, MOST_ANSWER = 1 << 16 };
 
 static int device, folder;
-/** Paths below the folder; node N + 1 is nodes[N], and the first is the folder itself. Never forgotten: it lives short. */
+/* Paths below the folder; node N + 1 is nodes[N], and the first is the folder itself. Never forgotten: it lives
+ * short. */
 static char *nodes[MOST_NODES] = {"."};
 static unsigned used = 1;
 /** Requests that hang. */
@@ -146,7 +147,8 @@ static void attend(const char *request) {
   if (in->opcode == FUSE_FORGET || in->opcode == FUSE_BATCH_FORGET || in->opcode == FUSE_INTERRUPT) return;
   int done = work_on(in, request + sizeof *in);
   size_t bytes = done > 0 ? (size_t)done : 0;
-  struct fuse_out_header out = {.len = (uint32_t)(sizeof out + bytes), .error = done < 0 ? done : 0, .unique = in->unique};
+  struct fuse_out_header out = {
+      .len = (uint32_t)(sizeof out + bytes), .error = done < 0 ? done : 0, .unique = in->unique};
   struct iovec parts[] = {{&out, sizeof out}, {data, bytes}};
   // ENOENT: whoever asked was interrupted before we read the request.
   if (writev(device, parts, bytes > 0 ? 2 : 1) == -1 && errno != ENOENT) _exit(1);

@@ -1,5 +1,5 @@
-/* Given to the compiler in front of a source (-include): every access to shared memory by atomics, and every fence, first calls
- * bb_hook(), which may look on, do something in between, or not return. */
+/* Given to the compiler in front of a source (-include): every access to shared memory by atomics, and every fence,
+ * first calls bb_hook(), which may look on, do something in between, or not return. */
 #ifndef BB_HOOKS_H
 #define BB_HOOKS_H
 #include <stdint.h>

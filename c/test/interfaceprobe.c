@@ -1,5 +1,5 @@
-/* Does as it is told, line by line, with what watches interfaces (interfaces.h) and with the kernel's counts of drops (kerneldrops.h), for
- * test/receiver/interfaces.test.ts. An answer is lines that end with one that begins with "= ".
+/* Does as it is told, line by line, with what watches interfaces (interfaces.h) and with the kernel's counts of drops
+ * (kerneldrops.h), for test/receiver/interfaces.test.ts. An answer is lines that end with one that begins with "= ".
  *   interfaceprobe PROC SYS
  * It makes traffic over loopback alone, and opens a tap interface where it is told to. */
 #include <arpa/inet.h>
@@ -48,10 +48,15 @@ static void note_address(const uint8_t address[16], unsigned index, bool gone, v
 static void print_news(const struct bb_interface_news *news, void *context) {
   (void)context;
   if (news->gone || !news->is.up) stirred = true;
-  printf("%s %u %s%s\n", news->is.name, news->is.index, news->gone ? "gone" : news->is.up ? "up" : "down", news->was_down ? " was-down" : "");
+  printf("%s %u %s%s\n", news->is.name, news->is.index,
+         news->gone    ? "gone"
+         : news->is.up ? "up"
+                       : "down",
+         news->was_down ? " was-down" : "");
   const struct bb_interface *known = bb_interfaces_by_index(interfaces, news->is.index);
   /* What is told has been laid down before. */
-  if (!news->gone && (known == NULL || strcmp(known->name, news->is.name) != 0 || known->up != news->is.up)) printf("is not known so\n");
+  if (!news->gone && (known == NULL || strcmp(known->name, news->is.name) != 0 || known->up != news->is.up))
+    printf("is not known so\n");
   if (news->gone && known != NULL && strcmp(known->name, news->is.name) == 0) printf("is still known\n");
 }
 
@@ -106,7 +111,8 @@ static void buffer(char **words) {
   int set = 0;
   for (int fd = 0; fd < MOST_DESCRIPTORS; fd++) {
     bool subscribed = false;
-    if (netlink_of(fd, &subscribed) != 0 && subscribed) set += setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0;
+    if (netlink_of(fd, &subscribed) != 0 && subscribed)
+      set += setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0;
   }
   printf("= %d\n", set);
 }
@@ -116,13 +122,16 @@ static void forge(char **words) {
   struct {
     struct nlmsghdr head;
     struct ifinfomsg info;
-  } message = {.head = {.nlmsg_len = sizeof message, .nlmsg_type = RTM_DELLINK}, .info.ifi_index = (int)if_nametoindex(words[1])};
+  } message = {.head = {.nlmsg_len = sizeof message, .nlmsg_type = RTM_DELLINK},
+               .info.ifi_index = (int)if_nametoindex(words[1])};
   const int from = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   int sent = 0;
   for (int fd = 0; fd < MOST_DESCRIPTORS; fd++) {
     bool subscribed;
     const struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = fd == from ? 0 : netlink_of(fd, &subscribed)};
-    if (to.nl_pid != 0) sent += sendto(from, &message, sizeof message, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)sizeof message;
+    if (to.nl_pid != 0)
+      sent +=
+          sendto(from, &message, sizeof message, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)sizeof message;
   }
   close(from);
   printf("= %d\n", sent);
@@ -139,8 +148,9 @@ static void set_carrier(int on) {
   if (ioctl(tap, TUNSETCARRIER, &on) != 0) exit(1);
 }
 
-/* carrier NAME 0|1 MTU: the tap of that name loses it, or has it again; and then it gets another MTU, of which the kernel
- * tells at once. Not by ip, which asks for the interface first: then the kernel brings all that it says up to date. */
+/* carrier NAME 0|1 MTU: the tap of that name loses it, or has it again; and then it gets another MTU, of which the
+ * kernel tells at once. Not by ip, which asks for the interface first: then the kernel brings all that it says up to
+ * date. */
 static void carrier(char **words) {
   struct ifreq request = {.ifr_mtu = atoi(words[3])};
   snprintf(request.ifr_name, sizeof request.ifr_name, "%s", words[1]);
@@ -236,7 +246,8 @@ static void softnet(char **words) {
 static void interface(char **words) {
   uint64_t dropped, packets;
   const unsigned index = words[2] == NULL ? if_nametoindex(words[1]) : (unsigned)atoi(words[2]);
-  if (bb_kernel_drops_interface(drops, words[1], index, &dropped, &packets)) printf("= %" PRIu64 " %" PRIu64 "\n", dropped, packets);
+  if (bb_kernel_drops_interface(drops, words[1], index, &dropped, &packets))
+    printf("= %" PRIu64 " %" PRIu64 "\n", dropped, packets);
   else printf("= false\n");
 }
 
@@ -245,9 +256,11 @@ static const struct command {
   void (*run)(char **words);
   int words; /* at least so many after its name */
 } commands[] = {
-  {"drain", drain, 0},   {"changed", changed, 0}, {"has", has, 1}, {"takes", takes, 3}, {"name", by_name, 1},       {"index", by_index, 1},
-  {"anew", anew, 0},     {"buffer", buffer, 1},   {"forge", forge, 1},     {"tap", open_tap, 1},       {"carrier", carrier, 3}, {"flap", flap, 0},
-  {"overflow", overflow, 1}, {"spoil", spoil, 0}, {"buffers", buffers, 0}, {"softnet", softnet, 0},    {"interface", interface, 1},
+    {"drain", drain, 0},         {"changed", changed, 0}, {"has", has, 1},         {"takes", takes, 3},
+    {"name", by_name, 1},        {"index", by_index, 1},  {"anew", anew, 0},       {"buffer", buffer, 1},
+    {"forge", forge, 1},         {"tap", open_tap, 1},    {"carrier", carrier, 3}, {"flap", flap, 0},
+    {"overflow", overflow, 1},   {"spoil", spoil, 0},     {"buffers", buffers, 0}, {"softnet", softnet, 0},
+    {"interface", interface, 1},
 };
 
 static bool obey(char *line) {

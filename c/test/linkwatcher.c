@@ -1,8 +1,8 @@
-/* Asks libbeoboard for the state of every node of a board again and again, as a scheduler does, and prints what changes: states, links,
- * events, and what the receiver counted as dropped. For tests.
+/* Asks libbeoboard for the state of every node of a board again and again, as a scheduler does, and prints what
+ * changes: states, links, events, and what the receiver counted as dropped. For tests.
  *   linkwatcher BOARD EVERY_MS      a JSON object in each line, until its input ends
- * Times are CLOCK_MONOTONIC in ns. Where two are told of one thing, they are of the beginning and of the end of a look: heartbeats and
- * listening-since as they stood then, so that those by which the node was judged lie between. */
+ * Times are CLOCK_MONOTONIC in ns. Where two are told of one thing, they are of the beginning and of the end of a look:
+ * heartbeats and listening-since as they stood then, so that those by which the node was judged lie between. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -55,17 +55,20 @@ static void tell_links(struct told told[BB_LINKS]) {
     if (i > used && i != BB_LINK_OTHERS) continue;
     const struct bb_link *l = link_at(i);
     const struct bb_link_evidence by = load_link(board, i);
-    struct told is = {bb_load(&l->index), bb_load(&l->state), bb_load(&l->changed_ns), bb_load(&l->downs), bb_load(&l->nodes),
-                            bb_load(&l->dark_since_ns), bb_load(&l->dark_nodes), by.listening_since_ns, {0}};
+    struct told is = {bb_load(&l->index),      bb_load(&l->state),    bb_load(&l->changed_ns),
+                      bb_load(&l->downs),      bb_load(&l->nodes),    bb_load(&l->dark_since_ns),
+                      bb_load(&l->dark_nodes), by.listening_since_ns, {0}};
     char address[INET6_ADDRSTRLEN];
     memcpy(is.address, l->address, sizeof is.address); /* it may be torn: it is for waiting only */
     inet_ntop(AF_INET6, is.address, address, sizeof address);
     if (memcmp(&is, &told[i], sizeof is) == 0) continue;
     told[i] = is;
-    printf("{\"what\":\"link\",\"number\":%" PRIu64 ",\"name\":\"%s\",\"index\":%" PRIu64 ",\"state\":%" PRIu64 ",\"changed\":%" PRIu64
-           ",\"downs\":%" PRIu64 ",\"nodes\":%" PRIu64 ",\"darkSince\":%" PRIu64 ",\"darkNodes\":%" PRIu64 ",\"since\":%" PRIu64
-           ",\"address\":\"%s\",\"heartbeat\":%" PRIu64 ",\"at\":%" PRIu64 "}\n",
-           i, l->name, is.index, is.state, is.changed, is.downs, is.nodes, is.dark_since, is.dark_nodes, is.since, address, by.heartbeat_ns, now());
+    printf("{\"what\":\"link\",\"number\":%" PRIu64 ",\"name\":\"%s\",\"index\":%" PRIu64 ",\"state\":%" PRIu64
+           ",\"changed\":%" PRIu64 ",\"downs\":%" PRIu64 ",\"nodes\":%" PRIu64 ",\"darkSince\":%" PRIu64
+           ",\"darkNodes\":%" PRIu64 ",\"since\":%" PRIu64 ",\"address\":\"%s\",\"heartbeat\":%" PRIu64
+           ",\"at\":%" PRIu64 "}\n",
+           i, l->name, is.index, is.state, is.changed, is.downs, is.nodes, is.dark_since, is.dark_nodes, is.since,
+           address, by.heartbeat_ns, now());
   }
 }
 
@@ -75,23 +78,28 @@ static void tell_events(uint64_t *seen) {
   if (last - *seen > h->events) *seen = last - h->events;
   for (; *seen < last; ++*seen) {
     const uint64_t number = *seen + 1;
-    const struct bb_event *e = (const struct bb_event *)(board->board.map + h->events_offset + number % h->events * h->events_stride);
-    const struct bb_event copy = {.kind = bb_load(&e->kind), .stamp_ns = bb_load(&e->stamp_ns), .subject = bb_load(&e->subject),
+    const struct bb_event *e =
+        (const struct bb_event *)(board->board.map + h->events_offset + number % h->events * h->events_stride);
+    const struct bb_event copy = {.kind = bb_load(&e->kind),
+                                  .stamp_ns = bb_load(&e->stamp_ns),
+                                  .subject = bb_load(&e->subject),
                                   .detail = bb_load(&e->detail)};
     if (bb_load_acquire(&e->tail) != 2 * number) continue; /* overwritten */
-    printf("{\"what\":\"event\",\"number\":%" PRIu64 ",\"kind\":%" PRIu64 ",\"subject\":%" PRIu64 ",\"detail\":%" PRIu64 ",\"at\":%" PRIu64
-           "}\n", number, copy.kind, copy.subject, copy.detail, copy.stamp_ns);
+    printf("{\"what\":\"event\",\"number\":%" PRIu64 ",\"kind\":%" PRIu64 ",\"subject\":%" PRIu64 ",\"detail\":%" PRIu64
+           ",\"at\":%" PRIu64 "}\n",
+           number, copy.kind, copy.subject, copy.detail, copy.stamp_ns);
   }
 }
 
 static void tell_counts(uint64_t told[6]) {
   const struct bb_board_header *h = header_of(board);
-  const uint64_t is[6] = {bb_load(&h->kernel_drops), bb_load(&h->unfit_drops), bb_load(&h->overflows), bb_load(&h->instance),
-                          bb_load(&h->listening_since_ns), bb_load(&h->state)};
+  const uint64_t is[6] = {bb_load(&h->kernel_drops), bb_load(&h->unfit_drops),        bb_load(&h->overflows),
+                          bb_load(&h->instance),     bb_load(&h->listening_since_ns), bb_load(&h->state)};
   if (memcmp(is, told, sizeof is) == 0) return;
   memcpy(told, is, sizeof is);
-  printf("{\"what\":\"counts\",\"kernelDrops\":%" PRIu64 ",\"unfitDrops\":%" PRIu64 ",\"overflows\":%" PRIu64 ",\"instance\":\"%" PRIu64
-         "\",\"since\":%" PRIu64 ",\"flags\":%" PRIu64 ",\"at\":%" PRIu64 "}\n", is[0], is[1], is[2], is[3], is[4], is[5], now());
+  printf("{\"what\":\"counts\",\"kernelDrops\":%" PRIu64 ",\"unfitDrops\":%" PRIu64 ",\"overflows\":%" PRIu64
+         ",\"instance\":\"%" PRIu64 "\",\"since\":%" PRIu64 ",\"flags\":%" PRIu64 ",\"at\":%" PRIu64 "}\n",
+         is[0], is[1], is[2], is[3], is[4], is[5], now());
 }
 
 int main(int argc, char **argv) {
@@ -127,10 +135,12 @@ int main(int argc, char **argv) {
       if (seen[i].state == from && !moved) continue;
       char name[BEOBOARD_NAME_MAX];
       if (beoboard_name(board, i, name, sizeof name) < 0) return 3;
-      printf("{\"what\":\"state\",\"name\":\"%s\",\"from\":\"%s\",\"to\":\"%s\",\"link\":%u,\"stamp\":%" PRIu64 ",\"began\":%" PRIu64
-             ",\"ended\":%" PRIu64 ",\"heartbeat\":[%" PRIu64 ",%" PRIu64 "],\"since\":[%" PRIu64 ",%" PRIu64 "]}\n",
-             name, beoboard_state_name(from), beoboard_state_name(seen[i].state), link, stamp_of(seen[i].word), began, ended,
-             then[link].heartbeat_ns, by[link].heartbeat_ns, then[link].listening_since_ns, by[link].listening_since_ns);
+      printf("{\"what\":\"state\",\"name\":\"%s\",\"from\":\"%s\",\"to\":\"%s\",\"link\":%u,\"stamp\":%" PRIu64
+             ",\"began\":%" PRIu64 ",\"ended\":%" PRIu64 ",\"heartbeat\":[%" PRIu64 ",%" PRIu64 "],\"since\":[%" PRIu64
+             ",%" PRIu64 "]}\n",
+             name, beoboard_state_name(from), beoboard_state_name(seen[i].state), link, stamp_of(seen[i].word), began,
+             ended, then[link].heartbeat_ns, by[link].heartbeat_ns, then[link].listening_since_ns,
+             by[link].listening_since_ns);
     }
     tell_links(told);
     tell_events(&event);

@@ -1,7 +1,8 @@
-/* Looks at a board as a scheduler would, by board/reader.h alone: says its state, and how each node is by the column's words, as
- * "Liveness" in proto/board-v2.md has it. Beside that the newest report, by the slots.
+/* Looks at a board as a scheduler would, by board/reader.h alone: says its state, and how each node is by the column's
+ * words, as "Liveness" in proto/board-v2.md has it. Beside that the newest report, by the slots.
  *   look BOARD [OWNER]                 exits with 0; with 4 when there is no board to be read, or a stalled one
- *   look --spoil ROUNDS SEED BOARD     looks so many times at a copy with bytes changed at random, BOARD.spoiled; prints how
+ *   look --spoil ROUNDS SEED BOARD     looks so many times at a copy with bytes changed at random, BOARD.spoiled;
+ *   prints how
  *                                      many of them were read and refused. For the sanitizers. */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,20 +33,23 @@ static bool is_stalled(const struct bb_board_header *h, const struct bb_look *lo
 }
 
 static uint64_t limit_ms(const struct bb_board_header *h, uint64_t limit_ns, uint64_t interval_ms) {
-  const uint64_t limit = limit_ns / 1000000, said = h->longest_interval_ms, longest = said != 0 && said < 60000 ? 60000 : said;
+  const uint64_t limit = limit_ns / 1000000, said = h->longest_interval_ms,
+                 longest = said != 0 && said < 60000 ? 60000 : said;
   if (longest != 0 && interval_ms > longest) interval_ms = longest;
   return interval_ms > 1000 ? limit * interval_ms / 1000 : limit;
 }
 
 static const char *state_of(const struct bb_board_header *h, const struct bb_look *look, uint64_t word) {
-  const uint64_t stamp = word >> 26, link = word >> 21 & 31, interval = word >> 1 & 0xfffff, now = (uint64_t)look->now_ns / 1000000;
+  const uint64_t stamp = word >> 26, link = word >> 21 & 31, interval = word >> 1 & 0xfffff,
+                 now = (uint64_t)look->now_ns / 1000000;
   if (is_stalled(h, look) || (h->state & BB_BOARD_STATE_RETIRED)) return "unknown";
   if (word == 0) return "never";
   if (word & 1) return "left";
   if (stamp > now + (uint64_t)BB_AHEAD_NS / 1000000) return "uncertain";
   if (stamp >= now || now - stamp <= limit_ms(h, h->uncertain_after_ns, interval)) return "live";
   if (link == 0) return "uncertain";
-  const uint64_t heartbeat = h->evidence[link].heartbeat_ns / 1000000, since = h->evidence[link].listening_since_ns / 1000000;
+  const uint64_t heartbeat = h->evidence[link].heartbeat_ns / 1000000,
+                 since = h->evidence[link].listening_since_ns / 1000000;
   const uint64_t from = stamp > since ? stamp : since;
   return heartbeat > from && heartbeat - from > limit_ms(h, h->silent_after_ns, interval) ? "silent" : "uncertain";
 }
@@ -70,7 +74,8 @@ static void print_name(const char *name, size_t size) {
     else printf("\\x%02x", (uint8_t)name[i]);
 }
 
-static void print_node(const struct bb_board_header *h, const struct bb_look *look, const struct node *node, bool found) {
+static void print_node(const struct bb_board_header *h, const struct bb_look *look, const struct node *node,
+                       bool found) {
   print_name(node->record->name, sizeof node->record->name);
   printf(" %s%s", found ? "" : "(not found by its name) ", state_of(h, look, node->word));
   if (node->newest == NULL) {
@@ -168,7 +173,8 @@ static int spoil(const char *path, uint32_t rounds, uint64_t seed) {
     memcpy(bad, good, (size_t)bytes);
     for (uint64_t k = next(&seed) % 4; k > 0; k--) bad[anywhere(&seed, (size_t)bytes)] = (uint8_t)next(&seed);
     /* And one whole field: a byte alone seldom makes a number that is almost right. */
-    const uint64_t values[] = {0, 1, 8, 12, 1024, (uint64_t)bytes - 8, (uint64_t)bytes, UINT32_MAX, UINT64_MAX - 7, UINT64_MAX};
+    const uint64_t values[] = {
+        0, 1, 8, 12, 1024, (uint64_t)bytes - 8, (uint64_t)bytes, UINT32_MAX, UINT64_MAX - 7, UINT64_MAX};
     const size_t width = next(&seed) % 2 == 0 ? 4 : 8;
     memcpy(bad + anywhere(&seed, (size_t)bytes) / width * width, &values[next(&seed) % 10], width);
     if (pwrite(to, bad, (size_t)bytes, 0) != bytes) return 1;

@@ -1,4 +1,5 @@
-/* Preloaded into a daemon, stands for a sandbox that forbids AF_NETLINK, as RestrictAddressFamilies= of systemd does. */
+/* Preloaded into a daemon, stands for a sandbox that forbids AF_NETLINK, as RestrictAddressFamilies= of systemd
+ * does. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>

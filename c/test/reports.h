@@ -1,5 +1,5 @@
-/* Reports all of whose words say which one they are, so that a mixture of two shows; and what no look at a board may ever
- * show. For the tests of tearing: no I/O, no state but what the caller hands in. */
+/* Reports all of whose words say which one they are, so that a mixture of two shows; and what no look at a board may
+ * ever show. For the tests of tearing: no I/O, no state but what the caller hands in. */
 #ifndef BB_REPORTS_H
 #define BB_REPORTS_H
 #include <inttypes.h>
@@ -18,8 +18,8 @@
 #define CORE 4   /* nodes of which every round brings a report */
 #define NODES 40 /* with those of which only one ever comes */
 
-/* The links by which the reports come: two that have an entry, and all others. Each has a third of every millisecond, so that a word of the
- * column that is later is greater, too. */
+/* The links by which the reports come: two that have an entry, and all others. Each has a third of every millisecond,
+ * so that a word of the column that is later is greater, too. */
 #define LINKS 3
 #define FLAPPING 2 /* goes down and up */
 static const char *const link_names[] = {"", "eth0", "eth1"};
@@ -56,8 +56,10 @@ static inline void make_report(struct bb_report *r, unsigned node, uint32_t seq,
 }
 
 static inline struct bb_arrival make_arrival(uint32_t seq, int64_t stamp_ns) {
-  struct bb_arrival arrival = {
-      .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)word_of(seq, 0), .port = (uint16_t)seq, .link = link_for(stamp_ns)};
+  struct bb_arrival arrival = {.stamp_ns = stamp_ns,
+                               .stamp_real_ns = (int64_t)word_of(seq, 0),
+                               .port = (uint16_t)seq,
+                               .link = link_for(stamp_ns)};
   const uint64_t address[2] = {word_of(seq, 1), word_of(seq, 2)};
   memcpy(arrival.address, address, sizeof address);
   return arrival;
@@ -113,7 +115,8 @@ static inline const char *torn(const struct bb_slot *slot, unsigned node) {
   if (slot->head != slot->tail || (slot->head & 1) != 0) return "torn: head and tail";
   make_report(&made, node, r->seq, (int64_t)r->t_real_ns);
   if (memcmp(&made, r, sizeof made) != 0) return "torn: the words are not all of one report";
-  if (slot->stamp_ns != r->t_real_ns || slot->stamp_real_ns != word_of(r->seq, 0)) return "torn: a stamp of another report";
+  if (slot->stamp_ns != r->t_real_ns || slot->stamp_real_ns != word_of(r->seq, 0))
+    return "torn: a stamp of another report";
   if (slot->link != link_for((int64_t)slot->stamp_ns)) return "torn: a link of another report";
   return NULL;
 }
@@ -147,12 +150,13 @@ static inline const struct bb_slot *newest_of(const struct bb_board *b, const ui
   return newest->head != 0 ? newest : NULL;
 }
 
-static inline const char *judge_record(const struct bb_board *b, const uint8_t *record, uint64_t column, uint64_t heartbeat,
-                                       uint64_t place, struct memory *m) {
+static inline const char *judge_record(const struct bb_board *b, const uint8_t *record, uint64_t column,
+                                       uint64_t heartbeat, uint64_t place, struct memory *m) {
   const struct bb_record *r = (const struct bb_record *)record;
   unsigned node;
   char name[64] = {0};
-  if (memchr(r->name, 0, sizeof r->name) == NULL || sscanf(r->name, "n%u", &node) != 1 || node >= NODES) return "torn: name";
+  if (memchr(r->name, 0, sizeof r->name) == NULL || sscanf(r->name, "n%u", &node) != 1 || node >= NODES)
+    return "torn: name";
   snprintf(name, sizeof name, "n%u", node);
   if (memcmp(name, r->name, sizeof name) != 0) return "torn: name";
   if (m->place[place] != 0 && m->place[place] != node + 1) return "vanished: another name in its place";
@@ -167,7 +171,8 @@ static inline const char *judge_record(const struct bb_board *b, const uint8_t *
     if (fault != NULL) return fault;
   }
   const struct bb_slot *x = slot_of(b, record, 0), *y = slot_of(b, record, 1);
-  if (x->head != 0 && y->head != 0 && (x->head > y->head) != (x->report.seq > y->report.seq)) return "torn: slots in disorder";
+  if (x->head != 0 && y->head != 0 && (x->head > y->head) != (x->report.seq > y->report.seq))
+    return "torn: slots in disorder";
   const struct bb_slot *newest = newest_of(b, record);
   if (newest == NULL && seen->seq != 0) return "vanished: no report";
   if (newest != NULL) {
@@ -186,7 +191,8 @@ static inline const char *judge_record(const struct bb_board *b, const uint8_t *
   if (column < seen->column) return "backward: column";
   seen->column = column;
   if (column != 0) {
-    if (BB_COLUMN_INTERVAL(column) != 1000 || BB_COLUMN_GOODBYE(column) != 0 || !is_link(BB_COLUMN_LINK(column))) return "torn: column";
+    if (BB_COLUMN_INTERVAL(column) != 1000 || BB_COLUMN_GOODBYE(column) != 0 || !is_link(BB_COLUMN_LINK(column)))
+      return "torn: column";
     if (newest == NULL || BB_COLUMN_STAMP(column) > newest->stamp_ns / 1000000)
       return "backward: the column knows a later report than the slots";
   }
@@ -198,9 +204,10 @@ static inline const char *judge_record(const struct bb_board *b, const uint8_t *
   return NULL;
 }
 
-/* Judges what bb_board_snapshot() gave for the records from `first` on, or for one of them; remembers it. NULL: nothing wrong. */
-static inline const char *judge_look(const struct bb_board *b, const uint8_t *copy, const struct bb_look *look, uint64_t first,
-                                     bool is_whole, struct memory *m) {
+/* Judges what bb_board_snapshot() gave for the records from `first` on, or for one of them; remembers it. NULL: nothing
+ * wrong. */
+static inline const char *judge_look(const struct bb_board *b, const uint8_t *copy, const struct bb_look *look,
+                                     uint64_t first, bool is_whole, struct memory *m) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   const uint64_t heartbeat = h->heartbeat_ns;
   if (heartbeat < m->heartbeat) return "backward: heartbeat";
@@ -219,7 +226,8 @@ static inline const char *judge_look(const struct bb_board *b, const uint8_t *co
       continue;
     }
     if (e->heartbeat_ns < m->links[i]) return "backward: heartbeat of a link";
-    if (i != FLAPPING && e->heartbeat_ns < heartbeat) return "backward: a heartbeat without those of the links before it";
+    if (i != FLAPPING && e->heartbeat_ns < heartbeat)
+      return "backward: a heartbeat without those of the links before it";
     if (e->heartbeat_ns != 0 && (e->listening_since_ns & 0xffff) < (e->heartbeat_ns & 0xffff))
       return "backward: a link's heartbeat without the listening-since before it";
     m->links[i] = e->heartbeat_ns;
@@ -260,7 +268,8 @@ static inline const char *ask_library(const beoboard *b, struct memory *m) {
     unsigned node;
     char name[64];
     struct beoboard_slot slot[2];
-    if (beoboard_name(b, i, name, sizeof name) < 0 || sscanf(name, "n%u", &node) != 1 || node >= NODES) return "torn: name";
+    if (beoboard_name(b, i, name, sizeof name) < 0 || sscanf(name, "n%u", &node) != 1 || node >= NODES)
+      return "torn: name";
     const int n = beoboard_reports(b, i, &slot[0], &slot[1], sizeof slot[0]);
     struct seen *seen = &m->node[node];
     if (n == 0 && seen->seq != 0) return "vanished: no report";
@@ -279,8 +288,8 @@ static inline const char *ask_library(const beoboard *b, struct memory *m) {
   return NULL;
 }
 
-/* -- what is refused, and noted in the tables: datagram number k comes from an address of its own, two times, each long enough after the
- * one before that nobody keeps an entry from it -- */
+/* -- what is refused, and noted in the tables: datagram number k comes from an address of its own, two times, each long
+ * enough after the one before that nobody keeps an entry from it -- */
 
 #define REFUSED_EVERY INT64_C(100000000000)
 #define AGAIN INT64_C(1000000000)
@@ -313,8 +322,10 @@ static inline const char *torn_sender(const struct bb_sender *s) {
   refused_name(name, k);
   if (s->count < 1 || s->count > 2) return "torn: how often a sender was refused";
   const struct bb_arrival first = refused_arrival(k, 1), last = refused_arrival(k, (int)s->count);
-  if (memcmp(s->address, last.address, sizeof s->address) != 0 || memcmp(s->name, name, sizeof name) != 0) return "torn: two senders in one entry";
-  if (s->first_ns != (uint64_t)first.stamp_ns || s->last_ns != (uint64_t)last.stamp_ns || s->last_real_ns != (uint64_t)last.stamp_real_ns)
+  if (memcmp(s->address, last.address, sizeof s->address) != 0 || memcmp(s->name, name, sizeof name) != 0)
+    return "torn: two senders in one entry";
+  if (s->first_ns != (uint64_t)first.stamp_ns || s->last_ns != (uint64_t)last.stamp_ns ||
+      s->last_real_ns != (uint64_t)last.stamp_real_ns)
     return "torn: times of another sender";
   return NULL;
 }
@@ -352,7 +363,8 @@ static inline const char *judge_events(const struct bb_board *b, uint64_t from, 
     const uint64_t number = i < n ? events[i].head / 2 : last + 1;
     if (i < n && number < due) return "torn: events in disorder";
     /* The event that is being written has taken the place of an old one, and its number is not told yet. */
-    if (due < number && number - 1 > m->event_floor && number - 1 + BB_EVENTS > last_event(b) + 1) return "vanished: an event";
+    if (due < number && number - 1 > m->event_floor && number - 1 + BB_EVENTS > last_event(b) + 1)
+      return "vanished: an event";
     if (i < n) due = number + 1;
     const char *fault = i < n ? torn_event(&events[i], number) : NULL;
     if (fault != NULL) return fault;
@@ -368,13 +380,15 @@ static inline const char *judge_tables(const struct bb_board *b, struct memory *
   const struct bb_board_header *h = (const struct bb_board_header *)b->map;
   const uint64_t count = bb_load_acquire(&h->count);
   for (uint64_t i = 0; i < count; i++) {
-    const uint64_t word = bb_load_acquire((const uint64_t *)(b->map + b->header.column_offset + i * b->header.column_stride));
+    const uint64_t word =
+        bb_load_acquire((const uint64_t *)(b->map + b->header.column_offset + i * b->header.column_stride));
     if (word != 0) used |= UINT32_C(1) << BB_COLUMN_LINK(word);
   }
   const int n = bb_board_links(b, links, numbers);
   for (int i = 0; i < n; i++) {
     told |= UINT32_C(1) << numbers[i];
-    if (numbers[i] != BB_LINK_OTHERS && (numbers[i] >= LINKS || strcmp(links[i].link.name, link_names[numbers[i]]) != 0))
+    if (numbers[i] != BB_LINK_OTHERS &&
+        (numbers[i] >= LINKS || strcmp(links[i].link.name, link_names[numbers[i]]) != 0))
       return "torn: the name of a link";
   }
   if (n < 1 || (used & ~told) != 0) return "vanished: a link by which a report came";
@@ -404,8 +418,8 @@ static inline void forget_places(struct memory *m, const struct bb_board *b) {
   m->event_floor = last_event(b);
 }
 
-/* Goes over to the board that has taken this one's place, if one has. A takeover makes a new one when the receiver before was
- * killed between the name and the first report of a node: that record goes, the rest stays. */
+/* Goes over to the board that has taken this one's place, if one has. A takeover makes a new one when the receiver
+ * before was killed between the name and the first report of a node: that record goes, the rest stays. */
 static inline void follow_board(struct bb_board *b, const char *path, struct memory *m) {
   char why[256];
   struct bb_board next;

@@ -2,9 +2,10 @@
  * written after proto/board-v2.md and sharing nothing with the other readers but the layout. For tests.
  *   sampler BOARD      until SIGTERM
  * First a line `base NS`; then one line a look, with all times less that base (CLOCK_MONOTONIC, ns):
- *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD LINK_HEARTBEAT LINK_SINCE BY_SLOT BY_COLUMN } END
- * NOW is when the look began, END when it was over. LINK_… are what is known of the link by which the newest report came. BY_SLOT and
- * BY_COLUMN are the states by the newest report and by the liveness column. */
+ *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD LINK_HEARTBEAT LINK_SINCE BY_SLOT BY_COLUMN
+ *   } END
+ * NOW is when the look began, END when it was over. LINK_… are what is known of the link by which the newest report
+ * came. BY_SLOT and BY_COLUMN are the states by the newest report and by the liveness column. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -68,7 +69,8 @@ static const char *judge(const struct look *l, const struct last *n) {
   return "uncertain";
 }
 
-/* The newest report of a record. While one slot is being written the other is the newest, if it is copied after that was seen. */
+/* The newest report of a record. While one slot is being written the other is the newest, if it is copied after that
+ * was seen. */
 static struct last newest_of(const struct bb_board_header *h, const uint8_t *record) {
   static struct bb_slot slots[2];
   const uint8_t *at = record + h->slots_offset;
@@ -76,7 +78,8 @@ static struct last newest_of(const struct bb_board_header *h, const uint8_t *rec
   bool empty = false;
   uint64_t heads[2] = {0, 0};
   for (int i = 0; i < BB_SLOT_ATTEMPTS; i++) {
-    heads[i & 1] = bb_read_block(&slots[i & 1], at + (size_t)(i & 1) * h->slot_stride, sizeof slots[0], tail, 1, &empty);
+    heads[i & 1] =
+        bb_read_block(&slots[i & 1], at + (size_t)(i & 1) * h->slot_stride, sizeof slots[0], tail, 1, &empty);
     if (i > 0 && (heads[i & 1] != 0 || empty)) break;
   }
   const struct bb_slot *s = &slots[heads[1] > heads[0]];
@@ -127,9 +130,9 @@ static void sample(const uint8_t *map, int64_t base) {
   for (uint64_t i = 0; i < count; i++) {
     const uint8_t *record = map + h->records_offset + i * h->record_stride;
     const struct last slot = newest_of(h, record), word = from_word(words[i]);
-    printf(" %.64s %" PRId64 " %u %d %u %" PRIu64 " %" PRId64 " %" PRId64 " %s %s", (const char *)record, slot.stamp - base,
-           slot.interval_ms, slot.goodbye, slot.seq, slot.head, l.links[slot.link].heartbeat - base, l.links[slot.link].since - base,
-           judge(&l, &slot), judge(&l, &word));
+    printf(" %.64s %" PRId64 " %u %d %u %" PRIu64 " %" PRId64 " %" PRId64 " %s %s", (const char *)record,
+           slot.stamp - base, slot.interval_ms, slot.goodbye, slot.seq, slot.head, l.links[slot.link].heartbeat - base,
+           l.links[slot.link].since - base, judge(&l, &slot), judge(&l, &word));
   }
   /* When it was over: on a busy machine it may have lasted for longer than a node's interval. */
   printf(" %" PRId64 "\n", now_ns() - base);

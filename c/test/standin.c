@@ -1,6 +1,6 @@
-// Preloaded into a daemon, stands in for what no test can have of the system: a wall clock that steps, a receive thread that
-// is held at a chosen point of its drain, a small socket buffer, a slow name service. STANDIN names a file of words by which
-// a test steers it:
+// Preloaded into a daemon, stands in for what no test can have of the system: a wall clock that steps, a receive thread
+// that is held at a chosen point of its drain, a small socket buffer, a slow name service. STANDIN names a file of
+// words by which a test steers it:
 //
 //   word 0     where the receive thread is to be held, and as long as it says so: a `point`, 0 nowhere
 //   word 1     how often it was held
@@ -10,7 +10,8 @@
 //   word 5     how long it takes to find the name `slow.invalid`, which is 127.0.0.1, ms
 //   word 6     datagrams that are to be taken away before the daemon sees them
 //   word 7     steps of the wall clock that follow
-//   word 8 …   of each step: CLOCK_REALTIME of the kernel at which it takes effect, and how far the clock is off from then on, ns
+// word 8 …   of each step: CLOCK_REALTIME of the kernel at which it takes effect, and how far the clock is off from
+// then on, ns
 
 #include <dlfcn.h>
 #include <errno.h>

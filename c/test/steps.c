@@ -1,9 +1,11 @@
-/* Every state in which a kill can leave a board: a writer is run instruction by instruction through what it does, and after each
- * instruction that changed the board readers look at it, and another receiver takes a copy of it over. The machine code is that
- * of the product, so whatever the compiler made of the order of stores is seen, too. Takeovers can be stepped through in turn.
- *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none), and in each scene the first
- *                                 that puts another board into the place; exits with 0 when nothing was wrong, with 3 when this
- *                                 machine lets nobody trace a process */
+/* Every state in which a kill can leave a board: a writer is run instruction by instruction through what it does, and
+ * after each instruction that changed the board readers look at it, and another receiver takes a copy of it over. The
+ * machine code is that of the product, so whatever the compiler made of the order of stores is seen, too. Takeovers can
+ * be stepped through in turn.
+ *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none), and in each
+ *   scene the first
+ *                                 that puts another board into the place; exits with 0 when nothing was wrong, with 3
+ *                                 when this machine lets nobody trace a process */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,8 +45,8 @@ static void tell(const char *scenario, const char *where, const char *fault) {
   exit(1);
 }
 
-/* What of a board can change here, but for the many entries of rejected senders and of events that nothing is written to: the
- * rest is zero. All of it is looked at after each instruction. */
+/* What of a board can change here, but for the many entries of rejected senders and of events that nothing is written
+ * to: the rest is zero. All of it is looked at after each instruction. */
 #define PARTS 4
 #define MOST_EVENTS 64
 struct part {
@@ -60,8 +62,8 @@ static void find_parts(const struct bb_board *b, struct part parts[PARTS]) {
   parts[3] = (struct part){h->index_offset, b->bytes - h->index_offset};
 }
 
-/* `in_place`: it says that it was written under the lock beside it, as a board of a writer who was killed does; else that it was closed, so
- * that it is taken over by a copy, and nobody watches first whether its writer lives. */
+/* `in_place`: it says that it was written under the lock beside it, as a board of a writer who was killed does; else
+ * that it was closed, so that it is taken over by a copy, and nobody watches first whether its writer lives. */
 static void store(const char *path, const struct bb_board *b, bool in_place) {
   struct part parts[PARTS];
   char lock[PATH_MAX + 8];
@@ -77,8 +79,9 @@ static void store(const char *path, const struct bb_board *b, bool in_place) {
   for (int i = 0; i < PARTS; i++)
     if (pwrite(fd, b->map + parts[i].from, parts[i].bytes, (off_t)parts[i].from) != (ssize_t)parts[i].bytes) die(path);
   const uint64_t inode = (uint64_t)st.st_ino, closed = BB_BOARD_STATE_CLOSED;
-  const bool said = in_place ? pwrite(fd, &inode, sizeof inode, offsetof(struct bb_board_header, lock_inode)) == sizeof inode
-                             : pwrite(fd, &closed, sizeof closed, offsetof(struct bb_board_header, state)) == sizeof closed;
+  const bool said = in_place
+                        ? pwrite(fd, &inode, sizeof inode, offsetof(struct bb_board_header, lock_inode)) == sizeof inode
+                        : pwrite(fd, &closed, sizeof closed, offsetof(struct bb_board_header, state)) == sizeof closed;
   if (!said) die(path);
   close(fd);
 }
@@ -140,7 +143,8 @@ static const char *is_settled(const struct bb_board *b) {
     if (slot == NULL) continue;
     if (word != BB_COLUMN(slot->stamp_ns / 1000000, slot->link, slot->report.interval_ms, 0))
       return "the column is not that of the newest report";
-    if (r->order_head == 0 || r->history_seq != slot->report.seq) return "the order block is not that of the newest report";
+    if (r->order_head == 0 || r->history_seq != slot->report.seq)
+      return "the order block is not that of the newest report";
     const struct bb_memory *m = memory_of(b, b->map + b->header.records_offset + i * b->header.record_stride);
     if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) return "what was concluded is half-written";
     /* Of each number that has come, if one is remembered; 0 where nothing is. */
@@ -148,7 +152,8 @@ static const char *is_settled(const struct bb_board *b) {
       const struct bb_report *report = &slot_of(b, record, k)->report;
       const uint32_t back = slot->report.seq - report->seq;
       const uint16_t digest = (uint16_t)(m->digests[report->seq % 64 / 4] >> report->seq % 4 * 16);
-      if (report->seq != 0 && back < 64 && ((r->history & ~r->history_lost) >> back & 1) != 0 && digest != 0 && digest != bb_order_digest(report))
+      if (report->seq != 0 && back < 64 && ((r->history & ~r->history_lost) >> back & 1) != 0 && digest != 0 &&
+          digest != bb_order_digest(report))
         return "the digest of a number is another one's";
     }
   }
@@ -174,7 +179,8 @@ static const char *succeed(const char *path, const struct sent *sent, struct mem
     for (unsigned node = 0; fault == NULL && node < 2; node++) {
       now += 0x10000;
       then.begun[node]++;
-      if (deliver(w, node, then.begun[node], now) != BB_OUTCOME_ACCEPTED) fault = "a report after the takeover was not accepted";
+      if (deliver(w, node, then.begun[node], now) != BB_OUTCOME_ACCEPTED)
+        fault = "a report after the takeover was not accepted";
       then.laid[node] = then.begun[node];
       if (fault == NULL) fault = inspect(&b, &then, &m);
     }
@@ -196,9 +202,10 @@ static bool has_changed(const struct bb_board *b, const uint8_t *last) {
   return false;
 }
 
-/* Runs `child` until it stops itself, then step by step until it does so again; after each step that changed the board calls
- * `at`. */
-static void trace(pid_t child, const char *path, void (*at)(const char *path, const struct bb_board *b, void *more), void *more) {
+/* Runs `child` until it stops itself, then step by step until it does so again; after each step that changed the board
+ * calls `at`. */
+static void trace(pid_t child, const char *path, void (*at)(const char *path, const struct bb_board *b, void *more),
+                  void *more) {
   int status;
   if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP) {
     fprintf(stderr, "steps: cannot trace a child\n");
@@ -360,7 +367,8 @@ int main(int argc, char **argv) {
   if (argc != 4) return 2;
   /* A copy by `rep movsb` is a step for each byte. */
   if (getenv("GLIBC_TUNABLES") == NULL) {
-    setenv("GLIBC_TUNABLES", "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000", 1);
+    setenv("GLIBC_TUNABLES",
+           "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000", 1);
     execv("/proc/self/exe", argv);
     die("steps: cannot begin anew");
   }
@@ -381,7 +389,8 @@ int main(int argc, char **argv) {
   play("a stranger", 2, 0, REFUSAL);
   play("one stranger after others", 2, 0, REFUSED_AGAIN);
   play("a link that goes down", 2, 0, LINK_DOWN);
-  printf("%lu instructions; killed and taken over in %lu states, and in %lu within a takeover\n", steps, states, nested);
+  printf("%lu instructions; killed and taken over in %lu states, and in %lu within a takeover\n", steps, states,
+         nested);
   free(copy);
   return 0;
 }

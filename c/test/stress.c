@@ -87,7 +87,8 @@ static void *reader(void *unused) {
     for (uint64_t i = 0; i < look.nodes && i < NODES; i++, record += board.header.record_stride) {
       uint64_t seen = 0;
       for (int k = 0; k < 2; k++) {
-        const struct bb_slot *slot = (const struct bb_slot *)(record + board.header.slots_offset + (size_t)k * board.header.slot_stride);
+        const struct bb_slot *slot =
+            (const struct bb_slot *)(record + board.header.slots_offset + (size_t)k * board.header.slot_stride);
         if (slot->head == 0) continue;
         if (is_torn(slot)) atomic_fetch_add(&faults, 1);
         if (slot->report.seq > seen) seen = slot->report.seq;
@@ -120,7 +121,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "stress: %s\n", why);
     return 1;
   }
-  struct bb_arrival arrival = {.stamp_ns = bb_clock_ns(CLOCK_MONOTONIC), .stamp_real_ns = bb_clock_ns(CLOCK_REALTIME), .link = BB_LINK_OTHERS};
+  struct bb_arrival arrival = {
+      .stamp_ns = bb_clock_ns(CLOCK_MONOTONIC), .stamp_real_ns = bb_clock_ns(CLOCK_REALTIME), .link = BB_LINK_OTHERS};
   struct bb_report report;
   uint64_t accepted = 0, spoiled = 0;
   pthread_t readers[READERS];

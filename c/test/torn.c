@@ -1,6 +1,7 @@
-/* Real processes at one board: a writer at full speed that is killed with SIGKILL again and again, another that takes over each
- * time, and readers that look for anything torn, vanished or gone backward, at any moment.
- *   torn BOARD KILLS SEED SPAN_US     each writer lives for up to SPAN_US; prints a line, exits with 0 when nothing was wrong */
+/* Real processes at one board: a writer at full speed that is killed with SIGKILL again and again, another that takes
+ * over each time, and readers that look for anything torn, vanished or gone backward, at any moment.
+ *   torn BOARD KILLS SEED SPAN_US     each writer lives for up to SPAN_US; prints a line, exits with 0 when nothing was
+ *   wrong */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,7 +13,8 @@
 
 #include "reports.h"
 
-/* Whole boards; one node after the other; both reports of each node, by the library; and links, rejected senders and events. */
+/* Whole boards; one node after the other; both reports of each node, by the library; and links, rejected senders and
+ * events. */
 enum { WHOLE, SINGLE, LIBRARY, TABLES, READERS };
 
 static struct shared {
@@ -56,7 +58,8 @@ static void write_reports(const char *path) {
       atomic_fetch_add(&shared->guest, 1);
     }
     /* And a link that is down for a while, and senders whom nobody knows. */
-    if (round % 8 == 0) bb_links_set_state(bb_writer_links(w), FLAPPING, FLAPPING, round % 16 == 0 ? 0 : BB_LINK_STATE_UP, false, began);
+    if (round % 8 == 0)
+      bb_links_set_state(bb_writer_links(w), FLAPPING, FLAPPING, round % 16 == 0 ? 0 : BB_LINK_STATE_UP, false, began);
     if (round % 4 == 0) {
       const uint32_t k = atomic_fetch_add(&shared->refused, 1) + 1;
       for (int times = 1; times <= 2; times++)
@@ -76,7 +79,8 @@ static const char *look_at_each(const struct bb_board *b, uint8_t *copy, struct 
     const int64_t at = bb_board_find(b, name);
     if (at < 0 && m->node[node].seq != 0) return "vanished: not found by its name";
     if (at < 0) continue;
-    if (bb_board_snapshot(b, copy, one, (uint64_t)at, &look) != 0 || look.nodes != 1) return "vanished: found, but not there";
+    if (bb_board_snapshot(b, copy, one, (uint64_t)at, &look) != 0 || look.nodes != 1)
+      return "vanished: found, but not there";
     const char *fault = judge_look(b, copy, &look, (uint64_t)at, false, m);
     if (fault != NULL) return fault;
     if (!m->node[node].is_here) return "torn: another node than was found";
@@ -104,7 +108,8 @@ static void read_board(const char *path, int role) {
     follow_board(&b, path, &m);
     const char *fault = look_by_role(&b, copy, room, &m, role);
     if (fault != NULL) blame(role == WHOLE ? "whole" : role == SINGLE ? "single" : "tables", fault);
-    /* Events go by faster than anybody reads them. The writer, of whom there is one for four readers, needs the processor more. */
+    /* Events go by faster than anybody reads them. The writer, of whom there is one for four readers, needs the
+     * processor more. */
     const struct timespec nap = {0, 200000};
     if (role == TABLES) nanosleep(&nap, NULL);
   }
@@ -214,7 +219,8 @@ int main(int argc, char **argv) {
   struct bb_writer *w = open_writer(path, NODES);
   if (w == NULL) return 1;
   for (unsigned node = 0; node < CORE; node++)
-    if (deliver(w, node, atomic_load(&shared->handed[node]) + 1, rounded(bb_clock_ns(CLOCK_MONOTONIC))) != BB_OUTCOME_ACCEPTED)
+    if (deliver(w, node, atomic_load(&shared->handed[node]) + 1, rounded(bb_clock_ns(CLOCK_MONOTONIC))) !=
+        BB_OUTCOME_ACCEPTED)
       blame("at the end", "a report was not accepted");
   const uint64_t instance = bb_writer_header(w)->instance;
   bb_writer_close(w);

@@ -1,9 +1,10 @@
-/* Looks at a board through libbeoboard as a scheduler would, fifty times a second until it is killed, and prints what it saw. For
- * the torture (test/torture/). One line a look, with times of CLOCK_MONOTONIC in ns:
+/* Looks at a board through libbeoboard as a scheduler would, fifty times a second until it is killed, and prints what
+ * it saw. For the torture (test/torture/). One line a look, with times of CLOCK_MONOTONIC in ns:
  *   ready NOW TOOK HEARTBEAT LISTENING_SINCE STALLED { NAME:STATE:SEQ:WHOLE:LINK:HEARTBEAT:SINCE:SINCE_AFTER }
  *   -ERRNO NOW        there is no board to be read; `retired NOW`: only one whose successor has not been found yet
- * WHOLE: whether both reports that it has of the node match the checksums that lie in them in place of a tag. Behind it the number of the
- * node's link, and what is known of that: before the nodes were looked at, and since when it is listened to, after that once more. */
+ * WHOLE: whether both reports that it has of the node match the checksums that lie in them in place of a tag. Behind it
+ * the number of the node's link, and what is known of that: before the nodes were looked at, and since when it is
+ * listened to, after that once more. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ static bool is_whole(const struct beoboard_slot *slot) {
   const struct beoboard_report *report = &slot->report;
   if (slot->number == 0 || report->auth_alg == BEOBOARD_AUTH_ALG_NONE) return true;
   uint32_t told, h = UINT32_C(0x811c9dc5);
-  for (size_t i = 0; i < offsetof(struct beoboard_report, tag); i++) h = (h ^ ((const uint8_t *)report)[i]) * UINT32_C(0x01000193);
+  for (size_t i = 0; i < offsetof(struct beoboard_report, tag); i++)
+    h = (h ^ ((const uint8_t *)report)[i]) * UINT32_C(0x01000193);
   memcpy(&told, report->tag, sizeof told);
   return told == h;
 }
@@ -35,8 +37,8 @@ static void tell(const beoboard *b) {
   static struct beoboard_node nodes[MOST_NODES];
   static struct beoboard_slot slots[MOST_NODES][2];
   struct beoboard_receiver receiver;
-  /* By the coarse clock, as the library may have it: what that says before is no later than what the library goes by, however far
-   * a busy machine lets it fall behind. */
+  /* By the coarse clock, as the library may have it: what that says before is no later than what the library goes by,
+   * however far a busy machine lets it fall behind. */
   const int64_t before = clock_ns(CLOCK_MONOTONIC_COARSE);
   struct bb_link_evidence by[BB_LINKS], after[BB_LINKS];
   beoboard_receiver(b, &receiver, sizeof receiver);
@@ -45,21 +47,23 @@ static void tell(const beoboard *b) {
   load_links(b, after);
   memset(slots, 0, sizeof slots);
   for (int i = 0; i < count; i++)
-    while (beoboard_reports(b, i, &slots[i][0], &slots[i][1], sizeof slots[i][0]) < 0) { /* overwritten in a burst: again */
+    /* overwritten in a burst: again */
+    while (beoboard_reports(b, i, &slots[i][0], &slots[i][1], sizeof slots[i][0]) < 0) {
     }
   if (receiver.flags & BEOBOARD_F_RETIRED) {
     printf("retired %" PRId64 "\n", before);
     return;
   }
   const int64_t heartbeat = before - receiver.heartbeat_age_ns;
-  printf("ready %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d", before, clock_ns(CLOCK_MONOTONIC) - before, heartbeat,
-         heartbeat - receiver.listened_ns, (receiver.flags & BEOBOARD_F_STALLED) != 0);
+  printf("ready %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d", before, clock_ns(CLOCK_MONOTONIC) - before,
+         heartbeat, heartbeat - receiver.listened_ns, (receiver.flags & BEOBOARD_F_STALLED) != 0);
   for (int i = 0; i < count; i++) {
     const struct beoboard_slot *s = slots[i];
     const int64_t seq = s[0].number == 0 ? -1 : (int64_t)s[0].report.seq;
     const uint32_t link = nodes[i].link;
-    printf(" %s:%s:%" PRId64 ":%d:%u:%" PRIu64 ":%" PRIu64 ":%" PRIu64, nodes[i].name, beoboard_state_name((int)nodes[i].state), seq,
-           is_whole(&s[0]) && is_whole(&s[1]), link, by[link].heartbeat_ns, by[link].listening_since_ns, after[link].listening_since_ns);
+    printf(" %s:%s:%" PRId64 ":%d:%u:%" PRIu64 ":%" PRIu64 ":%" PRIu64, nodes[i].name,
+           beoboard_state_name((int)nodes[i].state), seq, is_whole(&s[0]) && is_whole(&s[1]), link,
+           by[link].heartbeat_ns, by[link].listening_since_ns, after[link].listening_since_ns);
   }
   putchar('\n');
 }

@@ -1,18 +1,22 @@
-/* Asks libbeoboard for the state of every node of a board again and again, as a scheduler does, and prints what changes. For tests.
+/* Asks libbeoboard for the state of every node of a board again and again, as a scheduler does, and prints what
+ * changes. For tests.
  *   watcher BOARD EVERY_MS MISSING      until SIGTERM
- * Times are CLOCK_MONOTONIC in ns. A look at all nodes has a beginning and an end; what it says of a node is true of a moment between.
+ * Times are CLOCK_MONOTONIC in ns. A look at all nodes has a beginning and an end; what it says of a node is true of a
+ * moment between.
  *
  *   state NAME FROM TO BEFORE BEGAN ENDED HEARTBEAT_THEN HEARTBEAT SINCE SEQ STAMP SENT
- *       BEFORE and HEARTBEAT_THEN are of the last look that said FROM: its beginning by the coarse clock, which is what the library goes
- *       by, and the heartbeat as it stood at that or earlier; BEGAN (likewise), SINCE, ENDED and HEARTBEAT of the look that says TO: since
- *       when the receiver listened as it stood at its beginning, and the heartbeat as it stood at its end. Heartbeats and SINCE are
- *       those of the link by which the newest report came.
- *       SEQ, STAMP and SENT are of the newest report, SENT by the node's own clock, which has to be this machine's CLOCK_BOOTTIME.
+ *       BEFORE and HEARTBEAT_THEN are of the last look that said FROM: its beginning by the coarse clock, which is what
+ *       the library goes by, and the heartbeat as it stood at that or earlier; BEGAN (likewise), SINCE, ENDED and
+ *       HEARTBEAT of the look that says TO: since when the receiver listened as it stood at its beginning, and the
+ *       heartbeat as it stood at its end. Heartbeats and SINCE are those of the link by which the newest report came.
+ *       SEQ, STAMP and SENT are of the newest report, SENT by the node's own clock, which has to be this machine's
+ *       CLOCK_BOOTTIME.
  *   gap NAME LOST SEQ
- *       LOST reports, at least MISSING, are missing after number SEQ, before the next one of that run that was laid down.
+ *       LOST reports, at least MISSING, are missing after number SEQ, before the next one of that run that was laid
+ *       down.
  *   end LOOKS LONGEST REPORTS UNSEEN SENT
- *       the longest time from the beginning of one look to that of the next; reports seen, and not seen for want of looks; when the
- *       last of all was sent. */
+ *       the longest time from the beginning of one look to that of the next; reports seen, and not seen for want of
+ *       looks; when the last of all was sent. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -55,7 +59,8 @@ static void take(const beoboard *b, int i, struct known *k, const struct beoboar
   const int64_t sent = (int64_t)s->report.t_boot_ns + from_boot;
   const uint32_t lost = s->report.seq - k->seq - 1;
   char name[BEOBOARD_NAME_MAX];
-  if (k->number > 0 && s->report.start_boot_ns == k->start && lost >= least_missing && beoboard_name(b, i, name, sizeof name) > 0)
+  if (k->number > 0 && s->report.start_boot_ns == k->start && lost >= least_missing &&
+      beoboard_name(b, i, name, sizeof name) > 0)
     printf("gap %s %" PRIu32 " %" PRIu32 "\n", name, lost, k->seq);
   if (k->number > 0) unseen += s->number - k->number - 1;
   reports++;
@@ -65,7 +70,9 @@ static void take(const beoboard *b, int i, struct known *k, const struct beoboar
 
 #define MOST_TRIES 1000
 
-static bool is_of(const struct beoboard_slot *s, uint64_t word) { return (uint64_t)s->stamp_ns / NS_PER_MS == BB_COLUMN_STAMP(word); }
+static bool is_of(const struct beoboard_slot *s, uint64_t word) {
+  return (uint64_t)s->stamp_ns / NS_PER_MS == BB_COLUMN_STAMP(word);
+}
 
 /* The state of a node, and in `k` the very report by which it was judged. */
 static int look_at(const beoboard *b, int i, struct known *k) {
@@ -125,10 +132,10 @@ int main(int argc, char **argv) {
       char name[BEOBOARD_NAME_MAX];
       const unsigned link = link_of(k->word);
       if (beoboard_name(b, i, name, sizeof name) < 0) return 3;
-      printf("state %s %s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRId64 " %" PRId64 "\n", name,
-             beoboard_state_name(k->state), beoboard_state_name(states[i]), before, began, done, then[link].heartbeat_ns,
-             after[link].heartbeat_ns, by[link].listening_since_ns, k->seq,
-             k->stamp, k->sent);
+      printf("state %s %s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32
+             " %" PRId64 " %" PRId64 "\n",
+             name, beoboard_state_name(k->state), beoboard_state_name(states[i]), before, began, done,
+             then[link].heartbeat_ns, after[link].heartbeat_ns, by[link].listening_since_ns, k->seq, k->stamp, k->sent);
       k->state = states[i];
     }
     before = began;
@@ -138,7 +145,8 @@ int main(int argc, char **argv) {
     const struct timespec pause = {rest / SECOND, rest % SECOND};
     if (!last) nanosleep(&pause, NULL);
   }
-  printf("end %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRId64 "\n", looks, longest, reports, unseen, last_sent);
+  printf("end %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRId64 "\n", looks, longest, reports, unseen,
+         last_sent);
   beoboard_close(b);
   free(nodes);
   free(states);

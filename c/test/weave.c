@@ -1,7 +1,8 @@
-/* Every way in which a reader can be interrupted once or twice by a writer that lays reports, is killed in the middle of one or
- * of a takeover, and is followed by another: all in one process, step by step, by hooks in the atomics. Sequentially
- * consistent: what weaker memory adds to this is for the proofs in c/test/proof.
- *   weave BOARD EVERY SEED      takes every so-manieth of the ways; prints a line, exits with 0 when nothing was wrong */
+/* Every way in which a reader can be interrupted once or twice by a writer that lays reports, is killed in the middle
+ * of one or of a takeover, and is followed by another: all in one process, step by step, by hooks in the atomics.
+ * Sequentially consistent: what weaker memory adds to this is for the proofs in c/test/proof.
+ *   weave BOARD EVERY SEED      takes every so-manieth of the ways; prints a line, exits with 0 when nothing was wrong
+ *   */
 #include <setjmp.h>
 
 #include "../board/writer.c"
@@ -13,8 +14,8 @@ static struct bb_board board;
 static beoboard *handle;
 static bool asks_library; /* in place of bb_board_snapshot() */
 
-/* The reader stops before the numbered loads and lets the writer act. Not every load counts: the words within a report are
- * all alike, and of the header only three tell of what the writer does. */
+/* The reader stops before the numbered loads and lets the writer act. Not every load counts: the words within a report
+ * are all alike, and of the header only three tell of what the writer does. */
 static long loads, pauses[2];
 static void (*interrupt)(int pause);
 /* The writer is killed before the numbered store. */
@@ -26,8 +27,8 @@ static bool counts(const volatile void *word) {
   const uint8_t *map = asks_library ? handle->board.map : board.map;
   const uint64_t at = (uint64_t)((const volatile uint8_t *)word - map);
   if (at < board.header.header_bytes)
-    return at == offsetof(struct bb_board_header, heartbeat_ns) || at == offsetof(struct bb_board_header, listening_since_ns) ||
-           at == offsetof(struct bb_board_header, count);
+    return at == offsetof(struct bb_board_header, heartbeat_ns) ||
+           at == offsetof(struct bb_board_header, listening_since_ns) || at == offsetof(struct bb_board_header, count);
   if (at < board.header.records_offset) return true;
   const uint64_t within = (at - board.header.records_offset) % board.header.record_stride;
   if (within < board.header.slots_offset) return within == 0 || within >= offsetof(struct bb_record, order_head);
@@ -78,8 +79,8 @@ static void follow(long at) {
   last_store = 0;
 }
 
-/* What the writer does while the reader stands still: lays reports; is killed in the middle of one; is followed by another,
- * who is killed in the middle of his takeover, and by a third; who lays reports. 0: not that. */
+/* What the writer does while the reader stands still: lays reports; is killed in the middle of one; is followed by
+ * another, who is killed in the middle of his takeover, and by a third; who lays reports. 0: not that. */
 struct act {
   int before;
   long cut;
@@ -114,7 +115,8 @@ static void keep(void) {
   now_then = now;
 }
 
-/* Nobody is refused here, and nothing happens that is told of: of the tables of that, which are most of a board, nothing changes. */
+/* Nobody is refused here, and nothing happens that is told of: of the tables of that, which are most of a board,
+ * nothing changes. */
 static void restore(void) {
   const size_t from = (size_t)w->board.header->senders_offset, to = (size_t)w->board.header->index_offset;
   memcpy(w->board.map, image, from);
@@ -127,14 +129,17 @@ static void tell(const char *what) {
   printf("%s%s; ", asks_library ? "the library: " : "", what);
   for (int i = 0; i < 2; i++)
     if (pauses[i] > 0)
-      printf("before its load %ld the reader stood still for %d reports, one cut before store %ld, %s before store %ld, %d more; ",
-             pauses[i], acts[i].before, acts[i].cut, acts[i].is_followed ? "a takeover cut" : "no takeover", acts[i].cut_again,
-             acts[i].after);
+      printf("before its load %ld the reader stood still for %d reports, one cut before store %ld, %s before store "
+             "%ld, %d more; ",
+             pauses[i], acts[i].before, acts[i].cut, acts[i].is_followed ? "a takeover cut" : "no takeover",
+             acts[i].cut_again, acts[i].after);
   printf("\n");
   exit(1);
 }
 
-static const char *look_once(struct memory *m) { return asks_library ? ask_library(handle, m) : look_at(&board, copy, room, m); }
+static const char *look_once(struct memory *m) {
+  return asks_library ? ask_library(handle, m) : look_at(&board, copy, room, m);
+}
 
 /* A look while the writer acts, and another one after it: nothing may be torn, vanish or go backward since `before`. */
 static void weave(const struct memory *before) {

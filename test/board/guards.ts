@@ -20,8 +20,8 @@ const RETIRE = '  bb_file_retire(&w->board);\n';
 const REPORT = '  bb_store_report(b, record, newest, report, arrival);\n';
 const DIGEST = '  store_digest(b, record, report);\n';
 const ORDER = '  bb_store_order(b, record, &order, NULL, arrival);\n';
-const COLUMN = `  bb_store_release(column_word(b, record),
-                   BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
+const COLUMN = `  bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link,
+                                                     report->interval_ms, order.goodbye));
 `;
 const SINCE = '  said->since = bb_load(&shared->listening_since_ns);\n';
 const HEARTBEAT = '  said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';
@@ -333,7 +333,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'whether the event is of the number that was asked for',
-    [['board/reader.c', 'BB_TRIES, &empty) == 2 * n) given++;', 'BB_TRIES, &empty) != 0) given++;']],
+    [['board/reader.c', 'BB_TRIES, &empty) ==\n        2 * n)', 'BB_TRIES, &empty) !=\n        0)']],
     ['litmus event_ring', 'torn'],
   ],
   [
@@ -362,11 +362,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     relaxed('board/records.c', 'bb_store_release(&b->header->count'),
     ['litmus name', 'litmus library_name'],
   ],
-  [
-    'acquire of the entry',
-    relaxed('board/reader.c', 'bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset'),
-    ['litmus index'],
-  ],
+  ['acquire of the entry', relaxed('board/reader.c', 'const uint64_t entry = bb_load_acquire('), ['litmus index']],
   ['acquire of the entry, library', relaxed('lib/node.c', 'bb_load_acquire(entry_of('), ['litmus library_index']],
   ['acquire of the count', relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->count)'), ['litmus name']],
   [
@@ -392,7 +388,13 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'the repair of the column',
-    [['board/repair.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
+    [
+      [
+        'board/repair.c',
+        '  bb_store_release(column_word(b, record),\n                   BB_COLUMN(slot',
+        '  (void)(BB_COLUMN(slot',
+      ],
+    ],
     ['steps'],
   ],
   [

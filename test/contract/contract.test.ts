@@ -797,7 +797,7 @@ t.test('the compiler knows no product: it compiles a document of another product
     '  {0, 2, MAIL_GROUNDS_HEAVY, 1, 50}, /* weight */',
     '  {2, 1, MAIL_GROUNDS_ODD, 0, 1}, /* colour */',
     'static const struct mail_reserved mail_letter_reserved[] __attribute__((unused)) = {\n  {3, 1},',
-    '#define MAIL_DESK_EACH(each) each(office)',
+    '#define MAIL_DESK_EACH(each) \\\n  each(office)',
     '  {"office", 3000, 0, 1, {{0, 2}, {4, 4}, {0, 0}}},',
     '  MAIL_MOOD_SAD = 1,',
   ])

@@ -1,16 +1,19 @@
-/* Fuzzes the reading of boards, by the library and by board/reader.h, and the taking over of them by a writer. An input is a list of edits of
- * a good board, some of them made while it is mapped; or a file as it is.
+/* Fuzzes the reading of boards, by the library and by board/reader.h, and the taking over of them by a writer. An input
+ * is a list of edits of a good board, some of them made while it is mapped; or a file as it is.
  *
  * What must hold, whatever stands in the file:
- *   - a board that is opened is sound by a second reckoning, in 128 bits: every part within the file, and none on another;
+ *   - a board that is opened is sound by a second reckoning, in 128 bits: every part within the file, and none on
+ *     another;
  *   - no call gives a node, a state or a length beyond its bounds, and calls that tell of the same thing agree;
- *   - the JSON of a report and of its rates is one object of printable characters, no longer than was reckoned, or is left to others;
+ *   - the JSON of a report and of its rates is one object of printable characters, no longer than was reckoned, or is
+ *     left to others;
  *   - totals are of no more nodes than there are, of none that is not live, and never below 0;
- *   - a report that is given stands in the file as it was given, in a slot that is whole; an event or a refused sender likewise, in a block
- *     that is; events in the order of their numbers, none before the one that was asked for, and none twice;
+ *   - a report that is given stands in the file as it was given, in a slot that is whole; an event or a refused sender
+ *     likewise, in a block that is; events in the order of their numbers, none before the one that was asked for, and
+ *     none twice;
  *   - what a relay collects of it is in whole entries, of records and links that there can be, and comes to an end;
- *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are laid on it, and
- *     read back.
+ *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are
+ *     laid on it, and read back.
  * But for takeovers the ring of events has few places: what is written for each input is a tenth of it, then. */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,8 +75,10 @@ static void make_report(struct bb_report *r, const char *name, uint32_t seq, boo
 
 static int lay(struct bb_writer *w, const char *name, uint32_t seq, bool goodbye, int64_t stamp_ns) {
   struct bb_report report;
-  struct bb_arrival arrival = {
-      .stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .port = 1, .interface = seq % 2 == 0 ? "eth0" : "eth1"};
+  struct bb_arrival arrival = {.stamp_ns = stamp_ns,
+                               .stamp_real_ns = 1700000000 * SECOND,
+                               .port = 1,
+                               .interface = seq % 2 == 0 ? "eth0" : "eth1"};
   make_report(&report, name, seq, goodbye);
   return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
 }
@@ -81,15 +86,19 @@ static int lay(struct bb_writer *w, const char *name, uint32_t seq, bool goodbye
 /* What no receiver takes. */
 static int lay_junk(struct bb_writer *w, uint8_t who, int64_t stamp_ns) {
   struct bb_report report;
-  struct bb_arrival arrival = {.stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .address = {[15] = who}, .link = BB_LINK_OTHERS};
+  struct bb_arrival arrival = {
+      .stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .address = {[15] = who}, .link = BB_LINK_OTHERS};
   make_report(&report, "stranger", 1, false);
   report.magic = 0;
   return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
 }
 
 static const char *const listed[] = {"node1", "node2", "left3", "never4"};
-static const struct bb_writer_options options = {.cluster_name = "fuzz", .capacity = CAPACITY, .uncertain_after_ns = SECOND * 9 / 2,
-                                                 .silent_after_ns = SECOND * 21 / 2, .clock_window_ns = UINT64_MAX};
+static const struct bb_writer_options options = {.cluster_name = "fuzz",
+                                                 .capacity = CAPACITY,
+                                                 .uncertain_after_ns = SECOND * 9 / 2,
+                                                 .silent_after_ns = SECOND * 21 / 2,
+                                                 .clock_window_ns = UINT64_MAX};
 
 static struct bb_writer *open_writer(const char *at, const char *const *names, size_t count) {
   char why[256] = "";
@@ -147,12 +156,14 @@ static void start(void) {
     *(uint64_t *)(map + h->index_offset + 8 * k) = (hash >> 32) << 32 | (i + 1);
   }
   for (uint32_t seq = 1; seq <= 3; seq++) MUST(lay(w, "node1", seq, false, SECOND * seq) == 0, "no report can be laid");
-  MUST(lay(w, "node2", 1, false, SECOND) == 0 && lay(w, "left3", 1, false, SECOND) == 0 && lay(w, "left3", 2, true, 2 * SECOND) == 0,
+  MUST(lay(w, "node2", 1, false, SECOND) == 0 && lay(w, "left3", 1, false, SECOND) == 0 &&
+           lay(w, "left3", 2, true, 2 * SECOND) == 0,
        "no report can be laid");
   for (uint8_t who = 1; who <= 3; who++) MUST(lay_junk(w, who, SECOND) == BB_REASON_MAGIC, "junk was taken");
   bb_links_set_state(bb_writer_links(w), 1, 1, 0, false, SECOND);
   bb_links_set_state(bb_writer_links(w), 1, 1, BB_LINK_STATE_UP, false, 2 * SECOND);
-  MUST(h->links_used == 2 && h->event_last > 4 && h->event_last < FEW_EVENTS, "%" PRIu64 " links, %" PRIu64 " events", h->links_used, h->event_last);
+  MUST(h->links_used == 2 && h->event_last > 4 && h->event_last < FEW_EVENTS, "%" PRIu64 " links, %" PRIu64 " events",
+       h->links_used, h->event_last);
   whole = (struct good){(uint8_t *)malloc((size_t)h->file_bytes), (size_t)h->file_bytes};
   memcpy(whole.map, h, whole.bytes);
   bb_writer_close(w);
@@ -184,15 +195,41 @@ static void refresh_good(const struct good *good) {
     }
     uint64_t *word = (uint64_t *)(now + h->column_offset + i * h->column_stride);
     if (*word != 0)
-      *word = BB_COLUMN((ns - (uint64_t)SECOND) / 1000000, BB_COLUMN_LINK(*word), BB_COLUMN_INTERVAL(*word), BB_COLUMN_GOODBYE(*word));
+      *word = BB_COLUMN((ns - (uint64_t)SECOND) / 1000000, BB_COLUMN_LINK(*word), BB_COLUMN_INTERVAL(*word),
+                        BB_COLUMN_GOODBYE(*word));
   }
 }
 
 /* Edits up to the end, or to a mark. */
 static void edit(struct input *in) {
-  static const uint64_t telling[] = {0, 1, 2, 3, 4, 7, 8, 12, 16, 1024, 1216, 1280, 2944, 4096, 65535, 65536, 1 << 20, (1 << 20) + 8,
-                                     1 << 24, (1 << 24) + 1, INT32_MAX, UINT32_MAX - 7, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 62,
-                                     INT64_MAX, UINT64_MAX - 7, UINT64_MAX};
+  static const uint64_t telling[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     4,
+                                     7,
+                                     8,
+                                     12,
+                                     16,
+                                     1024,
+                                     1216,
+                                     1280,
+                                     2944,
+                                     4096,
+                                     65535,
+                                     65536,
+                                     1 << 20,
+                                     (1 << 20) + 8,
+                                     1 << 24,
+                                     (1 << 24) + 1,
+                                     INT32_MAX,
+                                     UINT32_MAX - 7,
+                                     UINT32_MAX,
+                                     UINT64_C(1) << 32,
+                                     UINT64_C(1) << 62,
+                                     INT64_MAX,
+                                     UINT64_MAX - 7,
+                                     UINT64_MAX};
   const size_t tellings = sizeof telling / sizeof telling[0];
   for (unsigned edits = 0; in->left > 0 && edits < 64; edits++) {
     const uint8_t op = (uint8_t)take(in, 1);
@@ -225,7 +262,8 @@ static void edit(struct input *in) {
         continue;
       }
       default: { /* the head or tail of a slot, or its order block */
-        const struct bb_board_header *h = (const struct bb_board_header *)(now_bytes == whole.bytes ? whole.map : small.map);
+        const struct bb_board_header *h =
+            (const struct bb_board_header *)(now_bytes == whole.bytes ? whole.map : small.map);
         if ((op & 0x80) != 0) { /* or a word of one of the tables, among those that are used */
           const size_t tables[] = {h->links_offset, h->links_offset + BB_LINK_OTHERS * sizeof(struct bb_link),
                                    h->senders_offset + BB_REASON_MAGIC * BB_SENDERS_EACH * sizeof(struct bb_sender),
@@ -236,7 +274,8 @@ static void edit(struct input *in) {
         }
         const size_t record = h->records_offset + at % CAPACITY * h->record_stride;
         static const size_t places[] = {0, 1248, 1280, 1280 + 1248};
-        at = (at & 0x1000) != 0 ? record + ((at & 0x2000) != 0 ? 192 : 376) : record + h->slots_offset + places[at / 4 % 4];
+        at = (at & 0x1000) != 0 ? record + ((at & 0x2000) != 0 ? 192 : 376)
+                                : record + h->slots_offset + places[at / 4 % 4];
         value = take(in, 1) % 16;
       }
     }
@@ -245,7 +284,8 @@ static void edit(struct input *in) {
 }
 
 static void store(void) {
-  MUST(ftruncate(file, (off_t)now_bytes) == 0 && pwrite(file, now, now_bytes, 0) == (ssize_t)now_bytes, "cannot write %s", path);
+  MUST(ftruncate(file, (off_t)now_bytes) == 0 && pwrite(file, now, now_bytes, 0) == (ssize_t)now_bytes,
+       "cannot write %s", path);
 }
 
 /* ---- what must hold ---- */
@@ -270,29 +310,33 @@ static bool is_sound(const struct bb_board_header *h) {
   const size_t count = sizeof parts / sizeof parts[0];
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < i; k++)
-      if (!is_within(parts[i].at, parts[i].bytes) || !are_apart(parts[i].at, parts[i].bytes, parts[k].at, parts[k].bytes)) return false;
-  return h->magic == UINT64_C(0x4452414f424f4542) && h->version >> 16 == 2 && h->file_bytes <= now_bytes && h->header_bytes >= 1536 &&
-         h->links == 32 && h->senders == 256 && h->events > 0 && h->events <= 1u << 20 && h->links_stride >= 128 &&
-         h->links_stride % 8 == 0 && h->senders_stride >= 128 && h->senders_stride % 8 == 0 && h->events_stride >= 64 &&
-         h->events_stride % 8 == 0 &&
-         h->capacity > 0 && h->capacity <= 1u << 24 && h->index_slots >= 2 * (wide)h->capacity &&
-         __builtin_popcount(h->index_slots) == 1 && h->index_stride >= 8 && h->index_stride % 8 == 0 && h->column_stride >= 8 &&
-         h->column_stride % 8 == 0 && h->record_stride % 8 == 0 && h->slots == 2 && h->slot_stride >= 1280 && h->slot_stride % 8 == 0 &&
-         h->slots_offset >= 384 && h->slots_offset % 8 == 0 && (wide)h->slots_offset + 2 * (wide)h->slot_stride <= h->record_stride &&
+      if (!is_within(parts[i].at, parts[i].bytes) ||
+          !are_apart(parts[i].at, parts[i].bytes, parts[k].at, parts[k].bytes))
+        return false;
+  return h->magic == UINT64_C(0x4452414f424f4542) && h->version >> 16 == 2 && h->file_bytes <= now_bytes &&
+         h->header_bytes >= 1536 && h->links == 32 && h->senders == 256 && h->events > 0 && h->events <= 1u << 20 &&
+         h->links_stride >= 128 && h->links_stride % 8 == 0 && h->senders_stride >= 128 && h->senders_stride % 8 == 0 &&
+         h->events_stride >= 64 && h->events_stride % 8 == 0 && h->capacity > 0 && h->capacity <= 1u << 24 &&
+         h->index_slots >= 2 * (wide)h->capacity && __builtin_popcount(h->index_slots) == 1 && h->index_stride >= 8 &&
+         h->index_stride % 8 == 0 && h->column_stride >= 8 && h->column_stride % 8 == 0 && h->record_stride % 8 == 0 &&
+         h->slots == 2 && h->slot_stride >= 1280 && h->slot_stride % 8 == 0 && h->slots_offset >= 384 &&
+         h->slots_offset % 8 == 0 && (wide)h->slots_offset + 2 * (wide)h->slot_stride <= h->record_stride &&
          h->report_offset == 32 && h->report_bytes == 1216 && h->count <= h->capacity &&
-         (h->state & BB_BOARD_STATE_RETIRED) == 0 && h->master_boot_id == bb_boot_id() && h->uncertain_after_ns > 0 && h->silent_after_ns > 0;
+         (h->state & BB_BOARD_STATE_RETIRED) == 0 && h->master_boot_id == bb_boot_id() && h->uncertain_after_ns > 0 &&
+         h->silent_after_ns > 0;
 }
 
 static const struct bb_slot *slot_of(const struct bb_board_header *h, int i, int k) {
-  return (const struct bb_slot *)(now + h->records_offset + (size_t)i * h->record_stride + h->slots_offset + (size_t)k * h->slot_stride);
+  return (const struct bb_slot *)(now + h->records_offset + (size_t)i * h->record_stride + h->slots_offset +
+                                  (size_t)k * h->slot_stride);
 }
 
 /* Whether a report stands in one of the two slots, which is whole. */
 static bool stands(const struct bb_board_header *h, int i, const struct beoboard_slot *slot) {
   for (int k = 0; k < 2; k++) {
     const struct bb_slot *in = slot_of(h, i, k);
-    if (in->head / 2 == slot->number && in->head % 2 == 0 && in->head == in->tail && (int64_t)in->stamp_ns == slot->stamp_ns &&
-        memcmp(&in->report, &slot->report, sizeof slot->report) == 0)
+    if (in->head / 2 == slot->number && in->head % 2 == 0 && in->head == in->tail &&
+        (int64_t)in->stamp_ns == slot->stamp_ns && memcmp(&in->report, &slot->report, sizeof slot->report) == 0)
       return true;
   }
   return false;
@@ -329,7 +373,8 @@ static void ask(const beoboard *b, const struct bb_board_header *h) {
     MUST(index == -ENOENT || (index >= 0 && index < count), "the name is that of node %d", index);
     if (index >= 0) {
       char other[BEOBOARD_NAME_MAX];
-      MUST(beoboard_name(b, index, other, sizeof other) == length && strcmp(other, texts[i]) == 0, "the index leads to another name");
+      MUST(beoboard_name(b, index, other, sizeof other) == length && strcmp(other, texts[i]) == 0,
+           "the index leads to another name");
     }
     const int state = beoboard_state(b, i);
     MUST(state == -ESTALE || (state >= 0 && state < BEOBOARD_UNKNOWN), "state %d", state);
@@ -341,21 +386,26 @@ static void ask(const beoboard *b, const struct bb_board_header *h) {
     if (read == 0) {
       MUST(node.state < BEOBOARD_NSTATES && node.age_ns >= -1, "state %u, age %" PRId64, node.state, node.age_ns);
       MUST(strcmp(node.name, texts[i]) == 0 && strcmp(nodes[i].name, texts[i]) == 0, "another name");
-      MUST(node.state == nodes[i].state && node.reports == nodes[i].reports && node.boot_id == nodes[i].boot_id, "one and all differ");
+      MUST(node.state == nodes[i].state && node.reports == nodes[i].reports && node.boot_id == nodes[i].boot_id,
+           "one and all differ");
     }
     const int had = beoboard_reports(b, i, &newest, &before, sizeof newest);
     MUST((had >= 0 && had <= 2) || had == -EAGAIN, "%d reports", had);
     MUST(had < 1 || stands(h, i, &newest), "a report that does not stand there");
-    MUST(had < 2 || (stands(h, i, &before) && before.number <= newest.number), "the report before it does not stand there");
-    if (read == 0 && had > 0) MUST(node.boot_id == newest.report.boot_id && node.interval_ms == newest.report.interval_ms, "another report");
+    MUST(had < 2 || (stands(h, i, &before) && before.number <= newest.number),
+         "the report before it does not stand there");
+    if (read == 0 && had > 0)
+      MUST(node.boot_id == newest.report.boot_id && node.interval_ms == newest.report.interval_ms, "another report");
     const int rated = beoboard_rates(b, i, &rates, sizeof rates);
     MUST(rated == 0 || rated == -ENODATA || rated == -EAGAIN, "rates give %d", rated);
-    if (rated == 0) MUST(is_share(rates.cpu_idle_pct) && is_share(rates.ctxt) && is_share(rates.net[0].rx_bytes), "a rate below 0");
+    if (rated == 0)
+      MUST(is_share(rates.cpu_idle_pct) && is_share(rates.ctxt) && is_share(rates.net[0].rx_bytes), "a rate below 0");
   }
   MUST(beoboard_read(b, count, &nodes[0], sizeof nodes[0]) == -EINVAL, "a node behind the last");
   const int others = beoboard_check(b, names, count, states);
   MUST(others == -ESTALE || (others >= 0 && others <= count), "%d of %d are not live", others, count);
-  for (int i = 0; i < count; i++) MUST((states[i] >= 0 && states[i] < BEOBOARD_NSTATES) || states[i] == -ENOENT, "state %d", states[i]);
+  for (int i = 0; i < count; i++)
+    MUST((states[i] >= 0 && states[i] < BEOBOARD_NSTATES) || states[i] == -ENOENT, "state %d", states[i]);
 }
 
 /* Bytes of a copy that so many nodes take. */
@@ -371,12 +421,16 @@ static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
   MUST(bb_totals(copy, bytes, nodes, states, &t), "no totals of %" PRIu64 " nodes", nodes);
   const struct bb_part *const parts[] = {&t.cpus, &t.memory, &t.gpus};
   for (size_t i = 0; i < 3; i++)
-    MUST(parts[i]->nodes <= nodes && parts[i]->used >= 0 && parts[i]->total >= 0, "part %zu: %g of %g", i, parts[i]->used, parts[i]->total);
+    MUST(parts[i]->nodes <= nodes && parts[i]->used >= 0 && parts[i]->total >= 0, "part %zu: %g of %g", i,
+         parts[i]->used, parts[i]->total);
   const struct bb_flow *const flows[] = {&t.network, &t.fabric, &t.disks};
   for (size_t i = 0; i < 3; i++)
-    MUST(flows[i]->nodes <= nodes && flows[i]->in >= 0 && flows[i]->out >= 0, "flow %zu: %g and %g", i, flows[i]->in, flows[i]->out);
+    MUST(flows[i]->nodes <= nodes && flows[i]->in >= 0 && flows[i]->out >= 0, "flow %zu: %g and %g", i, flows[i]->in,
+         flows[i]->out);
   memset(states, BEOBOARD_NEVER, sizeof states);
-  MUST(bb_totals(copy, bytes, nodes, states, &t) && t.cpus.nodes + t.memory.nodes + t.network.nodes + t.power.nodes == 0, "totals of nobody");
+  MUST(bb_totals(copy, bytes, nodes, states, &t) &&
+           t.cpus.nodes + t.memory.nodes + t.network.nodes + t.power.nodes == 0,
+       "totals of nobody");
 }
 
 /* A table with rows of all kinds; src/telling/structjson.ts makes the real ones. */
@@ -398,7 +452,8 @@ static const struct bb_json_row rows[] = {
     ROW(U16, AT(temp_inlet_dc), 0, 2, 0, BB_JSON_NONE, BB_JSON_NONE),
     ROW(U32, AT(seq), 0, 4, 0, BB_JSON_NONE, BB_JSON_NONE),
     ROW(ADDRESS, AT(os_release), 0, 16, 0, BB_JSON_NONE, BB_JSON_NONE),
-    {BB_JSON_OBJECT, AT(net), BB_NET_ENTRIES, sizeof(struct bb_net_if), 0, 7, 1, AT(gpu_count), 36, BB_JSON_NONE, 0, 1, 0},
+    {BB_JSON_OBJECT, AT(net), BB_NET_ENTRIES, sizeof(struct bb_net_if), 0, 7, 1, AT(gpu_count), 36, BB_JSON_NONE, 0, 1,
+     0},
     {BB_JSON_U16, 16, 0, 2, 0, 7, 0, BB_JSON_NONE, BB_JSON_NONE, BB_JSON_NONE, 16, 2, 0x8000},
 };
 static const struct bb_json_table table = {rows, sizeof rows / sizeof rows[0], ",\"key\":", 7, AT(valid)};
@@ -406,7 +461,8 @@ static const struct bb_json_table table = {rows, sizeof rows / sizeof rows[0], "
 /* One object, in the room that there is, of what JSON and terminals take as it is. */
 static void must_be_json(const char *json, long bytes, size_t most, const char *what) {
   if (bytes <= 0) return; /* it is left to others, or there is none */
-  MUST((size_t)bytes <= most && json[0] == '{' && json[bytes - 1] == '}', "%s: %ld bytes of at most %zu", what, bytes, most);
+  MUST((size_t)bytes <= most && json[0] == '{' && json[bytes - 1] == '}', "%s: %ld bytes of at most %zu", what, bytes,
+       most);
   int depth = 0;
   bool in_text = false;
   for (long i = 0; i < bytes; i++) {
@@ -422,7 +478,8 @@ static void jsons(const uint8_t *copy, uint64_t nodes) {
   if (most == 0) MUST(bb_json_check(&table, &reads, &most) && reads <= sizeof(struct bb_report), "reads %zu", reads);
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   for (uint64_t i = 0; i < nodes; i++) {
-    const struct bb_slot *before, *newest = bb_copy_slots(h, copy + bytes_of(h, 0) + nodes * h->column_stride + i * h->record_stride, &before);
+    const struct bb_slot *before,
+        *newest = bb_copy_slots(h, copy + bytes_of(h, 0) + nodes * h->column_stride + i * h->record_stride, &before);
     if (newest == NULL) continue;
     char *json = (char *)malloc(most); /* of just that size, so that a byte more is found */
     MUST(json != NULL, "no memory");
@@ -436,7 +493,8 @@ static void jsons(const uint8_t *copy, uint64_t nodes) {
   }
 }
 
-/* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are refused. */
+/* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are
+ * refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   uint8_t states[64], known[64];
   uint32_t ails[64], kernels[64];
@@ -445,21 +503,26 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
-    MUST(known[i] < BEOBOARD_UNKNOWN && (states[i] == BEOBOARD_UNKNOWN || states[i] == known[i]), "known as %d, and is %d", known[i], states[i]);
-    MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g", states[i], ages[i]);
+    MUST(known[i] < BEOBOARD_UNKNOWN && (states[i] == BEOBOARD_UNKNOWN || states[i] == known[i]),
+         "known as %d, and is %d", known[i], states[i]);
+    MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g",
+         states[i], ages[i]);
     MUST(ails[i] >> BEOBOARD_NAILMENTS == 0, "ailments %" PRIx32, ails[i]);
-    MUST(ails[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is ill", states[i]);
+    MUST(ails[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is ill",
+         states[i]);
     MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
     MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
   }
   struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};
-  MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states), "more nodes than there are");
+  MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states),
+       "more nodes than there are");
   const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
   MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
   totals(copy, bytes, look->nodes);
   jsons(copy, look->nodes);
   struct bb_totals sums;
-  MUST(!bb_totals(copy, whole - 1, look->nodes, states, &sums) && !bb_totals(copy, bytes, more.nodes, states, &sums), "totals of too much");
+  MUST(!bb_totals(copy, whole - 1, look->nodes, states, &sums) && !bb_totals(copy, bytes, more.nodes, states, &sums),
+       "totals of too much");
 }
 
 /* Whether a block of so many bytes stands in the file at that place as it was given, and is whole there. */
@@ -481,9 +544,10 @@ static void look_at_events(const struct bb_board *b, const struct bb_board_heade
     MUST(calls <= h->events, "events from %" PRIu64 " on have no end", from);
     for (int i = 0; i < n; i++) {
       const uint64_t number = events[i].head / 2;
-      MUST(number > newest && number < next && (number >= before || before > h->event_last + 1), "event %" PRIu64 " after %" PRIu64 ", of those from %" PRIu64 " on",
-           number, newest, before);
-      MUST(stands_at(&events[i], h->events_offset + number % h->events * h->events_stride, sizeof events[i]), "event %" PRIu64 " does not stand there", number);
+      MUST(number > newest && number < next && (number >= before || before > h->event_last + 1),
+           "event %" PRIu64 " after %" PRIu64 ", of those from %" PRIu64 " on", number, newest, before);
+      MUST(stands_at(&events[i], h->events_offset + number % h->events * h->events_stride, sizeof events[i]),
+           "event %" PRIu64 " does not stand there", number);
       newest = number;
     }
   }
@@ -503,7 +567,8 @@ static void look_at_tables(const struct bb_board *b, const struct bb_board_heade
   MUST(n >= 1 && n < BB_LINKS && numbers[n - 1] == BB_LINK_OTHERS, "%d links", n);
   for (int i = 0; i < n; i++) {
     MUST(numbers[i] == (uint32_t)i + 1 || i == n - 1, "link %u after %d", numbers[i], i);
-    MUST(memcmp(&links[i].link, now + h->links_offset + (uint64_t)numbers[i] * h->links_stride, sizeof links[i].link) == 0 &&
+    MUST(memcmp(&links[i].link, now + h->links_offset + (uint64_t)numbers[i] * h->links_stride, sizeof links[i].link) ==
+                 0 &&
              memcmp(&links[i].evidence, &is.evidence[numbers[i]], sizeof links[i].evidence) == 0,
          "link %u does not stand there", numbers[i]);
   }
@@ -514,7 +579,8 @@ static void look_at_tables(const struct bb_board *b, const struct bb_board_heade
              stands_at(&senders[i], h->senders_offset + (uint64_t)i * h->senders_stride, sizeof senders[i]),
          "sender %u does not stand there", i);
   }
-  const uint64_t from[] = {0, 1, 2, is.event_last - 1, is.event_last, is.event_last + 1, is.event_last - is.events, UINT64_MAX, INT64_MAX};
+  const uint64_t from[] = {
+      0, 1, 2, is.event_last - 1, is.event_last, is.event_last + 1, is.event_last - is.events, UINT64_MAX, INT64_MAX};
   for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) look_at_events(b, &is, from[i]);
 }
 
@@ -529,7 +595,8 @@ static void check_entries(const uint8_t *at, size_t bytes, uint32_t entries, con
     const size_t size = e.kind == BB_RELAY_ENTRY_REPORT   ? sizeof(struct bb_relay_report)
                         : e.kind == BB_RELAY_ENTRY_RECORD ? sizeof(struct bb_relay_record)
                                                           : sizeof(struct bb_relay_link);
-    MUST(e.kind > BB_RELAY_ENTRY_NONE && e.kind < BB_RELAY_ENTRY_COUNT && e.bytes == size && size <= bytes, "an entry of kind %u", e.kind);
+    MUST(e.kind > BB_RELAY_ENTRY_NONE && e.kind < BB_RELAY_ENTRY_COUNT && e.bytes == size && size <= bytes,
+         "an entry of kind %u", e.kind);
     MUST(e.record < (e.kind == BB_RELAY_ENTRY_LINK ? BB_LINKS : h->capacity), "an entry of number %u", e.record);
     at += size;
     bytes -= size;
@@ -548,7 +615,8 @@ static void collect(const struct bb_board *b, const struct bb_board_header *h) {
     size_t bytes;
     uint32_t entries;
     if (!bb_sweep_begin(harvest, sweep == 0, ROOM, &said)) break;
-    MUST(said.links_used < BB_LINK_OTHERS && said.count <= h->capacity, "%u links, %u records are said", said.links_used, said.count);
+    MUST(said.links_used < BB_LINK_OTHERS && said.count <= h->capacity, "%u links, %u records are said",
+         said.links_used, said.count);
     for (unsigned n = 0; state == BB_SWEEP_MORE; n++) {
       MUST(n < 100, "a sweep does not come to an end");
       state = bb_sweep_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
@@ -558,8 +626,10 @@ static void collect(const struct bb_board *b, const struct bb_board_header *h) {
     }
     const uint32_t records = bb_sweep_records(harvest);
     MUST(records <= h->capacity, "%u records", records);
-    const uint32_t count = records < ROOM / sizeof(struct bb_relay_indexed) ? records : ROOM / sizeof(struct bb_relay_indexed);
-    MUST(bb_sweep_index(harvest, 0, count, (struct bb_relay_indexed *)(void *)room) <= count, "an index of more than was asked for");
+    const uint32_t count =
+        records < ROOM / sizeof(struct bb_relay_indexed) ? records : ROOM / sizeof(struct bb_relay_indexed);
+    MUST(bb_sweep_index(harvest, 0, count, (struct bb_relay_indexed *)(void *)room) <= count,
+         "an index of more than was asked for");
     const uint32_t asked[] = {0, CAPACITY - 1, h->capacity - 1, UINT32_MAX};
     bb_sweep_ask(harvest, asked, sizeof asked / sizeof asked[0]);
   }
@@ -579,7 +649,8 @@ static void look(const struct bb_board_header *h) {
   look_at_tables(&b, h);
   collect(&b, h);
   const size_t room = bb_board_snapshot_bytes(&b);
-  MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride), "a snapshot of %zu", room);
+  MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride),
+       "a snapshot of %zu", room);
   void *copy = malloc(room);
   MUST(copy != NULL, "no memory");
   if (bb_board_snapshot(&b, copy, room, 0, &look) == 0) {
@@ -614,12 +685,15 @@ static void look(const struct bb_board_header *h) {
 static struct bb_sender senders[BB_SENDERS];
 static uint64_t events_before, numbered;
 
-/* What else a receiver does: links come and go, strangers knock, it looks after links and says that it has heard everything. */
+/* What else a receiver does: links come and go, strangers knock, it looks after links and says that it has heard
+ * everything. */
 static void receive_on(struct bb_writer *w, int64_t ns) {
   const struct bb_board_header *h = bb_writer_header(w);
   const uint32_t link = bb_links_add(bb_writer_links(w), "eth9", false, 9, ns);
   numbered = h->links_used;
-  MUST(link == BB_LINK_OTHERS || (link > 0 && link <= numbered && strcmp(bb_links_entry(bb_writer_links(w), link)->name, "eth9") == 0), "link %u", link);
+  MUST(link == BB_LINK_OTHERS ||
+           (link > 0 && link <= numbered && strcmp(bb_links_entry(bb_writer_links(w), link)->name, "eth9") == 0),
+       "link %u", link);
   events_before = h->event_last;
   for (uint32_t i = 0; i <= BB_LINKS; i++) {
     bb_links_set_state(bb_writer_links(w), i, i, 0, false, ns);
@@ -627,7 +701,8 @@ static void receive_on(struct bb_writer *w, int64_t ns) {
     bb_links_add_missed(bb_writer_links(w), i, 3);
   }
   MUST(h->event_last > events_before, "no link went down or up");
-  for (uint8_t who = 1; who <= 2 * BB_SENDERS_EACH; who++) MUST(lay_junk(w, who, ns) == BB_REASON_MAGIC, "junk was taken");
+  for (uint8_t who = 1; who <= 2 * BB_SENDERS_EACH; who++)
+    MUST(lay_junk(w, who, ns) == BB_REASON_MAGIC, "junk was taken");
   bb_writer_overflowed(w, 1);
   bb_writer_listening_since(w, ns);
   bb_links_survey(bb_writer_links(w));
@@ -656,8 +731,9 @@ static void read_on(struct bb_writer *w) {
   bb_board_close(&b);
 }
 
-/* Has the board say that its writer has gone: by the lock under which it was written, or else as one that was closed. A receiver takes it over
- * in place, or by a copy. Of any other it would first watch whether it has a writer who lives, for longer than a thousand inputs take. */
+/* Has the board say that its writer has gone: by the lock under which it was written, or else as one that was closed. A
+ * receiver takes it over in place, or by a copy. Of any other it would first watch whether it has a writer who lives,
+ * for longer than a thousand inputs take. */
 static void say_left(bool in_place) {
   char lock[160];
   struct stat st;
@@ -688,7 +764,8 @@ static void take_over(bool in_place) {
     MUST(opened == 0, "what was taken over is not readable: %d", opened);
     const int index = beoboard_index(b, "node1");
     if (outcome == 0)
-      MUST(index >= 0 && beoboard_reports(b, index, &newest, NULL, sizeof newest) > 0 && newest.report.seq == 1000, "the report is not there");
+      MUST(index >= 0 && beoboard_reports(b, index, &newest, NULL, sizeof newest) > 0 && newest.report.seq == 1000,
+           "the report is not there");
     if (outcome == 0) MUST(beoboard_state(b, index) == BEOBOARD_LIVE, "the node is not live");
     beoboard_close(b);
     read_on(w);
@@ -729,7 +806,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_units++;
   beoboard *b = NULL;
   const int opened = beoboard_open(&b, path, 0);
-  MUST(opened == 0 || opened == -EAGAIN || opened == -EBADMSG || opened == -EUCLEAN || opened == -ESTALE, "opening gives %d", opened);
+  MUST(opened == 0 || opened == -EAGAIN || opened == -EBADMSG || opened == -EUCLEAN || opened == -ESTALE,
+       "opening gives %d", opened);
   MUST((opened == 0) == (b != NULL), "a handle with %d", opened);
   MUST(opened != 0 || (now_bytes >= sizeof h && is_sound(&h)), "a board was opened that is not sound");
   MUST(size > 1 || (flags & RAW) == RAW || opened == 0, "the good board is not opened: %d", opened);
@@ -763,7 +841,12 @@ void fuzz_tell(const uint8_t *data, size_t size, FILE *out) {
   beoboard *b;
   const int opened = beoboard_open(&b, name, 0);
   if (opened != 0) {
-    fprintf(out, "%s", opened == -ENOENT ? "absent" : opened == -EAGAIN ? "starting" : opened == -EUCLEAN ? "truncated" : opened == -ESTALE ? "retired" : "foreign");
+    fprintf(out, "%s",
+            opened == -ENOENT    ? "absent"
+            : opened == -EAGAIN  ? "starting"
+            : opened == -EUCLEAN ? "truncated"
+            : opened == -ESTALE  ? "retired"
+                                 : "foreign");
     return;
   }
   const int count = beoboard_count(b);

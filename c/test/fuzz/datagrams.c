@@ -1,15 +1,16 @@
-/* Fuzzes what becomes of datagrams: validation, tags, the rules of order, and the board. An input is a board's configuration, then
- * steps that edit a report, sign it, move the clocks and deliver it, so that the rules are reached and not only the magic; or that
- * deliver bytes as they are.
+/* Fuzzes what becomes of datagrams: validation, tags, the rules of order, and the board. An input is a board's
+ * configuration, then steps that edit a report, sign it, move the clocks and deliver it, so that the rules are reached
+ * and not only the magic; or that deliver bytes as they are.
  *
  * After each datagram, held against rules that are restated here by hand from proto/stat-v1.md and proto/board-v2.md:
  *   - the reason is the first of the ladder, or there is none;
  *   - nothing has changed on the board but what this outcome changes, to the byte;
  *   - what was accepted stands there as it came, and the report before it beside it, as the library reads them;
- *   - what had to be signed was signed by us; nothing signed is taken twice; a duplicate has come before; whoever goes on reporting is
- *     taken once the reset limit has passed;
- *   - a refusal is noted where it has to be, and pushes out nobody who is kept: who came again stays for a minute, whatever flood of
- *     invented addresses comes; of what names no record ten events are told of in a second, of all else each kind once in a minute;
+ *   - what had to be signed was signed by us; nothing signed is taken twice; a duplicate has come before; whoever goes
+ *     on reporting is taken once the reset limit has passed;
+ *   - a refusal is noted where it has to be, and pushes out nobody who is kept: who came again stays for a minute,
+ *     whatever flood of invented addresses comes; of what names no record ten events are told of in a second, of all
+ *     else each kind once in a minute;
  *   - the counters add up to the number of datagrams. */
 #include <net/if.h>
 
@@ -43,7 +44,8 @@ static const struct configuration {
 };
 #define CONFIGURATIONS (sizeof configurations / sizeof configurations[0])
 
-static const struct bb_key keys[] = {{7, "the first key, of 32 bytes: one."}, {40000, "another key with as many bytes.."}};
+static const struct bb_key keys[] = {{7, "the first key, of 32 bytes: one."},
+                                     {40000, "another key with as many bytes.."}};
 static const char *const names[NAMES] = {"node1", "n2", "a.b-c_d", "0", "node1x"};
 static const char *const list[] = {"node1", "n2"};
 
@@ -96,8 +98,8 @@ static void open_place(struct place *p, size_t number) {
   memcpy(p->before, p->empty, p->bytes);
 }
 
-/* The ring of events is most of a board, and a place of it changes at a time: it is compared where it may have changed, and all of it at
- * the end of each input. */
+/* The ring of events is most of a board, and a place of it changes at a time: it is compared where it may have changed,
+ * and all of it at the end of each input. */
 static bool differs(const struct place *p) {
   const struct bb_board_header *h = bb_writer_header(p->writer);
   const size_t ring = (size_t)h->events_offset, behind = (size_t)h->index_offset;
@@ -285,20 +287,24 @@ static struct bb_link *link_in(uint8_t *map, uint32_t link) {
 }
 
 #define ALLOW(field) (was->field = is->field)
-#define GROWS(field, by) MUST(is->field == was->field + (by), "it was %" PRIu64 ", and is %" PRIu64, (uint64_t)was->field, (uint64_t)is->field)
+#define GROWS(field, by)                                                                                               \
+  MUST(is->field == was->field + (by), "it was %" PRIu64 ", and is %" PRIu64, (uint64_t)was->field, (uint64_t)is->field)
 
 /* The next event, which must be this one. */
-static void allow_event(uint8_t *before, uint8_t *after, const struct play *p, enum bb_event_kind kind, uint64_t subject, uint64_t detail) {
+static void allow_event(uint8_t *before, uint8_t *after, const struct play *p, enum bb_event_kind kind,
+                        uint64_t subject, uint64_t detail) {
   struct bb_board_header *was = (struct bb_board_header *)before;
   const struct bb_board_header *is = (const struct bb_board_header *)after;
   const uint64_t number = was->event_last + 1;
   const struct bb_event *e = event_in(after, number);
   MUST(is->event_last >= number, "event %d of %" PRIu64 " was not told", (int)kind, subject);
   was->event_last = number;
-  MUST(e->head == 2 * number && e->tail == e->head && e->kind == (uint64_t)kind && e->subject == subject && e->detail == detail &&
-           e->stamp_ns == (uint64_t)p->now_ns && e->stamp_real_ns == (uint64_t)p->real_ns && e->reserved0 == 0,
-       "event %" PRIu64 " is of kind %" PRIu64 ", subject %" PRIu64 ", detail %" PRIu64 ", and not of %d, %" PRIu64 ", %" PRIu64, number, e->kind,
-       e->subject, e->detail, (int)kind, subject, detail);
+  MUST(e->head == 2 * number && e->tail == e->head && e->kind == (uint64_t)kind && e->subject == subject &&
+           e->detail == detail && e->stamp_ns == (uint64_t)p->now_ns && e->stamp_real_ns == (uint64_t)p->real_ns &&
+           e->reserved0 == 0,
+       "event %" PRIu64 " is of kind %" PRIu64 ", subject %" PRIu64 ", detail %" PRIu64 ", and not of %d, %" PRIu64
+       ", %" PRIu64,
+       number, e->kind, e->subject, e->detail, (int)kind, subject, detail);
   memcpy(event_in(before, number), e, sizeof *e);
 }
 
@@ -308,7 +314,8 @@ static int64_t kept_until(const struct bb_sender *s) {
 }
 
 /* Where a refusal was noted, if anywhere. Whether that is news. */
-static bool allow_sender(uint8_t *before, uint8_t *after, const struct play *p, enum bb_reason reason, const char name[64]) {
+static bool allow_sender(uint8_t *before, uint8_t *after, const struct play *p, enum bb_reason reason,
+                         const char name[64]) {
   struct bb_sender *was = senders_in(before, reason), *own = NULL, *changed = NULL;
   const struct bb_sender *is = senders_in(after, reason);
   bool may_be_taken = false, is_empty = false;
@@ -335,14 +342,15 @@ static bool allow_sender(uint8_t *before, uint8_t *after, const struct play *p, 
   const bool is_new = own == NULL;
   MUST(is_new || changed == own, "a sender got a second entry");
   if (is_new) {
-    MUST(kept_until(changed) <= p->now_ns, "who came %" PRIu64 " times was pushed out after %" PRId64 " ns", changed->count,
-         p->now_ns - (int64_t)changed->last_ns);
-    MUST(is_empty ? changed->head == 0 : changed->last_ns == stalest, "another entry was taken than the one that was longest unheard");
+    MUST(kept_until(changed) <= p->now_ns, "who came %" PRIu64 " times was pushed out after %" PRId64 " ns",
+         changed->count, p->now_ns - (int64_t)changed->last_ns);
+    MUST(is_empty ? changed->head == 0 : changed->last_ns == stalest,
+         "another entry was taken than the one that was longest unheard");
   }
   MUST(now->head == changed->head + 2 && now->tail == now->head, "the sequence of the entry is wrong");
   MUST(now->first_ns == (is_new ? (uint64_t)p->now_ns : own->first_ns) && now->last_ns == (uint64_t)p->now_ns &&
-           now->last_real_ns == (uint64_t)p->real_ns && now->count == (is_new ? 1 : own->count + 1) && memcmp(now->address, p->from, 16) == 0 &&
-           memcmp(now->name, name, 64) == 0,
+           now->last_real_ns == (uint64_t)p->real_ns && now->count == (is_new ? 1 : own->count + 1) &&
+           memcmp(now->address, p->from, 16) == 0 && memcmp(now->name, name, 64) == 0,
        "the entry tells another story");
   memcpy(changed, now, sizeof *changed);
   return is_new;
@@ -358,22 +366,25 @@ static bool may_be_told(struct play *p) {
   return p->told_count++ < 10;
 }
 
-/* Whether the record says what it was refused for: nothing but what the node itself made, as far as anybody can know. */
+/* Whether the record says what it was refused for: nothing but what the node itself made, as far as anybody can
+ * know. */
 static bool is_of_node(const struct play *p, enum bb_reason reason) {
   if (p->place->is->keys > 0) return reason > BB_REASON_TAG;
   return reason != BB_REASON_AUTH_MISSING && reason != BB_REASON_KEY_ID && reason != BB_REASON_TAG;
 }
 
-/* What a refusal leaves in the record, beside counters. Taken over into the board as it was, so that all else must be equal. Whether it is
- * news of that node. */
-static bool allow_refusal(struct bb_record *was, const struct bb_record *is, enum bb_reason reason, const struct play *p) {
+/* What a refusal leaves in the record, beside counters. Taken over into the board as it was, so that all else must be
+ * equal. Whether it is news of that node. */
+static bool allow_refusal(struct bb_record *was, const struct bb_record *is, enum bb_reason reason,
+                          const struct play *p) {
   GROWS(refused, 1);
   ALLOW(refused);
   GROWS(late, reason == BB_REASON_LATE);
   ALLOW(late);
   if (!is_of_node(p, reason)) return false;
   const uint64_t kind = UINT64_C(1) << reason;
-  const bool is_stale = p->now_ns - (int64_t)was->refusal_ns > 60 * SECOND, is_news = is_stale || (was->refused_kinds & kind) == 0;
+  const bool is_stale = p->now_ns - (int64_t)was->refusal_ns > 60 * SECOND,
+             is_news = is_stale || (was->refused_kinds & kind) == 0;
   MUST(is->refused_kinds == ((is_stale ? 0 : was->refused_kinds) | kind), "the kinds of refusals are wrong");
   ALLOW(refused_kinds);
   GROWS(order_head, 2);
@@ -404,7 +415,8 @@ static uint32_t allow_link(uint8_t *before, uint8_t *after, const struct play *p
   uint32_t link = p->interface[0] == 0 ? BB_LINK_OTHERS : 1;
   while (link <= was->links_used && strcmp(link_in(before, link)->name, p->interface) != 0) link++;
   if (link > 30) link = BB_LINK_OTHERS;
-  MUST(is->links_used == (link > was->links_used && link != BB_LINK_OTHERS ? link : was->links_used), "%" PRIu64 " links are used", is->links_used);
+  MUST(is->links_used == (link > was->links_used && link != BB_LINK_OTHERS ? link : was->links_used),
+       "%" PRIu64 " links are used", is->links_used);
   if (is->links_used != was->links_used) {
     struct bb_link made = {.index = 7, .state = BB_LINK_STATE_UP, .changed_ns = (uint64_t)p->now_ns};
     strcpy(made.name, p->interface);
@@ -417,7 +429,8 @@ static uint32_t allow_link(uint8_t *before, uint8_t *after, const struct play *p
   return link;
 }
 
-static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, const struct play *p) {
+static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r,
+                           const struct play *p) {
   const uint32_t link = allow_link(before, after, p);
   struct bb_record *was = record_in(before, i);
   const struct bb_record *is = record_in(after, i);
@@ -439,13 +452,16 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   ALLOW(resets);
   ALLOW(offset_us);
   MUST(is->history_seq == r->seq && (is->history & 1) == 1 && (is->history_lost & 1) == 0, "the history is wrong");
-  MUST(is->start_boot_ns == r->start_boot_ns && is->known[0].boot_id == r->boot_id && is->known[0].highest_boot_ns >= r->t_boot_ns,
+  MUST(is->start_boot_ns == r->start_boot_ns && is->known[0].boot_id == r->boot_id &&
+           is->known[0].highest_boot_ns >= r->t_boot_ns,
        "another run is remembered than was accepted");
-  MUST(is->port == 4711 && is->order_head == is->order_tail && is->order_head == was->order_head + 2, "the order block is wrong");
+  MUST(is->port == 4711 && is->order_head == is->order_tail && is->order_head == was->order_head + 2,
+       "the order block is wrong");
   /* From where reports came before is kept when they come from elsewhere. */
   static const uint8_t nowhere[sizeof was->address];
   if (memcmp(was->address, nowhere, sizeof nowhere) != 0 && memcmp(was->address, is->address, sizeof nowhere) != 0) {
-    MUST(memcmp(is->address_before, was->address, sizeof nowhere) == 0 && is->address_ns == (uint64_t)p->now_ns, "the address before was lost");
+    MUST(memcmp(is->address_before, was->address, sizeof nowhere) == 0 && is->address_ns == (uint64_t)p->now_ns,
+         "the address before was lost");
     memcpy(was->address_before, is->address_before, sizeof nowhere);
     ALLOW(address_ns);
   }
@@ -456,7 +472,8 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   const uint32_t slot = slot_in(before, i, 0)->head > slot_in(before, i, 1)->head;
   struct bb_slot *old = slot_in(before, i, slot);
   const struct bb_slot *new = slot_in(after, i, slot);
-  const uint64_t number = slot_in(before, i, 1 - slot)->head > old->head ? slot_in(before, i, 1 - slot)->head : old->head;
+  const uint64_t number =
+      slot_in(before, i, 1 - slot)->head > old->head ? slot_in(before, i, 1 - slot)->head : old->head;
   MUST(new->head == number + 2 && new->tail == new->head, "the sequence of the slot is wrong");
   MUST(new->stamp_ns == (uint64_t)p->now_ns && new->stamp_real_ns == (uint64_t)p->real_ns, "the stamp is wrong");
   MUST(memcmp(&new->report, r, sizeof *r) == 0, "the report is another one than came");
@@ -465,17 +482,21 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   *word_in(before, i) = BB_COLUMN((uint64_t)p->now_ns / 1000000, link, r->interval_ms, r->flags >> 1 & 1);
 }
 
-/* How many reports of its run came that may be another machine's: they were not accepted, or share their number with another. */
+/* How many reports of its run came that may be another machine's: they were not accepted, or share their number with
+ * another. */
 static unsigned count_others(const struct play *p, const struct bb_report *r) {
   unsigned count = 0;
   for (unsigned i = 0; i < p->delivered; i++) {
     const struct bb_report *one = &p->came[i].report;
-    if (strncmp(one->hostname, r->hostname, 64) != 0 || one->boot_id != r->boot_id || one->start_boot_ns != r->start_boot_ns) continue;
+    if (strncmp(one->hostname, r->hostname, 64) != 0 || one->boot_id != r->boot_id ||
+        one->start_boot_ns != r->start_boot_ns)
+      continue;
     bool is_shared = !p->came[i].accepted;
     for (unsigned k = 0; k < p->delivered; k++) {
       const struct bb_report *other = &p->came[k].report;
-      is_shared = is_shared || (strncmp(other->hostname, r->hostname, 64) == 0 && other->boot_id == r->boot_id && other->seq == one->seq &&
-                                other->start_boot_ns == r->start_boot_ns && memcmp(one, other, sizeof *one) != 0);
+      is_shared = is_shared || (strncmp(other->hostname, r->hostname, 64) == 0 && other->boot_id == r->boot_id &&
+                                other->seq == one->seq && other->start_boot_ns == r->start_boot_ns &&
+                                memcmp(one, other, sizeof *one) != 0);
     }
     count += is_shared;
   }
@@ -483,7 +504,8 @@ static unsigned count_others(const struct play *p, const struct bb_report *r) {
 }
 
 /* What is remembered of the report, and whether two machines are told of. */
-static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, int outcome, const struct play *p) {
+static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, int outcome,
+                         const struct play *p) {
   struct bb_board_header *h = (struct bb_board_header *)before;
   struct bb_memory *was = (struct bb_memory *)((uint8_t *)record_in(before, i) + h->memory_offset);
   const struct bb_memory *is = (const struct bb_memory *)((uint8_t *)record_in(after, i) + h->memory_offset);
@@ -501,10 +523,13 @@ static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const stru
   const uint64_t longest = r->interval_ms > 1000 ? r->interval_ms : 1000;
   const bool is_new = was->clone_ns == 0 || (uint64_t)p->now_ns - was->clone_ns > 60 * UINT64_C(1000000) * longest;
   GROWS(clone_head, 2);
-  MUST(is->clone_tail == is->clone_head && is->clone_ns == (uint64_t)p->now_ns && is->clone_since_ns == (is_new ? is->clone_ns : was->clone_since_ns),
+  MUST(is->clone_tail == is->clone_head && is->clone_ns == (uint64_t)p->now_ns &&
+           is->clone_since_ns == (is_new ? is->clone_ns : was->clone_since_ns),
        "the times of two machines are wrong");
   if (is_new)
-    MUST(memcmp(is->clone_address, p->from, sizeof p->from) == 0 || memcmp(is->clone_other, p->from, sizeof p->from) == 0, "another address is told of");
+    MUST(memcmp(is->clone_address, p->from, sizeof p->from) == 0 ||
+             memcmp(is->clone_other, p->from, sizeof p->from) == 0,
+         "another address is told of");
   else MUST(memcmp(is->clone_address, was->clone_address, 2 * sizeof p->from) == 0, "the addresses changed meanwhile");
   memcpy(was, is, offsetof(struct bb_memory, digests));
   h->clone_ns = is->clone_ns;
@@ -537,11 +562,15 @@ static void check_reader(const struct play *p, uint32_t i) {
   char name[BEOBOARD_NAME_MAX];
   const beoboard *b = p->place->reader;
   const int have = p->accepted[i] < 2 ? (int)p->accepted[i] : 2;
-  MUST(beoboard_name(b, (int)i, name, sizeof name) > 0 && beoboard_index(b, name) == (int)i, "record %u is not found by its name", i);
-  MUST(beoboard_reports(b, (int)i, &newest, &before, sizeof newest) == have, "the library does not have %d reports", have);
-  MUST(have < 1 || memcmp(&newest.report, &p->newest[i], sizeof newest.report) == 0, "the library gives another report");
+  MUST(beoboard_name(b, (int)i, name, sizeof name) > 0 && beoboard_index(b, name) == (int)i,
+       "record %u is not found by its name", i);
+  MUST(beoboard_reports(b, (int)i, &newest, &before, sizeof newest) == have, "the library does not have %d reports",
+       have);
+  MUST(have < 1 || memcmp(&newest.report, &p->newest[i], sizeof newest.report) == 0,
+       "the library gives another report");
   MUST(have < 1 || newest.number == p->accepted[i], "it is the %uth", p->accepted[i]);
-  MUST(have < 2 || memcmp(&before.report, &p->before[i], sizeof before.report) == 0, "the library gives another one before it");
+  MUST(have < 2 || memcmp(&before.report, &p->before[i], sizeof before.report) == 0,
+       "the library gives another one before it");
 }
 
 /* Whether the node's wall clock, as the last accepted report has it, was before this one. */
@@ -554,8 +583,8 @@ static uint64_t between(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; 
 /* Whether an unproved report comes back from before the goodbye that is held. */
 static bool is_back(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
   const struct bb_report *held = &p->newest[record];
-  return proof == BB_AUTH_ALG_NONE && p->accepted[record] > 0 && (held->flags & BB_FLAGS_GOODBYE) != 0 && r->boot_id == held->boot_id &&
-         r->start_boot_ns <= held->start_boot_ns && r->t_boot_ns <= held->t_boot_ns;
+  return proof == BB_AUTH_ALG_NONE && p->accepted[record] > 0 && (held->flags & BB_FLAGS_GOODBYE) != 0 &&
+         r->boot_id == held->boot_id && r->start_boot_ns <= held->start_boot_ns && r->t_boot_ns <= held->t_boot_ns;
 }
 
 /* Whether one of its boot came before that, and as much earlier as the node says, give or take half an interval. */
@@ -565,20 +594,26 @@ static bool has_begun_back(const struct play *p, const struct bb_report *r) {
     const struct bb_report *other = &p->came[i].report;
     const uint64_t apart = r->t_boot_ns - other->t_boot_ns;
     if (strncmp(other->hostname, r->hostname, 64) != 0 || p->came[i].accepted || other->boot_id != r->boot_id) continue;
-    if (r->t_boot_ns > other->t_boot_ns && apart >= half_ns && between(apart, (uint64_t)(p->now_ns - p->came[i].stamp_ns)) <= half_ns) return true;
+    if (r->t_boot_ns > other->t_boot_ns && apart >= half_ns &&
+        between(apart, (uint64_t)(p->now_ns - p->came[i].stamp_ns)) <= half_ns)
+      return true;
   }
   return false;
 }
 
-/* Whether a report of the boot that is held has to be taken because nothing else was for the reset limit, by "Order, and trust": in seconds of
- * the shorter interval. Half of 4.5 and 10.5 is 7.5. A proved one has to be fresh, too; `as_proved`: the last one was as well. */
+/* Whether a report of the boot that is held has to be taken because nothing else was for the reset limit, by "Order,
+ * and trust": in seconds of the shorter interval. Half of 4.5 and 10.5 is 7.5. A proved one has to be fresh, too;
+ * `as_proved`: the last one was as well. */
 static bool is_due(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
   const struct bb_report *held = &p->newest[record];
-  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0 || is_back(p, r, record, proof)) return false;
+  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0 ||
+      is_back(p, r, record, proof))
+    return false;
   const uint64_t shorter = r->interval_ms < held->interval_ms ? r->interval_ms : held->interval_ms;
   const uint64_t limit = 7500 * UINT64_C(1000) * (shorter > 1000 ? shorter : 1000);
   if ((uint64_t)(p->now_ns - p->stamp[record].ns) <= limit) return false;
-  if (proof == BB_AUTH_ALG_NONE) return r->start_boot_ns != held->start_boot_ns || r->seq != held->seq || r->t_boot_ns != held->t_boot_ns;
+  if (proof == BB_AUTH_ALG_NONE)
+    return r->start_boot_ns != held->start_boot_ns || r->seq != held->seq || r->t_boot_ns != held->t_boot_ns;
   const uint64_t window = p->place->is->window_ns;
   if (between(r->t_real_ns, (uint64_t)p->real_ns) > window || p->stamp[record].proved < proof) return false;
   if (between(held->t_real_ns, (uint64_t)p->stamp[record].real_ns) <= window) return r->t_real_ns > held->t_real_ns;
@@ -586,15 +621,16 @@ static bool is_due(const struct play *p, const struct bb_report *r, uint32_t rec
 }
 
 /* Rules of order that hold whatever came before. */
-static void check_order(const struct play *p, const struct bb_report *r, int outcome, const struct bb_record *is, uint32_t record,
-                        enum bb_auth_alg proof, bool begun) {
+static void check_order(const struct play *p, const struct bb_report *r, int outcome, const struct bb_record *is,
+                        uint32_t record, enum bb_auth_alg proof, bool begun) {
   bool same_run = false, same = false;
   uint64_t boots[8];
   unsigned boot_count = 0;
   for (unsigned i = 0; i < p->delivered; i++) {
     const struct bb_report *other = &p->came[i].report;
     if (strncmp(other->hostname, r->hostname, 64) != 0) continue;
-    if (other->boot_id == r->boot_id && other->start_boot_ns == r->start_boot_ns && other->seq == r->seq) same_run = true;
+    if (other->boot_id == r->boot_id && other->start_boot_ns == r->start_boot_ns && other->seq == r->seq)
+      same_run = true;
     if (!p->came[i].accepted) continue;
     if (memcmp(other, r, sizeof *r) == 0) same = true;
     unsigned k = 0;
@@ -603,13 +639,14 @@ static void check_order(const struct play *p, const struct bb_report *r, int out
   }
   if (outcome == BB_OUTCOME_DUPLICATE) MUST(same_run, "a duplicate of what never came");
   const bool is_held = p->accepted[record] > 0 && memcmp(&p->newest[record], r, sizeof *r) == 0;
-  if (is_held && (outcome <= 0 || outcome > BB_REASON_TAG)) MUST(outcome == BB_OUTCOME_DUPLICATE, "the very report that is held was no duplicate");
+  if (is_held && (outcome <= 0 || outcome > BB_REASON_TAG))
+    MUST(outcome == BB_OUTCOME_DUPLICATE, "the very report that is held was no duplicate");
   if ((outcome <= 0 || outcome > BB_REASON_TAG) && is_due(p, r, record, proof))
     MUST(outcome == BB_OUTCOME_ACCEPTED, "%d, though nothing was accepted for longer than the reset limit", outcome);
   if (outcome != BB_OUTCOME_ACCEPTED) return;
   if (is_back(p, r, record, proof)) MUST(has_begun_back(p, r), "a single report came back from before a goodbye");
-  /* Of a boot that so many others have followed that it was forgotten, the window is all there is; after a reset, and of a boot without an
-   * id, that it is later by the node's own clock. */
+  /* Of a boot that so many others have followed that it was forgotten, the window is all there is; after a reset, and
+   * of a boot without an id, that it is later by the node's own clock. */
   const bool is_forgotten = boot_count > BB_KNOWN_BOOTS;
   const bool by_clock = is->resets > 0 || r->boot_id == 0;
   if (proof != BB_AUTH_ALG_NONE && !is_forgotten && !(by_clock && is_later(p, r, record)))
@@ -639,8 +676,8 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
 
   /* The ladder. */
   const enum bb_reason invalid = reason_of(datagram, length);
-  MUST(invalid == BB_REASON_NONE ? outcome <= 0 || outcome > BB_REASON_RANGE : outcome == (int)invalid, "%d, and it has to be %d",
-       outcome, (int)invalid);
+  MUST(invalid == BB_REASON_NONE ? outcome <= 0 || outcome > BB_REASON_RANGE : outcome == (int)invalid,
+       "%d, and it has to be %d", outcome, (int)invalid);
   struct bb_board_header *was = (struct bb_board_header *)before;
   const struct bb_board_header *is = (const struct bb_board_header *)after;
   GROWS(received, 1);
@@ -674,11 +711,15 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
     const struct bb_record *has = record_in(after, record);
     const enum bb_auth_alg proof = proof_of(p, &report);
     /* Tags. */
-    const uint64_t least = had->auth_proved > (uint64_t)place->is->required && place->is->keys > 0 ? had->auth_proved : (uint64_t)place->is->required;
+    const uint64_t least = had->auth_proved > (uint64_t)place->is->required && place->is->keys > 0
+                               ? had->auth_proved
+                               : (uint64_t)place->is->required;
     if (outcome == BB_REASON_AUTH_MISSING) MUST(report.auth_alg < least, "a tag was called missing");
-    if (outcome <= 0 || outcome > BB_REASON_TAG) MUST(place->is->keys == 0 || report.auth_alg == proof, "a tag was believed that nobody made");
+    if (outcome <= 0 || outcome > BB_REASON_TAG)
+      MUST(place->is->keys == 0 || report.auth_alg == proof, "a tag was believed that nobody made");
     if (outcome <= 0) MUST((uint64_t)proof >= least, "accepted on less than it takes");
-    MUST(has->auth_proved == had->auth_proved || (has->auth_proved == (uint64_t)proof && has->auth_proved > had->auth_proved),
+    MUST(has->auth_proved == had->auth_proved ||
+             (has->auth_proved == (uint64_t)proof && has->auth_proved > had->auth_proved),
          "auth_proved went from %" PRIu64 " to %" PRIu64, had->auth_proved, has->auth_proved);
     had->auth_proved = has->auth_proved;
     const bool begun = has->restarts + has->reboots + has->resets != had->restarts + had->reboots + had->resets;
@@ -696,7 +737,8 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
   } else {
     MUST(outcome > 0, "accepted without a record");
   }
-  if (outcome > 0 && allow_sender(before, after, p, (enum bb_reason)outcome, name) && outcome <= BB_REASON_TAG && may_be_told(p))
+  if (outcome > 0 && allow_sender(before, after, p, (enum bb_reason)outcome, name) && outcome <= BB_REASON_TAG &&
+      may_be_told(p))
     allow_event(before, after, p, BB_EVENT_KIND_REFUSAL, UINT32_MAX, (uint64_t)outcome);
   MUST(!differs(place), "outcome %d changed what it must not", outcome);
   if (outcome == 0) {
@@ -762,7 +804,8 @@ static void take_over(struct play *p) {
   MUST(place->writer != NULL, "%s", why);
   bb_writer_resumed(place->writer, 0);
   p->told = false; /* who counted them is gone */
-  MUST(!all || memcmp(before + records, map_of(place) + records, place->bytes - records) == 0, "a good board was repaired");
+  MUST(!all || memcmp(before + records, map_of(place) + records, place->bytes - records) == 0,
+       "a good board was repaired");
   free(before);
   close_up(p, stays, count);
 }
@@ -784,12 +827,14 @@ static void forget(struct play *p, uint8_t which) {
   }
   for (size_t k = 0; k < count; k++)
     for (unsigned i = 0; i < p->delivered; i++)
-      if (strncmp(p->came[i].report.hostname, gone[k], 64) == 0) memset(&p->came[i].report, 0, sizeof p->came[i].report);
+      if (strncmp(p->came[i].report.hostname, gone[k], 64) == 0)
+        memset(&p->came[i].report, 0, sizeof p->came[i].report);
   MUST(bb_writer_forget(place->writer, gone, count, found, why, sizeof why), "%s", why);
   close_up(p, stays, records);
 }
 
-/* What comes next comes by another interface, or from another address; or at once so many datagrams do, each from one that nobody has. */
+/* What comes next comes by another interface, or from another address; or at once so many datagrams do, each from one
+ * that nobody has. */
 static void come_from(struct play *p, struct input *in, uint8_t which) {
   const uint8_t n = (uint8_t)take(in, 1);
   if ((which & 0x60) == 0x20) {
@@ -915,7 +960,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint64_t refused = 0, accepted = 0;
   for (size_t i = 0; i < 32; i++) refused += h->refused[i];
   for (uint32_t i = 0; i < h->count; i++) accepted += record_in(map_of(play.place), i)->accepted;
-  MUST(h->received - received == play.delivered && h->received == h->accepted + h->duplicate + refused, "the counters do not add up");
+  MUST(h->received - received == play.delivered && h->received == h->accepted + h->duplicate + refused,
+       "the counters do not add up");
   MUST(play.rebuilt > 0 || accepted == h->accepted, "the records' counters do not add up");
   for (uint32_t i = 0; i < h->count; i++) check_reader(&play, i);
   return 0;

@@ -1,5 +1,5 @@
-/* What the fuzz targets share: an input that is read piece by piece, what must hold, a place for files, and a count. A target has
- * one LLVMFuzzerTestOneInput, for libFuzzer and for standalone.c. */
+/* What the fuzz targets share: an input that is read piece by piece, what must hold, a place for files, and a count. A
+ * target has one LLVMFuzzerTestOneInput, for libFuzzer and for standalone.c. */
 #ifndef BB_FUZZ_H
 #define BB_FUZZ_H
 #include <inttypes.h>

@@ -1,8 +1,10 @@
-/* Fuzzes the laying of what a relay carries. An input is a list of steps: an honest master hears nodes, its relay sends batches and indexes of that by
- * pings that are good or bad, some are left out, time goes on; or any bytes come as a message, or an honest one with some of them changed.
+/* Fuzzes the laying of what a relay carries. An input is a list of steps: an honest master hears nodes, its relay sends
+ * batches and indexes of that by pings that are good or bad, some are left out, time goes on; or any bytes come as a
+ * message, or an honest one with some of them changed.
  *
  * What must hold, whatever comes:
- *   - a reader finds a sound board at the path, with no more records than there is room for, and no stamp or heartbeat later than now;
+ *   - a reader finds a sound board at the path, with no more records than there is room for, and no stamp or heartbeat
+ *     later than now;
  *   - the newest slot of a record and its word are of one report: stamp, link, interval and goodbye are the same;
  *   - with a key, the newest slot has a report that is signed with it, newer than the one before it;
  * and while all that came was honest:
@@ -66,9 +68,20 @@ static uint64_t there(const struct play *p) { return (uint64_t)(p->now_ns - OFFS
 static void begin(struct play *p, bool verifies) {
   const char *masters[] = {"m1", "m2"};
   p->verifies = verifies;
-  const struct bb_mirror_options o = {.path = path, .site = "home", .masters = masters, .master_count = 2, .cluster_name = "", .capacity = CAPACITY,
-                                      .uncertain_after_ns = UNCERTAIN, .silent_after_ns = SILENT, .instance = ++instance, .now_ns = p->now_ns,
-                                      .keys = &key, .key_count = verifies, .required = BB_AUTH_ALG_CLUSTER, .clock_window_ns = 60 * SECOND};
+  const struct bb_mirror_options o = {.path = path,
+                                      .site = "home",
+                                      .masters = masters,
+                                      .master_count = 2,
+                                      .cluster_name = "",
+                                      .capacity = CAPACITY,
+                                      .uncertain_after_ns = UNCERTAIN,
+                                      .silent_after_ns = SILENT,
+                                      .instance = ++instance,
+                                      .now_ns = p->now_ns,
+                                      .keys = &key,
+                                      .key_count = verifies,
+                                      .required = BB_AUTH_ALG_CLUSTER,
+                                      .clock_window_ns = 60 * SECOND};
   char why[256] = "";
   if (mirror == NULL) mirror = bb_mirror_open(&o, why, sizeof why);
   else MUST(bb_mirror_renew(mirror, &o, why, sizeof why), "%s", why);
@@ -99,7 +112,11 @@ static void *put(size_t bytes) {
 static void head(const struct play *p, uint32_t kind) {
   length = 0;
   struct bb_relay_head *h = (struct bb_relay_head *)put(sizeof *h);
-  *h = (struct bb_relay_head){.magic = BB_RELAY_MAGIC, .version = BB_RELAY_VERSION, .kind = kind, .sequence = p->is.sequence, .taken_ns = there(p)};
+  *h = (struct bb_relay_head){.magic = BB_RELAY_MAGIC,
+                              .version = BB_RELAY_VERSION,
+                              .kind = kind,
+                              .sequence = p->is.sequence,
+                              .taken_ns = there(p)};
 }
 
 static void evidence(const struct master *m, struct bb_link_evidence *out) {
@@ -133,8 +150,14 @@ static void make_batch(struct play *p, uint32_t which) {
   for (uint32_t i = 0; i < m->count; i++) {
     if ((which >> i & 1) == 0) continue;
     struct bb_relay_report *e = (struct bb_relay_report *)put(sizeof *e);
-    *e = (struct bb_relay_report){.kind = BB_RELAY_ENTRY_REPORT, .bytes = sizeof *e, .record = i, .head = m->head[i], .stamp_ns = m->stamp[i],
-                                  .stamp_real_ns = m->stamp[i], .link = m->link[i], .report = m->report[i]};
+    *e = (struct bb_relay_report){.kind = BB_RELAY_ENTRY_REPORT,
+                                  .bytes = sizeof *e,
+                                  .record = i,
+                                  .head = m->head[i],
+                                  .stamp_ns = m->stamp[i],
+                                  .stamp_real_ns = m->stamp[i],
+                                  .link = m->link[i],
+                                  .report = m->report[i]};
     b->entries++;
   }
 }
@@ -183,7 +206,8 @@ static void deliver(struct play *p, uint32_t error_ms, uint8_t as) {
   else if (as == 1) outcome = bb_mirror_index(mirror, exact, length, p->now_ns);
   else outcome = bb_mirror_claims(mirror, 1, exact, length, p->now_ns);
   free(exact);
-  MUST(!p->honest || outcome == BB_MIRROR_TAKEN || outcome == BB_MIRROR_UNPLACED, "an honest message was not taken: %d", (int)outcome);
+  MUST(!p->honest || outcome == BB_MIRROR_TAKEN || outcome == BB_MIRROR_UNPLACED, "an honest message was not taken: %d",
+       (int)outcome);
   if (as == 0 && outcome == BB_MIRROR_TAKEN && p->honest) memcpy(p->said, p->is.heartbeat, sizeof p->said);
 }
 
@@ -193,14 +217,17 @@ static void check_record(const struct play *p, const struct bb_board *b, uint32_
   struct bb_slot slot;
   int which;
   const uint64_t sequence = bb_newest_of(b, i, &slot, sizeof slot, &which);
-  const uint64_t word = bb_load((const uint64_t *)(const void *)(b->map + b->header.column_offset + (uint64_t)i * b->header.column_stride));
+  const uint64_t word = bb_load(
+      (const uint64_t *)(const void *)(b->map + b->header.column_offset + (uint64_t)i * b->header.column_stride));
   MUST(sequence != 1, "a slot is not whole");
   if (sequence == 0) {
     MUST(word == 0, "a word without a report");
     return;
   }
-  MUST((int64_t)slot.stamp_ns <= p->now_ns && slot.stamp_ns > 0, "a stamp of %" PRIu64 " at %" PRId64, slot.stamp_ns, p->now_ns);
-  MUST(word == BB_COLUMN(slot.stamp_ns / 1000000u, slot.link, slot.report.interval_ms, (slot.report.flags & BB_FLAGS_GOODBYE) != 0),
+  MUST((int64_t)slot.stamp_ns <= p->now_ns && slot.stamp_ns > 0, "a stamp of %" PRIu64 " at %" PRId64, slot.stamp_ns,
+       p->now_ns);
+  MUST(word == BB_COLUMN(slot.stamp_ns / 1000000u, slot.link, slot.report.interval_ms,
+                         (slot.report.flags & BB_FLAGS_GOODBYE) != 0),
        "word and slot differ");
   if (p->verifies) {
     uint8_t tag[BB_MAC_BYTES];
@@ -220,8 +247,11 @@ static void check_record(const struct play *p, const struct bb_board *b, uint32_
   struct bb_said by;
   bb_board_said(b, &by);
   const struct bb_link_evidence *e = &by.links[slot.link];
-  if ((int64_t)(e->heartbeat_ns - slot.stamp_ns) <= SILENT || (int64_t)(e->heartbeat_ns - e->listening_since_ns) <= SILENT) return;
-  MUST((int64_t)(p->said[slot.link] - p->stamp_of[seq]) > SILENT && (int64_t)(p->said[slot.link] - p->is.since) > SILENT,
+  if ((int64_t)(e->heartbeat_ns - slot.stamp_ns) <= SILENT ||
+      (int64_t)(e->heartbeat_ns - e->listening_since_ns) <= SILENT)
+    return;
+  MUST((int64_t)(p->said[slot.link] - p->stamp_of[seq]) > SILENT &&
+           (int64_t)(p->said[slot.link] - p->is.since) > SILENT,
        "silent here, and not at the master");
 }
 
@@ -234,7 +264,8 @@ static void check(const struct play *p) {
   struct bb_mirror_counts counts;
   bb_mirror_counts(mirror, &counts);
   const uint64_t count = bb_board_count(&b);
-  MUST(count <= CAPACITY && counts.missing <= CAPACITY && counts.vetoed <= CAPACITY && counts.doubtful <= CAPACITY, "more than there is room for");
+  MUST(count <= CAPACITY && counts.missing <= CAPACITY && counts.vetoed <= CAPACITY && counts.doubtful <= CAPACITY,
+       "more than there is room for");
   const struct bb_board_header *h = (const struct bb_board_header *)(const void *)b.map;
   const bool is_this = bb_load(&h->instance) == instance;
   struct bb_said said;
@@ -311,7 +342,8 @@ static void step(struct play *p) {
     case 8: bb_mirror_review(mirror, with, p->now_ns); break;
     case 9: {
       uint32_t numbers[CAPACITY + 1];
-      MUST(bb_mirror_missing(mirror, numbers, with % (CAPACITY + 2)) <= CAPACITY, "more missing than there is room for");
+      MUST(bb_mirror_missing(mirror, numbers, with % (CAPACITY + 2)) <= CAPACITY,
+           "more missing than there is room for");
       if (with % 16 == 15) {
         if (with > 128) bb_mirror_distrust(mirror);
         begin(p, (with & 32) != 0);

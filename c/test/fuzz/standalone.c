@@ -1,7 +1,9 @@
 /* Runs a fuzz target without libFuzzer: every file of a corpus, then mutations of these from a seed.
  *   TARGET [--runs N] [--seconds N] [--seed N] [--last FILE] FOLDER…
- *   TARGET --tell < INPUTS     reads inputs, each behind its length in four bytes (little-endian), and tells what becomes of each
- * FILE keeps the input under way, behind its length in eight bytes: after a crash it is the finding. The last line tells what was run. */
+ *   TARGET --tell < INPUTS     reads inputs, each behind its length in four bytes (little-endian), and tells what
+ *   becomes of each
+ * FILE keeps the input under way, behind its length in eight bytes: after a crash it is the finding. The last line
+ * tells what was run. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -87,7 +89,8 @@ static size_t graft(uint8_t *to, size_t size) {
 }
 
 static size_t mutate(uint8_t *to, size_t size) {
-  static const uint64_t telling[] = {0, 1, 8, 127, 128, 255, 256, 1216, 32767, 65535, 65536, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
+  static const uint64_t telling[] = {0,     1,     8,     127,       128,        255,       256,       1216,
+                                     32767, 65535, 65536, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
   const size_t at = below(size), width = (size_t)1 << below(4);
   switch (next() % 8) {
     case 0:
@@ -174,6 +177,7 @@ int main(int argc, char **argv) {
     run(bytes, size);
   }
   for (size_t i = 0; i < inputs; i++) free(corpus[i].bytes);
-  printf("%zu inputs, %" PRIu64 " mutations of seed %" PRIu64 ", %" PRIu64 " %s\n", inputs, done, seed, fuzz_units, fuzz_unit);
+  printf("%zu inputs, %" PRIu64 " mutations of seed %" PRIu64 ", %" PRIu64 " %s\n", inputs, done, seed, fuzz_units,
+         fuzz_unit);
   return 0;
 }

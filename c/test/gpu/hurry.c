@@ -1,6 +1,7 @@
-/* For tests, preloaded: a clock that stands still while the helper works, and waits that are over at once. So a minute takes no
- * time, and is a minute to the millisecond. HURRY_LOG is told of each wait, in seconds. With HURRY_TORN a file is replaced as
- * none must be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is ended just before. */
+/* For tests, preloaded: a clock that stands still while the helper works, and waits that are over at once. So a minute
+ * takes no time, and is a minute to the millisecond. HURRY_LOG is told of each wait, in seconds. With HURRY_TORN a file
+ * is replaced as none must be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is
+ * ended just before. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>

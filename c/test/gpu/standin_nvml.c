@@ -1,17 +1,18 @@
 /* A stand-in for NVIDIA's libnvidia-ml.so.1, for tests: no GPU is behind it, and nothing that it tells is true.
  *
- * What it answers is written in the file that STANDIN_NVML names, which is read anew when it was replaced. A line is the name
- * of a function without `nvml`, a GPU or `*`, the status, and what it gives:
+ * What it answers is written in the file that STANDIN_NVML names, which is read anew when it was replaced. A line is
+ * the name of a function without `nvml`, a GPU or `*`, the status, and what it gives:
  *
  *     DeviceGetCount * 0 8
  *     DeviceGetTemperature * 0 61
  *     DeviceGetTemperature 3 15
  *     DeviceGetPowerUsage 5 hang
  *
- * The last line that fits counts; without one, it is not supported (3). A value of `@` is the number of the round, counted at
- * GPU 0's utilisation. `hang` keeps the call until the file says something else, and says so by making the file
- * STANDIN_NVML.hangs. `Xid GPU 0 N` says how many Xids that GPU has had; those since it was listened to come as
- * events, with `EventSetWait * 0 1` of a device that nobody knows. STANDIN_NVML.log is told of each beginning and end. */
+ * The last line that fits counts; without one, it is not supported (3). A value of `@` is the number of the round,
+ * counted at GPU 0's utilisation. `hang` keeps the call until the file says something else, and says so by making the
+ * file STANDIN_NVML.hangs. `Xid GPU 0 N` says how many Xids that GPU has had; those since it was listened to come as
+ * events, with `EventSetWait * 0 1` of a device that nobody knows. STANDIN_NVML.log is told of each beginning and
+ * end. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,7 +57,8 @@ static void read_script(void) {
   static struct stat last;
   struct stat now;
   if (stat(path_of(""), &now) != 0) abort();
-  if (now.st_ino == last.st_ino && now.st_mtim.tv_sec == last.st_mtim.tv_sec && now.st_mtim.tv_nsec == last.st_mtim.tv_nsec)
+  if (now.st_ino == last.st_ino && now.st_mtim.tv_sec == last.st_mtim.tv_sec &&
+      now.st_mtim.tv_nsec == last.st_mtim.tv_nsec)
     return;
   last = now;
   const int fd = open(path_of(""), O_RDONLY | O_CLOEXEC);
@@ -83,7 +85,8 @@ static struct answer look_up(const char *name, unsigned gpu) {
       at += strlen(words[count]);
       at += *at == ' ';
     }
-    if (count < 3 || strcmp(words[0], name) != 0 || (words[1][0] != '*' && strtoul(words[1], NULL, 10) != gpu)) continue;
+    if (count < 3 || strcmp(words[0], name) != 0 || (words[1][0] != '*' && strtoul(words[1], NULL, 10) != gpu))
+      continue;
     answer = (struct answer){.hangs = strcmp(words[2], "hang") == 0, .status = atoi(words[2])};
     for (int i = 3; i < count; i++) answer.value[i - 3] = words[i][0] == '@' ? rounds : strtoull(words[i], NULL, 10);
   }
@@ -194,7 +197,9 @@ int nvmlDeviceGetPowerUsage(nvml_device device, unsigned *milliwatts) {
 #endif
 
 int SLOWED_BY(nvml_device device, unsigned long long *reasons);
-int SLOWED_BY(nvml_device device, unsigned long long *reasons) { return give_long(ask_device("SlowedBy", device), reasons); }
+int SLOWED_BY(nvml_device device, unsigned long long *reasons) {
+  return give_long(ask_device("SlowedBy", device), reasons);
+}
 
 int PROGRAMS(nvml_device device, unsigned *count, void *table);
 int PROGRAMS(nvml_device device, unsigned *count, void *table) {

@@ -1,9 +1,11 @@
-/* The two ends of a board, for measuring readers: a writer that is quiet or lays reports as fast as it can, and a reader by libbeoboard.
+/* The two ends of a board, for measuring readers: a writer that is quiet or lays reports as fast as it can, and a
+ * reader by libbeoboard.
  *   lib-bench write BOARD NODES     makes the board, all nodes live, with two reports each
  *   lib-bench read BOARD            reads it
- * Both take a line on stdin and answer it with a line of JSON, until stdin ends. The writer takes `quiet` and `busy`, and answers how
- * many reports a second it laid since the line before. The reader takes the name of what it has to do, and answers how long that
- * took, in ns, as the median of as many rounds as there is time for. A reader that sees less than the whole board ends with 1. */
+ * Both take a line on stdin and answer it with a line of JSON, until stdin ends. The writer takes `quiet` and `busy`,
+ * and answers how many reports a second it laid since the line before. The reader takes the name of what it has to do,
+ * and answers how long that took, in ns, as the median of as many rounds as there is time for. A reader that sees less
+ * than the whole board ends with 1. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -56,10 +58,12 @@ static void next_second(struct bb_report *r) {
 
 /* Writes the next report of so many nodes in turn, then says that everything was heard until now. */
 static void lay(struct source *s, uint32_t count) {
-  struct bb_arrival arrival = {.stamp_ns = clock_ns(), .link = bb_links_find(bb_writer_links(s->writer), "eth0", false), .interface = "eth0"};
+  struct bb_arrival arrival = {
+      .stamp_ns = clock_ns(), .link = bb_links_find(bb_writer_links(s->writer), "eth0", false), .interface = "eth0"};
   for (uint32_t i = 0; i < count; i++) {
     memcpy(s->report.hostname, s->names[s->next], sizeof s->report.hostname);
-    if (bb_writer_deliver(s->writer, (const uint8_t *)&s->report, sizeof s->report, &arrival) != BB_OUTCOME_ACCEPTED) fail("a report was not accepted");
+    if (bb_writer_deliver(s->writer, (const uint8_t *)&s->report, sizeof s->report, &arrival) != BB_OUTCOME_ACCEPTED)
+      fail("a report was not accepted");
     if (++s->next < s->nodes) continue;
     s->next = 0;
     next_second(&s->report);
@@ -70,14 +74,28 @@ static void lay(struct source *s, uint32_t count) {
 static int write_board(const char *path, uint32_t nodes) {
   /* With these limits all nodes stay live on a quiet board, too, although their interval is one second. */
   const int64_t hour_ns = 3600000000000;
-  const struct bb_writer_options o = {.path = path, .cluster_name = "", .capacity = nodes, .uncertain_after_ns = hour_ns, .silent_after_ns = 2 * hour_ns};
+  const struct bb_writer_options o = {.path = path,
+                                      .cluster_name = "",
+                                      .capacity = nodes,
+                                      .uncertain_after_ns = hour_ns,
+                                      .silent_after_ns = 2 * hour_ns};
   char why[256];
   struct source s = {.writer = bb_writer_open(&o, why, sizeof why), .nodes = nodes};
   if (s.writer == NULL) fail(why);
-  s.report = (struct bb_report){
-      .magic = 0x31525342, .version = 1, .length = sizeof s.report, .boot_id = 1, .interval_ms = 1000, .t_boot_ns = 1000000000,
-      .start_boot_ns = 1, .valid = BB_VALID_KNOWN, .load1_c = 150, .cpus_online = 64, .cpus_present = 64, .mem_total_mib = 1 << 18,
-      .os_release = "6.1.0", .net[0] = {.name = "eth0", .mbps = 25000}};
+  s.report = (struct bb_report){.magic = 0x31525342,
+                                .version = 1,
+                                .length = sizeof s.report,
+                                .boot_id = 1,
+                                .interval_ms = 1000,
+                                .t_boot_ns = 1000000000,
+                                .start_boot_ns = 1,
+                                .valid = BB_VALID_KNOWN,
+                                .load1_c = 150,
+                                .cpus_online = 64,
+                                .cpus_present = 64,
+                                .mem_total_mib = 1 << 18,
+                                .os_release = "6.1.0",
+                                .net[0] = {.name = "eth0", .mbps = 25000}};
   s.names = room(nodes * sizeof *s.names);
   memset(s.names, 0, nodes * sizeof *s.names);
   for (uint32_t i = 0; i < nodes; i++) snprintf(s.names[i], sizeof s.names[i], "node%06" PRIu32, i);
@@ -141,7 +159,8 @@ static void tally(struct reader *r) {
 static void one(struct reader *r) {
   struct beoboard_node node;
   for (int i = 0; i < CALLS; i++)
-    if (beoboard_read(r->board, beoboard_index(r->board, r->names[r->order[i % r->nodes]]), &node, sizeof node) != 0) fail("a node was not read");
+    if (beoboard_read(r->board, beoboard_index(r->board, r->names[r->order[i % r->nodes]]), &node, sizeof node) != 0)
+      fail("a node was not read");
 }
 
 static void find(struct reader *r) {
@@ -163,7 +182,8 @@ static void every(struct reader *r) {
 static void whole(struct reader *r) {
   for (int i = 0; i < r->nodes; i++)
     /* The writer may be changing the older one. */
-    if (beoboard_reports(r->board, i, &r->reports[2 * i], &r->reports[2 * i + 1], sizeof *r->reports) < 1) fail("a node was not read");
+    if (beoboard_reports(r->board, i, &r->reports[2 * i], &r->reports[2 * i + 1], sizeof *r->reports) < 1)
+      fail("a node was not read");
 }
 
 /* For comparison: copies as many bytes from private memory. */
@@ -174,8 +194,9 @@ static const struct work {
   void (*run)(struct reader *);
   void (*beside)(struct reader *); /* done in turn with it, so that neither finds its own data in a cache */
   bool calls;                      /* CALLS of them in a round */
-} works[] = {{"scan", scan, NULL, false}, {"tally", tally, NULL, false}, {"one", one, NULL, true},     {"find", find, NULL, true},
-             {"copy", copy, NULL, true},  {"every", every, NULL, false}, {"whole", whole, bare, false}};
+} works[] = {{"scan", scan, NULL, false},  {"tally", tally, NULL, false}, {"one", one, NULL, true},
+             {"find", find, NULL, true},   {"copy", copy, NULL, true},    {"every", every, NULL, false},
+             {"whole", whole, bare, false}};
 
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;

@@ -6,9 +6,9 @@
  *   calls quiet BOARD [N]           all read calls N times under a seccomp filter that kills at any system call
  *   calls marked BOARD              all read calls between two writes of a mark, for strace
  *   calls cut BOARD                 cuts the board short, refreshes, and reads on
- *   calls follow BOARD              for every line on stdin: refreshes, and writes what that gave, the nodes and the state of the first
- *   calls events BOARD              for every line NEXT MAX on stdin the events from there on, as a line of JSON
- *   calls layout                    where the fields of the public structs lie */
+ *   calls follow BOARD              for every line on stdin: refreshes, and writes what that gave, the nodes and the
+ *   state of the first calls events BOARD              for every line NEXT MAX on stdin the events from there on, as a
+ *   line of JSON calls layout                    where the fields of the public structs lie */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/audit.h>
@@ -103,10 +103,11 @@ static void show_links(const beoboard *b) {
   printf("\"link\":[");
   for (int i = 0; i < n; i++) {
     const struct beoboard_link *l = &links[i];
-    printf("%s{\"name\":\"%s\",\"number\":%u,\"flags\":%u,\"changed_age_ns\":%" PRId64 ",\"heartbeat_age_ns\":%" PRId64 ",", i > 0 ? "," : "", l->name,
-           l->number, l->flags, l->changed_age_ns, l->heartbeat_age_ns);
-    printf("\"listened_ns\":%" PRId64 ",\"nodes\":%" PRIu64 ",\"dark_age_ns\":%" PRId64 ",\"dark_nodes\":%" PRIu64 ",", l->listened_ns, l->nodes,
-           l->dark_age_ns, l->dark_nodes);
+    printf("%s{\"name\":\"%s\",\"number\":%u,\"flags\":%u,\"changed_age_ns\":%" PRId64 ",\"heartbeat_age_ns\":%" PRId64
+           ",",
+           i > 0 ? "," : "", l->name, l->number, l->flags, l->changed_age_ns, l->heartbeat_age_ns);
+    printf("\"listened_ns\":%" PRId64 ",\"nodes\":%" PRIu64 ",\"dark_age_ns\":%" PRId64 ",\"dark_nodes\":%" PRIu64 ",",
+           l->listened_ns, l->nodes, l->dark_age_ns, l->dark_nodes);
     printf("\"downs\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"missed\":%" PRIu64 "}", l->downs, l->accepted, l->missed);
   }
   printf("],");
@@ -120,8 +121,8 @@ static void show_senders(const beoboard *b) {
     const struct beoboard_sender *s = &senders[i];
     printf("%s{", i > 0 ? "," : "");
     show_bytes("address", s->address);
-    printf("\"name\":\"%s\",\"first_age_ns\":%" PRId64 ",\"last_age_ns\":%" PRId64 ",\"last_wall_ns\":\"%" PRId64 "\",", s->name, s->first_age_ns,
-           s->last_age_ns, s->last_wall_ns);
+    printf("\"name\":\"%s\",\"first_age_ns\":%" PRId64 ",\"last_age_ns\":%" PRId64 ",\"last_wall_ns\":\"%" PRId64 "\",",
+           s->name, s->first_age_ns, s->last_age_ns, s->last_wall_ns);
     printf("\"count\":%" PRIu64 ",\"reason\":\"%s\"}", s->count, beoboard_reason_name((int)s->reason));
   }
   printf("],");
@@ -134,7 +135,8 @@ static void show_events(const beoboard *b, uint64_t *next, int max) {
   for (int i = 0; i < n; i++) {
     const struct beoboard_event *e = &events[i];
     const char *kind = beoboard_event_name((int)e->kind);
-    printf("%s{\"number\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64 "\",\"kind\":\"%s\",\"subject\":%d,\"detail\":%" PRIu64 "}",
+    printf("%s{\"number\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64
+           "\",\"kind\":\"%s\",\"subject\":%d,\"detail\":%" PRIu64 "}",
            i > 0 ? "," : "", e->number, e->age_ns, e->wall_ns, kind != NULL ? kind : "", e->subject, e->detail);
   }
   printf("]");
@@ -147,7 +149,8 @@ static void show_refusal(const beoboard *b, int index) {
     printf("\"refusal\":{\"error\":%d},", result);
     return;
   }
-  printf("\"refusal\":{\"reason\":\"%s\",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64 "\",\"skew_us\":%" PRId64 ",\"is_newer\":%u},",
+  printf("\"refusal\":{\"reason\":\"%s\",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64 "\",\"skew_us\":%" PRId64
+         ",\"is_newer\":%u},",
          beoboard_reason_name((int)r.reason), r.age_ns, r.wall_ns, r.skew_us, r.is_newer);
 }
 
@@ -156,15 +159,18 @@ static int show(const char *path, const char *owner) {
   struct beoboard_receiver r;
   int counts[BEOBOARD_NSTATES];
   const int receiver = beoboard_receiver(b, &r, sizeof r), tally = beoboard_tally(b, counts), count = beoboard_count(b);
-  printf("{\"receiver\":%d,\"tally\":%d,\"counts\":[%d,%d,%d,%d,%d,%d],", receiver, tally, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
-  printf("\"heartbeat_age_ns\":%" PRId64 ",\"started_age_ns\":%" PRId64 ",\"instance\":%" PRIu64 ",\"listened_ns\":%" PRId64 ",", r.heartbeat_age_ns,
-         r.started_age_ns, r.instance, r.listened_ns);
-  printf("\"uncertain_after_ns\":%" PRId64 ",\"silent_after_ns\":%" PRId64 ",\"nodes\":%u,\"flags\":%u,", r.uncertain_after_ns, r.silent_after_ns,
-         r.nodes, r.flags);
-  printf("\"received\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"duplicate\":%" PRIu64 ",\"refused_names\":%" PRIu64 ",", r.received, r.accepted, r.duplicate,
-         r.refused[BEOBOARD_REASON_NAME]);
+  printf("{\"receiver\":%d,\"tally\":%d,\"counts\":[%d,%d,%d,%d,%d,%d],", receiver, tally, counts[0], counts[1],
+         counts[2], counts[3], counts[4], counts[5]);
+  printf("\"heartbeat_age_ns\":%" PRId64 ",\"started_age_ns\":%" PRId64 ",\"instance\":%" PRIu64
+         ",\"listened_ns\":%" PRId64 ",",
+         r.heartbeat_age_ns, r.started_age_ns, r.instance, r.listened_ns);
+  printf("\"uncertain_after_ns\":%" PRId64 ",\"silent_after_ns\":%" PRId64 ",\"nodes\":%u,\"flags\":%u,",
+         r.uncertain_after_ns, r.silent_after_ns, r.nodes, r.flags);
+  printf("\"received\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"duplicate\":%" PRIu64 ",\"refused_names\":%" PRIu64 ",",
+         r.received, r.accepted, r.duplicate, r.refused[BEOBOARD_REASON_NAME]);
   printf("\"capacity\":%u,\"pid\":%u,\"cluster\":\"%s\",", r.capacity, r.pid, r.cluster);
-  printf("\"kernel_drops\":%" PRIu64 ",\"unfit_drops\":%" PRIu64 ",\"softnet_drops\":%" PRIu64 ",", r.kernel_drops, r.unfit_drops, r.softnet_drops);
+  printf("\"kernel_drops\":%" PRIu64 ",\"unfit_drops\":%" PRIu64 ",\"softnet_drops\":%" PRIu64 ",", r.kernel_drops,
+         r.unfit_drops, r.softnet_drops);
   uint64_t next = 0;
   show_links(b);
   show_senders(b);
@@ -179,20 +185,26 @@ static int show(const char *path, const char *owner) {
     const char *const names[1] = {name};
     int8_t state;
     const int check = beoboard_check(b, names, 1, &state), read = beoboard_read(b, i, &n, sizeof n);
-    printf("%s{\"name\":\"%s\",\"index\":%d,\"state\":%d,\"age\":%" PRId64 ",\"check\":%d,\"checked\":%d,\"read\":%d,", i > 0 ? "," : "", name,
-           beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i), check, state, read);
-    printf("\"copied\":{\"name\":\"%s\",\"age_ns\":%" PRId64 ",\"last_report_wall_ns\":\"%" PRId64 "\",\"reports\":%" PRIu64 ",\"lost\":%" PRIu64 ",", n.name,
-           n.age_ns, n.last_report_wall_ns, n.reports, n.lost);
-    printf("\"boot_id\":\"%" PRIu64 "\",\"valid\":\"%" PRIu64 "\",\"mem_total_kib\":%" PRIu64 ",\"mem_avail_kib\":%" PRIu64 ",", n.boot_id, n.valid,
-           n.mem_total_kib, n.mem_avail_kib);
+    printf("%s{\"name\":\"%s\",\"index\":%d,\"state\":%d,\"age\":%" PRId64 ",\"check\":%d,\"checked\":%d,\"read\":%d,",
+           i > 0 ? "," : "", name, beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i), check, state,
+           read);
+    printf("\"copied\":{\"name\":\"%s\",\"age_ns\":%" PRId64 ",\"last_report_wall_ns\":\"%" PRId64
+           "\",\"reports\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
+           n.name, n.age_ns, n.last_report_wall_ns, n.reports, n.lost);
+    printf("\"boot_id\":\"%" PRIu64 "\",\"valid\":\"%" PRIu64 "\",\"mem_total_kib\":%" PRIu64
+           ",\"mem_avail_kib\":%" PRIu64 ",",
+           n.boot_id, n.valid, n.mem_total_kib, n.mem_avail_kib);
     number("load1", (double)n.load1);
     number("cpu_busy", (double)n.cpu_busy);
-    printf("\"refused\":\"%s\",\"skew_ms\":%d,\"state\":\"%s\",\"cpus\":%u,\"interval_ms\":%u,\"flags\":%u,\"health\":%u,\"link\":%u},",
-           beoboard_reason_name((int)n.refused), n.skew_ms, beoboard_state_name((int)n.state), n.cpus, n.interval_ms, n.flags, n.health, n.link);
+    printf("\"refused\":\"%s\",\"skew_ms\":%d,\"state\":\"%s\",\"cpus\":%u,\"interval_ms\":%u,\"flags\":%u,\"health\":%"
+           "u,\"link\":%u},",
+           beoboard_reason_name((int)n.refused), n.skew_ms, beoboard_state_name((int)n.state), n.cpus, n.interval_ms,
+           n.flags, n.health, n.link);
     show_refusal(b, i);
     printf("\"reports\":%d,", beoboard_reports(b, i, &newest, &before, sizeof newest));
-    printf("\"newest\":{\"number\":%" PRIu64 ",\"seq\":%u,\"stamp_ns\":\"%" PRId64 "\"},\"before\":{\"number\":%" PRIu64 ",\"seq\":%u},\"rates\":", newest.number,
-           newest.report.seq, newest.stamp_ns, before.number, before.report.seq);
+    printf("\"newest\":{\"number\":%" PRIu64 ",\"seq\":%u,\"stamp_ns\":\"%" PRId64 "\"},\"before\":{\"number\":%" PRIu64
+           ",\"seq\":%u},\"rates\":",
+           newest.number, newest.report.seq, newest.stamp_ns, before.number, before.report.seq);
     show_rates(beoboard_rates(b, i, &rates, sizeof rates), &rates);
     printf("}");
   }
@@ -207,13 +219,17 @@ static int errors(const char *path, const char *owner) {
   errno = 4242;
   const int result = owner != NULL ? beoboard_open_owner(&b, path, owner, 0) : beoboard_open(&b, path, 0);
   const int left = errno;
-  printf("%d %s %s\n", result, result == 0 ? b != NULL ? "handle" : "none" : b == NULL ? "null" : "dangling", left == 4242 ? "untouched" : "errno");
+  printf("%d %s %s\n", result,
+         result == 0 ? b != NULL ? "handle" : "none"
+         : b == NULL ? "null"
+                     : "dangling",
+         left == 4242 ? "untouched" : "errno");
   beoboard_close(b);
   return 0;
 }
 
-/* A program that knows less of a struct gets as much as it knows, one that knows more gets zeros, and nothing beyond. Ages, from
- * byte `age` to `age_end`, differ from one call to the next. */
+/* A program that knows less of a struct gets as much as it knows, one that knows more gets zeros, and nothing beyond.
+ * Ages, from byte `age` to `age_end`, differ from one call to the next. */
 static int bad, which, refused;
 static void with_sizes(const beoboard *b, const char *what, size_t full, size_t age, size_t age_end,
                        int (*call)(const beoboard *, void *, size_t)) {
@@ -234,16 +250,34 @@ static void with_sizes(const beoboard *b, const char *what, size_t full, size_t 
   free(whole);
   free(part);
 }
-static int call_receiver(const beoboard *b, void *out, size_t size) { return beoboard_receiver(b, (struct beoboard_receiver *)out, size); }
-static int call_read(const beoboard *b, void *out, size_t size) { return beoboard_read(b, which, (struct beoboard_node *)out, size); }
-static int call_read_all(const beoboard *b, void *out, size_t size) { return beoboard_read_all(b, (struct beoboard_node *)out, size, which, 1); }
-static int call_newest(const beoboard *b, void *out, size_t size) { return beoboard_reports(b, which, (struct beoboard_slot *)out, NULL, size); }
-static int call_before(const beoboard *b, void *out, size_t size) { return beoboard_reports(b, which, NULL, (struct beoboard_slot *)out, size); }
-static int call_rates(const beoboard *b, void *out, size_t size) { return beoboard_rates(b, which, (struct beoboard_rates *)out, size); }
+static int call_receiver(const beoboard *b, void *out, size_t size) {
+  return beoboard_receiver(b, (struct beoboard_receiver *)out, size);
+}
+static int call_read(const beoboard *b, void *out, size_t size) {
+  return beoboard_read(b, which, (struct beoboard_node *)out, size);
+}
+static int call_read_all(const beoboard *b, void *out, size_t size) {
+  return beoboard_read_all(b, (struct beoboard_node *)out, size, which, 1);
+}
+static int call_newest(const beoboard *b, void *out, size_t size) {
+  return beoboard_reports(b, which, (struct beoboard_slot *)out, NULL, size);
+}
+static int call_before(const beoboard *b, void *out, size_t size) {
+  return beoboard_reports(b, which, NULL, (struct beoboard_slot *)out, size);
+}
+static int call_rates(const beoboard *b, void *out, size_t size) {
+  return beoboard_rates(b, which, (struct beoboard_rates *)out, size);
+}
 
-static int call_links(const beoboard *b, void *out, size_t size) { return beoboard_links(b, (struct beoboard_link *)out, size, 1); }
-static int call_refusal(const beoboard *b, void *out, size_t size) { return beoboard_last_refusal(b, refused, (struct beoboard_refusal *)out, size); }
-static int call_senders(const beoboard *b, void *out, size_t size) { return beoboard_senders(b, (struct beoboard_sender *)out, size, 1); }
+static int call_links(const beoboard *b, void *out, size_t size) {
+  return beoboard_links(b, (struct beoboard_link *)out, size, 1);
+}
+static int call_refusal(const beoboard *b, void *out, size_t size) {
+  return beoboard_last_refusal(b, refused, (struct beoboard_refusal *)out, size);
+}
+static int call_senders(const beoboard *b, void *out, size_t size) {
+  return beoboard_senders(b, (struct beoboard_sender *)out, size, 1);
+}
 static int call_events(const beoboard *b, void *out, size_t size) {
   uint64_t next = 0;
   return beoboard_events(b, &next, (struct beoboard_event *)out, size, 1);
@@ -284,12 +318,15 @@ static int64_t read_calls(const beoboard *b) {
   char name[BEOBOARD_NAME_MAX] = "";
   int8_t state;
   const char *const names[1] = {name};
-  sum += beoboard_receiver(b, &r, sizeof r) + beoboard_tally(b, counts) + beoboard_read_all(b, many, sizeof many[0], 0, 64);
+  sum += beoboard_receiver(b, &r, sizeof r) + beoboard_tally(b, counts) +
+         beoboard_read_all(b, many, sizeof many[0], 0, 64);
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
   struct beoboard_refusal refusal;
   uint64_t next = 0, from_now = BEOBOARD_EVENTS_FROM_NOW;
-  sum += beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) + beoboard_senders(b, senders, sizeof senders[0], BEOBOARD_SENDERS_MAX);
-  sum += beoboard_events(b, &next, events, sizeof events[0], 64) + beoboard_events(b, &from_now, events, sizeof events[0], 64);
+  sum += beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) +
+         beoboard_senders(b, senders, sizeof senders[0], BEOBOARD_SENDERS_MAX);
+  sum += beoboard_events(b, &next, events, sizeof events[0], 64) +
+         beoboard_events(b, &from_now, events, sizeof events[0], 64);
   for (int i = -1; i <= beoboard_count(b); i++) {
     sum += beoboard_name(b, i, name, sizeof name) + beoboard_index(b, name) + beoboard_state(b, i) + beoboard_age(b, i);
     sum += beoboard_check(b, names, 1, &state) + beoboard_read(b, i, &many[0], sizeof many[0]);
@@ -341,7 +378,8 @@ static int cut(const char *path) {
   struct beoboard_receiver r;
   const int result = beoboard_refresh(b), again = beoboard_refresh(b), receiver = beoboard_receiver(b, &r, sizeof r);
   const int64_t sum = read_calls(b);
-  printf("%d %d %d %d %d %u %d\n", result, again, beoboard_count(b), beoboard_tally(b, counts), receiver, r.flags, sum != 0);
+  printf("%d %d %d %d %d %u %d\n", result, again, beoboard_count(b), beoboard_tally(b, counts), receiver, r.flags,
+         sum != 0);
   beoboard_close(b);
   return 0;
 }
@@ -373,7 +411,8 @@ static int cursors(const char *path) {
   return 0;
 }
 
-#define FIELD(type, name) printf(#type " " #name " %zu %zu\n", offsetof(struct type, name), sizeof(((struct type *)0)->name))
+#define FIELD(type, name)                                                                                              \
+  printf(#type " " #name " %zu %zu\n", offsetof(struct type, name), sizeof(((struct type *)0)->name))
 static int layout(void) {
   FIELD(beoboard_receiver, heartbeat_age_ns);
   FIELD(beoboard_receiver, started_age_ns);
@@ -452,7 +491,8 @@ static int layout(void) {
   FIELD(beoboard_rates, slow_seconds);
   for (size_t i = 0; i < sizeof bb_report_counters / sizeof bb_report_counters[0]; i++) {
     printf("beoboard_rates %s %u 8\n", bb_report_counters[i].name, bb_report_counters[i].rate);
-    if (bb_report_counters[i].share != 0) printf("beoboard_rates %s share %u 8\n", bb_report_counters[i].name, bb_report_counters[i].share);
+    if (bb_report_counters[i].share != 0)
+      printf("beoboard_rates %s share %u 8\n", bb_report_counters[i].name, bb_report_counters[i].share);
   }
   FIELD(beoboard_rates, net);
   FIELD(beoboard_rates, net_rest);

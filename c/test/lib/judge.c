@@ -1,7 +1,10 @@
 /* The rule of liveness and the scan of the column, apart from any board.
- *   judge                 reads rows "now heartbeat uncertain silent flags link link's-heartbeat link's-since stamp interval goodbye" (ns, ms),
- *                         writes a state each; a stamp of -1 is not a report. Tried as a stamp, and as a word of the column where it is whole ms.
- *   judge scan SEED N     compares the scan with N rows judged one by one; prints a line, exits with 0 when they agree */
+ *   judge                 reads rows "now heartbeat uncertain silent flags link link's-heartbeat link's-since stamp
+ *   interval goodbye" (ns, ms),
+ *                         writes a state each; a stamp of -1 is not a report. Tried as a stamp, and as a word of the
+ *                         column where it is whole ms.
+ *   judge scan SEED N     compares the scan with N rows judged one by one; prints a line, exits with 0 when they agree
+ *   */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +18,11 @@ int64_t bb_find(const beoboard *b, const char *name) {
   return -1;
 }
 
-/* What is known of all links: of this one as given, and of all others what would make anybody silent, or nobody at all. */
+/* What is known of all links: of this one as given, and of all others what would make anybody silent, or nobody at
+ * all. */
 static void fill(struct bb_link_evidence all[BB_LINKS], unsigned link, struct bb_link_evidence by, uint64_t now) {
-  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = i % 2 == 0 ? (struct bb_link_evidence){now, 0} : (struct bb_link_evidence){0, now};
+  for (unsigned i = 0; i < BB_LINKS; i++)
+    all[i] = i % 2 == 0 ? (struct bb_link_evidence){now, 0} : (struct bb_link_evidence){0, now};
   all[link] = by;
 }
 
@@ -27,13 +32,15 @@ static int read_rows(void) {
   int64_t stamp, now;
   uint32_t interval, link;
   int goodbye;
-  while (scanf("%" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNu32 " %d",
-               &now, &e.heartbeat, &e.uncertain_after, &e.silent_after, &e.flags, &link, &by.heartbeat_ns, &by.listening_since_ns, &stamp,
-               &interval, &goodbye) == 11) {
+  while (scanf("%" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64
+               " %" SCNd64 " %" SCNu32 " %d",
+               &now, &e.heartbeat, &e.uncertain_after, &e.silent_after, &e.flags, &link, &by.heartbeat_ns,
+               &by.listening_since_ns, &stamp, &interval, &goodbye) == 11) {
     e.now = (uint64_t)now;
     fill(all, link % BB_LINKS, by, e.now);
     bool is_ahead = false;
-    int state = stamp < 0 ? BEOBOARD_NEVER : judge(&e, evidence_by(all, link), (uint64_t)stamp, interval, goodbye != 0, &is_ahead);
+    int state = stamp < 0 ? BEOBOARD_NEVER
+                          : judge(&e, evidence_by(all, link), (uint64_t)stamp, interval, goodbye != 0, &is_ahead);
     if (stamp > 0 && (uint64_t)stamp % NS_PER_MS == 0 && link < BB_LINKS) {
       const uint64_t word = BB_COLUMN((uint64_t)stamp / NS_PER_MS, link, interval, goodbye);
       const int other = judge_word(&e, evidence_by(all, link_of(word)), word, &is_ahead);
@@ -73,12 +80,14 @@ static uint64_t random_word(const struct evidence *e, unsigned spoiled) {
 }
 
 static int compare_scans(uint64_t rounds) {
-  static const uint64_t limits[] = {100000000, 500000000, 1000000000, 4500000000, 4096000000, 4097000000, 3600000000000, 86400000000000, 0, UINT64_MAX};
+  static const uint64_t limits[] = {100000000,  500000000,     1000000000,     4500000000, 4096000000,
+                                    4097000000, 3600000000000, 86400000000000, 0,          UINT64_MAX};
   enum { MOST = 100 };
   static uint64_t words[MOST * 2];
   uint64_t nodes = 0, live = 0, silent[BB_LINKS] = {0};
   for (uint64_t round = 0; round < rounds; round++) {
-    struct evidence e = {.now = round % 8 == 0 ? next_random() % 20000000000 : next_random() % (UINT64_C(1) << 58)}; /* seldom more than a word holds */
+    /* seldom more than a word holds */
+    struct evidence e = {.now = round % 8 == 0 ? next_random() % 20000000000 : next_random() % (UINT64_C(1) << 58)};
     e.heartbeat = e.now - next_random() % 100000000;
     e.uncertain_after = limits[next_random() % (sizeof limits / sizeof limits[0])];
     e.silent_after = e.uncertain_after * 2;
@@ -101,7 +110,8 @@ static int compare_scans(uint64_t rounds) {
       silent[link_of(word)] += judge_word(&e, evidence_by(links, link_of(word)), word, &was_ahead) == BEOBOARD_SILENT;
     }
     if (memcmp(counts, wanted, sizeof counts) != 0 || is_ahead != was_ahead) {
-      printf("round %" PRIu64 ": the scan counts %d live, one by one there are %d\n", round, counts[BEOBOARD_LIVE], wanted[BEOBOARD_LIVE]);
+      printf("round %" PRIu64 ": the scan counts %d live, one by one there are %d\n", round, counts[BEOBOARD_LIVE],
+             wanted[BEOBOARD_LIVE]);
       return 1;
     }
     nodes += n;

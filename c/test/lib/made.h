@@ -1,5 +1,5 @@
-/* Boards and reports for the tests of the library: every word of a report says which report it is, so that a mixture of two
- * shows. No state, no I/O but the writer's. */
+/* Boards and reports for the tests of the library: every word of a report says which report it is, so that a mixture of
+ * two shows. No state, no I/O but the writer's. */
 #ifndef BB_MADE_H
 #define BB_MADE_H
 #include <stdio.h>
@@ -31,7 +31,8 @@ static inline void make_report(struct bb_report *r, const char *name, uint32_t s
     const uint64_t word = made_word(seq, at);
     memcpy((uint8_t *)r + at, &word, 8);
   }
-  for (size_t at = offsetof(struct bb_report, disk_read_bytes); at < offsetof(struct bb_report, disk_inflight); at += 8) {
+  for (size_t at = offsetof(struct bb_report, disk_read_bytes); at < offsetof(struct bb_report, disk_inflight);
+       at += 8) {
     const uint64_t word = made_word(seq, at);
     memcpy((uint8_t *)r + at, &word, 8);
   }

@@ -1,5 +1,5 @@
-/* Random and spoiled boards: opens them, makes every call, and looks only for what was promised of any file: no crash, no
- * hang, nothing written beyond an output, no result that the header does not tell of.
+/* Random and spoiled boards: opens them, makes every call, and looks only for what was promised of any file: no crash,
+ * no hang, nothing written beyond an output, no result that the header does not tell of.
  *   spoil BOARD ROUNDS SEED     BOARD is made with the project's writer, then spoiled over and over; prints a line */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +38,10 @@ static int is_one_of(int64_t result, const int *errors) {
 /* Outputs on the heap: a write beyond them is found by the address sanitizer. */
 static void call_all(const beoboard *b) {
   struct beoboard_receiver *r = (struct beoboard_receiver *)malloc(sizeof *r);
-  struct beoboard_node *node = (struct beoboard_node *)malloc(sizeof *node), *all = (struct beoboard_node *)malloc(CAPACITY * sizeof *all);
-  struct beoboard_slot *newest = (struct beoboard_slot *)malloc(sizeof *newest), *before = (struct beoboard_slot *)malloc(sizeof *before);
+  struct beoboard_node *node = (struct beoboard_node *)malloc(sizeof *node),
+                       *all = (struct beoboard_node *)malloc(CAPACITY * sizeof *all);
+  struct beoboard_slot *newest = (struct beoboard_slot *)malloc(sizeof *newest),
+                       *before = (struct beoboard_slot *)malloc(sizeof *before);
   struct beoboard_rates *rates = (struct beoboard_rates *)malloc(sizeof *rates);
   char *name = (char *)malloc(BEOBOARD_NAME_MAX);
   const char *names[] = {"node0", "node4", "nobody", ""};
@@ -69,7 +71,8 @@ static void call_all(const beoboard *b) {
     ALLOWED(beoboard_age(b, i), 1, 2, EINVAL, ESTALE, ENODATA);
     const int read = beoboard_read(b, i, node, sizeof *node);
     ALLOWED(read, 1, 2, EINVAL, EAGAIN);
-    if (read == 0 && (node->state >= BEOBOARD_NSTATES || memchr(node->name, 0, sizeof node->name) == NULL || node->age_ns < -1))
+    if (read == 0 &&
+        (node->state >= BEOBOARD_NSTATES || memchr(node->name, 0, sizeof node->name) == NULL || node->age_ns < -1))
       blame("node", node->state);
     ALLOWED(beoboard_last_refusal(b, i, refusal, sizeof *refusal), 1, 2, EINVAL, EAGAIN, ENODATA);
     const int reports = beoboard_reports(b, i, newest, before, sizeof *newest);
@@ -77,29 +80,34 @@ static void call_all(const beoboard *b) {
     if (reports > 2) blame("reports", reports);
     const int result = beoboard_rates(b, i, rates, sizeof *rates);
     ALLOWED(result, 1, 2, EINVAL, EAGAIN, ENODATA);
-    if (result == 0 && (rates->cpu_user_ms < 0 || rates->cpu_user_pct > 100 || isinf(rates->net[0].rx_bytes))) blame("rates", 0);
+    if (result == 0 && (rates->cpu_user_ms < 0 || rates->cpu_user_pct > 100 || isinf(rates->net[0].rx_bytes)))
+      blame("rates", 0);
   }
   const int linked = beoboard_links(b, links, sizeof *links, BEOBOARD_LINKS_MAX);
   if (linked < 1 || linked > BEOBOARD_LINKS_MAX) blame("links", linked);
   for (int i = 0; i < linked; i++)
-    if (memchr(links[i].name, 0, sizeof links[i].name) == NULL || links[i].number <= (i > 0 ? links[i - 1].number : 0) || links[i].listened_ns < 0 ||
-        links[i].dark_age_ns < -1 || links[i].changed_age_ns < -1 || links[i].flags > 0x7f)
+    if (memchr(links[i].name, 0, sizeof links[i].name) == NULL ||
+        links[i].number <= (i > 0 ? links[i - 1].number : 0) || links[i].listened_ns < 0 || links[i].dark_age_ns < -1 ||
+        links[i].changed_age_ns < -1 || links[i].flags > 0x7f)
       blame("link", links[i].number);
   if (linked > 0 && links[linked - 1].number != BEOBOARD_LINK_OTHERS) blame("the last link", links[linked - 1].number);
   if (beoboard_links(b, links, sizeof *links, 1) != 1) blame("one link", 0);
   const int refused = beoboard_senders(b, senders, sizeof *senders, BEOBOARD_SENDERS_MAX);
   if (refused < 0 || refused > BEOBOARD_SENDERS_MAX) blame("senders", refused);
   for (int i = 0; i < refused; i++)
-    if (memchr(senders[i].name, 0, sizeof senders[i].name) == NULL || senders[i].last_age_ns < 0 || senders[i].first_age_ns < 0 ||
-        senders[i].reason < (i > 0 ? senders[i - 1].reason : 0) || senders[i].reason > 31)
+    if (memchr(senders[i].name, 0, sizeof senders[i].name) == NULL || senders[i].last_age_ns < 0 ||
+        senders[i].first_age_ns < 0 || senders[i].reason < (i > 0 ? senders[i - 1].reason : 0) ||
+        senders[i].reason > 31)
       blame("sender", senders[i].reason);
   const uint64_t cursors[] = {0, 1, any(), UINT64_MAX - 1, BEOBOARD_EVENTS_FROM_NOW};
   for (size_t k = 0; k < sizeof cursors / sizeof cursors[0]; k++) {
     uint64_t next = cursors[k];
     const int happened = beoboard_events(b, &next, events, sizeof *events, EVENTS);
-    if (happened < 0 || happened > EVENTS || (happened > 0 && cursors[k] == BEOBOARD_EVENTS_FROM_NOW)) blame("events", happened);
+    if (happened < 0 || happened > EVENTS || (happened > 0 && cursors[k] == BEOBOARD_EVENTS_FROM_NOW))
+      blame("events", happened);
     for (int i = 0; i < happened; i++)
-      if (events[i].number <= (i > 0 ? events[i - 1].number : 0) || events[i].number >= next || events[i].age_ns < 0 || events[i].subject < -1)
+      if (events[i].number <= (i > 0 ? events[i - 1].number : 0) || events[i].number >= next || events[i].age_ns < 0 ||
+          events[i].subject < -1)
         blame("event", (int64_t)events[i].number);
   }
   if (errno != 4242) blame("errno", errno);
@@ -124,7 +132,8 @@ static uint64_t value(void) {
     case 3: return below(16);
     case 4: return (uint64_t)clock_ns(CLOCK_MONOTONIC);
     case 5: return (uint64_t)clock_ns(CLOCK_MONOTONIC) + (below(2) == 0 ? below(20000000000) : -below(20000000000));
-    case 6: return (uint64_t)clock_ns(CLOCK_MONOTONIC) / 1000000 << BB_COLUMN_STAMP_SHIFT | below(1 << BB_COLUMN_STAMP_SHIFT);
+    case 6:
+      return (uint64_t)clock_ns(CLOCK_MONOTONIC) / 1000000 << BB_COLUMN_STAMP_SHIFT | below(1 << BB_COLUMN_STAMP_SHIFT);
     case 7: return UINT64_C(1) << 63;
     case 8: return below(1 << 20) * 8;
     default: return any();
@@ -181,7 +190,8 @@ static void copy_all(const char *path) {
     const int happened = bb_board_events(&board, &next, events, BB_EVENTS);
     if (happened < 0 || happened > BB_EVENTS) blame("bb_board_events", happened);
     for (int i = 0; i < happened; i++)
-      if (events[i].head <= (i > 0 ? events[i - 1].head : 0) || events[i].head / 2 >= next) blame("bb_board_events' event", (int64_t)events[i].head);
+      if (events[i].head <= (i > 0 ? events[i - 1].head : 0) || events[i].head / 2 >= next)
+        blame("bb_board_events' event", (int64_t)events[i].head);
   }
   bb_board_close(&board);
   free(links);

@@ -1,7 +1,8 @@
-/* The library under fire: a writer lays reports at full speed and puts new boards into the old one's place, while threads, or
- * the main thread and a signal handler in the midst of it, make every read call and look for anything torn, gone
- * backward or not promised. Or the writer alone, for readers in other languages.
- *   threads BOARD ROUNDS threads|signals|alone     prints a line, exits with 0 when nothing was wrong; soon, if much was */
+/* The library under fire: a writer lays reports at full speed and puts new boards into the old one's place, while
+ * threads, or the main thread and a signal handler in the midst of it, make every read call and look for anything torn,
+ * gone backward or not promised. Or the writer alone, for readers in other languages.
+ *   threads BOARD ROUNDS threads|signals|alone     prints a line, exits with 0 when nothing was wrong; soon, if much
+ *   was */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -63,7 +64,8 @@ static void judge_rates(const struct beoboard_rates *r) {
 static void look_at_links(const beoboard *b, struct memory *m) {
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
   CLAIM(beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) == 3);
-  CLAIM(strcmp(links[0].name, "eth0") == 0 && strcmp(links[1].name, "eth1") == 0 && strcmp(links[2].name, "all others") == 0);
+  CLAIM(strcmp(links[0].name, "eth0") == 0 && strcmp(links[1].name, "eth1") == 0 &&
+        strcmp(links[2].name, "all others") == 0);
   CLAIM(links[0].number == 1 && links[1].number == 2 && links[2].number == BEOBOARD_LINK_OTHERS);
   for (int i = 0; i < 2; i++) {
     CLAIM((links[i].flags & ~BEOBOARD_LINK_F_STALE) == BEOBOARD_LINK_F_UP);
@@ -100,7 +102,9 @@ static void look_at_events(const beoboard *b, struct memory *m) {
     if (e->kind == BEOBOARD_EVENT_KIND_GOODBYE) {
       if (e->subject != (int)(NODES + e->wall_ns % 3)) blame("torn: an event of two");
     } else if (e->kind == BEOBOARD_EVENT_KIND_REFUSAL) {
-      CLAIM(e->detail == BEOBOARD_REASON_RIVAL ? e->subject == 0 : e->subject == BEOBOARD_NO_SUBJECT && e->detail == BEOBOARD_REASON_CLUSTER);
+      CLAIM(e->detail == BEOBOARD_REASON_RIVAL
+                ? e->subject == 0
+                : e->subject == BEOBOARD_NO_SUBJECT && e->detail == BEOBOARD_REASON_CLUSTER);
     } else CLAIM(e->kind == BEOBOARD_EVENT_KIND_FORGET && e->subject == BEOBOARD_NO_SUBJECT && e->detail == 1);
   }
 }
@@ -146,7 +150,8 @@ static void look_at_all(const beoboard *b, struct memory *m) {
     if (result != -EAGAIN) {
       CLAIM(result == 0 && strcmp(node.name, names[i]) == 0);
       CLAIM(node.state == BEOBOARD_LIVE || node.state == BEOBOARD_UNKNOWN);
-      CLAIM(node.mem_total_kib == node.mem_avail_kib && node.mem_total_kib == 1024 * (uint64_t)node.last_report_wall_ns);
+      CLAIM(node.mem_total_kib == node.mem_avail_kib &&
+            node.mem_total_kib == 1024 * (uint64_t)node.last_report_wall_ns);
       CLAIM(node.load1 == (float)((double)node.last_report_wall_ns / 100));
       CLAIM(node.link == (node.last_report_wall_ns % 2 == 1 ? 1 : 2));
     }
@@ -286,7 +291,8 @@ int main(int argc, char **argv) {
       }
       deliver_news(w, seq, &strays);
       bb_writer_heartbeat(w, clock_ns(CLOCK_MONOTONIC));
-      /* A guest comes and goes: whose going is a new board. Those who stay with the old one see it stalled or retired. */
+      /* A guest comes and goes: whose going is a new board. Those who stay with the old one see it stalled or
+       * retired. */
       if (seq % 500 == 499) {
         bool found;
         const char *const guest = "guest";
@@ -299,7 +305,7 @@ int main(int argc, char **argv) {
   }
   beoboard_close(shared);
   bb_writer_close(w);
-  printf("%llu looks, %llu in a handler, %d faults\n", (unsigned long long)atomic_load(&looks), (unsigned long long)atomic_load(&handled),
-         atomic_load(&faults));
+  printf("%llu looks, %llu in a handler, %d faults\n", (unsigned long long)atomic_load(&looks),
+         (unsigned long long)atomic_load(&handled), atomic_load(&faults));
   return atomic_load(&faults) == 0 ? 0 : 1;
 }

@@ -4,8 +4,8 @@
 
 #include "rc11.h"
 
-/* x=1 stores, x:1 is a load that gives 1, F is a fence; then the order: none is relaxed, a acquire, r release, p no atomic.
- * | ends a thread. */
+/* x=1 stores, x:1 is a load that gives 1, F is a fence; then the order: none is relaxed, a acquire, r release, p no
+ * atomic. | ends a thread. */
 static const struct classic {
   const char *name, *events;
   enum rc11_verdict c11, c20;
@@ -49,8 +49,8 @@ static const struct classic {
     {"ISA2_ra", "x=1 y=1r | y:1a z=1r | z:1a x:0", SAME(RC11_FORBIDDEN)},
     {"ISA2_r", "x=1 y=1r | y:1 z=1r | z:1a x:0", SAME(RC11_ALLOWED)},
     {"IRIW_ra", "x=1r | y=1r | x:1a y:0a | y:1a x:0a", SAME(RC11_ALLOWED)},
-    /* a sequence lock (Boehm: Can Seqlocks Get Along with Programming Language Memory Models?, MSPC 2012): s odd, fence, words,
-     * s even; and readers that see one new word between two equal numbers */
+    /* a sequence lock (Boehm: Can Seqlocks Get Along with Programming Language Memory Models?, MSPC 2012): s odd,
+     * fence, words, s even; and readers that see one new word between two equal numbers */
     {"seqlock", "s=1 Fr x=1 y=1 s=2r | s:0a x:1 y:0 Fa s:0", SAME(RC11_FORBIDDEN)},
     {"seqlock_after", "s=1 Fr x=1 y=1 s=2r | s:2a x:1 y:0 Fa s:2", SAME(RC11_FORBIDDEN)},
     {"seqlock_no_fence", "s=1 x=1 y=1 s=2r | s:0a x:1 y:0 Fa s:0", SAME(RC11_ALLOWED)},

@@ -1,14 +1,17 @@
-/* Checks the product's own code against all that C11 allows, which no machine at hand shows: x86 is far stronger. Hooks in its
- * atomics record what the writer does to a few chosen words, with the memory orders that it asks for. Then the reader runs again
- * and again, and its loads give in turn whatever rc11.h allows them to give; what it returns may never be wrong. So both sides'
- * control flow is the product's, too, and nothing is kept in step by hand.
+/* Checks the product's own code against all that C11 allows, which no machine at hand shows: x86 is far stronger. Hooks
+ * in its atomics record what the writer does to a few chosen words, with the memory orders that it asks for. Then the
+ * reader runs again and again, and its loads give in turn whatever rc11.h allows them to give; what it returns may
+ * never be wrong. So both sides' control flow is the product's, too, and nothing is kept in step by hand.
  *   litmus list                     the scenarios
  *   litmus check FOLDER SCENARIO LOADS
- *                                   prints a line; exits with 0, or with 1 at the first outcome that is wrong and allowed
+ *                                   prints a line; exits with 0, or with 1 at the first outcome that is wrong and
+ *                                   allowed
  *   litmus write FOLDER SCENARIO LOADS c|aarch64
- *                                   the same as tests for herd7: SCENARIO_N.litmus, what the reader does along one of its ways, with
- *                                   all wrong outcomes of it, allowed or not; SCENARIO_N.states, all outcomes that rc11.h allows
- * LOADS: after so many the reader is cut off. It does more when it finds no whole copy, and then does the same as before. */
+ *                                   the same as tests for herd7: SCENARIO_N.litmus, what the reader does along one of
+ *                                   its ways, with all wrong outcomes of it, allowed or not; SCENARIO_N.states, all
+ *                                   outcomes that rc11.h allows
+ * LOADS: after so many the reader is cut off. It does more when it finds no whole copy, and then does the same as
+ * before. */
 #include <setjmp.h>
 
 #include "../../board/writer.c"
@@ -88,8 +91,8 @@ static void find_plain_stores(void) {
   }
 }
 
-/* Blocks are copied with their head and tail, and the header with its words; what these copies hold is not used. To leave a load
- * out takes a constraint away and never adds one. */
+/* Blocks are copied with their head and tail, and the header with its words; what these copies hold is not used. To
+ * leave a load out takes a constraint away and never adds one. */
 static bool counts(const struct word *word, int order) {
   if (word->which == ACQUIRED) return order == __ATOMIC_ACQUIRE;
   if (word->which != ONCE) return true;
@@ -180,7 +183,8 @@ static void remember(void) {
 
 static int64_t stamp(uint32_t seq) { return now + ((int64_t)seq << 20); }
 
-/* By which link reports come, or by which interface, which has to take one; and when, if their number is not to say it. */
+/* By which link reports come, or by which interface, which has to take one; and when, if their number is not to say
+ * it. */
 static uint32_t by_link;
 static const char *by_interface;
 static int64_t by_time;
@@ -192,7 +196,8 @@ static void lay(unsigned node, uint32_t seq) {
   arrival.link = by_link;
   arrival.interface = by_interface;
   make_report(&report, node, seq, stamp_ns);
-  if (bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival) != BB_OUTCOME_ACCEPTED) die("not accepted");
+  if (bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival) != BB_OUTCOME_ACCEPTED)
+    die("not accepted");
   remember();
 }
 
@@ -245,7 +250,8 @@ static bool slot_is_wrong(void) {
   return last_word(slot) != truth[slot->head / 2] || slot->stamp_ns != (uint64_t)stamp((uint32_t)slot->head / 2);
 }
 
-/* -- a look finds a report no older than the one that was the newest when it began, or that a look before it has found -- */
+/* -- a look finds a report no older than the one that was the newest when it began, or that a look before it has found
+ * -- */
 
 static void prepare_none(void) {
   /* A record without a report, as of a name of a list. */
@@ -273,7 +279,8 @@ static bool newest_is_wrong(void) {
   const uint64_t first = head_of_newest(look_at_board(&seen));
   return first < newest_before || head_of_newest(look_at_board(&seen)) < first;
 }
-/* Asks the library for both reports. Gives the head of the newest; UINT64_MAX when the one that it calls older is not. */
+/* Asks the library for both reports. Gives the head of the newest; UINT64_MAX when the one that it calls older is
+ * not. */
 static uint64_t ask_library_once(void) {
   struct beoboard_slot slot[2];
   const int n = beoboard_reports(handle, 0, &slot[0], &slot[1], sizeof slot[0]);
@@ -365,7 +372,8 @@ static bool block_is_wrong(void) {
   const struct bb_record *r = (const struct bb_record *)look_at_board(&seen);
   if (r->order_head == 0) return false;
   const bool is_cleared = r->history_seq == 0 && r->known[0].highest_boot_ns == 0; /* by the takeover, at first */
-  return !is_cleared && (r->history_seq != orders[r->order_head / 2] || r->known[0].highest_boot_ns != 1000 + r->history_seq);
+  return !is_cleared &&
+         (r->history_seq != orders[r->order_head / 2] || r->known[0].highest_boot_ns != 1000 + r->history_seq);
 }
 
 /* -- the order block never knows a later report than the slots -- */
@@ -439,7 +447,8 @@ static bool heartbeat_is_wrong(void) {
   return h->heartbeat_ns == (uint64_t)now + 3 && (h->listening_since_ns == (uint64_t)now || word == words[0].value[0]);
 }
 
-/* What holds of the receiver's heartbeat holds of each link's. And a reader that sees the receiver's sees those of the links. */
+/* What holds of the receiver's heartbeat holds of each link's. And a reader that sees the receiver's sees those of the
+ * links. */
 static void prepare_links(void) {
   prepare_heartbeat();
   word_count--; /* since when the receiver listens is not asked here */
@@ -475,8 +484,8 @@ static bool listed_is_wrong(void) {
   return e->heartbeat_ns == (uint64_t)now + 3 && (e->listening_since_ns == (uint64_t)now || word == words[0].value[0]);
 }
 
-/* -- nobody is called silent whose report came before the heartbeat of its link, or to whose link nobody listened: whatever the reader, and
- * whatever becomes of the node and its link between his loads -- */
+/* -- nobody is called silent whose report came before the heartbeat of its link, or to whose link nobody listened:
+ * whatever the reader, and whatever becomes of the node and its link between his loads -- */
 
 #define SECOND INT64_C(1000000000)
 #define AT(tenths) (now + (tenths) * (SECOND / 10))
@@ -532,7 +541,9 @@ static void write_after_a_pause(void) {
   bb_writer_listening_since(w, AT(100));
   bb_writer_heartbeat(w, AT(110));
 }
-static void set_link(uint32_t link, bool up, int64_t at) { bb_links_set_state(bb_writer_links(w), link, link, up ? BB_LINK_STATE_UP : 0, false, at); }
+static void set_link(uint32_t link, bool up, int64_t at) {
+  bb_links_set_state(bb_writer_links(w), link, link, up ? BB_LINK_STATE_UP : 0, false, at);
+}
 static void write_down(void) {
   set_link(1, false, AT(2));
   bb_writer_heartbeat(w, AT(110));
@@ -569,7 +580,8 @@ static void write_flight(void) {
   set_link(1, true, AT(107));
   bb_writer_heartbeat(w, AT(110));
 }
-/* Moves to a link that goes down, of which no heartbeat of the other one tells anything; and to it and back before that goes down. */
+/* Moves to a link that goes down, of which no heartbeat of the other one tells anything; and to it and back before that
+ * goes down. */
 static void write_leave(void) {
   lay_by(2, 2, AT(1));
   set_link(2, false, AT(2));
@@ -619,7 +631,9 @@ static bool check_is_wrong(void) {
 static bool roll_is_wrong(void) {
   struct bb_look seen;
   uint8_t state;
-  if (bb_board_column(&board, copy, room, &seen) != 0 || seen.nodes != 1 || !bb_overview_states(copy, room, &seen, &state)) die("cannot look");
+  if (bb_board_column(&board, copy, room, &seen) != 0 || seen.nodes != 1 ||
+      !bb_overview_states(copy, room, &seen, &state))
+    die("cannot look");
   return state == BEOBOARD_SILENT;
 }
 static bool overview_is_wrong(void) {
@@ -627,7 +641,8 @@ static bool overview_is_wrong(void) {
   struct bb_look seen;
   const struct bb_overview out = bb_overview_at((uint8_t *)memory, 1);
   look_at_board(&seen);
-  if (seen.nodes != 1 || bb_overview_bytes(1) > sizeof memory || !bb_overview(copy, room, &seen, &out)) die("cannot look");
+  if (seen.nodes != 1 || bb_overview_bytes(1) > sizeof memory || !bb_overview(copy, room, &seen, &out))
+    die("cannot look");
   return out.states[0] == BEOBOARD_SILENT;
 }
 
@@ -647,7 +662,9 @@ static bool listened_is_wrong(void) {
 /* -- who sees that a link is counted sees its name; who sees a word finds its link counted -- */
 
 static struct bb_link *third(void) { return link_at(&w->board, 3); }
-static size_t in_third(size_t field) { return board.header.links_offset + 3 * (size_t)board.header.links_stride + field; }
+static size_t in_third(size_t field) {
+  return board.header.links_offset + 3 * (size_t)board.header.links_stride + field;
+}
 static void prepare_link(void) {
   lay(0, 1);
   take_word("column", column_at(0), ACQUIRED);
@@ -673,13 +690,16 @@ static bool link_is_wrong(void) {
   if (n != 3 && n != 4) return true;
   const bool is_there = n == 4;
   if (BB_COLUMN_LINK(word) == 3 && !is_there) return true;
-  return is_there && (numbers[2] != 3 || strcmp(links[2].link.name, "eth2") != 0 || links[2].link.state != third()->state);
+  return is_there &&
+         (numbers[2] != 3 || strcmp(links[2].link.name, "eth2") != 0 || links[2].link.state != third()->state);
 }
 
-/* -- an event that is given is whole, and of its number; who sees the number of the newest finds all up to it that were not overwritten -- */
+/* -- an event that is given is whole, and of its number; who sees the number of the newest finds all up to it that were
+ * not overwritten -- */
 
 static uint64_t told[BB_EVENTS + 8]; /* the detail of the event of this number */
-static uint64_t oldest;              /* the number that is asked for: it lies in the place of which the words take part */
+/* the number that is asked for: it lies in the place of which the words take part */
+static uint64_t oldest;
 static void add_events(uint64_t count) {
   for (; count > 0; count--) {
     const uint64_t number = w->board.header->event_last + 1;
@@ -772,7 +792,8 @@ static bool sender_is_wrong(void) {
   memcpy(&address, s->address, 8);
   /* Nobody was refused so often but the one before. */
   const bool is_late = address == word_of(BB_SENDERS_EACH + 1, 1);
-  return s->head != 0 && (s->count != refused[s->head / 2].count || address != refused[s->head / 2].address || (is_late && s->count > 2));
+  return s->head != 0 && (s->count != refused[s->head / 2].count || address != refused[s->head / 2].address ||
+                          (is_late && s->count > 2));
 }
 
 /* -- who sees the count sees names and entries; who finds an entry sees the name that it leads to -- */
@@ -806,7 +827,8 @@ static bool library_index_is_wrong(void) {
 static bool library_name_is_wrong(void) {
   if (beoboard_count(handle) != 2) return false;
   char name[64];
-  return beoboard_name(handle, 1, name, sizeof name) < 0 || strcmp(name, "n1") != 0 || beoboard_index(handle, "n1") != 1;
+  return beoboard_name(handle, 1, name, sizeof name) < 0 || strcmp(name, "n1") != 0 ||
+         beoboard_index(handle, "n1") != 1;
 }
 
 /* Everything that may befall a node, beside a reader of whom `words` are the words that take part. */
@@ -922,8 +944,8 @@ static const char *outcome_of(const struct rc11_event *reader, int count, const 
   text[0] = 0;
   for (int i = 0; i < count; i++)
     if (reader[i].what == RC11_LOAD)
-      length += (size_t)snprintf(text + length, sizeof text - length, "%s1:%s%d=%d", length == 0 ? "" : between, equals, loads++,
-                                 reader[i].value);
+      length += (size_t)snprintf(text + length, sizeof text - length, "%s1:%s%d=%d", length == 0 ? "" : between, equals,
+                                 loads++, reader[i].value);
   return text;
 }
 
@@ -947,7 +969,8 @@ static void add_outcome(const char *reg) {
   const char *outcome = outcome_of(reader, count, reg, " /\\ ");
   test->outcomes = (char *)realloc(test->outcomes, test->length + strlen(outcome) + 16);
   if (test->outcomes == NULL) die("out of memory");
-  test->length += (size_t)sprintf(test->outcomes + test->length, "%s(%s)", test->length == 0 ? "" : "\n  \\/ ", outcome);
+  test->length +=
+      (size_t)sprintf(test->outcomes + test->length, "%s(%s)", test->length == 0 ? "" : "\n  \\/ ", outcome);
 }
 
 static const char *order_name(int order) {
@@ -976,7 +999,8 @@ static void instruct(char text[2][40], const struct rc11_event *e, int *loads) {
   snprintf(text[0], sizeof text[0], e->what == RC11_STORE ? "MOV W0,#%d" : "NOP", e->value);
   if (e->what == RC11_FENCE) snprintf(text[1], sizeof text[1], is_release ? "DMB ISH" : "DMB ISHLD");
   else if (e->what == RC11_STORE) snprintf(text[1], sizeof text[1], "%s W0,[X%d]", is_release ? "STLR" : "STR", at);
-  else snprintf(text[1], sizeof text[1], "%s W%d,[X%d]", e->order == __ATOMIC_ACQUIRE ? "LDAPR" : "LDR", (*loads)++, at);
+  else
+    snprintf(text[1], sizeof text[1], "%s W%d,[X%d]", e->order == __ATOMIC_ACQUIRE ? "LDAPR" : "LDR", (*loads)++, at);
 }
 
 static void print_arm(FILE *out, const struct test *test) {
@@ -1005,7 +1029,8 @@ static void print_states(FILE *out, struct test *test, int from, const char *reg
     if (e->what != RC11_LOAD) continue;
     for (e->value = 0; e->value < words[e->word].values; e->value++) {
       memcpy(&events[written_count], test->events, (size_t)(from + 1) * sizeof *e);
-      if (rc11_judge(events, written_count + from + 1, RC11_C11) != RC11_FORBIDDEN) print_states(out, test, from + 1, reg);
+      if (rc11_judge(events, written_count + from + 1, RC11_C11) != RC11_FORBIDDEN)
+        print_states(out, test, from + 1, reg);
     }
     return;
   }
@@ -1040,7 +1065,8 @@ static void set_up(const char *folder, const struct scenario *scenario) {
   snprintf(path, sizeof path, "%s/board", folder);
   remove(path);
   w = open_writer(path, 2);
-  if (w == NULL || bb_board_open(&board, path, (uid_t)-1, why, sizeof why) != BB_READY || beoboard_open(&handle, path, 0) < 0)
+  if (w == NULL || bb_board_open(&board, path, (uid_t)-1, why, sizeof why) != BB_READY ||
+      beoboard_open(&handle, path, 0) < 0)
     die("no board");
   now = bb_clock_ns(CLOCK_MONOTONIC) - SECOND;
   by_link = 1;

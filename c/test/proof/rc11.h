@@ -1,16 +1,20 @@
-/* Whether C11 allows an execution: the axioms of RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing Sequential Consistency in
- * C/C++11, PLDI 2017), without seq_cst and read-modify-writes, of which the board has none. Knows nothing of the board.
+/* Whether C11 allows an execution: the axioms of RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing Sequential
+ * Consistency in C/C++11, PLDI 2017), without seq_cst and read-modify-writes, of which the board has none. Knows
+ * nothing of the board.
  *
- * An execution is a list of events. Those of a thread stand in their order (sb). No two stores to a word have the same value,
- * and later ones have higher values (mo); all words are 0 before. So the values tell who read from whom (rf), and:
+ * An execution is a list of events. Those of a thread stand in their order (sb). No two stores to a word have the same
+ * value, and later ones have higher values (mo); all words are 0 before. So the values tell who read from whom (rf),
+ * and:
  *   rb   from a load to all stores that are later than what it gave
- *   eco  (rf | mo | rb)+: what is known of the order of the accesses to one word; as each load gives 0 or what a store gave,
+ *   eco  (rf | mo | rb)+: what is known of the order of the accesses to one word; as each load gives 0 or what a store
+ *   gave,
  *        it is the order of their values, a store before the loads that give its value
- *   sw   from a release store, or a release fence before a store, to an acquire load, or an acquire fence after a load, that
+ *   sw   from a release store, or a release fence before a store, to an acquire load, or an acquire fence after a load,
+ *   that
  *        gives the value of this store or of one in the release sequence that it heads
  *   hb   (sb | sw)+
- * It is allowed when no event happens before itself, or before one that eco has before it (coherence), and when sb | rf has no
- * cycle (no value comes out of thin air: RC11 forbids what C11 failed to). */
+ * It is allowed when no event happens before itself, or before one that eco has before it (coherence), and when sb | rf
+ * has no cycle (no value comes out of thin air: RC11 forbids what C11 failed to). */
 #ifndef BB_RC11_H
 #define BB_RC11_H
 #include <stdbool.h>
@@ -33,7 +37,8 @@ enum rc11_model { RC11_C11, RC11_C20 };
 enum rc11_verdict {
   RC11_ALLOWED,
   RC11_FORBIDDEN,
-  RC11_RACE, /* allowed, and undefined: a plain access and a store to the same word, neither of which happens before the other */
+  /* allowed, and undefined: a plain access and a store to the same word, neither of which happens before the other */
+  RC11_RACE,
 };
 
 /* Relations: bit j of row i says that i is before j. */
@@ -46,7 +51,8 @@ static inline bool rc11_has(const struct rc11_relation *r, int i, int j) { retur
 static inline void rc11_put(struct rc11_relation *r, int i, int j) { r->row[i] |= (rc11_set)1 << j; }
 
 static inline int rc11_first(rc11_set set) {
-  return (unsigned long long)set != 0 ? __builtin_ctzll((unsigned long long)set) : 64 + __builtin_ctzll((unsigned long long)(set >> 64));
+  return (unsigned long long)set != 0 ? __builtin_ctzll((unsigned long long)set)
+                                      : 64 + __builtin_ctzll((unsigned long long)(set >> 64));
 }
 
 /* The transitive closure. Mostly, events are in an order that agrees with the relation, and two passes suffice. */

@@ -12,7 +12,8 @@
 
 static void tell(const char *what, long result) {
   char line[100];
-  const int length = snprintf(line, sizeof line, "tried %s: %s\n", what, result == -1 ? strerrorname_np(errno) : "done");
+  const int length =
+      snprintf(line, sizeof line, "tried %s: %s\n", what, result == -1 ? strerrorname_np(errno) : "done");
   if (length > 0 && write(2, line, (size_t)length) == -1) return;
 }
 
