@@ -209,8 +209,7 @@ export function emitTables(contract: Contract): string {
     '  _Static_assert(offsetof(struct beoboard_##of, field) == offsetof(struct bb_##of, field), #of "." #field);',
   ];
   for (const name of ['cpu_group', 'net_if', 'gpu_slot', 'report'])
-    for (const { name: field } of structOf(contract, name).fields)
-      out.push(`BB_SAME(${name}, ${field})`);
+    for (const { name: field } of structOf(contract, name).fields) out.push(`BB_SAME(${name}, ${field})`);
   const row = ({ field, slow, set, share }: Counter, of: string, rates: string) => {
     const at = `offsetof(struct bb_${of}, ${field.name})`;
     const pct = share ? `offsetof(struct ${rates}, ${shareOf(field)})` : '0';
