@@ -29,7 +29,7 @@ static uint64_t number_at(const uint8_t *from, uint32_t bytes) {
   return value;
 }
 
-static char *put(char *to, const char *text, size_t bytes) {
+static char *json_put(char *to, const char *text, size_t bytes) {
   memcpy(to, text, bytes);
   return to + bytes;
 }
@@ -105,7 +105,7 @@ struct whole {
   uint64_t valid;
 };
 
-static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
+static char *json_put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
                         const uint8_t *base);
 
 /* NULL: a text has other characters. */
@@ -149,7 +149,7 @@ static char *put_address(char *to, const uint8_t from[16]) {
 /* One value. `to` itself: it is left out. NULL: it is left to others. */
 static char *put_value(char *to, const struct whole *w, const struct bb_json_row *r, const uint8_t *from) {
   if (r->what == BB_JSON_TEXT) return put_text(to, from, r->count);
-  if (r->what == BB_JSON_OBJECT) return put_object(to, w, r + 1, r->rows, from);
+  if (r->what == BB_JSON_OBJECT) return json_put_object(to, w, r + 1, r->rows, from);
   if (r->what == BB_JSON_ADDRESS) return put_address(to, from);
   const uint64_t n = number_at(from, widths[r->what]);
   const int64_t with_sign = (int64_t)n;
@@ -192,7 +192,7 @@ static char *put_list(char *to, const struct whole *w, const struct bb_json_row 
     *to++ = ',';
     char *behind = put_value(to, w, r, from);
     if (behind == NULL) return NULL;
-    to = behind == to ? put(to, "null", 4) : behind;
+    to = behind == to ? json_put(to, "null", 4) : behind;
   }
   if (to == begin) to++;
   *begin = '[';
@@ -200,14 +200,14 @@ static char *put_list(char *to, const struct whole *w, const struct bb_json_row 
   return to;
 }
 
-static char *put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
+static char *json_put_object(char *to, const struct whole *w, const struct bb_json_row *row, size_t rows,
                         const uint8_t *base) {
   char *const begin = to;
   for (const struct bb_json_row *r = row; r < row + rows; r += 1 + r->rows) {
     if (!is_measured(w, r->set)) continue;
     const bool list = is_list(r);
     if (!(list && r->what == BB_JSON_OBJECT) && is_left_out(r, base)) continue;
-    char *value = put(to, w->text + r->key, r->key_bytes);
+    char *value = json_put(to, w->text + r->key, r->key_bytes);
     char *behind = list ? put_list(value, w, r, base + r->at) : put_value(value, w, r, base + r->at);
     if (behind == NULL) return NULL;
     if (behind != value) to = behind; /* without a value there is no key either */
@@ -221,7 +221,7 @@ static char *put_object(char *to, const struct whole *w, const struct bb_json_ro
 long bb_json_print(char *to, const struct bb_json_table *t, const uint8_t *from) {
   const struct whole w = {from, t->text,
                           t->valid_at == BB_JSON_NONE ? 0 : number_at(from + t->valid_at, sizeof(uint64_t))};
-  const char *end = put_object(to, &w, t->row, t->rows, from);
+  const char *end = json_put_object(to, &w, t->row, t->rows, from);
   return end == NULL ? -1 : (long)(end - to);
 }
 
@@ -254,14 +254,14 @@ static double rate_at(const void *rates, size_t offset) {
 /* A rate behind its key, which is `bytes` of a name and an ending; nothing if there is no rate. */
 static char *put_keyed(char *to, const char *name, size_t bytes, const char *ending, double rate) {
   if (isnan(rate)) return to;
-  to = put(to, ",\"", 2);
-  to = put(to, name, bytes);
-  to = put(to, ending, strlen(ending));
-  return put_rate(put(to, "\":", 2), rate);
+  to = json_put(to, ",\"", 2);
+  to = json_put(to, name, bytes);
+  to = json_put(to, ending, strlen(ending));
+  return put_rate(json_put(to, "\":", 2), rate);
 }
 
 static char *put_interface(char *to, const struct beoboard_net_rates *rates) {
-  to = put(to, "{\"name\":", 8);
+  to = json_put(to, "{\"name\":", 8);
   to = put_text(to, (const uint8_t *)rates->name, sizeof rates->name);
   for (size_t i = 0; to != NULL && i < COUNTERS(bb_net_counters); i++)
     to = put_keyed(to, bb_net_counters[i].name, strlen(bb_net_counters[i].name), "",
@@ -271,7 +271,7 @@ static char *put_interface(char *to, const struct beoboard_net_rates *rates) {
 }
 
 static char *put_interfaces(char *to, const struct beoboard_net_rates *rates) {
-  to = put(to, ",\"net\":", 7);
+  to = json_put(to, ",\"net\":", 7);
   char *const begin = to;
   for (int i = 0; to != NULL && i < BB_NET_ENTRIES && rates[i].name[0] != 0; i++) {
     *to++ = ',';
@@ -316,8 +316,9 @@ long bb_json_rates(char *to, const struct bb_report *before, const struct bb_rep
     if (c->share != 0) to = put_keyed(to, c->name, strlen(c->name) - 2, "pct", rate_at(&rates, c->share));
   }
   if (to != NULL && bb_has_net(&span)) to = put_interfaces(to, rates.net);
-  if (to != NULL && rates.net_rest.name[0] != 0) to = put_interface(put(to, ",\"net_rest\":", 12), &rates.net_rest);
-  if (to != NULL && rates.fabric.name[0] != 0) to = put_interface(put(to, ",\"fabric\":", 10), &rates.fabric);
+  if (to != NULL && rates.net_rest.name[0] != 0)
+    to = put_interface(json_put(to, ",\"net_rest\":", 12), &rates.net_rest);
+  if (to != NULL && rates.fabric.name[0] != 0) to = put_interface(json_put(to, ",\"fabric\":", 10), &rates.fabric);
   if (to == NULL) return -1;
   if (to == begin) to++;
   *begin = '{';

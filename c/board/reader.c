@@ -262,7 +262,7 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
 
 /* Copies what readers may know of a record's memory; a shorter one is none. A block that cannot be had whole is
  * zeroed. */
-static void copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
+static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
   bool empty = false;
   if (b->header.memory_bytes < bytes) return;
@@ -280,7 +280,7 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   if (bb_read_block(out + order, in + order, order_bytes, order_bytes - 8, BB_TRIES, &empty) == 0)
     memset(out + order, 0, order_bytes);
   copy_slots(b, out, in);
-  copy_memory(b, out, in);
+  reader_copy_memory(b, out, in);
 }
 
 void bb_board_said(const struct bb_board *b, struct bb_said *said) {
@@ -446,7 +446,7 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
   return given;
 }
 
-static int64_t find(const struct bb_board *b, const char *name) {
+static int64_t reader_find(const struct bb_board *b, const char *name) {
   const uint64_t hash = bb_name_hash(name, b->header.index_seed);
   const uint64_t mask = b->header.index_slots - 1;
   /* Bounded: a corrupt index may have no end. */
@@ -466,10 +466,12 @@ static int64_t find(const struct bb_board *b, const char *name) {
   return -1;
 }
 
-int64_t bb_board_find(const struct bb_board *b, const char *name) { return bb_board_is_cut(b) ? -1 : find(b, name); }
+int64_t bb_board_find(const struct bb_board *b, const char *name) {
+  return bb_board_is_cut(b) ? -1 : reader_find(b, name);
+}
 
 int bb_board_find_all(const struct bb_board *b, const char *const *names, size_t n, int64_t *numbers) {
   if (bb_board_is_cut(b)) return -1;
-  for (size_t i = 0; i < n; i++) numbers[i] = find(b, names[i]);
+  for (size_t i = 0; i < n; i++) numbers[i] = reader_find(b, names[i]);
   return 0;
 }

@@ -109,7 +109,7 @@ static void copy_block(void *to, const void *from, size_t bytes, size_t tail_off
 /* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in
  * the place of the oldest number, an older one would stand in that of the newest, which is the most likely to come
  * again. */
-static void copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
+static void repair_copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
   if (from->header->memory_bytes < sizeof(struct bb_memory)) return;
   struct bb_memory *m = memory_at(to, new);
   const struct bb_memory *source = memory_at(from, old);
@@ -129,7 +129,7 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
              offsetof(struct bb_record, order_tail) - order);
   for (uint32_t i = 0; i < from->header->slots; i++)
     copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
-  copy_memory(to, new, from, old);
+  repair_copy_memory(to, new, from, old);
   *column_word(to, new) = bb_load(column_word(from, old));
 }
 

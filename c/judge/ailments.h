@@ -22,25 +22,27 @@ static inline bool bb_rose(uint32_t before, uint32_t after) {
   return after != before && after - before < UINT32_C(1) << 31;
 }
 
-/* The parts of a struct with a report at `report` that ailments need: a fifth of it. */
-#define BB_AILMENT_PARTS(report) {{(report), 160}, {(report) + 568, 8}, {(report) + 1016, 64}}
+/* The parts of a struct with a report at `report` that ailments need, a fifth of it: the beginning up to
+ * throttle_events; the corrupted memory, a word that holds no more; the file systems, and the GPUs' errors behind
+ * them. */
+#define BB_AT(field) offsetof(struct bb_report, field)
+#define BB_AILMENT_PARTS(report)                                                                                       \
+  {{(report), BB_AT(clock_offset_us)},                                                                                 \
+   {(report) + BB_AT(mem_corrupted_kib), 8},                                                                           \
+   {(report) + BB_AT(root_total_mib), BB_AT(fs_fullest_pm) - BB_AT(root_total_mib)}}
 #define BB_AILMENT_PART_COUNT 3
-#define WITHIN(field)                                                                                                  \
-  (offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 160 ||                                \
-   offsetof(struct bb_report, field) == 568 ||                                                                         \
-   (offsetof(struct bb_report, field) >= 1016 &&                                                                       \
-    offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 1080))
-BB_STATIC_ASSERT(WITHIN(boot_id) && WITHIN(valid) && WITHIN(flags) && WITHIN(health), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(oom_kills) && WITHIN(hung_tasks) && WITHIN(throttle_events) && WITHIN(edac_ce) &&
-                     WITHIN(edac_ue),
+#define IN_FIRST(field) (BB_AT(field) < BB_AT(clock_offset_us))
+#define IN_LAST(field) (BB_AT(field) >= BB_AT(root_total_mib) && BB_AT(field) < BB_AT(fs_fullest_pm))
+BB_STATIC_ASSERT(IN_FIRST(boot_id) && IN_FIRST(valid) && IN_FIRST(flags) && IN_FIRST(health), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(oom_kills) && IN_FIRST(hung_tasks) && IN_FIRST(throttle_events), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(edac_ce) && IN_FIRST(edac_ue), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(gpu_count) && IN_FIRST(scratch_avail_mib), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(IN_LAST(root_total_mib) && IN_LAST(root_avail_mib) && IN_LAST(root_inodes_free_pm),
                  "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(mem_corrupted_kib), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(root_total_mib) && WITHIN(root_avail_mib) && WITHIN(root_inodes_free_pm), "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(scratch_avail_mib) && WITHIN(scratch_total_mib) && WITHIN(scratch_inodes_free_pm),
-                 "BB_AILMENT_PARTS");
-BB_STATIC_ASSERT(WITHIN(gpu_count) && WITHIN(gpu_errors) && WITHIN(gpu_ecc_ue) && WITHIN(gpu_flags),
-                 "BB_AILMENT_PARTS");
-#undef WITHIN
+BB_STATIC_ASSERT(IN_LAST(scratch_total_mib) && IN_LAST(scratch_inodes_free_pm), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(IN_LAST(gpu_errors) && IN_LAST(gpu_ecc_ue) && IN_LAST(gpu_flags), "BB_AILMENT_PARTS");
+#undef IN_FIRST
+#undef IN_LAST
 
 /* Bits by enum beoboard_ailment. `before`: NULL if there is none. */
 static inline uint32_t bb_ailments(const struct bb_report *r, const struct bb_report *before) {

@@ -4,7 +4,9 @@
 #include "../beoboard.h"
 #include "../format/header.gen.h"
 
-static void put(void *rates, size_t offset, double rate) { memcpy((uint8_t *)rates + offset, &rate, sizeof rate); }
+static void rates_put(void *rates, size_t offset, double rate) {
+  memcpy((uint8_t *)rates + offset, &rate, sizeof rate);
+}
 
 /* The times of a CPU that was added or removed change the sums by hours. */
 static bool has_other_cpus(const struct bb_span *s) {
@@ -68,8 +70,8 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
     double by = NAN;
     if ((c->set < 0 || (s->valid >> c->set & 1) != 0) && (!c->of_run || is_same_run))
       by = bb_moved_at(s->before, s->after, c->at, c->bytes);
-    put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
-    if (c->share != 0 && kind < BB_CPU_KINDS) put(out, c->share, share[kind++]);
+    rates_put(out, c->rate, by / (c->slow ? s->slow : s->seconds));
+    if (c->share != 0 && kind < BB_CPU_KINDS) rates_put(out, c->share, share[kind++]);
   }
 }
 
@@ -78,7 +80,7 @@ static void add_interface(const struct bb_net_if *before, const struct bb_net_if
                           struct beoboard_net_rates *out) {
   if (before != NULL) memcpy(out->name, after->name, sizeof out->name - 1);
   for (size_t i = 0; i < sizeof bb_net_counters / sizeof bb_net_counters[0]; i++)
-    put(out, bb_net_counters[i].rate,
+    rates_put(out, bb_net_counters[i].rate,
         before == NULL ? NAN : bb_moved_at(before, after, bb_net_counters[i].at, bb_net_counters[i].bytes) / base);
 }
 

@@ -59,7 +59,7 @@ static void tell_of(const struct listening *to, const struct bb_interface *is, b
 /* ---- what is known ---- */
 
 /* The place of the interface with this index, or where it would be. */
-static size_t place_of(const struct bb_interfaces *s, unsigned index) {
+static size_t interfaces_place_of(const struct bb_interfaces *s, unsigned index) {
   size_t low = 0, high = s->count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
@@ -69,13 +69,13 @@ static size_t place_of(const struct bb_interfaces *s, unsigned index) {
   return low;
 }
 
-static struct entry *find(const struct bb_interfaces *s, unsigned index) {
-  const size_t at = place_of(s, index);
+static struct entry *interfaces_find(const struct bb_interfaces *s, unsigned index) {
+  const size_t at = interfaces_place_of(s, index);
   return at < s->count && s->entries[at].is.index == index ? &s->entries[at] : NULL;
 }
 
 const struct bb_interface *bb_interfaces_by_index(const struct bb_interfaces *s, unsigned index) {
-  const struct entry *e = find(s, index);
+  const struct entry *e = interfaces_find(s, index);
   return e == NULL || e->gone ? NULL : &e->is;
 }
 
@@ -93,7 +93,7 @@ static int insert(struct bb_interfaces *s, const struct entry *new) {
     s->entries = entries;
     s->room = room;
   }
-  const size_t at = place_of(s, new->is.index);
+  const size_t at = interfaces_place_of(s, new->is.index);
   memmove(&s->entries[at + 1], &s->entries[at], (s->count - at) * sizeof *new);
   s->entries[at] = *new;
   s->count++;
@@ -102,7 +102,7 @@ static int insert(struct bb_interfaces *s, const struct entry *new) {
 
 /* Stores what was seen of an interface, and reports its changes. */
 static int lay_down(struct bb_interfaces *s, const struct entry *seen, const struct listening *to) {
-  struct entry *e = find(s, seen->is.index);
+  struct entry *e = interfaces_find(s, seen->is.index);
   if (e == NULL) {
     struct entry new = *seen;
     new.was_down = to->only_gone;
@@ -126,7 +126,7 @@ static int lay_down(struct bb_interfaces *s, const struct entry *seen, const str
 }
 
 static void take_away(struct bb_interfaces *s, unsigned index, const struct listening *to) {
-  const struct entry *e = find(s, index);
+  const struct entry *e = interfaces_find(s, index);
   if (e == NULL) return;
   const struct bb_interface was = e->is;
   const size_t at = (size_t)(e - s->entries);
@@ -211,7 +211,7 @@ static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message,
 
 /* Receives a datagram into the buffer, without waiting. Returns its bytes, 0 if it is not from the kernel, or
  * -errno; -EMSGSIZE: it was cut short. */
-static int take(struct bb_interfaces *s, int fd) {
+static int interfaces_take(struct bb_interfaces *s, int fd) {
   struct sockaddr_nl from = {0};
   struct iovec into = {s->buffer, s->buffer_size};
   struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &into, .msg_iovlen = 1};
@@ -221,7 +221,7 @@ static int take(struct bb_interfaces *s, int fd) {
   return (message.msg_flags & MSG_TRUNC) != 0 ? -EMSGSIZE : (int)bytes;
 }
 
-static int open_socket(uint32_t groups) {
+static int interfaces_open_socket(uint32_t groups) {
   const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
   if (fd < 0) return -errno;
   const int wanted = WANTED_BUFFER;
@@ -267,7 +267,7 @@ static int take_piece(struct bb_interfaces *s, int bytes, const struct listening
 static int take_dump(struct bb_interfaces *s, int fd, const struct listening *to, bool *torn) {
   bool cut = false;
   for (int i = 0; i < MOST_PIECES; i++) {
-    const int bytes = take(s, fd);
+    const int bytes = interfaces_take(s, fd);
     if (bytes == -EINTR) continue;
     if (bytes == -EMSGSIZE) cut = true;
     else if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
@@ -293,7 +293,7 @@ static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *
       .mask = {.rta_len = RTA_LENGTH(sizeof(uint32_t)), .rta_type = IFLA_EXT_MASK},
       .skipped = RTEXT_FILTER_SKIP_STATS,
   };
-  const int fd = open_socket(0);
+  const int fd = interfaces_open_socket(0);
   if (fd < 0) return fd;
   int result = ask(fd, &request, sizeof request);
   if (result == 0) result = take_dump(s, fd, to, torn);
@@ -350,7 +350,7 @@ static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
 /* Reads all notifications. 1: the socket was left empty, 0: it was not, -errno. */
 static int take_changes(struct bb_interfaces *s, const struct listening *to) {
   for (int i = 0; i < MOST_TAKEN; i++) {
-    int left = take(s, s->changes);
+    int left = interfaces_take(s, s->changes);
     if (left == -EAGAIN) return 1;
     if (left == -EMSGSIZE) (void)grow(s);
     if (left == -EMSGSIZE || left == -ENOBUFS) s->lost = true;
@@ -388,8 +388,9 @@ struct bb_interfaces *bb_interfaces_open(void) {
   s->buffer = (uint8_t *)malloc(FIRST_ROOM);
   s->buffer_size = FIRST_ROOM;
   /* Subscribed before the dump, so that nothing is missed between the two. */
-  s->changes = s->buffer == NULL ? -ENOMEM : open_socket(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
-  s->questions = s->changes < 0 ? s->changes : open_socket(0);
+  s->changes =
+      s->buffer == NULL ? -ENOMEM : interfaces_open_socket(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+  s->questions = s->changes < 0 ? s->changes : interfaces_open_socket(0);
   const int result = s->questions < 0 ? s->questions : dump(s, &nobody);
   if (result == 0) return s;
   bb_interfaces_close(s);
@@ -449,7 +450,7 @@ static int ask_route(struct bb_interfaces *s, const struct route_request *reques
   const int asked = ask(s->questions, request, request->head.nlmsg_len);
   if (asked < 0) return asked;
   for (int i = 0; i < MOST_ANSWERS; i++) {
-    const int bytes = take(s, s->questions);
+    const int bytes = interfaces_take(s, s->questions);
     if (bytes == -EINTR) continue;
     if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
     const int answer = read_answer(s, bytes, coming);

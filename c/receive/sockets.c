@@ -45,7 +45,7 @@ static void set_up(int fd, int family, uint64_t *buffer) {
   if (granted < *buffer) *buffer = granted;
 }
 
-static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
+static int sockets_open(const struct addrinfo *address, uint64_t *buffer) {
   const int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   /* No SO_REUSEADDR: with it any local user could bind the same port and take the reports. */
@@ -87,7 +87,7 @@ int sockets_listen(struct sockets *s, const char *host, uint16_t port, char *why
   /* Sampled before the socket is bound: nothing in it can be older. */
   const int64_t bound_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t distance = stamps_clock_distance();
-  const int fd = open_socket(address, &s->buffer);
+  const int fd = sockets_open(address, &s->buffer);
   freeaddrinfo(address);
   if (fd < 0) {
     const char *hint = errno == EADDRINUSE   ? "; stop the program that has it or choose another --listen"

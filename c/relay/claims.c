@@ -13,7 +13,7 @@
 #define HEARD_NS (3 * SECOND)
 
 /* The place of a name: its entry, or an empty one. */
-static struct claim *place_of(struct claim *table, uint32_t size, uint32_t name) {
+static struct claim *claims_place_of(struct claim *table, uint32_t size, uint32_t name) {
   uint32_t i = name & (size - 1);
   while (table[i].used && table[i].name != name) i = (i + 1) & (size - 1);
   return &table[i];
@@ -36,7 +36,7 @@ static bool renew_table(struct claims *c, uint32_t size, int64_t now_ns) {
   uint32_t used = 0;
   for (uint32_t i = 0; i < c->size && used < size / 2; i++) {
     if (!c->table[i].used || !is_any_valid(&c->table[i], now_ns)) continue;
-    *place_of(table, size, c->table[i].name) = c->table[i];
+    *claims_place_of(table, size, c->table[i].name) = c->table[i];
     used++;
   }
   free(c->table);
@@ -57,13 +57,13 @@ bool claims_begin(struct claims *c, uint32_t capacity, int64_t now_ns) {
 void claims_free(struct claims *c) { free(c->table); }
 
 static void note_name(struct claims *c, uint32_t master, uint32_t name, bool is_live, int64_t now_ns) {
-  struct claim *claim = place_of(c->table, c->size, name);
+  struct claim *claim = claims_place_of(c->table, c->size, name);
   if (!claim->used) {
     if (!is_live) return;
     /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by
      * nobody here. */
     if (c->used >= c->size / 2 && (!renew_table(c, c->size, now_ns) || c->used >= c->size / 2)) return;
-    claim = place_of(c->table, c->size, name);
+    claim = claims_place_of(c->table, c->size, name);
     claim->used = true;
     claim->name = name;
     c->used++;
@@ -103,7 +103,7 @@ bool claims_note(struct claims *c, uint32_t master, const struct relay_index *i,
 }
 
 bool claims_are_made(const struct claims *c, uint64_t masters, uint32_t name, int64_t now_ns) {
-  const struct claim *claim = place_of(c->table, c->size, name);
+  const struct claim *claim = claims_place_of(c->table, c->size, name);
   for (uint32_t k = 0; k < BB_MASTERS; k++)
     if ((masters >> k & 1) != 0 && is_valid(claim, k, now_ns)) return true;
   return false;

@@ -74,7 +74,7 @@ struct bb_mirror {
   bool gone; /* nothing may be stored until another board is begun */
 };
 
-static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t mirror_earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the board ---- */
 
@@ -107,7 +107,7 @@ static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
 }
 
 /* Forgets what is known about the master, with a new board. False: no memory. */
-static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
+static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
   struct bb_keyring *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
   struct bb_order *orders = o->key_count == 0 ? NULL : (struct bb_order *)calloc(o->capacity, sizeof *orders);
@@ -160,7 +160,7 @@ static void drop_draft(struct bb_mirror *m) {
   m->before.map = NULL;
 }
 
-static void dispose(struct bb_mirror *m) {
+static void mirror_dispose(struct bb_mirror *m) {
   bb_file_unmap(&m->board);
   bb_file_unmap(&m->before);
   bb_place_release(&m->place);
@@ -171,41 +171,41 @@ static void dispose(struct bb_mirror *m) {
   free(m);
 }
 
-static bool check(const struct bb_mirror_options *o, char *why, size_t size) {
+static bool mirror_check(const struct bb_mirror_options *o, char *why, size_t size) {
   if (o->master_count == 0 || o->master_count > BB_MASTERS)
     return bb_fail(why, size, "a mirror knows 1 to %d masters", BB_MASTERS);
   return o->capacity > 0 || bb_fail(why, size, "a board has room for one record at least");
 }
 
 struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, size_t size) {
-  if (!check(o, why, size)) return NULL;
+  if (!mirror_check(o, why, size)) return NULL;
   struct bb_mirror *m = (struct bb_mirror *)calloc(1, sizeof *m);
   if (m == NULL) return NULL;
   if (!bb_place_hold(&m->place, o->path, why, size)) {
-    dispose(m);
+    mirror_dispose(m);
     return NULL;
   }
   struct bb_mapped old = {0}, made = {0};
   bool ok = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size) != BB_FOUND_FAULT;
-  if (ok && !begin(m, o)) ok = bb_fail(why, size, "out of memory");
+  if (ok && !mirror_begin(m, o)) ok = bb_fail(why, size, "out of memory");
   /* Never in place: the stamps of another run of this program came from pings of another clock. */
   ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
   if (ok) m->board = made;
   if (ok && old.map != NULL) bb_file_retire(&old);
   bb_file_unmap(&old);
   if (ok) return m;
-  dispose(m);
+  mirror_dispose(m);
   return NULL;
 }
 
 bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, char *why, size_t size) {
   struct bb_mapped made = {0};
-  if (!check(o, why, size)) return false;
+  if (!mirror_check(o, why, size)) return false;
   if (bb_place_keep(&m->place, why, size) != BB_KEPT) return false;
   drop_draft(m);
   m->gone = true; /* what was known about records belongs to another board, whatever follows */
   if (!make_board(m, o, &made, why, size)) return false;
-  if (!begin(m, o)) {
+  if (!mirror_begin(m, o)) {
     bb_file_discard(&m->place, &made);
     return bb_fail(why, size, "out of memory");
   }
@@ -216,7 +216,7 @@ bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, cha
 }
 
 /* Publishes a board that has become whole. False: it is gone. */
-static bool place(struct bb_mirror *m) {
+static bool mirror_publish(struct bb_mirror *m) {
   char why[256];
   if (m->before.map == NULL || m->board.header->heartbeat_ns == 0) return true;
   if (bb_place_keep(&m->place, why, sizeof why) != BB_KEPT || !bb_file_publish(&m->place, &m->board, why, sizeof why)) {
@@ -250,7 +250,7 @@ void bb_mirror_close(struct bb_mirror *m) {
   drop_draft(m);
   struct bb_board_header *h = m->board.header;
   bb_store(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
-  dispose(m);
+  mirror_dispose(m);
 }
 
 /* ---- names ---- */
@@ -259,7 +259,7 @@ static uint32_t hash_of(const char *name) { return (uint32_t)(bb_name_hash(name,
 
 /* Assigns one of our records to the master's record of that number. False: there is no room, or another number has
  * that name. */
-static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
+static bool mirror_adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
   struct bb_mapped *b = &m->board;
   struct mirrored *r = &m->records[number];
   if (r->record != NONE) {
@@ -326,13 +326,13 @@ static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
   else m->counts.vetoed--;
 }
 
-static uint64_t since_of(const struct listened *l) {
+static uint64_t mirror_since_of(const struct listened *l) {
   const int64_t since = l->since_ns > l->floor_ns ? l->since_ns : l->floor_ns;
   return since > 0 ? (uint64_t)since : 0;
 }
 
 /* Everything in an index is on the board: what the master has heard since then, this board has, too. */
-static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
+static void mirror_heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
   struct bb_board_header *h = m->board.header;
   bool all = true;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
@@ -343,11 +343,11 @@ static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
       continue;
     }
     l->floor_ns = 0;
-    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
+    bb_store(&h->evidence[i].listening_since_ns, mirror_since_of(l));
   }
   if (all) {
     m->header.floor_ns = 0;
-    bb_store(&h->listening_since_ns, since_of(&m->header));
+    bb_store(&h->listening_since_ns, mirror_since_of(&m->header));
   }
   m->counts.whole = true;
 }
@@ -358,10 +358,10 @@ static void take_missing(struct bb_mirror *m, struct mirrored *r) {
   r->missing = false;
   if (--m->counts.missing > 0 || !m->index.waits) return;
   m->index.waits = false;
-  heal(m, m->index.said);
+  mirror_heal(m, m->index.said);
 }
 
-static enum bb_event_kind news_of(const struct bb_report *before, const struct bb_report *now) {
+static enum bb_event_kind mirror_news_of(const struct bb_report *before, const struct bb_report *now) {
   if (before->boot_id != now->boot_id) return BB_EVENT_KIND_REBOOT;
   if (before->start_boot_ns != now->start_boot_ns) return BB_EVENT_KIND_RESTART;
   return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
@@ -418,7 +418,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     return;
   }
   struct mirrored *r = &m->records[e->record];
-  if (e->head <= r->head || !adopt(m, e->record, e->report.hostname)) return;
+  if (e->head <= r->head || !mirror_adopt(m, e->record, e->report.hostname)) return;
   const int newest = newest_slot(b, r->record);
   const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
   const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
@@ -453,7 +453,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
     l->worst_ns = error_ns;
   }
-  const enum bb_event_kind news = before == NULL ? BB_EVENT_KIND_NONE : news_of(&before->report, &e->report);
+  const enum bb_event_kind news = before == NULL ? BB_EVENT_KIND_NONE : mirror_news_of(&before->report, &e->report);
   struct bb_record *record = record_at(b, r->record);
   if (r->head != 0 && e->head > r->head + 2) {
     const uint64_t skipped = (e->head - r->head) / 2 - 1;
@@ -516,7 +516,7 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
     return;
   }
   struct mirrored *r = &m->records[e->record];
-  if (!adopt(m, e->record, e->name)) return;
+  if (!mirror_adopt(m, e->record, e->name)) return;
   if (r->head == 0 && newest_slot(b, r->record) < 0) take_missing(m, r);
   struct bb_record *to = record_at(b, r->record);
   bb_store(&to->lost, e->lost);
@@ -596,7 +596,7 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
 /* The heartbeats of a complete sweep: everything that arrived before them has been stored. Each listening-since is
  * stored before its heartbeat, and the heartbeat with release: whoever sees it sees every earlier word, and the
  * listening-since that belongs to it. */
-static void hear(struct bb_mirror *m, const struct batch *batch) {
+static void mirror_hear(struct bb_mirror *m, const struct batch *batch) {
   struct bb_board_header *h = m->board.header;
   const struct bb_mirror_clock *c = batch->clock;
   const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / BOUNDS_RATE);
@@ -607,17 +607,17 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
         !bounds_are_known(c, said->heartbeat_ns) || !bounds_are_known(c, said->listening_since_ns))
       continue;
     hear_since(l, said->listening_since_ns, c);
-    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
+    bb_store(&h->evidence[i].listening_since_ns, mirror_since_of(l));
     /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
-    const int64_t at = earlier(bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
+    const int64_t at = mirror_earlier(bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
   if (!bounds_are_known(c, batch->of.board.heartbeat_ns) || !bounds_are_known(c, batch->of.board.listening_since_ns))
     return;
   hear_since(&m->header, batch->of.board.listening_since_ns, c);
-  bb_store(&h->listening_since_ns, since_of(&m->header));
+  bb_store(&h->listening_since_ns, mirror_since_of(&m->header));
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
-  const int64_t at = earlier(bounds_lower(c, batch->of.board.heartbeat_ns), batch->now_ns);
+  const int64_t at = mirror_earlier(bounds_lower(c, batch->of.board.heartbeat_ns), batch->now_ns);
   if (at <= (int64_t)h->heartbeat_ns) return;
   m->hearing.heard_ns = at;
   bb_add(&h->drains, 1);
@@ -632,10 +632,11 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     m->links[i].floor_ns = floor_ns;
-    if (has_entry(i, m->board.header->links_used)) bb_store(&h->evidence[i].listening_since_ns, since_of(&m->links[i]));
+    if (has_entry(i, m->board.header->links_used))
+      bb_store(&h->evidence[i].listening_since_ns, mirror_since_of(&m->links[i]));
   }
   m->header.floor_ns = floor_ns;
-  bb_store(&h->listening_since_ns, since_of(&m->header));
+  bb_store(&h->listening_since_ns, mirror_since_of(&m->header));
   m->index.under_way = false;
   m->index.waits = false;
 }
@@ -660,8 +661,8 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
       return BB_MIRROR_AHEAD;
     store_report(m, &batch, &e.report);
   }
-  if ((batch.of.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) hear(m, &batch);
-  return place(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
+  if ((batch.of.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) mirror_hear(m, &batch);
+  return mirror_publish(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
 }
 
 /* Whether the board holds what the index says about a record. */
@@ -712,7 +713,7 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
   m->index.under_way = false;
   m->next_missing = 0;
   if (m->index.records != i.index.records) return BB_MIRROR_TAKEN;
-  if (m->index.missing == 0) heal(m, i.index.evidence);
+  if (m->index.missing == 0) mirror_heal(m, i.index.evidence);
   else {
     m->index.waits = true;
     memcpy(m->index.said, i.index.evidence, sizeof m->index.said);
