@@ -11,4 +11,4 @@ TEXTS = base/quoting base/text base/words
 NODE = $(TEXTS) $(addprefix base/,address folder kernelfile naming notify privileges say service startup toml) \
   $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c))
 # The library.
-LIBRARY = board/reader judge/rates $(addprefix lib/,about ailing evidence live node noderates open)
+LIBRARY = board/reader judge/rates $(addprefix lib/,strerror ailing evidence live node noderates open)
