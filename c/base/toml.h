@@ -27,7 +27,7 @@ typedef bool toml_take(void *context, const char *const *path, unsigned depth, c
 
 /* Memory for one file at a time; its texts live as long as it does. */
 struct toml {
-  _Alignas(4096) char text[TOML_BYTES];
+  char text[TOML_BYTES];
   char store[2 * TOML_BYTES];
   size_t used; /* of the store */
 };

@@ -76,7 +76,7 @@ static bool read_version(const char *text, uint32_t *version) {
 }
 
 /* Paths are relative to the folder of the file. */
-static char folder[1024];
+static char folder[1024] LARGE;
 
 static void set_folder(const char *file) {
   struct words words = WORDS(folder);

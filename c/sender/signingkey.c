@@ -114,7 +114,7 @@ static void add_chown(struct words *words, const char *path, uid_t other) {
 
 static bool take(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
-  static char text[MOST_KEYS_BYTES + 1];
+  static char text[MOST_KEYS_BYTES + 1] LARGE;
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
     add_text(why, "is not a key file; beoboard keygen makes one");

@@ -81,8 +81,9 @@ static bool is_layered(const struct mounts *mounts) {
 }
 
 static bool has_container_root(struct reading *now) {
-  static struct mounts mounts LARGE;
-  const bool layered = take_mounts(now, MAYBE, &mounts) && is_layered(&mounts);
+  struct mounts *mounts = take_mounts(now, MAYBE);
+  const bool layered = mounts != NULL && is_layered(mounts);
+  give_mounts(mounts);
   return layered;
 }
 

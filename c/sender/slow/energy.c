@@ -36,7 +36,7 @@ struct kind {
 enum { CPU, DRAM, KINDS };
 
 static struct zone zones[KINDS][BB_MOST_ZONES] LARGE;
-static struct last lasts[KINDS][BB_MOST_ZONES];
+static struct last lasts[KINDS][BB_MOST_ZONES] LARGE;
 static struct kind kinds[KINDS] = {
   [CPU] = {.zone = zones[CPU], .last = lasts[CPU]},
   [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},

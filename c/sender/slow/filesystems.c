@@ -10,15 +10,15 @@ static uint16_t inodes_free(const struct file_system *fs) {
 }
 
 void slow_root(struct reading *now) {
-  static struct mounts mounts LARGE;
   struct mount mount;
   struct file_system fs;
-  if (take_mounts(now, PARSE, &mounts))
-    for (size_t at = 0; next_mount(&mounts, &at, &mount);) {
-      if (!is_mounted_at(&mount, SPAN("/"))) continue;
-      if (mount.read_only) now->flags |= (uint32_t)BB_FLAGS_ROOT_READONLY;
-      break;
-    }
+  struct mounts *mounts = take_mounts(now, PARSE);
+  for (size_t at = 0; mounts != NULL && next_mount(mounts, &at, &mount);) {
+    if (!is_mounted_at(&mount, SPAN("/"))) continue;
+    if (mount.read_only) now->flags |= (uint32_t)BB_FLAGS_ROOT_READONLY;
+    break;
+  }
+  give_mounts(mounts);
   if (!ask_file_system(now, "/", &fs)) return;
   now->fields.root_total_mib = mib(fs.total);
   now->fields.root_avail_mib = mib(fs.available);
@@ -43,11 +43,10 @@ static void complain_of_scratch(struct reading *now) {
 }
 
 /* The scratch with links resolved, if it is on a local file system. */
-static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
-  static struct mounts mounts LARGE;
+static bool find_scratch(struct reading *now, const struct mounts *mounts, char path[REAL_PATH]) {
   /* This comes before resolving links: even that could ask the network. */
-  if (path == NULL || !take_mounts(now, PARSE, &mounts) || !is_on_local(now, &mounts, now->world->scratch)) return false;
-  if (resolve(now, now->world->scratch, path)) return is_on_local(now, &mounts, path);
+  if (!is_on_local(now, mounts, now->world->scratch)) return false;
+  if (resolve(now, now->world->scratch, path)) return is_on_local(now, mounts, path);
   complain_of_scratch(now);
   return false;
 }
@@ -55,7 +54,10 @@ static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
 void slow_scratch(struct reading *now) {
   char *path = take_memory(now, REAL_PATH);
   struct file_system fs;
-  if (!find_scratch(now, path)) return;
+  struct mounts *mounts = take_mounts(now, PARSE);
+  const bool found = mounts != NULL && find_scratch(now, mounts, path);
+  give_mounts(mounts);
+  if (!found) return;
   if (!ask_file_system(now, path, &fs)) {
     complain_of_scratch(now);
     return;
@@ -78,8 +80,7 @@ static bb_wide plus(bb_wide a, bb_wide b) {
 }
 
 /* Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
-void slow_filesystems(struct reading *now) {
-  static struct mounts mounts LARGE;
+static void add_file_systems(struct reading *now, const struct mounts *mounts) {
   uint64_t *devices = take_memory(now, BB_MOST_FILE_SYSTEMS * sizeof *devices); /* those that answered */
   char *path = now->text; /* nothing is read here */
   unsigned count = 0;
@@ -87,8 +88,7 @@ void slow_filesystems(struct reading *now) {
   uint16_t fullest = 0;
   struct mount mount;
   struct file_system fs;
-  if (!take_mounts(now, PARSE, &mounts)) return;
-  for (size_t at = 0; next_mount(&mounts, &at, &mount);) {
+  for (size_t at = 0; next_mount(mounts, &at, &mount);) {
     const uint64_t device = fingerprint(FINGERPRINT, mount.device);
     if (!has_disk(&mount) || is_known(devices, count, device)) continue;
     if (!plain_point(&mount, path) || !ask_file_system(now, path, &fs)) continue;
@@ -107,4 +107,10 @@ void slow_filesystems(struct reading *now) {
   now->fields.fs_avail_mib = mib(available);
   now->fields.fs_fullest_pm = fullest;
   now->sets = BB_VALID_FILESYSTEMS;
+}
+
+void slow_filesystems(struct reading *now) {
+  struct mounts *mounts = take_mounts(now, PARSE);
+  if (mounts != NULL) add_file_systems(now, mounts);
+  give_mounts(mounts);
 }

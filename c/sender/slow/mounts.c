@@ -1,5 +1,7 @@
 #include "mounts.h"
 
+#include <stdatomic.h>
+
 struct line {
   struct mount mount;
   struct span id, parent;
@@ -102,7 +104,21 @@ static bool is_covered(const struct mounts *mounts, uint64_t key) {
   return low < mounts->count && mounts->covered[low] == key;
 }
 
-bool take_mounts(struct reading *now, enum how how, struct mounts *mounts) {
+/* The sources that read mounts. Each may hang while it has a table, and then another one serves the others. */
+#define MOUNTS_SOURCES 4u
+
+static struct mounts *free_table(void) {
+  static struct mounts tables[MOUNTS_SOURCES] LARGE;
+  for (unsigned i = 0; i < MOUNTS_SOURCES; i++)
+    if (!atomic_exchange(&tables[i].taken, true)) return &tables[i];
+  return NULL;
+}
+
+void give_mounts(struct mounts *mounts) {
+  if (mounts != NULL) mounts->taken = false;
+}
+
+static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts) {
   struct span text;
   path_begin(now, now->world->proc, "/self/mountinfo");
   const int error = read_once(now->path, FILE_IN_LINES, 0, mounts->text, MOST_BYTES, &text);
@@ -125,6 +141,13 @@ bool take_mounts(struct reading *now, enum how how, struct mounts *mounts) {
   }
   sort(mounts->covered, mounts->count);
   return true;
+}
+
+struct mounts *take_mounts(struct reading *now, enum how how) {
+  struct mounts *mounts = free_table();
+  if (mounts != NULL && read_mounts(now, how, mounts)) return mounts;
+  give_mounts(mounts);
+  return NULL;
 }
 
 bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount) {

@@ -44,7 +44,7 @@ struct reading {
   size_t path_len;
   char path[READING_PATH];
   _Alignas(8) char text[READING_TEXT];
-  _Alignas(4096) char memory[READING_MEMORY];
+  _Alignas(8) char memory[READING_MEMORY];
 };
 
 /* The sources in the order of bb_slow_sources, whose rows say how often each is read and which bytes of a report
