@@ -2,23 +2,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernelfile.h"
 
-/* Where we are in the text. */
+/* Where we are in the text, behind which there is a NUL. */
 struct place {
-  struct toml *toml;
-  struct span left;
+  char *at, *end, *line_begins;
   unsigned line;
-  const char *line_begins;
   struct words *why;
 };
 
 static bool wrong(struct place *place, const char *what) {
   add_text(place->why, "not TOML at column ");
-  add_number(place->why, (size_t)(place->left.at - place->line_begins) + 1);
+  add_number(place->why, (size_t)(place->at - place->line_begins) + 1);
   add_text(place->why, ": ");
   add_text(place->why, what);
   add_text(place->why, "; write NAME = VALUE, texts in quotes");
@@ -27,138 +26,105 @@ static bool wrong(struct place *place, const char *what) {
 
 static bool is_control(char c) { return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f; }
 
-static char look(const struct place *place) { return place->left.len > 0 ? place->left.at[0] : 0; }
-
-static void step(struct place *place, size_t bytes) { place->left = without(place->left, bytes); }
-
-static void skip_blanks(struct place *place) {
-  while (look(place) == ' ' || look(place) == '\t') step(place, 1);
-}
-
-/* Skips blanks and a comment to the end of the line, or of the text. */
-static bool end_line(struct place *place) {
-  skip_blanks(place);
-  if (look(place) == '#')
-    while (place->left.len > 0 && !is_control(look(place))) step(place, 1);
-  if (look(place) == '\r' && place->left.len > 1 && place->left.at[1] == '\n') step(place, 1);
-  if (place->left.len == 0) return true;
-  if (look(place) != '\n') return wrong(place, is_control(look(place)) ? "a control character" : "something stands behind the value");
-  step(place, 1);
-  place->line++;
-  place->line_begins = place->left.at;
-  return true;
-}
-
-static bool keep_byte(struct place *place, char byte) {
-  if (place->toml->used >= sizeof place->toml->store) return wrong(place, "the texts are too long");
-  place->toml->store[place->toml->used++] = byte;
-  return true;
-}
-
-static bool keep_character(struct place *place, uint32_t c) {
-  if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return wrong(place, "no such character");
-  if (c < 0x80) return keep_byte(place, (char)c);
-  if (c < 0x800) return keep_byte(place, (char)(0xc0 | c >> 6)) && keep_byte(place, (char)(0x80 | (c & 0x3f)));
-  if (c < 0x10000)
-    return keep_byte(place, (char)(0xe0 | c >> 12)) && keep_byte(place, (char)(0x80 | (c >> 6 & 0x3f))) &&
-           keep_byte(place, (char)(0x80 | (c & 0x3f)));
-  return keep_byte(place, (char)(0xf0 | c >> 18)) && keep_byte(place, (char)(0x80 | (c >> 12 & 0x3f))) &&
-         keep_byte(place, (char)(0x80 | (c >> 6 & 0x3f))) && keep_byte(place, (char)(0x80 | (c & 0x3f)));
-}
-
-static bool take_escape(struct place *place) {
-  static const char letters[] = "btnfr\"\\", bytes[] = "\b\t\n\f\r\"\\";
-  const char letter = look(place);
-  const char *known = letter == 0 ? NULL : strchr(letters, letter);
-  if (known != NULL) {
-    step(place, 1);
-    return keep_byte(place, bytes[known - letters]);
-  }
-  if (letter != 'u' && letter != 'U') return wrong(place, "no such escape");
-  step(place, 1);
-  uint32_t value = 0;
-  for (unsigned i = letter == 'u' ? 4 : 8; i > 0; i--) {
-    const char c = look(place);
-    const unsigned digit = is_digit(c) ? (unsigned)(c - '0') : ((unsigned)(unsigned char)c | 0x20u) - 'a' + 10u;
-    if (digit > 15 || (!is_digit(c) && digit < 10)) return wrong(place, "no such escape");
-    value = value << 4 | digit;
-    step(place, 1);
-  }
-  return keep_character(place, value);
-}
-
-static bool take_quoted(struct place *place, const char **text) {
-  const char quote = look(place);
-  const char three[] = {quote, quote, quote};
-  if (begins(place->left, (struct span){three, 3})) return wrong(place, "texts over several lines are not taken here");
-  *text = place->toml->store + place->toml->used;
-  step(place, 1);
-  for (;;) {
-    const char c = look(place);
-    if (place->left.len == 0 || c == '\n') return wrong(place, "the text has no closing quote");
-    if (is_control(c)) return wrong(place, "a control character");
-    step(place, 1);
-    if (c == quote) return keep_byte(place, 0);
-    if (c == '\\' && quote == '"' ? !take_escape(place) : !keep_byte(place, c)) return false;
-  }
-}
+static bool is_quote(char c) { return c == '"' || c == '\''; }
 
 static bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-';
 }
 
-/* A dotted key, after `depth` parts that exist already. */
-static bool take_key(struct place *place, const char **path, unsigned *depth) {
-  for (;;) {
-    skip_blanks(place);
-    if (*depth == TOML_DEPTH) return wrong(place, "tables are not as deep as this here");
-    const char c = look(place);
-    if (c == '"' || c == '\'') {
-      if (!take_quoted(place, &path[*depth])) return false;
-    } else {
-      path[*depth] = place->toml->store + place->toml->used;
-      if (!is_bare(c)) return wrong(place, "a key is missing");
-      for (; is_bare(look(place)); step(place, 1))
-        if (!keep_byte(place, look(place))) return false;
-      if (!keep_byte(place, 0)) return false;
-    }
-    ++*depth;
-    skip_blanks(place);
-    if (look(place) != '.') return true;
-    step(place, 1);
-  }
+static void skip_blanks(struct place *place) {
+  while (*place->at == ' ' || *place->at == '\t') place->at++;
 }
 
-static bool take_number(struct place *place, int64_t *number, const char **text) {
-  *text = place->toml->store + place->toml->used;
-  const bool negative = look(place) == '-';
-  if (negative && !keep_byte(place, '-')) return false;
-  if (negative || look(place) == '+') step(place, 1);
-  const bool zero = look(place) == '0';
-  uint64_t value = 0;
-  unsigned digits = 0;
-  for (char c; is_digit(c = look(place)) || (c == '_' && digits > 0); step(place, 1)) {
-    if (c == '_') {
-      if (place->left.len < 2 || !is_digit(place->left.at[1])) return wrong(place, "no number");
-      continue;
+/* Skips blanks and a comment to the end of the line, or of the text. */
+static bool end_line(struct place *place) {
+  skip_blanks(place);
+  if (*place->at == '#')
+    while (!is_control(*place->at)) place->at++;
+  if (place->at[0] == '\r' && place->at[1] == '\n') place->at++;
+  if (place->at == place->end) return true;
+  if (*place->at != '\n')
+    return wrong(place, is_control(*place->at) ? "a control character" : "something stands behind the value");
+  place->line_begins = ++place->at;
+  place->line++;
+  return true;
+}
+
+/* A text in quotes, which gets its NUL where it stands. */
+static bool take_text(struct place *place, const char **text) {
+  const char quote = *place->at;
+  if (place->at[1] == quote && place->at[2] == quote) return wrong(place, "texts over several lines are not taken here");
+  char *to = ++place->at;
+  *text = to;
+  while (*place->at != quote) {
+    if (quote == '"' && *place->at == '\\') {
+      place->at++;
+      if (*place->at != '"' && *place->at != '\\')
+        return wrong(place, "of escapes, only \\\" and \\\\ are taken here");
     }
-    digits++;
-    if (__builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (unsigned)(c - '0'), &value) ||
-        value > (uint64_t)INT64_MAX + negative)
-      return wrong(place, "a number beyond 64 bits");
-    if (!keep_byte(place, c)) return false;
+    if (place->at == place->end || *place->at == '\n') return wrong(place, "the text has no closing quote");
+    if (is_control(*place->at)) return wrong(place, "a control character");
+    *to++ = *place->at++;
   }
-  const char c = look(place);
-  if (digits == 0 || (zero && digits > 1) || is_bare(c) || c == '.' || c == ':')
+  *to = 0;
+  place->at++;
+  return true;
+}
+
+static struct span take_bare(struct place *place) {
+  const char *begin = place->at;
+  while (is_bare(*place->at)) place->at++;
+  return (struct span){begin, (size_t)(place->at - begin)};
+}
+
+static bool take_key(struct place *place, struct span *key) {
+  const char *text;
+  if (is_quote(*place->at)) {
+    if (!take_text(place, &text)) return false;
+    *key = span_of(text);
+  } else {
+    *key = take_bare(place);
+    if (key->len == 0) return wrong(place, "a key is missing");
+  }
+  skip_blanks(place);
+  if (*place->at == '.') return wrong(place, "keys with dots are not taken here");
+  if (*place->at != '=') return wrong(place, "there is no = behind the key");
+  place->at++;
+  return true;
+}
+
+/* `NAME]` or `NAME."TEXT"]` */
+static bool take_table(struct place *place, struct span *name, struct toml_value *value) {
+  value->kind = TOML_TABLE;
+  *name = take_bare(place);
+  if (place->at[0] == '.' && is_quote(place->at[1])) {
+    place->at++;
+    if (!take_text(place, &value->texts[value->count++])) return false;
+  }
+  if (name->len == 0 || *place->at != ']') return wrong(place, "only [NAME] and [NAME.\"TEXT\"] are taken here");
+  place->at++;
+  return true;
+}
+
+/* As the other sender writes it: without a plus, zeros in front, or underscores. */
+static bool take_number(struct place *place, struct toml_value *value) {
+  const char *digits = place->at + (*place->at == '-');
+  char *behind;
+  value->kind = TOML_NUMBER;
+  value->texts[0] = place->at;
+  errno = 0;
+  value->number = strtoll(place->at, &behind, 10);
+  if (errno != 0) return wrong(place, "a number beyond 64 bits");
+  const bool has_zero = *digits == '0' && behind != place->at + 1;
+  if (*place->at == '+' || !is_digit(*digits) || has_zero || is_bare(*behind) || *behind == '.' || *behind == ':')
     return wrong(place, "only whole decimal numbers are taken here");
-  if (negative && value == 0) ++*text; /* -0 is 0, as the other sender writes it */
-  *number = negative ? (int64_t)(0 - value) : (int64_t)value;
-  return keep_byte(place, 0);
+  place->at = behind;
+  return true;
 }
 
 static bool take_word(struct place *place, struct span word) {
-  if (!begins(place->left, word) || (place->left.len > word.len && is_bare(place->left.at[word.len]))) return false;
-  step(place, word.len);
+  if (strncmp(place->at, word.at, word.len) != 0 || is_bare(place->at[word.len])) return false;
+  place->at += word.len;
   return true;
 }
 
@@ -166,84 +132,63 @@ static bool take_word(struct place *place, struct span word) {
 static bool skip_lines(struct place *place) {
   for (;;) {
     skip_blanks(place);
-    const char c = look(place);
+    const char c = *place->at;
     if (c != '#' && c != '\n' && c != '\r') return true;
     if (!end_line(place)) return false;
-    if (place->left.len == 0) return true;
   }
 }
 
 static bool take_array(struct place *place, struct toml_value *value) {
-  step(place, 1);
   value->kind = TOML_ARRAY;
+  value->count = 0;
   for (;;) {
+    place->at++;
     if (!skip_lines(place)) return false;
-    if (look(place) == ']') break;
+    if (*place->at == ']') break;
+    if (!is_quote(*place->at)) return wrong(place, "only texts in quotes are taken in an array");
     if (value->count == TOML_ITEMS) return wrong(place, "so long an array is not taken here");
-    const char c = look(place);
-    const char **text = &value->texts[value->count++];
-    int64_t number;
-    if (c == '"' || c == '\'' ? !take_quoted(place, text) : !is_digit(c) && c != '-' && c != '+') {
-      if (c != '"' && c != '\'') return wrong(place, "only texts and whole numbers are taken in an array");
-      return false;
-    }
-    if (c != '"' && c != '\'' && !take_number(place, &number, text)) return false;
-    if (!skip_lines(place)) return false;
-    if (look(place) == ']') break;
-    if (look(place) != ',') return wrong(place, "an array has no closing bracket");
-    step(place, 1);
+    if (!take_text(place, &value->texts[value->count++]) || !skip_lines(place)) return false;
+    if (*place->at == ']') break;
+    if (*place->at != ',') return wrong(place, "an array has no closing bracket");
   }
-  step(place, 1);
+  place->at++;
   return true;
 }
 
 static bool take_value(struct place *place, struct toml_value *value) {
   skip_blanks(place);
-  const char c = look(place);
-  *value = (struct toml_value){.count = 0};
-  if (c == '[') return take_array(place, value);
+  const char c = *place->at;
   value->count = 1;
-  if (c == '"' || c == '\'') return take_quoted(place, &value->texts[0]);
+  value->kind = TOML_TEXT;
+  if (is_quote(c)) return take_text(place, &value->texts[0]);
+  if (c == '[') return take_array(place, value);
+  if (is_digit(c) || c == '-' || c == '+') return take_number(place, value);
   value->kind = TOML_TRUTH;
   value->texts[0] = "true";
   if (take_word(place, SPAN("true"))) return value->truth = true;
   if (take_word(place, SPAN("false"))) return true;
-  value->kind = TOML_NUMBER;
-  if (is_digit(c) || c == '-' || c == '+') return take_number(place, &value->number, &value->texts[0]);
   return wrong(place, c == '{' ? "tables in braces are not taken here" : "a value is missing");
 }
 
-static bool take_table(struct place *place, const char **path, unsigned *table, toml_take *take, void *context) {
-  const struct toml_value begins_here = {.kind = TOML_TABLE, .line = place->line};
-  if (place->left.len > 1 && place->left.at[1] == '[') return wrong(place, "arrays of tables are not taken here");
-  step(place, 1);
-  *table = 0;
-  if (!take_key(place, path, table)) return false;
-  if (look(place) != ']') return wrong(place, "a table has no closing bracket");
-  if (!take(context, path, *table, &begins_here, place->why)) return false;
-  step(place, 1);
-  return end_line(place);
-}
-
-/* Below a table, or at the top. */
-static bool take_line(struct place *place, const char **path, unsigned *table, toml_take *take, void *context) {
+static bool take_line(struct place *place, toml_take *take, void *context) {
   skip_blanks(place);
-  const char c = look(place);
-  if (c == 0 && place->left.len > 0) return wrong(place, "a NUL");
-  if (c == 0 || c == '#' || c == '\n' || c == '\r') return end_line(place);
-  if (c == '[') return take_table(place, path, table, take, context);
-  unsigned depth = *table;
-  struct toml_value value;
-  if (!take_key(place, path, &depth)) return false;
-  if (look(place) != '=') return wrong(place, "there is no = behind the key");
-  step(place, 1);
-  const unsigned line = place->line;
-  if (!take_value(place, &value)) return false;
+  const char c = *place->at;
+  if (place->at == place->end || c == '#' || c == '\n' || c == '\r') return end_line(place);
+  struct toml_value value = {.line = place->line};
+  struct span key;
+  if (c == '[') {
+    place->at++;
+    if (!take_table(place, &key, &value)) return false;
+  } else if (!take_key(place, &key) || !take_value(place, &value)) {
+    return false;
+  }
+  char *behind = place->at;
   if (!end_line(place)) return false;
-  const unsigned after = place->line;
-  place->line = value.line = line; /* the line of a key, however long its array is */
-  if (!take(context, path, depth, &value, place->why)) return false;
-  place->line = after;
+  if (value.kind == TOML_NUMBER) *behind = 0;
+  const unsigned next = place->line;
+  place->line = value.line; /* a fault is told with the line of the key, however long its array is */
+  if (!take(context, key, &value, place->why)) return false;
+  place->line = next;
   return true;
 }
 
@@ -260,7 +205,8 @@ static int read_file(const char *file, char *text, size_t room, size_t *length) 
   const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   struct stat stats;
   if (fd == -1) return errno;
-  const bool readable = fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode)); /* read() refuses a directory */
+  /* A directory is refused by read(). */
+  const bool readable = fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode));
   ssize_t got = 1;
   size_t used = 0;
   while (readable && used < room && (got = read(fd, text + used, room - used)) > 0) used += (size_t)got;
@@ -272,20 +218,18 @@ static int read_file(const char *file, char *text, size_t room, size_t *length) 
 
 bool toml_read(struct toml *toml, const char *file, toml_take *take, void *context, struct words *fault) {
   size_t length = 0;
-  const int error = read_file(file, toml->text, sizeof toml->text, &length);
+  const int error = read_file(file, toml->text, TOML_BYTES, &length);
   if (error != 0) {
     add_cannot_read(fault, file, error);
     return false;
   }
-  toml->used = 0;
+  toml->text[length] = 0;
   char reason[768];
   struct words why = WORDS(reason);
-  struct place place = {toml, {toml->text, length}, 1, toml->text, &why};
-  eat(&place.left, SPAN("\xef\xbb\xbf"));
-  const char *path[TOML_DEPTH];
-  unsigned table = 0;
-  while (place.left.len > 0) {
-    if (take_line(&place, path, &table, take, context)) continue;
+  struct place place = {toml->text, toml->text + length, toml->text, 1, &why};
+  if (begins((struct span){toml->text, length}, SPAN("\xef\xbb\xbf"))) place.at += 3;
+  while (place.at < place.end) {
+    if (take_line(&place, take, context)) continue;
     add_one_line(fault, span_of(file));
     add_text(fault, ":");
     add_number(fault, place.line);

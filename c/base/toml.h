@@ -1,17 +1,16 @@
-/* Reads the part of TOML that is used in options and pretend files: keys, also dotted ones, tables in brackets,
- * strings, whole numbers, true, false and arrays of strings and numbers. Refuses everything else, with its line. */
+/* Reads the part of TOML that option files need: NAME = VALUE, with texts in quotes, whole decimal numbers, true, false
+ * and arrays of texts, which may go over lines. Tables are for pretend files, [NAME] or [NAME."TEXT"]. Refuses everything
+ * else, with its line. */
 #ifndef BB_TOML_H
 #define BB_TOML_H
 #include "say.h"
 
 #define TOML_ITEMS 64u
-#define TOML_DEPTH 4u
-/* The limits of the file, and of its strings. */
 #define TOML_BYTES (64u << 10)
 
 enum toml_kind { TOML_TEXT, TOML_NUMBER, TOML_TRUTH, TOML_ARRAY, TOML_TABLE /* begins here */ };
 
-/* Strings end with a NUL; numbers are given as text too, as a user would write them. */
+/* Texts end with a NUL; numbers are given as text too. */
 struct toml_value {
   enum toml_kind kind;
   unsigned line; /* the line of its key */
@@ -21,15 +20,12 @@ struct toml_value {
   const char *texts[TOML_ITEMS]; /* one, except for arrays and tables */
 };
 
-/* Takes one value; false with the reason in `why`, which is reported after file and line. */
-typedef bool toml_take(void *context, const char *const *path, unsigned depth, const struct toml_value *value,
-                       struct words *why);
+/* Takes one value, or the begin of a table; false with the reason in `why`, which is reported after file and line. */
+typedef bool toml_take(void *context, struct span key, const struct toml_value *value, struct words *why);
 
 /* Memory for one file at a time; its texts live as long as it does. */
 struct toml {
-  char text[TOML_BYTES];
-  char store[2 * TOML_BYTES];
-  size_t used; /* of the store */
+  char text[TOML_BYTES + 1];
 };
 
 /* Reads a file; false with one line in `fault`. */

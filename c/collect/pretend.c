@@ -38,11 +38,19 @@ static const char *const texts[] = {"version", "machine", "run", "etc"};
 static const char *const clock_keys[] = {"offset_us", "maxerror_us", "unsynchronised"};
 static const char *const fs_keys[] = {"frsize", "blocks", "bavail", "files", "ffree"};
 
-static bool refuse(struct words *why, const char *const *path, unsigned depth, const char *what) {
-  for (unsigned i = 0; i < depth; i++) {
-    if (i > 0) add_text(why, ".");
-    add_one_line(why, span_of(path[i]));
+/* The table to which the keys belong. */
+static enum { TOP, CLOCK, FILE_SYSTEMS, AGES, LINKS, TABLES } table;
+static const char *const tables[TABLES] = {[CLOCK] = "adjtimex", [FILE_SYSTEMS] = "statvfs", [AGES] = "age_s", [LINKS] = "links"};
+static struct pretended_fs *fs; /* of the table, if it is of a file system */
+
+static bool refuse(struct words *why, struct span key, const char *what) {
+  if (table != TOP) add_text(why, tables[table]);
+  if (table == FILE_SYSTEMS) {
+    add_text(why, ".");
+    add_one_line(why, span_of(fs->path));
   }
+  if (table != TOP && key.len > 0) add_text(why, ".");
+  add_one_line(why, key);
   add_text(why, ": ");
   add_text(why, what);
   add_text(why, "; see docs/pretend.md");
@@ -57,9 +65,9 @@ static bool first_time(unsigned key) {
   return true;
 }
 
-static int find(const char *const *names, unsigned count, const char *name) {
+static int find(const char *const *names, unsigned count, struct span name) {
   for (unsigned i = 0; i < count; i++)
-    if (strcmp(names[i], name) == 0) return (int)i;
+    if (names[i] != NULL && span_is(name, span_of(names[i]))) return (int)i;
   return -1;
 }
 
@@ -100,96 +108,92 @@ static void set_path(char path[1024], const char *text) {
   text_of(&words);
 }
 
-static bool take_top(const char *const *path, const struct toml_value *value, struct words *why) {
+static bool take_top(struct span key, const struct toml_value *value, struct words *why) {
   for (unsigned i = 0; i < NUMBERS; i++) {
-    if (strcmp(numbers[i].name, path[0]) != 0) continue;
-    if (value->kind != TOML_NUMBER) return refuse(why, path, 1, "not a whole number");
-    if (value->number < 0 || (uint64_t)value->number > numbers[i].most) return refuse(why, path, 1, "out of bounds");
-    if (!first_time(i)) return refuse(why, path, 1, "given twice");
+    if (!span_is(key, span_of(numbers[i].name))) continue;
+    if (value->kind != TOML_NUMBER) return refuse(why, key, "not a whole number");
+    if (value->number < 0 || (uint64_t)value->number > numbers[i].most) return refuse(why, key, "out of bounds");
+    if (!first_time(i)) return refuse(why, key, "given twice");
     if (numbers[i].wide) memcpy(numbers[i].into, &value->number, sizeof value->number);
     else memcpy(numbers[i].into, &(uint32_t){(uint32_t)value->number}, sizeof(uint32_t));
     return true;
   }
-  const int text = find(texts, sizeof texts / sizeof texts[0], path[0]);
-  if (text < 0) return refuse(why, path, 1, "unknown key");
-  if (value->kind != TOML_TEXT) return refuse(why, path, 1, "not a text in quotes");
-  if (!first_time(NUMBERS + (unsigned)text)) return refuse(why, path, 1, "given twice");
-  if (text == 0 && !read_version(value->texts[0], &pretence.version)) return refuse(why, path, 1, "not like 1.2.3");
+  const int text = find(texts, sizeof texts / sizeof texts[0], key);
+  if (text < 0) return refuse(why, key, "unknown key");
+  if (value->kind != TOML_TEXT) return refuse(why, key, "not a text in quotes");
+  if (!first_time(NUMBERS + (unsigned)text)) return refuse(why, key, "given twice");
+  if (text == 0 && !read_version(value->texts[0], &pretence.version)) return refuse(why, key, "not like 1.2.3");
   if (text == 1) pretence.arch = arch_of(span_of(value->texts[0]));
-  if (text >= 2 && value->texts[0][0] == 0) return refuse(why, path, 1, "names no folder");
+  if (text >= 2 && value->texts[0][0] == 0) return refuse(why, key, "names no folder");
   if (text == 2) set_path(pretence.run, value->texts[0]);
   if (text == 3) set_path(pretence.etc, value->texts[0]);
   return true;
 }
 
-static bool take_clock(const char *const *path, const struct toml_value *value, struct words *why) {
-  const int key = find(clock_keys, 3, path[1]);
-  if (key < 0) return refuse(why, path, 2, "unknown key");
-  if (value->kind != (key == 2 ? TOML_TRUTH : TOML_NUMBER)) return refuse(why, path, 2, "not a value for it");
-  if (!first_time(NUMBERS + 4 + (unsigned)key)) return refuse(why, path, 2, "given twice");
-  pretence.has_adjtimex = true;
+static bool take_clock(struct span name, const struct toml_value *value, struct words *why) {
+  const int key = find(clock_keys, 3, name);
+  if (key < 0) return refuse(why, name, "unknown key");
+  if (value->kind != (key == 2 ? TOML_TRUTH : TOML_NUMBER)) return refuse(why, name, "not a value for it");
+  if (!first_time(NUMBERS + 4 + (unsigned)key)) return refuse(why, name, "given twice");
   if (key == 0) pretence.offset_us = value->number;
   if (key == 1) pretence.maxerror_us = value->number;
   if (key == 2) pretence.unsynchronised = value->truth;
   return true;
 }
 
-/* The entry for the file system of this path; NULL: there are too many. */
-static struct pretended_fs *file_system_at(const char *path) {
-  unsigned at = 0;
-  while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, path) != 0) at++;
-  if (at == PRETEND_MOST) return NULL;
-  if (at == pretence.file_systems) pretence.file_system[pretence.file_systems++].path = path;
-  return &pretence.file_system[at];
-}
-
-static bool take_file_system(const char *const *path, const struct toml_value *value, struct words *why) {
-  const int key = find(fs_keys, 5, path[2]);
-  if (key < 0) return refuse(why, path, 3, "unknown key");
-  if (value->kind != TOML_NUMBER || value->number < 0) return refuse(why, path, 3, "not a whole number of 0 or more");
-  struct pretended_fs *fs = file_system_at(path[1]);
-  if (fs == NULL) return refuse(why, path, 2, "so many are not taken here");
-  if ((fs->given & 1u << key) != 0) return refuse(why, path, 3, "given twice");
+static bool take_file_system(struct span name, const struct toml_value *value, struct words *why) {
+  const int key = find(fs_keys, 5, name);
+  if (key < 0) return refuse(why, name, "unknown key");
+  if (value->kind != TOML_NUMBER || value->number < 0) return refuse(why, name, "not a whole number of 0 or more");
+  if ((fs->given & 1u << key) != 0) return refuse(why, name, "given twice");
   fs->given |= 1u << key;
   fs->value[key] = (uint64_t)value->number;
   return true;
 }
 
-/* Its contents come later; one that must have contents must not be empty. */
-static bool take_table(const char *const *path, unsigned depth, struct words *why) {
-  static const char *const tables[] = {"adjtimex", "statvfs", "age_s", "links"};
-  const int table = find(tables, 4, path[0]);
-  if (table < 0 || depth > (table == 1 ? 2 : 1)) return refuse(why, path, depth, "unknown key");
-  pretence.has_adjtimex |= table == 0;
-  return depth < 2 || file_system_at(path[1]) != NULL || refuse(why, path, depth, "so many are not taken here");
+static bool take_age(struct span name, const struct toml_value *value, struct words *why) {
+  if (value->kind != TOML_NUMBER || value->number < INT32_MIN || value->number > INT32_MAX)
+    return refuse(why, name, "not a whole number of 32 bits");
+  for (unsigned i = 0; i < pretence.ages; i++)
+    if (span_is(name, pretence.age[i].name)) return refuse(why, name, "given twice");
+  if (pretence.ages == PRETEND_MOST) return refuse(why, name, "so many are not taken here");
+  pretence.age[pretence.ages].name = name;
+  pretence.age[pretence.ages++].seconds = value->number;
+  return true;
 }
 
-static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
+static bool take_link(struct span path, const struct toml_value *value, struct words *why) {
+  if (value->kind != TOML_TEXT) return refuse(why, path, "not a text in quotes");
+  for (unsigned i = 0; i < pretence.links; i++)
+    if (span_is(path, pretence.link[i].path)) return refuse(why, path, "given twice");
+  if (pretence.links == PRETEND_MOST) return refuse(why, path, "so many are not taken here");
+  pretence.link[pretence.links].path = path;
+  pretence.link[pretence.links++].to = value->texts[0];
+  return true;
+}
+
+/* Its contents come later; one that must have contents must not be empty. */
+static bool take_table(struct span name, const struct toml_value *value, struct words *why) {
+  table = TOP;
+  const int found = find(tables, TABLES, name);
+  if (found < 0 || (value->count > 0) != (found == FILE_SYSTEMS)) return refuse(why, name, "unknown key");
+  pretence.has_adjtimex |= found == CLOCK;
+  if (found == FILE_SYSTEMS) {
+    unsigned at = 0;
+    while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, value->texts[0]) != 0) at++;
+    if (at == PRETEND_MOST) return refuse(why, name, "so many are not taken here");
+    fs = &pretence.file_system[at];
+    if (at == pretence.file_systems) pretence.file_system[pretence.file_systems++].path = value->texts[0];
+  }
+  table = (unsigned)found;
+  return true;
+}
+
+static bool take(void *context, struct span key, const struct toml_value *value, struct words *why) {
+  static bool (*const takers[TABLES])(struct span, const struct toml_value *, struct words *) = {
+    [TOP] = take_top, [CLOCK] = take_clock, [FILE_SYSTEMS] = take_file_system, [AGES] = take_age, [LINKS] = take_link};
   (void)context;
-  if (value->kind == TOML_TABLE) return take_table(path, depth, why);
-  if (depth == 1) return take_top(path, value, why);
-  if (depth == 2 && strcmp(path[0], "adjtimex") == 0) return take_clock(path, value, why);
-  if (depth == 3 && strcmp(path[0], "statvfs") == 0) return take_file_system(path, value, why);
-  if (depth == 2 && strcmp(path[0], "age_s") == 0) {
-    if (value->kind != TOML_NUMBER || value->number < INT32_MIN || value->number > INT32_MAX)
-      return refuse(why, path, 2, "not a whole number of 32 bits");
-    for (unsigned i = 0; i < pretence.ages; i++)
-      if (strcmp(pretence.age[i].name, path[1]) == 0) return refuse(why, path, 2, "given twice");
-    if (pretence.ages == PRETEND_MOST) return refuse(why, path, 2, "so many are not taken here");
-    pretence.age[pretence.ages].name = path[1];
-    pretence.age[pretence.ages++].seconds = value->number;
-    return true;
-  }
-  if (depth == 2 && strcmp(path[0], "links") == 0) {
-    if (value->kind != TOML_TEXT) return refuse(why, path, 2, "not a text in quotes");
-    for (unsigned i = 0; i < pretence.links; i++)
-      if (strcmp(pretence.link[i].path, path[1]) == 0) return refuse(why, path, 2, "given twice");
-    if (pretence.links == PRETEND_MOST) return refuse(why, path, 2, "so many are not taken here");
-    pretence.link[pretence.links].path = path[1];
-    pretence.link[pretence.links++].to = value->texts[0];
-    return true;
-  }
-  return refuse(why, path, depth, "unknown key");
+  return value->kind == TOML_TABLE ? take_table(key, value, why) : takers[table](key, value, why);
 }
 
 static bool missing(struct words *fault, const char *file, const char *table, const char *key) {
@@ -208,6 +212,7 @@ bool pretence_read(const char *file, struct words *fault) {
   /* An empty folder. */
   pretence = (struct pretence){.on = true, .arch = BB_ARCH_X86_64, .page_kib = 4, .run = "/dev/null", .etc = "/dev/null"};
   given = 0;
+  table = TOP;
   set_folder(file);
   if (!toml_read(&toml, file, take, NULL, fault)) return false;
   for (unsigned i = 0; i < NUMBERS; i++)

@@ -24,7 +24,7 @@ struct pretence {
   char run[1024], etc[1024];
   unsigned ages, file_systems, links;
   struct {
-    const char *name;
+    struct span name;
     int64_t seconds;
   } age[PRETEND_MOST];
   struct pretended_fs {
@@ -33,7 +33,8 @@ struct pretence {
     unsigned given;
   } file_system[PRETEND_MOST];
   struct {
-    const char *path, *to;
+    struct span path;
+    const char *to;
   } link[PRETEND_MOST];
 };
 

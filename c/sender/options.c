@@ -416,17 +416,21 @@ static enum outcome read_command(int argc, char *const argv[], struct words *fau
 }
 
 /* Reads one key of the file. */
-static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
+static bool take(void *context, struct span key, const struct toml_value *value, struct words *why) {
   (void)context;
-  const int option = find(span_of(path[0]));
+  if (value->kind == TOML_TABLE) {
+    add_text(why, "tables are not taken here; write NAME = VALUE, texts in quotes");
+    return false;
+  }
+  const int option = find(key);
   if (option == CONFIG) {
     add_text(why, "config cannot be set in a file for this verb; remove it");
     return false;
   }
   if (option < 0) {
     add_text(why, "unknown name ");
-    add_quoted(why, span_of(path[0]));
-    const char *meant = nearest_option(span_of(path[0]), false);
+    add_quoted(why, key);
+    const char *meant = nearest_option(key, false);
     add_text(why, meant != NULL ? "; did you mean " : "; see " PROGRAM " --help");
     if (meant == NULL) return false;
     add_text(why, meant);
@@ -435,17 +439,16 @@ static bool take(void *context, const char *const *path, unsigned depth, const s
   }
   const bool flag = table[option].value == NULL, many = table[option].most > 1;
   const char *instead = NULL;
-  const bool in_table = depth > 1 || value->kind == TOML_TABLE;
   if (times_given(option, true) > 0) instead = "given twice; write it once";
-  else if (flag && (value->kind != TOML_TRUTH || in_table)) instead = "not a value for it; write true or false";
-  else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY || in_table))
+  else if (flag && value->kind != TOML_TRUTH) instead = "not a value for it; write true or false";
+  else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY))
     instead = "not a value for it; write one text in quotes, or a number";
-  else if (many && (value->kind == TOML_TRUTH || value->count == 0 || in_table))
+  else if (many && (value->kind == TOML_TRUTH || value->count == 0))
     instead = "not a value for it; write an array of one or more texts in quotes";
   for (unsigned i = 0; instead == NULL && i < value->count; i++)
     if (!give(option, flag && !value->truth ? NULL : value->texts[i], value->line)) instead = "too many values; write fewer";
   if (instead == NULL) return true;
-  add_text(why, path[0]);
+  add_text(why, table[option].name);
   add_text(why, ": ");
   add_text(why, instead);
   return false;

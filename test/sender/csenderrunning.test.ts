@@ -435,7 +435,6 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       'once = false\n',
       'aligned = true\n',
       'to = []\n',
-      'to = [1]\n',
       'proc=["/a","/b","/c"]\n',
       'to = "a:0"\n',
       'nam = "x"\n',
@@ -448,15 +447,15 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       "name='a'\n",
     ],
     ...[
-      'name="\\u0061"\n',
-      'ttl=1_0\n',
-      'ttl=-1\n',
-      '[name]\na=1\n',
-      'name.a=1\n',
       '"name"="b"\n',
       'name="a"\n\n\ncluster="b c"\n',
+      'name="é"\n',
+      'name="a\tb"\n',
+      'cluster = "a\\"b\\\\c"\n',
+      "cluster = 'a\\u0061\"b'\n",
+      'to = [ # the masters\n  "a:0", # one\n\n  \'b\',\n]\n',
     ],
-    ...['name="é"\n', 'name="a\tb"\n', 'key-file = "/nonexistent"\n', '', 'ttl=+1\n', 'interval=1\n', 'name = "x y"\n'],
+    ...['key-file = "/nonexistent"\n', '', 'ttl=-1\n', 'ttl = 1 # local', 'interval=1\n', 'name = "x y"\n'],
   ];
   for (const [i, text] of configs.entries()) await same([...good, '--config', file(`config${i}`, text)]);
   await same([...good, '--name', 'ok', '--config', file('name', 'name = "x y"\n')]);
@@ -479,6 +478,8 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       '\nttl=9007199254740993\n',
       '\nzzzzzz = 1\n',
       '\n[a]\n',
+      '\n[name]\na=1\n',
+      '\nname.a=1\n',
     ],
   ].entries()) {
     const config = file(`broken${i}`, text);
@@ -487,6 +488,26 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       t.strictSame([code, report], [2, ''], JSON.stringify(text));
       t.match(said, new RegExp(`^${config}:2: [^\\n]*\\n$`));
     }
+  }
+  // TOML that only the other sender takes.
+  const escapes = 'of escapes, only \\" and \\\\ are taken here';
+  const numbers = 'only whole decimal numbers are taken here';
+  const less: [text: string, column: number, why: string][] = [
+    ['name="\\u0061"', 8, escapes],
+    ['key-file = "/a\\tb"', 16, escapes],
+    ['name="""a"""', 6, 'texts over several lines are not taken here'],
+    ['ttl=1_0', 5, numbers],
+    ['ttl=1.0', 5, numbers],
+    ['ttl=0x1', 5, numbers],
+    ['ttl=-0', 5, numbers],
+    ['ttl=+1', 5, numbers],
+    ['to = [1]', 7, 'only texts in quotes are taken in an array'],
+  ];
+  for (const [i, [text, column, why]] of less.entries()) {
+    const config = file(`less${i}`, `\n${text}\n`);
+    const { code, report, said } = askC(sender, [...good, '--config', config]);
+    t.strictSame([code, report], [2, ''], text);
+    t.equal(said, `${config}:2: not TOML at column ${column}: ${why}; write NAME = VALUE, texts in quotes\n`);
   }
 });
 

@@ -33,7 +33,7 @@ void refuse_others(struct reading *now, const char *why) {
 static double age_of(const char *name, const struct stat *stats) {
   if (pretence.on) {
     for (unsigned i = 0; i < pretence.ages; i++)
-      if (strcmp(pretence.age[i].name, name + 1) == 0) return (double)pretence.age[i].seconds;
+      if (span_is(span_of(name + 1), pretence.age[i].name)) return (double)pretence.age[i].seconds;
     return 0;
   }
   const double written = (double)stats->st_mtim.tv_sec + (double)stats->st_mtim.tv_nsec / 1e9;

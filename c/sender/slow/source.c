@@ -246,7 +246,7 @@ bool resolve(struct reading *now, const char *path, char into[REAL_PATH]) {
   if (!pretence.on || is_below(path, now->world->proc) || is_below(path, now->world->sys)) return follow(path, into);
   struct words words = {into, REAL_PATH, 0};
   for (unsigned i = 0; i < pretence.links; i++)
-    if (strcmp(pretence.link[i].path, path) == 0) path = pretence.link[i].to;
+    if (span_is(span_of(path), pretence.link[i].path)) path = pretence.link[i].to;
   add_text(&words, path);
   text_of(&words);
   return true;

@@ -1,8 +1,9 @@
-/* Fuzzes what is read of files that people write, by the sender in C: TOML, its options, pretences, key files. An input is the kind of a file,
- * and the file.
+/* Fuzzes what is read of files that people write, by the sender in C: TOML, its options, pretences, key files. An input
+ * is the kind of a file, and the file.
  *
- * What must hold: a fault is one line, without a control character in it, and says where; what is taken keeps to the limits of its header
- * files. That TOML means the same to TypeScript, and a key file the same key, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
+ * What must hold: a fault is one line, without a control character in it, and says where; what is taken keeps to the
+ * limits of its header files. That TOML means the same to TypeScript, and a key file the same key,
+ * test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -34,29 +35,45 @@ static void put(const uint8_t *data, size_t size) {
 static void check_fault(const struct words *fault) {
   MUST(fault->len > 0, "no fault is told");
   for (size_t i = 0; i < fault->len; i++)
-    MUST((uint8_t)fault->text[i] >= 0x20 && fault->text[i] != 0x7f, "a fault of several lines, or with a control character: %.*s",
-         (int)fault->len, fault->text);
+    MUST((uint8_t)fault->text[i] >= 0x20 && fault->text[i] != 0x7f,
+         "a fault of several lines, or with a control character: %.*s", (int)fault->len, fault->text);
 }
 
-static void hex(FILE *out, const char *text) {
-  for (; *text != 0; text++) fprintf(out, "%02x", (uint8_t)*text);
+static void hex(FILE *out, struct span text) {
+  for (; text.len > 0; text = without(text, 1)) fprintf(out, "%02x", (uint8_t)text.at[0]);
 }
+
+struct told {
+  FILE *out;
+  struct span table; /* its name; none at the top */
+  const char *entry; /* of the table; NULL: it has none */
+};
 
 /* Tells a value: its path, its kind and its texts. */
-static bool keep(void *context, const char *const *names, unsigned depth, const struct toml_value *value, struct words *why) {
-  FILE *out = context;
+static bool keep(void *context, struct span key, const struct toml_value *value, struct words *why) {
+  struct told *told = context;
   (void)why;
-  MUST(depth >= 1 && depth <= TOML_DEPTH && value->count <= TOML_ITEMS && value->line >= 1, "beyond the limits");
-  if (value->kind == TOML_TABLE) return true;
-  for (unsigned i = 0; i < depth; i++) {
-    fputc(i == 0 ? ' ' : '.', out);
-    hex(out, names[i]);
+  MUST(value->count <= TOML_ITEMS && value->line >= 1, "beyond the limits");
+  if (value->kind == TOML_TABLE) {
+    told->table = key;
+    told->entry = value->texts[0];
+    return true;
   }
+  fputc(' ', told->out);
+  if (told->table.len > 0) {
+    hex(told->out, told->table);
+    fputc('.', told->out);
+  }
+  if (told->entry != NULL) {
+    hex(told->out, span_of(told->entry));
+    fputc('.', told->out);
+  }
+  hex(told->out, key);
   static const char *const kinds[] = {"text", "number", "truth", "array"};
-  fprintf(out, "=%s", kinds[value->kind]);
+  fprintf(told->out, "=%s", kinds[value->kind]);
   for (unsigned i = 0; i < value->count; i++) {
-    fputc(':', out);
-    hex(out, value->kind == TOML_TRUTH && !value->truth ? "false" : value->texts[i]);
+    fputc(':', told->out);
+    hex(told->out, span_of(value->kind == TOML_TRUTH && !value->truth ? "false" : value->texts[i]));
   }
   return true;
 }
@@ -65,7 +82,7 @@ static void tell_toml(FILE *out) {
   static struct toml toml;
   char reason[2048];
   struct words fault = WORDS(reason);
-  if (toml_read(&toml, path, keep, out, &fault)) return;
+  if (toml_read(&toml, path, keep, &(struct told){.out = out}, &fault)) return;
   check_fault(&fault);
   fputs(" NO", out);
 }
@@ -96,8 +113,10 @@ static void check_options(void) {
     check_fault(&fault);
     return;
   }
-  MUST(outcome == OPTIONS_GOOD && options.to_count <= MOST_TO && options.trees >= 1 && options.trees <= 2, "outcome %d", (int)outcome);
-  MUST(options.interval_ms >= 100 && options.interval_ms <= 600000 && strlen(options.name) > 0 && strlen(options.name) < 64, "beyond the limits");
+  MUST(outcome == OPTIONS_GOOD, "outcome %d", (int)outcome);
+  MUST(options.to_count <= MOST_TO && options.trees >= 1 && options.trees <= 2, "beyond the limits");
+  MUST(options.interval_ms >= 100 && options.interval_ms <= 600000, "beyond the limits");
+  MUST(strlen(options.name) > 0 && strlen(options.name) < 64, "beyond the limits");
 }
 
 static void check_pretence(void) {
