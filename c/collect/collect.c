@@ -198,7 +198,7 @@ static void put_system(struct bb_report *report, const struct details *details) 
       uint32_t page_kib;
       memset(system_fields.os_release, 0, sizeof system_fields.os_release);
       memcpy(system_fields.os_release, release.at, release.len < 47 ? release.len : 47);
-      world_machine(&system_fields.arch, &page_kib);
+      machine->type(&system_fields.arch, &page_kib);
       system_fields.page_kib = saturated_16(page_kib);
       system_fields.virt = first_cpu()->hypervisor ? BB_VIRT_VM : BB_VIRT_METAL;
     }
@@ -222,7 +222,7 @@ static void put_mhz(struct bb_report *report) {
 
 static void put_clock(struct bb_report *report) {
   struct clock_state clock;
-  if (!world_adjtimex(&clock)) return;
+  if (!machine->clock_state(&clock)) return;
   const int64_t offset = clock.offset_us;
   report->clock_offset_us = (int32_t)(offset < INT32_MIN ? INT32_MIN : offset > INT32_MAX ? INT32_MAX : offset);
   report->clock_maxerr_us = clock.max_error_us < 0 ? 0 : saturated_32((uint64_t)clock.max_error_us);

@@ -6,22 +6,16 @@
 #include <unistd.h>
 
 #include "parse.h"
-#include "pretend.h"
 
-const char place_of_proc[] = "/proc", place_of_sys[] = "/sys", place_of_run[] = "/run/beoboard", place_of_etc[] = "/etc",
-           place_of_scratch[] = "/tmp";
+const char place_of_proc[] = "/proc", place_of_sys[] = "/sys", place_of_run[] = "/run/beoboard";
+const char place_of_etc[] = "/etc", place_of_scratch[] = "/tmp";
 
-struct clocks world_clocks(void) {
-  if (pretence.on) return (struct clocks){pretence.t_real_ns, pretence.t_boot_ns};
+static struct clocks clocks_here(void) {
   const uint64_t real_ns = bb_clock_ns(CLOCK_REALTIME);
   return (struct clocks){real_ns, bb_clock_ns(CLOCK_BOOTTIME)};
 }
 
-bool world_adjtimex(struct clock_state *state) {
-  if (pretence.on) {
-    *state = (struct clock_state){pretence.offset_us, pretence.maxerror_us, pretence.unsynchronised};
-    return pretence.has_adjtimex;
-  }
+static bool clock_state_here(struct clock_state *state) {
   struct timex clock = {.modes = 0}; /* it only reads */
   const int now = adjtimex(&clock);
   if (now < 0) return false;
@@ -31,21 +25,20 @@ bool world_adjtimex(struct clock_state *state) {
   return true;
 }
 
-uint64_t world_cpu_ms(void) {
-  if (pretence.on) return pretence.agent_cpu_ms;
+static uint64_t cpu_ms_here(void) {
   struct rusage used;
   if (getrusage(RUSAGE_SELF, &used) != 0) return 0;
   const uint64_t us = (uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec;
   return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 + us / 1000;
 }
 
-void world_machine(uint8_t *arch, uint32_t *page_kib) {
-  if (pretence.on) {
-    *arch = pretence.arch;
-    *page_kib = pretence.page_kib;
-    return;
-  }
+static uint64_t us_since_here(uint64_t ns) { return (bb_clock_ns(CLOCK_MONOTONIC) - ns) / 1000; }
+
+static void type_here(uint8_t *arch, uint32_t *page_kib) {
   struct utsname name;
   *arch = uname(&name) == 0 ? arch_of(span_of(name.machine)) : (uint8_t)BB_ARCH_OTHER;
   *page_kib = (uint32_t)(sysconf(_SC_PAGESIZE) / 1024);
 }
+
+static const struct machine here = {clocks_here, clock_state_here, cpu_ms_here, us_since_here, type_here};
+const struct machine *machine = &here;

@@ -37,7 +37,7 @@ static uint64_t cpu_us(void) {
 static void sample(uint32_t mask, struct words *out) {
   static uint64_t seldom_ns;
   static struct bb_report report;
-  const struct clocks clocks = world_clocks();
+  const struct clocks clocks = machine->clocks();
   if (clocks.boot_ns >= seldom_ns) {
     collect_seldom(UINT32_MAX);
     seldom_ns = clocks.boot_ns + SELDOM_NS;

@@ -63,7 +63,7 @@ static void take_rate(uint32_t ms) {
 
 /* What reports say from now on: the interval that is wanted, or the next step on the way there. */
 static void steer(void) {
-  goal_ms = pace_look(world_clocks(), own_ms);
+  goal_ms = pace_look(machine->clocks(), own_ms);
   if (goal_ms < rate_ms || outlets_know(course.identity.interval_ms)) take_rate(least(goal_ms, course.identity.interval_ms));
   course.identity.interval_ms = least(goal_ms, 2 * rate_ms);
 }
@@ -95,7 +95,7 @@ static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 /* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid is on the wall clock, but the wait is on the other
  * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one. */
 static uint64_t next_due(void) {
-  const struct clocks now = world_clocks();
+  const struct clocks now = machine->clocks();
   if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
@@ -104,7 +104,7 @@ static unsigned send_report(struct tick tick) {
   tick.seq = seq++;
   tick.missed = missed;
   tick.late = tick.late_ns > interval_ns() / 2;
-  tick.clocks = world_clocks();
+  tick.clocks = machine->clocks();
   pack(&report, &course.identity, &tick);
   return outlets_send(&report);
 }

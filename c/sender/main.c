@@ -9,15 +9,16 @@
 #include "../base/service.h"
 #include "../base/startup.h"
 #include "../collect/collect.h"
-#include "../collect/pretend.h"
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
 #include "pacefile.h"
+#include "pretend.h"
 #include "schedule.h"
 #include "slow/rounds.h"
 
 static struct options options LARGE; /* of the start */
+static const struct pretence *pretence; /* NULL: this is a real run */
 static struct course course;
 static int arguments;
 static char *const *argument;
@@ -66,21 +67,27 @@ static void open_collector(void) {
   static struct bb_report before;
   collect_from(options.proc[0], options.sys[0]);
   if (options.trees == 1) return;
-  const int64_t now = (int64_t)world_clocks().boot_ns;
-  const bool told = pretence.on && pretence.has_before;
-  collect(&before, told ? pretence.before_boot_ns : now - (int64_t)options.interval_ms * 1000000, &(struct details){0});
+  const int64_t interval_ns = (int64_t)options.interval_ms * 1000000;
+  const bool is_given = pretence != NULL && pretence->has_before;
+  const int64_t before_ns = is_given ? pretence->before_boot_ns : (int64_t)machine->clocks().boot_ns - interval_ns;
+  collect(&before, before_ns, &(struct details){0});
   collect_from(options.proc[1], options.sys[1]);
 }
 
 static struct slow_world world_of(unsigned tree) {
-  return (struct slow_world){
+  struct slow_world world = {
     .proc = options.proc[tree],
     .sys = options.sys[tree],
-    .run = pretence.on ? pretence.run : place_of_run,
-    .etc = pretence.on ? pretence.etc : place_of_etc,
+    .run = place_of_run,
+    .etc = place_of_etc,
     .scratch = options.scratch,
     .health_most_ms = options.health_max_age_ms,
+    .file_system = file_system_here,
+    .age_s = age_here,
+    .real_path = real_path_here,
   };
+  if (pretence != NULL) pretend_slow_world(&world);
+  return world;
 }
 
 static void describe(struct words *words) {
@@ -193,15 +200,17 @@ static int run(void) {
 }
 
 static int once(void) {
-  const struct slow_world worlds[2] = {world_of(0), world_of(1)};
-  if (pretence.on) {
-    rounds_pretend(worlds + (2 - options.trees), options.trees);
+  unsigned sent;
+  outlets_be_patient();
+  if (pretence != NULL) {
+    const struct slow_world worlds[2] = {world_of(0), world_of(1)};
+    rounds_pretend(worlds + (2 - options.trees), options.trees, pretence->slow_boot_ns);
+    sent = loop_once(pretence->seq, pretence->missed_ticks, (uint64_t)pretence->late_us * 1000);
   } else {
     rounds_begin();
     rounds_wait();
+    sent = loop_once(0, 0, 0);
   }
-  outlets_be_patient();
-  const unsigned sent = loop_once(pretence.seq, pretence.missed_ticks, (uint64_t)pretence.late_us * 1000);
   if (!has_stdout()) return DONE;
   return sent == outlets_count() ? DONE : NOT_SO;
 }
@@ -229,14 +238,17 @@ int main(int argc, char *argv[]) {
     case OPTIONS_GOOD: break;
   }
   keep_paths(&options);
-  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse_start(&fault, USAGE);
+  if (options.pretend != NULL) {
+    pretence = pretend(options.pretend, &fault);
+    if (pretence == NULL) return refuse_start(&fault, USAGE);
+  }
   if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse_start(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
   find_beoboard();
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
-  course.identity.agent_version = pretence.on ? pretence.version : version_number();
-  course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : (uint64_t)bb_clock_ns(CLOCK_BOOTTIME);
+  course.identity.agent_version = pretence != NULL ? pretence->version : version_number();
+  course.identity.start_boot_ns = pretence != NULL ? pretence->start_boot_ns : (uint64_t)bb_clock_ns(CLOCK_BOOTTIME);
 
   /* A failure that may be temporary has another code than wrong usage: a service manager tries again. A key file may
    * be there, and readable, by then. */
@@ -247,7 +259,7 @@ int main(int argc, char *argv[]) {
   outlets_change(&options);
   open_collector();
   const struct slow_world world = world_of(1);
-  if (!pretence.on) {
+  if (pretence == NULL) {
     if (!rounds_open(&world, options.interval_ms, !options.once)) return lack_memory(&fault);
     rounds_open_privileged();
   }

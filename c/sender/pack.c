@@ -1,7 +1,6 @@
 #include "pack.h"
 
 #include "../collect/collect.h"
-#include "../collect/pretend.h"
 #include "slow/rounds.h"
 
 static uint32_t flags_of(const struct tick *tick) {
@@ -42,8 +41,8 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   report->start_boot_ns = identity->start_boot_ns;
   collect(report, (int64_t)tick->clocks.boot_ns, &details);
   report->late_us = saturated_32(tick->late_ns / 1000);
-  report->collect_us = pretence.on ? pretence.collect_us : saturated_32((bb_clock_ns(CLOCK_MONOTONIC) - began_ns) / 1000);
-  report->agent_cpu_ms = (uint32_t)world_cpu_ms();
+  report->collect_us = saturated_32(machine->us_since(began_ns));
+  report->agent_cpu_ms = (uint32_t)machine->cpu_ms();
   report->missed_ticks = tick->missed;
   if (identity->key.alg != BB_AUTH_ALG_NONE) sign(report, &identity->key);
 }

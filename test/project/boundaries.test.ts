@@ -132,6 +132,8 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['addon', /^c\/addon\//],
   ['lib', /^c\/lib\//],
   ['collect', /^c\/collect\//],
+  ['sender/main', /^c\/sender\/main\.c$/],
+  ['sender/pretend', /^c\/sender\/pretend\.[ch]$/],
   ['sender', /^c\/sender\//],
   ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
@@ -173,6 +175,9 @@ const C_MAY: Record<string, string[]> = {
   // Programs on a node need neither the board nor OpenSSL.
   collect: ['base', 'format'],
   sender: ['base', 'format', 'collect'],
+  // What reads a machine does not know whether it is pretended.
+  'sender/pretend': ['base', 'format', 'collect', 'sender'],
+  'sender/main': ['base', 'collect', 'sender', 'sender/pretend'],
   mon: ['base', 'format', 'collect'],
   gpu: ['base', 'format'],
   // The start of jobs depends on it, so it uses only the public interface to the board.

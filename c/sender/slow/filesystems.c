@@ -46,7 +46,7 @@ static void complain_of_scratch(struct reading *now) {
 static bool find_scratch(struct reading *now, const struct mounts *mounts, char path[REAL_PATH]) {
   /* This comes before resolving links: even that could ask the network. */
   if (!is_on_local(now, mounts, now->world->scratch)) return false;
-  if (resolve(now, now->world->scratch, path)) return is_on_local(now, mounts, path);
+  if (now->world->real_path(now->world, now->world->scratch, path)) return is_on_local(now, mounts, path);
   complain_of_scratch(now);
   return false;
 }

@@ -83,7 +83,7 @@ void slow_health(struct reading *now) {
   /* First, so that whatever changes while we read is noticed. */
   const bool is_watched = notices_watch(now->world->run);
   const uint64_t most_ms = now->world->health_most_ms;
-  const uint64_t boot_ns = world_clocks().boot_ns;
+  const uint64_t boot_ns = machine->clocks().boot_ns;
   const char *why;
   struct word word;
   double age_s;

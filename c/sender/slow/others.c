@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "../../base/privileges.h"
-#include "../../collect/world.h"
 #include "source.h"
 
 #define MOST_OF_OTHERS (64u << 10)
@@ -30,14 +29,9 @@ void refuse_others(struct reading *now, const char *why) {
   complain(now, now->path, " is ignored: ", why, (char *)NULL);
 }
 
-static double age_of(const char *name, const struct stat *stats) {
-  if (pretence.on) {
-    for (unsigned i = 0; i < pretence.ages; i++)
-      if (span_is(span_of(name + 1), pretence.age[i].name)) return (double)pretence.age[i].seconds;
-    return 0;
-  }
-  const double written = (double)stats->st_mtim.tv_sec + (double)stats->st_mtim.tv_nsec / 1e9;
-  return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - written;
+double age_here(const char *name, const struct timespec *written) {
+  (void)name;
+  return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - ((double)written->tv_sec + (double)written->tv_nsec / 1e9);
 }
 
 static enum others take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {
@@ -65,7 +59,7 @@ enum others look_at_others(struct reading *now, const char *name, others_parser 
     return means_none(errno) ? OTHERS_ABSENT : OTHERS_BAD;
   }
   /* The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger. */
-  *age_s = age_of(name, &stats);
+  *age_s = now->world->age_s(name + 1, &stats.st_mtim);
   *why = objection(&stats);
   if (*why != NULL) return OTHERS_BAD;
   const int fd = openat(AT_FDCWD, now->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

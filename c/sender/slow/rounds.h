@@ -39,6 +39,6 @@ void rounds_wait(void);
 void rounds_fill(struct bb_report *report, struct details *details);
 
 /* One round over each of some trees, in this thread, instead of all that; for a run that never was. */
-void rounds_pretend(const struct slow_world *worlds, unsigned count);
+void rounds_pretend(const struct slow_world *worlds, unsigned count, uint64_t slow_boot_ns);
 
 #endif

@@ -223,7 +223,8 @@ bool is_numbered(struct span name, struct span prefix, struct span suffix) {
 }
 
 /* The kernel knows the target of an open path; this asks the file systems less than following each link ourselves. */
-static bool follow(const char *path, char into[REAL_PATH]) {
+bool real_path_here(const struct slow_world *world, const char *path, char into[REAL_PATH]) {
+  (void)world;
   const int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
   if (fd == -1) return false;
   char link[40];
@@ -237,30 +238,16 @@ static bool follow(const char *path, char into[REAL_PATH]) {
   return true;
 }
 
-static bool is_below(const char *path, const char *root) {
-  struct span left = span_of(path);
-  return eat(&left, span_of(root)) && begins(left, SPAN("/"));
-}
-
-bool resolve(struct reading *now, const char *path, char into[REAL_PATH]) {
-  if (!pretence.on || is_below(path, now->world->proc) || is_below(path, now->world->sys)) return follow(path, into);
-  struct words words = {into, REAL_PATH, 0};
-  for (unsigned i = 0; i < pretence.links; i++)
-    if (span_is(span_of(path), pretence.link[i].path)) path = pretence.link[i].to;
-  add_text(&words, path);
-  text_of(&words);
+bool file_system_here(const char *path, struct file_system *fs) {
+  struct statvfs stats;
+  if (statvfs(path, &stats) != 0) return false;
+  const bb_wide unit = stats.f_frsize;
+  *fs = (struct file_system){stats.f_blocks * unit, stats.f_bavail * unit, stats.f_files, stats.f_ffree};
   return true;
 }
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs) {
-  if (pretence.on) {
-    if (!pretended_file_system(path, fs)) return false;
-  } else {
-    struct statvfs stats;
-    if (statvfs(path, &stats) != 0) return false;
-    const uint64_t unit = stats.f_frsize;
-    *fs = (struct file_system){(bb_wide)stats.f_blocks * unit, (bb_wide)stats.f_bavail * unit, stats.f_files, stats.f_ffree};
-  }
+  if (!now->world->file_system(path, fs)) return false;
   /* Impossible values: no size, or more free than there is. */
   if (fs->total > 0 && fs->available <= fs->total && fs->inodes_free <= fs->inodes) return true;
   complain(now, "the file system at ", path, " reports an impossible size", (char *)NULL);

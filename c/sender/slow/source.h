@@ -5,21 +5,37 @@
 #include "../../base/kernelfile.h"
 #include "../../base/say.h"
 #include "../../collect/collect.h"
-#include "../../collect/pretend.h"
+#include "../../collect/world.h"
 
-/* The roots of the slow side. */
+#define REAL_PATH 4096u
+
+struct file_system {
+  bb_wide total, available; /* bytes; available for an ordinary user */
+  uint64_t inodes, inodes_free;
+};
+
+/* The roots of the slow side, and what it asks beside the files below them. */
 struct slow_world {
   const char *proc, *sys;
   const char *run;     /* of the files that others write for us: /run/beoboard */
   const char *etc;     /* of os-release: /etc */
   const char *scratch; /* the local scratch: /tmp */
   uint64_t health_most_ms; /* an older ok in the health file is a warning; 0: it never is */
+  bool (*file_system)(const char *path, struct file_system *fs); /* statvfs */
+  /* The age of a file in `run`, written then. */
+  double (*age_s)(const char *name, const struct timespec *written);
+  /* The path with links resolved; false if it leads nowhere. */
+  bool (*real_path)(const struct slow_world *world, const char *path, char into[REAL_PATH]);
 };
+
+/* The same of this machine. */
+bool file_system_here(const char *path, struct file_system *fs);
+double age_here(const char *name, const struct timespec *written);
+bool real_path_here(const struct slow_world *world, const char *path, char into[REAL_PATH]);
 
 #define READING_TEXT (65u << 10) /* others' files have up to 64 KiB */
 #define READING_MEMORY (192u << 10)
 #define READING_PATH 1024u
-#define REAL_PATH 4096u
 
 /* One reading in progress, and its memory. The large arrays cost memory only where they are used. */
 struct reading {
@@ -28,8 +44,8 @@ struct reading {
   uint32_t flags; /* the flags of the source that are set */
   bool partial;   /* a folder had more names than there is room for: nothing of it counts */
   bool busy;      /* another source had the packages: this one must be asked again */
-  /* There is nothing for it to read, or what it has read does not change without a notice: it need not be asked in the next
-   * rounds. */
+  /* There is nothing for it to read, or what it has read does not change without a notice: it need not be asked in the
+   * next rounds. */
   bool rests;
   double age_s; /* of the health file */
   /* for fast sets; see struct details */
@@ -145,8 +161,6 @@ bool parse_power(struct span text, uint64_t *watts);
 const struct topology *take_packages(struct reading *now, enum how how);
 void give_packages(void);
 
-/* The path with links resolved; false if it leads nowhere. */
-bool resolve(struct reading *now, const char *path, char into[REAL_PATH]);
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs);
 
 /* CRC-32 as in zip and Ethernet; begins with 0. */

@@ -176,7 +176,7 @@ static void keep_device(struct reading *now) {
   char *real = take_memory(now, REAL_PATH);
   const size_t dir = now->path_len;
   if (!ends((struct span){now->path, now->path_len}, SPAN("/device"))) path_text(now, "/device");
-  const bool resolved = real != NULL && resolve(now, now->path, real);
+  const bool resolved = real != NULL && now->world->real_path(now->world, now->path, real);
   path_cut(now, dir);
   const struct span device = last_part(resolved ? real : now->path);
   now->used = used;

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "../../base/toml.h"
-#include "../../collect/pretend.h"
 #include "../../sender/options.h"
+#include "../../sender/pretend.h"
 #include "../../sender/signingkey.h"
 #include "fuzz.h"
 
@@ -122,15 +122,19 @@ static void check_options(void) {
 static void check_pretence(void) {
   char reason[2048];
   struct words fault = WORDS(reason);
-  if (!pretence_read(path, &fault)) {
+  const struct pretence *pretence = pretend(path, &fault);
+  if (pretence == NULL) {
     check_fault(&fault);
     return;
   }
-  MUST(pretence.ages <= PRETEND_MOST && pretence.file_systems <= PRETEND_MOST && pretence.links <= PRETEND_MOST, "beyond the limits");
-  MUST(pretence.t_boot_ns <= INT64_MAX && pretence.arch < BB_ARCH_COUNT, "beyond the limits");
-  for (unsigned i = 0; i < pretence.file_systems; i++) {
+  MUST(pretence->ages <= PRETEND_MOST && pretence->links <= PRETEND_MOST, "beyond the limits");
+  MUST(pretence->file_systems <= PRETEND_MOST && pretence->arch < BB_ARCH_COUNT, "beyond the limits");
+  MUST(machine->clocks().boot_ns <= INT64_MAX, "beyond the limits");
+  struct slow_world world;
+  pretend_slow_world(&world);
+  for (unsigned i = 0; i < pretence->file_systems; i++) {
     struct file_system fs;
-    MUST(pretended_file_system(pretence.file_system[i].path, &fs), "a file system that is not there");
+    MUST(world.file_system(pretence->file_system[i].path, &fs), "a file system that is not there");
   }
 }
 

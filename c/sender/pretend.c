@@ -3,9 +3,8 @@
 #include <unistd.h>
 
 #include "../base/toml.h"
-#include "parse.h"
 
-struct pretence pretence LARGE;
+static struct pretence pretence LARGE;
 
 static struct toml toml LARGE;
 /* Keys of the file that occurred: none may occur twice. */
@@ -40,7 +39,8 @@ static const char *const fs_keys[] = {"frsize", "blocks", "bavail", "files", "ff
 
 /* The table to which the keys belong. */
 static enum { TOP, CLOCK, FILE_SYSTEMS, AGES, LINKS, TABLES } table;
-static const char *const tables[TABLES] = {[CLOCK] = "adjtimex", [FILE_SYSTEMS] = "statvfs", [AGES] = "age_s", [LINKS] = "links"};
+static const char *const tables[TABLES] = {
+  [CLOCK] = "adjtimex", [FILE_SYSTEMS] = "statvfs", [AGES] = "age_s", [LINKS] = "links"};
 static struct pretended_fs *fs; /* of the table, if it is of a file system */
 
 static bool refuse(struct words *why, struct span key, const char *what) {
@@ -208,9 +208,9 @@ static bool missing(struct words *fault, const char *file, const char *table, co
   return false;
 }
 
-bool pretence_read(const char *file, struct words *fault) {
+static bool read_pretence(const char *file, struct words *fault) {
   /* An empty folder. */
-  pretence = (struct pretence){.on = true, .arch = BB_ARCH_X86_64, .page_kib = 4, .run = "/dev/null", .etc = "/dev/null"};
+  pretence = (struct pretence){.arch = BB_ARCH_X86_64, .page_kib = 4, .run = "/dev/null", .etc = "/dev/null"};
   given = 0;
   table = TOP;
   set_folder(file);
@@ -221,18 +221,77 @@ bool pretence_read(const char *file, struct words *fault) {
     if ((given & UINT64_C(1) << (NUMBERS + 4 + i)) == 0) return missing(fault, file, "adjtimex", clock_keys[i]);
   for (unsigned i = 0; i < pretence.file_systems; i++)
     for (unsigned k = 0; k < 5; k++)
-      if ((pretence.file_system[i].given & 1u << k) == 0) return missing(fault, file, pretence.file_system[i].path, fs_keys[k]);
+      if ((pretence.file_system[i].given & 1u << k) == 0)
+        return missing(fault, file, pretence.file_system[i].path, fs_keys[k]);
   pretence.has_before = (given & UINT64_C(1) << BEFORE) != 0;
   if ((given & UINT64_C(1) << SLOW) == 0) pretence.slow_boot_ns = pretence.t_boot_ns;
   return true;
 }
 
-bool pretended_file_system(const char *path, struct file_system *fs) {
+static struct clocks clocks(void) { return (struct clocks){pretence.t_real_ns, pretence.t_boot_ns}; }
+
+static bool clock_state(struct clock_state *state) {
+  *state = (struct clock_state){pretence.offset_us, pretence.maxerror_us, pretence.unsynchronised};
+  return pretence.has_adjtimex;
+}
+
+static uint64_t cpu_ms(void) { return pretence.agent_cpu_ms; }
+
+static uint64_t us_since(uint64_t ns) {
+  (void)ns;
+  return pretence.collect_us;
+}
+
+static void type(uint8_t *arch, uint32_t *page_kib) {
+  *arch = pretence.arch;
+  *page_kib = pretence.page_kib;
+}
+
+static const struct machine pretended = {clocks, clock_state, cpu_ms, us_since, type};
+
+const struct pretence *pretend(const char *file, struct words *fault) {
+  if (!read_pretence(file, fault)) return NULL;
+  machine = &pretended;
+  return &pretence;
+}
+
+static bool file_system(const char *path, struct file_system *into) {
   for (unsigned i = 0; i < pretence.file_systems; i++) {
     if (strcmp(pretence.file_system[i].path, path) != 0) continue;
     const uint64_t *value = pretence.file_system[i].value;
-    *fs = (struct file_system){(bb_wide)value[1] * value[0], (bb_wide)value[2] * value[0], value[3], value[4]};
+    *into = (struct file_system){(bb_wide)value[1] * value[0], (bb_wide)value[2] * value[0], value[3], value[4]};
     return true;
   }
   return false;
+}
+
+static double age_s(const char *name, const struct timespec *written) {
+  (void)written;
+  for (unsigned i = 0; i < pretence.ages; i++)
+    if (span_is(span_of(name), pretence.age[i].name)) return (double)pretence.age[i].seconds;
+  return 0;
+}
+
+static bool is_below(const char *path, const char *root) {
+  struct span left = span_of(path);
+  return eat(&left, span_of(root)) && begins(left, SPAN("/"));
+}
+
+/* The trees have links of their own. */
+static bool real_path(const struct slow_world *world, const char *path, char into[REAL_PATH]) {
+  if (is_below(path, world->proc) || is_below(path, world->sys)) return real_path_here(world, path, into);
+  struct words words = {into, REAL_PATH, 0};
+  for (unsigned i = 0; i < pretence.links; i++)
+    if (span_is(span_of(path), pretence.link[i].path)) path = pretence.link[i].to;
+  add_text(&words, path);
+  text_of(&words);
+  return true;
+}
+
+void pretend_slow_world(struct slow_world *world) {
+  world->run = pretence.run;
+  world->etc = pretence.etc;
+  world->file_system = file_system;
+  world->age_s = age_s;
+  world->real_path = real_path;
 }

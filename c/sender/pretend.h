@@ -3,17 +3,12 @@
 #ifndef BB_PRETEND_H
 #define BB_PRETEND_H
 #include "../base/say.h"
+#include "slow/source.h"
 
 #define PRETEND_MOST 64u
 
-struct file_system {
-  bb_wide total, available; /* bytes; available for an ordinary user */
-  uint64_t inodes, inodes_free;
-};
-
 /* A pretended run of the sender. */
 struct pretence {
-  bool on;
   uint64_t t_real_ns, t_boot_ns, slow_boot_ns, start_boot_ns;
   int64_t before_boot_ns; /* of the tick before */
   bool has_before;
@@ -38,12 +33,9 @@ struct pretence {
   } link[PRETEND_MOST];
 };
 
-/* The one in force, if any. */
-extern struct pretence pretence;
-
-/* Reads it; false with one line in `fault`. */
-bool pretence_read(const char *file, struct words *fault);
-/* The pretended result of statvfs for a path; false if it does not answer. */
-bool pretended_file_system(const char *path, struct file_system *fs);
+/* Reads it, and makes its machine the one that reports are about; NULL with one line in `fault`. */
+const struct pretence *pretend(const char *file, struct words *fault);
+/* Gives its answers, instead of this machine's, to the slow sources. */
+void pretend_slow_world(struct slow_world *world);
 
 #endif
