@@ -23,7 +23,7 @@ static inline char *bb_put_whole(char *to, uint64_t value) {
   return bb_put_digits(to, value, digits);
 }
 
-/* A number of 0 to 2^53 as Math.round does it: a half goes up, and no addition rounds before that. */
+/* A number of 0 to 2^53, rounded half away from zero. No addition rounds before that. */
 static inline uint64_t bb_rounded(double value) {
   const uint64_t below = (uint64_t)value;
   return below + (value - (double)below >= 0.5);

@@ -15,13 +15,11 @@ static bool is_unseen(uint32_t character) {
   return false;
 }
 
-/* At most `most` UTF-16 units, whole characters; returns the rest. */
-static struct span add_shown(struct words *words, struct span span, size_t most) {
-  while (span.len > 0 && most > 0) {
+/* The first `most` characters. */
+static void add_shown(struct words *words, struct span span, size_t most) {
+  for (; span.len > 0 && most > 0; most--) {
     uint32_t character;
-    const size_t bytes = next_character(span, &character), units = character > 0xffff ? 2 : 1;
-    if (units > most) break;
-    most -= units;
+    const size_t bytes = next_character(span, &character);
     if (is_unseen(character)) {
       add_text(words, "\\u{");
       add_based(words, character, 16);
@@ -33,7 +31,6 @@ static struct span add_shown(struct words *words, struct span span, size_t most)
     }
     span = without(span, bytes);
   }
-  return span;
 }
 
 void add_one_line(struct words *words, struct span span) { add_shown(words, span, SIZE_MAX); }
@@ -43,7 +40,7 @@ static size_t characters(struct span span) {
   while (span.len > 0) {
     uint32_t character;
     span = without(span, next_character(span, &character));
-    count += character > 0xffff ? 2 : 1;
+    count++;
   }
   return count;
 }

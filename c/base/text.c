@@ -71,31 +71,15 @@ bool eat_digits(struct span *left, size_t least, size_t most, struct span *digit
   return true;
 }
 
-bool eat_token(struct span *left, struct span *token) {
-  struct span rest = *left;
-  unsigned units = 0;
-  while (rest.len > 0) {
-    uint32_t character;
-    const size_t bytes = next_character(rest, &character);
-    if (is_blank(character)) break;
-    units += character > 0xffff ? 2 : 1; /* the other sender counts in UTF-16 */
-    rest = without(rest, bytes);
-    if (units > 23) return false;
-  }
-  if (units == 0) return false;
-  *token = (struct span){left->at, left->len - rest.len};
-  *left = rest;
-  return true;
-}
-
 bool at_end(struct span left) { return left.len == 0 || (left.len == 1 && left.at[0] == '\n'); }
 
-bool text_hundredths(struct span token, bb_wide *value) {
-  struct span left = token, whole, part;
+bool eat_hundredths(struct span *left, bb_wide *value) {
+  struct span rest = *left, whole, part;
   uint64_t number;
-  if (!eat_digits(&left, 1, 20, &whole) || !eat(&left, SPAN(".")) || !eat_digits(&left, 2, 2, &part)) return false;
-  if (left.len > 0 || !text_u64(whole, &number)) return false;
+  if (!eat_digits(&rest, 1, 20, &whole) || !eat(&rest, SPAN(".")) || !eat_digits(&rest, 2, 2, &part)) return false;
+  if (!text_u64(whole, &number)) return false;
   *value = (bb_wide)number * 100 + (unsigned)(part.at[0] - '0') * 10u + (unsigned)(part.at[1] - '0');
+  *left = rest;
   return true;
 }
 

@@ -110,13 +110,11 @@ bool next_part(struct span *left, char by, struct span *part);
 bool eat(struct span *left, struct span what);
 /* Over `least` to `most` digits, as many as there are. */
 bool eat_digits(struct span *left, size_t least, size_t most, struct span *digits);
-/* Skips 1 to 23 characters that are not white space. */
-bool eat_token(struct span *left, struct span *token);
 /* Whether nothing is left except, possibly, one line end. */
 bool at_end(struct span left);
 
-/* A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
-bool text_hundredths(struct span token, bb_wide *value);
+/* Skips a number with two decimals, as the kernel writes loads and pressures: in hundredths. */
+bool eat_hundredths(struct span *left, bb_wide *value);
 
 /* Without the blanks of Unicode around it. */
 struct span trimmed(struct span text);

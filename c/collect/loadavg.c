@@ -5,13 +5,14 @@
 #define MOST_TASKS (4u << 20)
 
 bool parse_loadavg(struct span text, struct bb_report *report) {
-  struct span left = text, token[3], threads_token;
+  struct span left = text, threads_token;
   bb_wide load[3];
   uint64_t threads;
   for (unsigned i = 0; i < 3; i++)
-    if (!eat_token(&left, &token[i]) || !eat(&left, SPAN(" ")) || !text_hundredths(token[i], &load[i]) || load[i] > MOST_TASKS * 100) return false;
+    if (!eat_hundredths(&left, &load[i]) || load[i] > MOST_TASKS * 100 || !eat(&left, SPAN(" "))) return false;
   eat(&left, SPAN("-")); /* those that run, which are ignored: some kernels have less than none */
-  if (!eat_digits(&left, 1, 20, NULL) || !eat(&left, SPAN("/")) || !eat_digits(&left, 1, 20, &threads_token)) return false;
+  if (!eat_digits(&left, 1, 20, NULL) || !eat(&left, SPAN("/"))) return false;
+  if (!eat_digits(&left, 1, 20, &threads_token)) return false;
   if (!eat(&left, SPAN(" "))) return false;
   eat(&left, SPAN("-")); /* the newest pid, which is ignored */
   if (!eat_digits(&left, 1, 20, NULL) || !span_is(left, SPAN("\n")) || !text_u64(threads_token, &threads)) return false;

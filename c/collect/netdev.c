@@ -4,15 +4,14 @@
 
 /* A name that the kernel gives to an interface; no other text may become part of a path. */
 bool is_interface_name(struct span name) {
-  unsigned units = 0;
+  unsigned characters = 0;
   if (span_is(name, SPAN(".")) || span_is(name, SPAN(".."))) return false;
-  for (struct span left = name; left.len > 0 && units < 16;) {
+  for (struct span left = name; left.len > 0 && characters < 16; characters++) {
     uint32_t character;
     left = without(left, next_character(left, &character));
     if (is_blank(character) || character == '/') return false;
-    units += character > 0xffff ? 2 : 1;
   }
-  return units >= 1 && units <= 15;
+  return characters >= 1 && characters <= 15;
 }
 
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPS, TX_BYTES = 8, TX_PACKETS, TX_ERRORS, TX_DROPS, COLUMNS };

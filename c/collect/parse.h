@@ -79,7 +79,7 @@ bool groups_share(unsigned groups, struct bb_report *report);
 struct interface {
   uint64_t name_print; /* the fingerprint of its name */
   struct span name;    /* as UTF-8 */
-  char text[48];
+  char text[60];
   uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets, rx_errors, tx_errors, rx_drops, tx_drops;
 };
 

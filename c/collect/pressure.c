@@ -7,17 +7,17 @@ struct pressure {
   uint64_t total;       /* microseconds */
 };
 
-/* A share of time: more than 100 % is none. */
-static bool text_share(struct span token, bb_wide *value) { return text_hundredths(token, value) && *value <= 100 * 100; }
+/* `NAME=` and a share of time: more than 100 % is none. */
+static bool eat_share(struct span *left, struct span name, bb_wide *value) {
+  return eat(left, name) && eat_hundredths(left, value) && *value <= 100 * 100;
+}
 
 static bool parse_line(struct span text, struct span who, struct pressure *pressure) {
-  struct span left, avg10, avg60, avg300, total;
+  struct span left, total;
   bb_wide unused;
-  if (!line_after(text, who, &left)) return false;
-  if (!eat(&left, SPAN("avg10=")) || !eat_token(&left, &avg10) || !eat(&left, SPAN(" avg60="))) return false;
-  if (!eat_token(&left, &avg60) || !eat(&left, SPAN(" avg300=")) || !eat_token(&left, &avg300)) return false;
-  if (!eat(&left, SPAN(" total=")) || !eat_digits(&left, 1, 20, &total) || left.len > 0) return false;
-  return text_share(avg10, &pressure->avg10) && text_share(avg60, &pressure->avg60) && text_share(avg300, &unused) &&
+  return line_after(text, who, &left) && eat_share(&left, SPAN("avg10="), &pressure->avg10) &&
+         eat_share(&left, SPAN(" avg60="), &pressure->avg60) && eat_share(&left, SPAN(" avg300="), &unused) &&
+         eat(&left, SPAN(" total=")) && eat_digits(&left, 1, 20, &total) && left.len == 0 &&
          text_u64(total, &pressure->total);
 }
 

@@ -163,7 +163,6 @@ static void add_atom(struct words *out, struct span text) {
     const size_t bytes = next_character(text, &character);
     if (character == '"' || character == '\\') add_char(out, '\\');
     add_char(out, character >= 0x20 && character < 0x7f ? (char)character : '?');
-    if (character > 0xffff) add_char(out, '?'); /* two, as counted in UTF-16 */
     text = without(text, bytes);
   }
   add_char(out, '"');

@@ -38,11 +38,10 @@ void add_plural(struct words *words, size_t count) {
   add_text(words, count == 1 ? " node" : " nodes");
 }
 
-/* The bytes of a text's first so many UTF-16 units, because the other program counts characters so; `*is_cut`: there
- * are more. */
-static size_t bytes_of(struct span text, size_t units, bool *is_cut) {
+/* The bytes of a text's first so many characters; `*is_cut`: there are more. */
+static size_t bytes_of(struct span text, size_t characters, bool *is_cut) {
   struct span left = text;
-  for (; left.len > 0 && units > 0; units--) {
+  for (; left.len > 0 && characters > 0; characters--) {
     uint32_t character;
     left = without(left, next_character(left, &character));
   }
@@ -305,11 +304,11 @@ static void add_distance(struct words *words, int64_t offset_us) {
     add_duration(words, us / 1000);
     return;
   }
-  char text[16];
-  /* A quarter is exactly between two tenths, and JavaScript rounds it up. */
-  if (us % 500000 == 250000) snprintf(text, sizeof text, "%u.%u", (unsigned)((us + 50000) / 1000000), (unsigned)((us + 50000) / 100000 % 10));
-  else snprintf(text, sizeof text, "%.1f", (double)us / 1e6);
-  ADD(words, text, " s");
+  const uint64_t tenths = (us + 50000) / 100000; /* rounded half away from zero */
+  add_number(words, tenths / 10);
+  add_text(words, ".");
+  add_number(words, tenths % 10);
+  add_text(words, " s");
 }
 
 static void add_reason(struct words *words, uint32_t reason, int64_t offset_us) {

@@ -13,7 +13,7 @@ import {
   type ValuesOf,
 } from '../common/options.js';
 import { print } from '../common/output.js';
-import { beginning, brief, oneLine, shortened } from '../common/text.js';
+import { beginning, brief, characters, oneLine, shortened } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
@@ -240,7 +240,7 @@ function cut(text: string, most: number): string {
   let end = Math.max(0, most - Buffer.byteLength('…'));
   // Not within a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return `${beginning(text, bytes.toString('utf8', 0, end).length)}…`;
+  return `${beginning(text, characters(bytes.toString('utf8', 0, end)))}…`;
 }
 
 /** The line of a verdict, in which as many names stand as there is room for; if there is too little without, it is cut. */

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { oneLine, shortened } from './unseen.js';
 
-export { beginning, ending, oneLine, shortened, UNSEEN } from './unseen.js';
+export { beginning, characters, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
 
 /**
  * Something that a user wrote is invalid. The message is one line, "what is wrong; what to write instead", and needs no

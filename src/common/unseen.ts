@@ -18,22 +18,40 @@ export function oneLine(text: string): string {
 const PART = /\\u\{[0-9a-f]{1,6}\}|./gsu;
 const LONGEST_PART = '\\u{10ffff}'.length;
 
-/** The longest beginning of a text that has at most `most` UTF-16 units and ends between parts. */
+/** The number of characters of a text: its code points, as C counts them too. */
+export const characters = (text: string): number => Array.from(text).length;
+
+/** The longest beginning of a text that has at most `most` characters and ends between parts. */
 export function beginning(text: string, most: number): string {
   let end = 0;
-  for (const { 0: part, index } of text.slice(0, most + LONGEST_PART).matchAll(PART))
-    if (index + part.length <= most) end = index + part.length;
+  let count = 0;
+  for (const { 0: part, index } of text.slice(0, 2 * (most + LONGEST_PART)).matchAll(PART)) {
+    count += characters(part);
+    if (count > most) break;
+    end = index + part.length;
+  }
   return text.slice(0, end);
 }
 
 /** The longest end of a text, likewise. */
 export function ending(text: string, most: number): string {
-  const tail = text.slice(-(most + LONGEST_PART));
-  for (const { index } of tail.matchAll(PART)) if (tail.length - index <= most) return tail.slice(index);
-  return '';
+  const tail = text.slice(-2 * (most + LONGEST_PART));
+  let begin = tail.length;
+  let count = 0;
+  for (const { 0: part, index } of [...tail.matchAll(PART)].reverse()) {
+    count += characters(part);
+    if (count > most) break;
+    begin = index;
+  }
+  return tail.slice(begin);
 }
 
-/** The text in at most `most` UTF-16 units; what is cut ends with …. */
+/** The text in at most `most` characters; what is cut ends with …. */
 export function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `${beginning(text, most - 1)}…`;
+  return fits(text, most) ? text : `${beginning(text, most - 1)}…`;
+}
+
+/** Whether a text has at most so many characters; one of a megabyte is not counted. */
+export function fits(text: string, most: number): boolean {
+  return text.length <= most || (text.length <= 2 * most && characters(text) <= most);
 }

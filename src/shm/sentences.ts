@@ -23,8 +23,8 @@ export function linkState(link: LinkEntry): { up: boolean; gone: boolean; no_add
 
 /** The difference of two clocks without its sign: 2.1 s. */
 export function distanceText(seconds: number): string {
-  const far = Math.abs(seconds);
-  return far < 60 ? `${far.toFixed(1)} s` : formatDuration(far * 1000);
+  const us = Math.round(Math.abs(seconds) * 1e6);
+  return us < 60e6 ? `${(Math.round(us / 1e5) / 10).toFixed(1)} s` : formatDuration(us / 1000);
 }
 
 /** The same with a sign in words: 2.1 s ahead. */

@@ -26,7 +26,7 @@ const SYMBOL = /^(?!nil$)[a-z][a-z0-9_-]*$/i;
  */
 export function atom(text: string): string {
   if (SYMBOL.test(text)) return text;
-  return `"${text.replace(/[^ -~]/g, '?').replace(/[\\"]/g, '\\$&')}"`;
+  return `"${text.replace(/[^ -~]/gu, '?').replace(/[\\"]/g, '\\$&')}"`;
 }
 
 /** An invalid expression, and why. */

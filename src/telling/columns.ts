@@ -1,7 +1,7 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
 import { formatDuration } from '../common/durations.js';
-import { beginning, didYouMean, ending, InputError, nearest, oneLine, quote } from '../common/text.js';
+import { beginning, didYouMean, ending, fits, InputError, nearest, oneLine, quote } from '../common/text.js';
 import { entryReadings } from '../readings/entries.js';
 import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
@@ -159,7 +159,7 @@ const NAME_SHARE = 0.3;
 
 /** Shortens the text to so many characters with an ellipsis in its middle, because names differ at their ends. */
 export function cut(text: string, width: number): string {
-  if (text.length <= width) return text;
+  if (fits(text, width)) return text;
   const head = Math.floor((width - 1) / 3);
   return `${beginning(text, head)}…${ending(text, width - 1 - head)}`;
 }

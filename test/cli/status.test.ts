@@ -14,6 +14,7 @@ import { expand, fold } from '../../src/common/hostlists.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../../src/shm/reader.js';
+import { distanceText } from '../../src/shm/sentences.js';
 import { monotonicMs, type State } from '../../src/slurm/statefile.js';
 import { COLUMNS, chosenColumns, cut, short } from '../../src/telling/columns.js';
 import { oddities } from '../../src/telling/oddities.js';
@@ -429,6 +430,20 @@ t.test('numbers and names in few characters', async t => {
   t.equal(cut('abcdefghij', 10), 'abcdefghij');
   t.equal(cut('abcdefghijk', 10), 'abc…fghijk');
   t.equal(new Set(COLUMNS.map(({ name }) => name)).size, COLUMNS.length);
+});
+
+t.test('tenths of a second are rounded half away from zero, as in C', t => {
+  for (const [seconds, text] of [
+    [0.049999, '0.0 s'],
+    [0.05, '0.1 s'],
+    [0.35, '0.4 s'],
+    [-2.25, '2.3 s'],
+    [-59.949999, '59.9 s'],
+    [59.95, '60.0 s'],
+    [60, '1m00s'],
+  ] as const)
+    t.equal(distanceText(seconds), text);
+  t.end();
 });
 
 t.test('the time that collecting took does not count as a wrong clock', async t => {

@@ -12,7 +12,7 @@ import { createLog, type LogWorld } from '../../src/common/log.js';
 import { forms, OPTION_NAMES, options } from '../../src/common/options/table.js';
 import { letterOf, optionOf, type Verb } from '../../src/common/options/verb.js';
 import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/common/options.js';
-import { beginning, ending, nearest, oneLine, quote, shortened } from '../../src/common/text.js';
+import { beginning, characters, ending, fits, nearest, oneLine, quote, shortened } from '../../src/common/text.js';
 import { parts } from '../../src/parts.js';
 import { cut } from '../../src/telling/columns.js';
 import { anyText } from '../kit/anytext.js';
@@ -160,7 +160,10 @@ t.test('words', async t => {
 });
 
 t.test('a text is cut between its characters, and not within an escape', async t => {
-  t.equal(quote(`${'x'.repeat(58)}😀${'y'.repeat(9)}`), `'${'x'.repeat(58)}…'`);
+  t.equal(quote(`${'x'.repeat(58)}😀${'y'.repeat(9)}`), `'${'x'.repeat(58)}😀…'`);
+  t.equal(quote('😀'.repeat(60)), `'${'😀'.repeat(60)}'`);
+  t.equal(quote('😀'.repeat(61)), `'${'😀'.repeat(59)}…'`);
+  t.equal(ending('😀a😀b', 3), 'a😀b');
   t.equal(beginning(oneLine('ab\x1bcd'), 7), 'ab');
   t.equal(beginning(oneLine('ab\x1bcd'), 8), 'ab\\u{1b}');
   t.equal(ending(oneLine('ab\x1bcd'), 7), 'cd');
@@ -181,14 +184,15 @@ t.test('a text is cut between its characters, and not within an escape', async t
       return (
         [beginning, ending].every(take => {
           const [raw, taken] = [take(text, most), take(shown, most)];
-          return raw.length <= most && taken.length <= most && !/\\u\{d[89a-f]/.test(oneLine(raw)) && isWhole(taken);
+          return fits(raw, most) && fits(taken, most) && !/\\u\{d[89a-f]/.test(oneLine(raw)) && isWhole(taken);
         }) &&
         shown.startsWith(beginning(shown, most)) &&
         shown.endsWith(ending(shown, most)) &&
-        beginning(shown, shown.length) === shown &&
-        ending(shown, shown.length) === shown &&
-        (most === 0 || (shortened(shown, most).length <= most && isWhole(shortened(shown, most)))) &&
-        (most < 2 || cut(shown, most).length <= most)
+        fits(text, most) === characters(text) <= most &&
+        beginning(shown, characters(shown)) === shown &&
+        ending(shown, characters(shown)) === shown &&
+        (most === 0 || (fits(shortened(shown, most), most) && isWhole(shortened(shown, most)))) &&
+        (most < 2 || fits(cut(shown, most), most))
       );
     }),
   );

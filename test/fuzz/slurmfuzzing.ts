@@ -32,7 +32,7 @@ const BOARD = ['n1', 'n2', 'node001', 'node003', 'vm', 'x'];
 
 const isCount = (value: number | undefined) =>
   value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
-const isCut = (text: string | undefined) => (text ?? '').length <= 256;
+const isCut = (text: string | undefined) => Array.from(text ?? '').length <= 256;
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function checkNodes(text: string): boolean {
@@ -97,7 +97,8 @@ function checkJobs(text: string): boolean {
   const row = (number: number, name: string) => `${SECRET}|${number}|${number}|RUNNING|u|p|4|17|n${number}|${name}\n`;
   const told = parseJobs(row(1, text) + row(2, 'plain'), SECRET);
   const [first, second] = parseJobs(row(1, 'plain') + row(2, 'plain'), SECRET);
-  const name = text.length <= 256 ? text : `${text.slice(0, 255)}…`;
+  const letters = Array.from(text);
+  const name = letters.length <= 256 ? text : `${letters.slice(0, 255).join('')}…`;
   must(same(told, [{ ...first, name }, second]), `by its name there are ${JSON.stringify(told)}`);
   return jobs.length > 0;
 }

@@ -453,6 +453,8 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       'name="a\tb"\n',
       'cluster = "a\\"b\\\\c"\n',
       "cluster = 'a\\u0061\"b'\n",
+      `cluster = "${'😀'.repeat(60)}"\n`,
+      `cluster = "${'😀'.repeat(61)}"\n`,
       'to = [ # the masters\n  "a:0", # one\n\n  \'b\',\n]\n',
     ],
     ...['key-file = "/nonexistent"\n', '', 'ttl=-1\n', 'ttl = 1 # local', 'interval=1\n', 'name = "x y"\n'],

@@ -55,6 +55,7 @@ t.test('texts as atoms', async t => {
     ...['1e5', 'a.b', 'eth0:1', 'NIL', '', 'a b', '#', 'x|y'].map(text => [text, `"${text}"`]),
     ['a"\\b', '"a\\"\\\\b"'],
     ['a\n\x00é', '"a???"'],
+    ['a😀', '"a?"'],
   ] as [string, string][])
     t.equal(atom(text), as, JSON.stringify(text));
 });

@@ -38,7 +38,7 @@ export interface NetEntry extends Interface {
  * fast as one of ours.
  */
 const LINE =
-  /[^\S\n]*([^\s/]{1,15})[^\S\n]*:(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/y;
+  /[^\S\n]*([^\s/]{1,15})[^\S\n]*:(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/uy;
 
 function parseLine(found: RegExpExecArray): Interface | undefined {
   const name = found[1] ?? '';
