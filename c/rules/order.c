@@ -17,7 +17,7 @@ static int64_t reset_after(const struct bb_limits *limits) {
   return limits->uncertain_after_ns + (limits->silent_after_ns - limits->uncertain_after_ns) / 2;
 }
 
-void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns) {
+void bb_order_know(struct bb_known_boot *known, uint64_t boot_id, uint64_t t_boot_ns) {
   int at = 0;
   while (at < BB_KNOWN_BOOTS - 1 && known[at].boot_id != boot_id) at++;
   memmove(&known[1], &known[0], (size_t)at * sizeof known[0]);

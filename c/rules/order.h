@@ -88,8 +88,9 @@ struct bb_judgement {
  * same: then one report less tells. */
 uint16_t bb_order_digest(const struct bb_report *report);
 
-/* Adds a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest one is dropped. */
-void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns);
+/* Adds a boot in front of the BB_KNOWN_BOOTS known ones, with the highest `t_boot_ns` that binds it; the oldest one is
+ * dropped. */
+void bb_order_know(struct bb_known_boot *known, uint64_t boot_id, uint64_t t_boot_ns);
 
 /* When a report came, by the clocks of the master. */
 struct bb_stamp {

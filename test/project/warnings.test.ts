@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { lacks } from '../kit/lacking.js';
-import { ROOT } from '../kit/places.js';
+import { folder, ROOT } from '../kit/places.js';
 
 const C = join(ROOT, 'c');
 const FLAGS = ['-std=c11', '-D_GNU_SOURCE', '-DBEOBOARD_VERSION="0"', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
@@ -47,3 +47,13 @@ for (const [command, packages, folders] of [
     t.strictSame([status, stderr], [0, '']);
   });
 }
+
+// Only an optimiser that looks for faults follows sizes so far: `make -C c/test/fuzz` compiles like this.
+t.test('gcc -O2 with sanitizers', { skip: lacks('gcc', 'gcc') }, async t => {
+  const rules = join(C, 'rules');
+  const sources = readdirSync(rules).flatMap(name => (name.endsWith('.c') ? [join(rules, name)] : []));
+  t.ok(sources.length > 2, `${sources.length} files`);
+  const flags = [...FLAGS, '-DBB_INVARIANTS', '-O2', '-g', '-fsanitize=address,undefined', '-c'];
+  const { status, stderr } = spawnSync('gcc', [...flags, ...sources], { cwd: folder(t), encoding: 'utf8' });
+  t.strictSame([status, stderr], [0, '']);
+});
