@@ -17,8 +17,10 @@
 /* Sums and products of 64-bit counters, which are cut to their fields only at the end. */
 __extension__ typedef unsigned __int128 bb_wide;
 
-/* Large tables are placed after everything else, so that small and frequently used data are close together. */
-#define LARGE __attribute__((section(".bss.zz.large")))
+/* Large tables, and what is seldom used, are placed after everything else, so that small and frequently used data are
+ * close together. Mostly only the beginning of a table is used: a kilobyte of it lies in one page. More would move all of
+ * .bss to pages of its own. */
+#define LARGE __attribute__((section(".bss.zz.large"), aligned(1024)))
 
 /* A piece of a text, without a NUL after it. */
 struct span {

@@ -64,7 +64,7 @@ static void keep_paths(struct options *of) {
 
 /* Reads the trees of the earlier ticks, if there are any, and then the last one. */
 static void open_collector(void) {
-  static struct bb_report before;
+  static struct bb_report before LARGE;
   collect_from(options.proc[0], options.sys[0]);
   if (options.trees == 1) return;
   const int64_t interval_ns = (int64_t)options.interval_ms * 1000000;
@@ -120,7 +120,7 @@ static void tell_interval(void) {
 
 /* The key file could not be read at the last SIGHUP, for the reason that was told. */
 static bool lacks_key;
-static char told_lack[sizeof fault_text];
+static char told_lack[sizeof fault_text] LARGE;
 
 /* Applies new destinations, name, key and interval; if anything is invalid, nothing changes. */
 static void change(bool is_retry) {

@@ -111,7 +111,7 @@ static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
 /* Complaints that were logged: a source uses the same words for the same trouble. What people do to the health file is
  * logged whenever it changes. */
 static bool is_new_trouble(bool is_health, const struct reading *reading) {
-  static uint64_t told[MOST_TROUBLES], of_health;
+  static uint64_t told[MOST_TROUBLES] LARGE, of_health;
   static unsigned count;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   const bool is_trouble = reading->complaint > 0;
