@@ -88,25 +88,40 @@ void add_duration(struct words *words, uint64_t ms) {
   }
 }
 
-/* How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other;
- * words are shorter than 32 bytes. */
-static size_t distance(struct span from, struct span to) {
-  size_t rows[3][33];
-  for (size_t column = 0; column <= to.len; column++) rows[0][column] = column;
-  for (size_t row = 1; row <= from.len; row++) {
+/* Words that are compared are shorter. */
+#define MOST_LETTERS 32u
+
+struct letters {
+  size_t count;
+  uint32_t letter[MOST_LETTERS];
+};
+
+static struct letters letters_of(struct span word) {
+  struct letters letters = {.count = 0};
+  while (word.len > 0 && letters.count < MOST_LETTERS)
+    word = without(word, next_character(word, &letters.letter[letters.count++]));
+  return letters;
+}
+
+/* How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other. */
+static size_t distance(const struct letters *from, const struct letters *to) {
+  const uint32_t *const a = from->letter, *const b = to->letter;
+  size_t rows[3][MOST_LETTERS + 1];
+  for (size_t column = 0; column <= to->count; column++) rows[0][column] = column;
+  for (size_t row = 1; row <= from->count; row++) {
     const size_t *last = rows[(row - 1) % 3], *before_last = rows[(row + 1) % 3];
     size_t *line = rows[row % 3];
     line[0] = row;
-    for (size_t column = 1; column <= to.len; column++) {
-      size_t best = last[column - 1] + (from.at[row - 1] != to.at[column - 1]);
+    for (size_t column = 1; column <= to->count; column++) {
+      size_t best = last[column - 1] + (a[row - 1] != b[column - 1]);
       if (last[column] + 1 < best) best = last[column] + 1;
       if (line[column - 1] + 1 < best) best = line[column - 1] + 1;
-      const bool swapped = row > 1 && column > 1 && from.at[row - 1] == to.at[column - 2] && from.at[row - 2] == to.at[column - 1];
+      const bool swapped = row > 1 && column > 1 && a[row - 1] == b[column - 2] && a[row - 2] == b[column - 1];
       if (swapped && before_last[column - 2] + 1 < best) best = before_last[column - 2] + 1;
       line[column] = best;
     }
   }
-  return rows[from.len % 3][to.len];
+  return rows[from->count % 3][to->count];
 }
 
 /* Whether these are the same letters in either case. */
@@ -150,9 +165,11 @@ const char *nearest_word(struct span word, const char *const *known, size_t coun
   }
   if (beginning == 1) return begun;
   const char *best = NULL;
-  size_t least = (word.len < 12 ? word.len : 12) / 3 + 1;
-  for (size_t i = 0; i < count && word.len < 32; i++) {
-    const size_t far = distance(word, span_of(known[i]));
+  const struct letters letters = letters_of(word);
+  size_t least = (letters.count < 12 ? letters.count : 12) / 3 + 1;
+  for (size_t i = 0; i < count && letters.count < MOST_LETTERS; i++) {
+    const struct letters candidate = letters_of(span_of(known[i]));
+    const size_t far = distance(&letters, &candidate);
     if (far >= least) continue;
     best = known[i];
     least = far;

@@ -42,7 +42,7 @@ export function quote(text: string): string {
 }
 
 /** How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other. */
-function distance(from: string, to: string): number {
+function distance(from: readonly string[], to: readonly string[]): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
@@ -78,11 +78,13 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
-  let least = Math.floor(Math.min(word.length, 12) / 3) + 1;
+  // No known word is nearly as long as this.
+  const letters = Array.from(word.slice(0, 256));
+  let least = Math.floor(Math.min(letters.length, 12) / 3) + 1;
   for (const candidate of known) {
-    // A difference in length is a lower bound, so that a word of a megabyte is not compared at all.
-    if (Math.abs(candidate.length - word.length) >= least) continue;
-    const far = distance(word, candidate);
+    // A difference in length is a lower bound.
+    if (Math.abs(candidate.length - letters.length) >= least) continue;
+    const far = distance(letters, Array.from(candidate));
     if (far < least) [best, least] = [candidate, far];
   }
   return best ?? unabbreviated(word, known);

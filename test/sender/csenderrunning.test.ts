@@ -438,6 +438,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       'proc=["/a","/b","/c"]\n',
       'to = "a:0"\n',
       'nam = "x"\n',
+      '"nàme" = "x"\n',
     ],
     ...[
       'config = "x"\n',
