@@ -14,25 +14,26 @@ static bool wants_json(void) {
   return value != NULL && strcmp(value, "json") == 0;
 }
 
-static void add_json(struct words *words, struct span span) {
-  while (span.len > 0) {
+/* Stops at a whole character where there is no room for more. */
+static void say_json(struct words *line, struct span span) {
+  while (span.len > 0 && line->room - line->len > sizeof "\\u0000") {
     uint32_t character;
     const size_t bytes = next_character(span, &character);
-    if (character == '"' || character == '\\') add_text(words, "\\");
+    if (character == '"' || character == '\\') add_text(line, "\\");
     if (character < 0x20) {
-      add_text(words, character < 0x10 ? "\\u000" : "\\u001");
-      add_based(words, character & 15, 16);
+      add_text(line, character < 0x10 ? "\\u000" : "\\u001");
+      add_based(line, character & 15, 16);
     } else {
-      add_span(words, character == 0xfffd ? SPAN("\xef\xbf\xbd") : (struct span){span.at, bytes});
+      add_span(line, character == 0xfffd ? SPAN("\xef\xbf\xbd") : (struct span){span.at, bytes});
     }
     span = without(span, bytes);
   }
 }
 
-static void add_log(struct words *line, enum level level, struct span message) {
-  if (!wants_json()) {
-    add_text(line, PROGRAM ": ");
-    add_one_line(line, message);
+static void say_head(struct words *line, enum level level, bool json) {
+  if (!json) {
+    add_text(line, program);
+    add_text(line, ": ");
     return;
   }
   struct timespec now;
@@ -43,25 +44,30 @@ static void add_log(struct words *line, enum level level, struct span message) {
   add_number(line, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
   add_text(line, ",\"pid\":");
   add_number(line, (uint64_t)getpid());
-  add_text(line, ",\"verb\":\"send\",\"msg\":\"");
-  add_json(line, message);
-  add_text(line, "\"}");
+  add_text(line, ",\"verb\":\"");
+  add_text(line, program + strlen("beoboard-"));
+  add_text(line, "\",\"msg\":\"");
 }
 
 void say(enum level level, const char *first, ...) {
-  char text[1024], out[1400];
-  struct words message = WORDS(text);
+  static const char end[] = "\"}\n";
+  char text[2048];
+  struct words line = {text, sizeof text - sizeof end, 0}; /* there is always room for the end */
+  const bool json = wants_json();
+  say_head(&line, level, json);
   va_list rest;
   va_start(rest, first);
-  for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(&message, next);
+  for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) {
+    if (json) say_json(&line, span_of(next));
+    else add_one_line(&line, span_of(next));
+  }
   va_end(rest);
-  struct words line = {out, sizeof out - 1, 0};
-  add_log(&line, level, (struct span){text, message.len});
-  out[line.len++] = '\n';
+  line.room = sizeof text;
+  add_text(&line, json ? end : "\n");
   /* A full pipe, or a terminal that was stopped: the line is dropped. A pipe that can be written to takes a page. */
   struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
-  const ssize_t written = write(STDERR_FILENO, out, line.len);
+  const ssize_t written = write(STDERR_FILENO, line.text, line.len);
   (void)written; /* nobody can be told any more */
 }
 

@@ -1,16 +1,15 @@
-/* Messages for people: one line on stderr for one event. Never waits: a line that nobody takes is dropped. */
+/* Messages for people: one line on stderr for one event, as an object where BEOBOARD_LOG is json. Never waits: a line
+ * that nobody takes is dropped. */
 #ifndef BB_SAY_H
 #define BB_SAY_H
 #include "quoting.h"
 
-/* Another program that uses this file sets its own name. */
-#ifndef PROGRAM
-#define PROGRAM "beoboard-send"
-#endif
+/* The name of the program: "beoboard-send". Each defines its own. */
+extern const char program[];
 
 enum level { SAY_INFO = 30, SAY_WARN = 40, SAY_ERROR = 50 };
 
-/* A line of these texts, up to a NULL. Any thread may call it. */
+/* A line of these texts, up to a NULL. Any thread may call it, and a signal handler. */
 void say(enum level level, const char *first, ...) __attribute__((sentinel));
 #define tell(...) say(SAY_WARN, __VA_ARGS__, (const char *)NULL)
 /* Tells these texts if something does not work, once until it works again. */

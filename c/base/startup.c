@@ -9,7 +9,8 @@
 int refuse_start(struct words *fault, int code) {
   char line[1200];
   struct words words = WORDS(line);
-  add_text(&words, PROGRAM ": ");
+  add_text(&words, program);
+  add_text(&words, ": ");
   add_span(&words, (struct span){fault->text, fault->len});
   add_text(&words, "\n");
   const ssize_t written = write(STDERR_FILENO, words.text, words.len);

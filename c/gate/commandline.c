@@ -8,7 +8,9 @@
 #include "../base/optionvalues.h"
 #include "../beoboard.h"
 #include "requests.h"
-#include "say.h"
+
+#define PROGRAM "beoboard-gate"
+const char program[] = PROGRAM;
 
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "../base/fault.h"
+#include "../base/say.h"
 #include "commandline.h"
 #include "requests.h"
-#include "say.h"
 #include "verdict.h"
 
 #define LOOK_EVERY_MS 100
@@ -21,6 +21,16 @@
  * waited for no longer than this. */
 #define MOST_HANGING_S 20
 #define MOST_LOGGING_S 2
+
+/* One line on stderr and in the system's log. */
+static void announce(enum level level, const char *line) {
+  char text[1500];
+  struct words words = WORDS(text);
+  say(level, line, (char *)NULL);
+  add_one_line(&words, span_of(line));
+  openlog(program, LOG_PID, LOG_DAEMON);
+  syslog(level == SAY_WARN ? LOG_WARNING : LOG_NOTICE, "%s", text_of(&words));
+}
 
 /* The answer when a signal ends the program. */
 static volatile sig_atomic_t answer;
@@ -33,7 +43,7 @@ static void end_late(int signal) {
 /* An unintended wait has taken too long. */
 static void end_hanging(int signal) {
   (void)signal;
-  say_on_stderr(answer == 0 ? "yes, fails open: it took too long" : "no, fails closed: it took too long");
+  tell(answer == 0 ? "yes, fails open: it took too long" : "no, fails closed: it took too long");
   _exit(answer);
 }
 
@@ -44,8 +54,8 @@ static void end_cut_short(int signal, siginfo_t *info, void *context) {
   (void)context;
   const char *why = answer == 0 ? "yes, fails open: the board was cut short" : "no, fails closed: the board was cut short";
   alarm(MOST_LOGGING_S);
-  if (info->si_code > 0) say(LOG_WARNING, why);
-  else say_on_stderr(why); /* another process sent the signal, at any time */
+  if (info->si_code > 0) announce(SAY_WARN, why);
+  else tell(why); /* another process sent the signal, at any time */
   _exit(answer);
 }
 
@@ -208,6 +218,6 @@ int main(int argc, char *argv[]) {
   answer = verdict.may_start ? 0 : 1;
   signal(SIGALRM, end_late);
   alarm(MOST_LOGGING_S);
-  if (verdict.line[0] != 0) say(verdict.may_start ? LOG_NOTICE : LOG_WARNING, verdict.line);
+  if (verdict.line[0] != 0) announce(verdict.may_start ? SAY_INFO : SAY_WARN, verdict.line);
   return answer;
 }

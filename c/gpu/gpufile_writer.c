@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/fault.h"
 #include "../base/lockfile.h"
+#include "../base/say.h"
 #include "../format/layout.gen.h"
-#include "say.h"
 
-static const uint64_t limits[WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
+static const uint64_t limits[GPU_WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
 
 static char place[MOST_PATH + 1], beside[MOST_PATH + 8], lock[MOST_PATH + 8], folder[MOST_PATH + 1];
 static int lock_fd = -1;
@@ -33,7 +34,7 @@ static const char *take_lock(void) {
   if (lock_fd == -1)
     return errno == EPERM ? fault("%s belongs to somebody else; remove it, or write another --file", lock) : failed("open", lock);
   if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
-  return errno == EWOULDBLOCK ? fault("another " PROGRAM " writes %s; end it first", place) : failed("lock", lock);
+  return errno == EWOULDBLOCK ? fault("another %s writes %s; end it first", program, place) : failed("lock", lock);
 }
 
 /* Whether the lock file is still there: otherwise another process could make and lock a new one. */
@@ -75,9 +76,9 @@ void gpufile_abandon(void) { unlink(beside); }
 static size_t print(char *text, size_t room, const struct line *lines, unsigned count) {
   size_t length = (size_t)snprintf(text, room, "gpu 1 %s %u\n", bb_gpu_vendor_names[BB_GPU_VENDOR_NVIDIA], count);
   for (unsigned i = 0; i < count; i++)
-    for (unsigned word = 0; word < WORDS; word++) {
+    for (unsigned word = 0; word < GPU_WORDS; word++) {
       const uint64_t value = lines[i].word[word];
-      const char *end = word + 1 < WORDS ? " " : "\n";
+      const char *end = word + 1 < GPU_WORDS ? " " : "\n";
       if (value > limits[word]) length += (size_t)snprintf(text + length, room - length, "-%s", end);
       else length += (size_t)snprintf(text + length, room - length, "%llu%s", (unsigned long long)value, end);
     }

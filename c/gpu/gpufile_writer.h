@@ -7,13 +7,13 @@
 #define MOST_PATH 512u
 
 /* The words of a GPU's line. */
-enum { UTIL_PCT, TEMP_C, POWER_W, MEM_USED_MIB, MEM_TOTAL_MIB, FLAGS, ERRORS, ECC_UE, WORDS };
+enum { UTIL_PCT, TEMP_C, POWER_W, MEM_USED_MIB, MEM_TOTAL_MIB, FLAGS, ERRORS, ECC_UE, GPU_WORDS };
 
 /* Beyond the limit of any word. A value beyond its limit is written as unknown. */
 #define UNKNOWN UINT64_MAX
 
 struct line {
-  uint64_t word[WORDS];
+  uint64_t word[GPU_WORDS];
 };
 
 /* Locks the folder of the file for this process alone, makes it if it is missing, and removes what an earlier helper

@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../base/fault.h"
+#include "../base/say.h"
 #include "../format/layout.gen.h"
 #include "nvml.h"
-#include "say.h"
 
 /* The first of several names that the library has: these functions differ in what we do not use. */
 static const struct {
@@ -66,8 +67,8 @@ static bool answered(struct gpu *gpu, int status) {
   if (status != NVML_GPU_IS_LOST && status != NVML_RESET_REQUIRED) return status == NVML_SUCCESS;
   gpu->lost = true;
   if (!gpu->told)
-    say(SAY_ERROR, "GPU %u: %s (%d); its readings are left out, and it is looked for every minute", (unsigned)(gpu - gpus),
-        error_text(status), status);
+    say(SAY_ERROR, fault("GPU %u: %s (%d)", (unsigned)(gpu - gpus), error_text(status), status),
+        "; its readings are left out, and it is looked for every minute", (char *)NULL);
   gpu->told = true;
   return false;
 }
@@ -110,7 +111,7 @@ const char *gpus_open(const char *name) {
   }
   if (nvml.event_wait == NULL || nvml.events == NULL || nvml.event_set == NULL || nvml.event_set(&events) != NVML_SUCCESS)
     events = NULL;
-  if (found > MOST_GPUS) say(SAY_WARN, "there are %u GPUs; the first %u are told of", found, MOST_GPUS);
+  if (found > MOST_GPUS) tell(fault("there are %u GPUs; the first %u are told of", found, MOST_GPUS));
   count = found < MOST_GPUS ? found : MOST_GPUS;
   for (unsigned i = 0; i < MOST_GPUS; i++) {
     gpus[i].device = NULL;
@@ -148,7 +149,7 @@ static void find(unsigned index) {
     return;
   }
   listen_to(gpu);
-  if (gpu->told && !gpu->lost) say(SAY_INFO, "GPU %u is back", index);
+  if (gpu->told && !gpu->lost) say(SAY_INFO, fault("GPU %u is back", index), (char *)NULL);
   gpu->told = gpu->lost;
 }
 
@@ -215,7 +216,7 @@ static void read_gpu(unsigned index) {
   unsigned long long reasons;
   unsigned number, pending;
   uint64_t flags = BB_GPU_FLAGS_PRESENT;
-  for (unsigned word = 0; word < WORDS; word++) now.word[word] = UNKNOWN;
+  for (unsigned word = 0; word < GPU_WORDS; word++) now.word[word] = UNKNOWN;
   /* Errors of a lost GPU still count. */
   const uint64_t errors = line->word[ERRORS], ecc_errors = line->word[ECC_UE];
   if (gpu->device != NULL) {

@@ -11,9 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/fault.h"
+#include "../base/say.h"
 #include "gpufile_writer.h"
 #include "gpus_nvml.h"
-#include "say.h"
+
+#define PROGRAM "beoboard-gpu"
+const char program[] = PROGRAM;
 
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
@@ -181,7 +185,7 @@ static const char *go_round(unsigned *count) {
 }
 
 /* Logs a change from the last round. */
-static void tell(const char *why, unsigned count) {
+static void tell_change(const char *why, unsigned count) {
   static char last[700];
   char text[sizeof last];
   const bool seconds = options.interval_ms % 1000 == 0;
@@ -192,7 +196,7 @@ static void tell(const char *why, unsigned count) {
              (int)options.interval_ms / (seconds ? 1000 : 1), seconds ? "s" : "ms", options.file);
   if (strcmp(last, text) == 0) return;
   memcpy(last, text, sizeof last);
-  say(why != NULL ? SAY_ERROR : SAY_INFO, "%s", text);
+  say(why != NULL ? SAY_ERROR : SAY_INFO, text, (char *)NULL);
 }
 
 /* Waits until then, or until SIGHUP, which is blocked at any other time and so is never missed. */
@@ -207,7 +211,7 @@ static void run(const sigset_t *hangup) {
   for (int64_t next = now_ms();;) {
     unsigned count = 0;
     const char *why = go_round(&count);
-    tell(why, count);
+    tell_change(why, count);
     const int64_t now = now_ms();
     next += options.interval_ms;
     if (next < now) next = now + options.interval_ms;
@@ -231,7 +235,7 @@ int main(int argc, char *argv[]) {
   if (why != NULL) return refuse(why);
   umask(022); /* senders of any user must be able to read it */
   if ((why = gpufile_open(options.file)) != NULL) {
-    say(SAY_ERROR, "%s", why);
+    say(SAY_ERROR, why, (char *)NULL);
     return COULD_NOT;
   }
   sigset_t hangup;
@@ -245,6 +249,6 @@ int main(int argc, char *argv[]) {
   unsigned count = 0;
   why = go_round(&count);
   close_library();
-  if (why != NULL) say(SAY_ERROR, "%s", why);
+  if (why != NULL) say(SAY_ERROR, why, (char *)NULL);
   return why == NULL ? DONE : COULD_NOT;
 }

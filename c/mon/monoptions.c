@@ -6,6 +6,9 @@
 #include "../base/naming.h"
 #include "../collect/world.h"
 
+#define PROGRAM "beoboard-mon"
+const char program[] = PROGRAM;
+
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
 #endif

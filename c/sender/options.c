@@ -8,6 +8,9 @@
 #include "../collect/parse.h"
 #include "../collect/world.h"
 
+#define PROGRAM "beoboard-send"
+const char program[] = PROGRAM;
+
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
 #endif

@@ -156,7 +156,7 @@ static void cut(struct words *line, size_t most) {
   add_text(line, ELLIPSIS);
 }
 
-static noreturn void tell(int code, const struct words *text, const struct frame *frame) {
+static noreturn void end_told(int code, const struct words *text, const struct frame *frame) {
   struct words line = whole_line(text), answer = long_words();
   cut(&line, room_in(frame));
   add_text(&answer, frame->before);
@@ -173,7 +173,7 @@ static noreturn void tell_ignorance(const char *why) {
   struct words text = long_words();
   add_text(&text, why);
   const struct frame frame = frame_of(codes[options.fail], options.fail, NULL);
-  tell(codes[options.fail], &text, &frame);
+  end_told(codes[options.fail], &text, &frame);
 }
 
 noreturn void give_up(const char *why, int code) {
@@ -311,7 +311,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
       add_text(&text, remarks->texts[i]);
     }
     add_text(&text, text_of(&warnings));
-    if (most == 0 || whole_line(&text).len <= room_in(&frame)) tell(code, &text, &frame);
+    if (most == 0 || whole_line(&text).len <= room_in(&frame)) end_told(code, &text, &frame);
   }
 }
 

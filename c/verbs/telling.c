@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../base/fault.h"
-#include "../base/say.h"
 
 /* All allocated memory, so that it stays reachable. */
 static struct kept {

@@ -4,10 +4,7 @@
 #define BB_TELLING_H
 #include <stdnoreturn.h>
 
-#include "../base/quoting.h"
-
-/* The name of the program. Each defines its own. */
-extern const char program[];
+#include "../base/say.h"
 
 /* Exit codes: the condition is false, wrong usage, no board or a stalled one, stdout cannot be written. */
 enum { EXIT_NOT_SO = 1, EXIT_USAGE = 2, EXIT_NO_BOARD = 4, EXIT_WRITE = 74 };

@@ -682,7 +682,7 @@ t.test('options', async t => {
   const json = run(HELPER, ['--once', '--file', at.file, '--library', '/a"\\\n'], { ...at.env, BEOBOARD_LOG: 'json' });
   const { level, verb, msg } = JSON.parse(json.stderr) as Record<string, unknown>;
   t.strictSame([json.code, level, verb], [1, 50, 'gpu']);
-  t.match(String(msg), /^cannot load NVML: \/a"\\\?: /);
+  t.match(String(msg), /^cannot load NVML: \/a"\\\n: /);
 
   const version = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
   for (const word of ['-V', '--version']) t.match(run(HELPER, [word]), { code: 0, stdout: `${version}\n`, stderr: '' });

@@ -552,6 +552,9 @@ t.test('command line', async t => {
   t.equal((await ask(undefined, ['--fail', 'closed', '--fail', 'open'])).at(0), 0, 'both: open');
   t.equal((await ask(undefined, ['--fail', 'closed', '--fail'])).at(0), 0, 'typed by half: open');
   t.equal((await ask(undefined, ['--fail=closed', '--x'])).at(0), 1);
+  const [, line] = await ask(undefined, ['--x'], { BEOBOARD_LOG: 'json' });
+  const msg = `${OPEN}unknown option '--x'; see beoboard-gate --help`;
+  t.match(JSON.parse(line), { level: 30, time: Number, pid: Number, verb: 'gate', msg }, 'as JSON');
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   for (const word of ['-V', '--version'])
     t.strictSame(await startGate(undefined, ['--x', word]).answer, { code: 0, stdout: `${version}\n`, stderr: '' });

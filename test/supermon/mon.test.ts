@@ -251,6 +251,17 @@ t.test('its command line', async t => {
   ]);
 });
 
+t.test('the log as JSON names the program', async t => {
+  const env = { ...process.env, BEOBOARD_LOG: 'json' };
+  const { stderr } = spawnSync(MON, ['--stdio', '--proc', '/none"\\'], { input: 'S', encoding: 'utf8', env });
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  t.ok(lines.some(({ msg }) => msg.startsWith('cannot read /none"\\/')));
+  for (const line of lines) t.match(line, { level: 40, time: Number, pid: Number, verb: 'mon', msg: String });
+});
+
 t.test('it logs that others can connect', async t => {
   const { stderr } = await startMon(t, MON, '--listen', '0.0.0.0:0', '--listen', '[::1]:0');
   t.match(stderr(), /^beoboard-mon: there are no passwords: whoever reaches 0\.0\.0\.0:\d+ can ask\n/);
