@@ -7,8 +7,10 @@ C ?= ..
 WRITER = base/sha256 board/file board/linktable board/records board/rejected board/repair board/writer format/validate relay/claims relay/messages relay/mirror rules/keyring rules/mac rules/order
 # Texts for people.
 TEXTS = base/quoting base/text base/words
+# What reads command lines.
+OPTIONS = $(addprefix base/,naming optionline optionvalues)
 # What every program of a node does, and what reads /proc and /sys.
-NODE = $(TEXTS) $(addprefix base/,address folder kernelfile naming notify privileges say service startup toml) \
+NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges say service startup toml) $(OPTIONS) \
   $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c))
 # The library.
 LIBRARY = board/reader judge/rates $(addprefix lib/,strerror ailing evidence live node noderates open)

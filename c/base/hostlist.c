@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fault.h"
-#include "text.h"
 
 #define MOST_DIGITS 15 /* more than can be counted out */
 
@@ -35,36 +34,13 @@ static bool refuse(struct reading *r, size_t at, const char *format, ...) {
   return false;
 }
 
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c); }
-
-static bool is_of_names(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; }
-
-/* Slurm takes nearly everything; what has a meaning in somebody's host lists is left out. */
-static bool is_of_node_names(char c) { return is_of_names(c) || (c != 0 && strchr("+:/%=~", c) != NULL); }
-
 static bool is_taken(const struct reading *r, char c) {
-  return r->spelling == SPELLED_BY_SLURM ? is_of_node_names(c) : is_of_names(c) && !is_upper(c);
+  return r->spelling == SPELLED_BY_SLURM ? is_of_slurm_names(c) : is_of_names(c) && !is_upper(c);
 }
 
 /* The character that stands there, and of how many bytes it is. */
 static size_t character_at(const struct reading *r, size_t at, uint32_t *character) {
   return next_character((struct span){r->list + at, r->length - at}, character);
-}
-
-bool is_name(const char *text, size_t length) {
-  if (length == 0 || length > NAME_LENGTH || (!is_letter(text[0]) && !is_digit(text[0]))) return false;
-  for (size_t i = 1; i < length; i++)
-    if (!is_of_names(text[i])) return false;
-  return true;
-}
-
-bool is_node_name(const char *text, size_t length) {
-  if (length == 0 || length > NAME_LENGTH) return false;
-  for (size_t i = 0; i < length; i++)
-    if (!is_of_node_names(text[i])) return false;
-  return true;
 }
 
 static bool bad_character(struct reading *r, size_t at) {

@@ -3,11 +3,8 @@
  * makes no name before the whole list is parsed, and does not recurse. */
 #ifndef BB_HOSTLIST_H
 #define BB_HOSTLIST_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "naming.h"
 
-#define NAME_LENGTH 63     /* the name of a node on the board has 64 bytes with its NUL */
 #define MOST_NAMES 1000000 /* as many records as a board can have */
 
 /* How names may be written: as nodes call themselves, in lower case, a letter or digit first; or as slurm.conf may have
@@ -32,11 +29,5 @@ void hostlist_free(struct hostlist *list);
 /* Writes a number with leading zeros up to so many digits, without a NUL; returns the number of bytes. Without
  * printf(), because thousands are written by programs that run for a millisecond. */
 size_t write_number(char *to, uint64_t number, unsigned width);
-
-/* Letters of either case, digits and . _ -, a letter or digit first, 63 at most. */
-bool is_name(const char *text, size_t length);
-
-/* The same for a NodeName, as slurm.conf may have it. */
-bool is_node_name(const char *text, size_t length);
 
 #endif

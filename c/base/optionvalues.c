@@ -1,64 +1,142 @@
 #include "optionvalues.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "../beoboard.h"
-#include "fault.h"
-#include "quoting.h"
+#include "kernelfile.h"
+#include "naming.h"
 
 #define MOST_WORDS 32 /* as many as there are bits */
 
-const char *value_file(const char *text, const char **file) {
-  *file = text;
-  return text[0] == 0 ? "'' is not a file name; write a path" : NULL;
+bool value_file(struct span text, void *field, struct words *why) {
+  *(const char **)field = text.at;
+  return text.len > 0 || refuse_text(why, text, " is not a file name; write a path");
 }
 
-const char *value_portion(const char *text, uint64_t *number, bool *is_percent) {
-  const size_t digits = strspn(text, "0123456789");
-  *is_percent = text[digits] == '%';
-  if (digits == 0 || digits > 9 || text[digits + *is_percent] != 0)
-    return fault("%s is not a number of nodes; write it as 5 or 2%%", quoted(text, strlen(text)));
-  *number = strtoull(text, NULL, 10);
-  return *is_percent && *number > 100 ? fault("%s is more than all nodes; write 0%% to 100%%", quoted(text, strlen(text))) : NULL;
+bool value_path(struct span text, void *field, struct words *why) {
+  if (!value_file(text, field, why)) return false;
+  return text.len <= MOST_PATH || refuse_text(why, text, " is longer than 512 bytes; write a shorter path");
 }
 
-const char *value_either(const char *text, const char *first, const char *second, bool *is_second) {
-  *is_second = strcmp(text, second) == 0;
-  if (*is_second || strcmp(text, first) == 0) return NULL;
-  return fault("%s is not a valid value; use %s or %s", quoted(text, strlen(text)), first, second);
+bool value_user(struct span text, void *field, struct words *why) {
+  struct span left = text;
+  uint64_t id;
+  *(const char **)field = text.at;
+  if (text_u64(text, &id) && text.len <= 10 && id < UINT32_MAX) return true;
+  bool good = left.len > 0 && (is_letter(left.at[0]) || left.at[0] == '_');
+  if (ends(left, SPAN("$"))) left.len--;
+  for (size_t i = 0; i < left.len; i++) good &= is_letter(left.at[i]) || is_digit(left.at[i]) || strchr("_.@-", left.at[i]) != NULL;
+  return good || refuse_text(why, text, " is not a user; write a user name or a user id");
+}
+
+bool value_node_name(struct span text, void *field, struct words *why) {
+  if (is_node_name(text, false)) {
+    memcpy(field, text.at, text.len + 1);
+    return true;
+  }
+  refuse_text(why, text, " is not a node name; write ");
+  if (!is_node_name(text, true)) {
+    add_text(why, "1 to 63 of a-z 0-9 . _ - that begin with a letter or digit");
+    return false;
+  }
+  for (size_t i = 0; i < text.len; i++) {
+    const char c = text.at[i];
+    add_span(why, (struct span){&(char){is_upper(c) ? (char)(c | 0x20) : c}, 1});
+  }
+  return false;
+}
+
+#define NOT_A_TIME " is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s"
+
+bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
+  static const struct {
+    struct span name;
+    uint32_t ms;
+  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}, {SPAN_TEXT("d"), 86400000}};
+  struct span left = text, whole, part = {"", 0};
+  if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
+    return refuse_text(why, text, NOT_A_TIME);
+  uint32_t scale = 0;
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (span_is(left, units[i].name)) scale = units[i].ms;
+  if (scale == 0 && left.len > 0) return refuse_text(why, text, NOT_A_TIME);
+  if (scale == 0) {
+    refuse_text(why, text, " has no unit; write ");
+    for (unsigned i = 0; i < 2; i++) {
+      add_span(why, text);
+      add_text(why, i == 0 ? "s or " : "ms");
+    }
+    return false;
+  }
+  uint64_t number;
+  if (whole.len > 15 || !text_u64(whole, &number) || number > (UINT64_C(1) << 53) / scale)
+    return refuse_text(why, text, " is too long; write a shorter time");
+  *ms = number * scale;
+  bb_wide over = 0, divisor = 1; /* the value of the decimals; beyond twenty they make no difference */
+  for (size_t i = 0; i < part.len && i < 20; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
+  const bb_wide parts = over * scale, left_over = parts % divisor;
+  *ms += (uint64_t)(parts / divisor);
+  if (left_over * 1000000 <= divisor) return true;
+  const bool up = left_over * 2 >= divisor;
+  *ms += up;
+  if ((divisor - left_over) * 1000000 <= divisor) return true;
+  refuse_text(why, text, " is not a whole number of ms; write ");
+  add_number(why, *ms > 0 ? *ms : 1);
+  add_text(why, "ms");
+  return false;
+}
+
+bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms, struct words *why) {
+  *ms = 0;
+  if (!span_is(text, SPAN("0")) && !parse_duration(text, ms, why)) return false;
+  if (*ms >= least_ms && *ms <= most_ms) return true;
+  refuse_text(why, text, " is out of bounds; write ");
+  add_text(why, limits);
+  return false;
+}
+
+bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why) {
+  struct span left = text, digits;
+  const bool good = eat_digits(&left, 1, 9, &digits) && text_u64(digits, number);
+  *is_percent = eat(&left, SPAN("%"));
+  if (!good || left.len > 0) return refuse_text(why, text, " is not a number of nodes; write it as 5 or 2%");
+  return !*is_percent || *number <= 100 || refuse_text(why, text, " is more than all nodes; write 0% to 100%");
+}
+
+bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why) {
+  *is_second = span_is(text, span_of(second));
+  if (*is_second || span_is(text, span_of(first))) return true;
+  refuse_text(why, text, " is not a valid value; use ");
+  add_text(why, first);
+  add_text(why, " or ");
+  add_text(why, second);
+  return false;
 }
 
 /* Why a part is not one of the words. */
-static const char *refuse_part(struct span part, const char *what, const char *const *words, size_t count) {
-  const char *near = nearest_word(part, words, count), *shown = quoted(part.at, part.len);
-  const char *article = strchr("aeiou", what[0]) != NULL ? "an" : "a";
-  if (near != NULL) return fault("%s is not %s %s; did you mean %s?", shown, article, what, near);
-  char text[MOST_WORDS * 32];
-  struct words all = WORDS(text);
-  for (size_t i = 0; i < count; i++) {
-    if (i > 0) add_text(&all, ", ");
-    add_text(&all, words[i]);
+static bool refuse_part(struct span part, const char *what, const char *const *words, size_t count, struct words *why) {
+  const char *near = nearest_word(part, words, count);
+  refuse_text(why, part, strchr("aeiou", what[0]) != NULL ? " is not an " : " is not a ");
+  add_text(why, what);
+  add_text(why, near != NULL ? "; did you mean " : "; write ");
+  for (size_t i = 0; near == NULL && i < count; i++) {
+    if (i > 0) add_text(why, ", ");
+    add_text(why, words[i]);
   }
-  return fault("%s is not %s %s; write %s", shown, article, what, text_of(&all));
+  if (near == NULL) return false;
+  add_text(why, near);
+  add_text(why, "?");
+  return false;
 }
 
-const char *value_some(const char *text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits) {
+bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits,
+                struct words *why) {
   const char *words[MOST_WORDS];
-  for (size_t i = 0; i < count; i++) words[i] = name(order[i]);
-  struct span left = span_of(text), part;
+  for (size_t i = 0; i < count; i++) words[i] = name(order == NULL ? (int)i : order[i]);
+  struct span left = text, part;
   *bits = 0;
   while (next_part(&left, ',', &part)) {
     size_t i = 0;
     while (i < count && !span_is(span_of(words[i]), part)) i++;
-    if (i == count) return refuse_part(part, what, words, count);
-    *bits |= UINT32_C(1) << order[i];
+    if (i == count) return refuse_part(part, what, words, count, why);
+    *bits |= UINT32_C(1) << (order == NULL ? (int)i : order[i]);
   }
-  return NULL;
-}
-
-const char *value_ailments(const char *text, uint32_t *bits) {
-  int order[BEOBOARD_NAILMENTS];
-  for (int i = 0; i < BEOBOARD_NAILMENTS; i++) order[i] = i; /* they are numbered in this order */
-  return value_some(text, "ailment", beoboard_ailment_name, order, BEOBOARD_NAILMENTS, bits);
+  return true;
 }

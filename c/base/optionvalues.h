@@ -1,25 +1,31 @@
 /* Reads values of options that several programs have, like src/common/options/values.ts, with the same error
- * messages. Each returns NULL, or why the value is invalid. */
+ * messages. Each returns false with the reason in `why` for what is invalid. */
 #ifndef BB_OPTIONVALUES_H
 #define BB_OPTIONVALUES_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "quoting.h"
 
-/* A path. */
-const char *value_file(const char *text, const char **file);
+/* As an option has them: the field is a `const char *`, or a `char [64]` for the name of a node. A path is a file's name
+ * that is short enough to make others from. */
+bool value_file(struct span text, void *field, struct words *why);
+bool value_path(struct span text, void *field, struct words *why);
+bool value_user(struct span text, void *field, struct words *why);
+bool value_node_name(struct span text, void *field, struct words *why);
+
+/* The whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else. */
+bool parse_duration(struct span text, uint64_t *ms, struct words *why);
+
+/* The same within limits; `limits` names them: "100ms to 600s". A bare 0 needs no unit. */
+bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms, struct words *why);
 
 /* A number of nodes, or a percentage of them: 5, 2%. */
-const char *value_portion(const char *text, uint64_t *number, bool *is_percent);
+bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why);
 
 /* One of two words; `*is_second`: it is the second. */
-const char *value_either(const char *text, const char *first, const char *second, bool *is_second);
+bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why);
 
 /* Some of the words that `name` returns for the numbers in `order`, separated by commas: a bit for each number.
- * `what` is the name of one of them. */
-const char *value_some(const char *text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits);
-
-/* Ailments, the worst first, as in value_some(). */
-const char *value_ailments(const char *text, uint32_t *bits);
+ * `what` is the name of one of them. `order`: NULL for the numbers below `count`. */
+bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits,
+                struct words *why);
 
 #endif

@@ -2,15 +2,12 @@
 
 #include <string.h>
 
+#include "../base/naming.h"
+
 int bb_is_name(const char name[64]) {
   static const char zeros[64];
-  size_t length = 0;
-  for (; length < 64 && name[length] != 0; length++) {
-    const char c = name[length];
-    const int alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (!alnum && (length == 0 || (c != '.' && c != '_' && c != '-'))) return 0;
-  }
-  return length != 0 && length != 64 && memcmp(name + length, zeros, 64 - length) == 0;
+  const struct span text = {name, strnlen(name, 64)};
+  return is_node_name(text, false) && memcmp(name + text.len, zeros, 64 - text.len) == 0;
 }
 
 /* So many bytes, 1 to 8, as a number: little-endian, like the host; the build refuses any other. Eight are read if

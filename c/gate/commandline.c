@@ -1,9 +1,5 @@
 #include "commandline.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../base/fault.h"
 #include "../base/optionvalues.h"
 #include "../beoboard.h"
@@ -54,79 +50,60 @@ const char help_text[] =
   "  " PROGRAM " --nodes node[001-064] --fail closed\n"
   "  " PROGRAM " --health --ignore gpu_errors --skip @/run/beoboard-slurm/skip\n";
 
-static const char *read_text(const char *text, const char **into, const char *what) {
-  *into = text;
-  return text[0] == 0 ? fault("'' names no %s; write one", what) : NULL;
+/* As in the environment; an empty list is invalid. */
+static bool read_nodes(struct span text, void *field, struct words *why) {
+  (void)why;
+  *(const char **)field = text.at;
+  return true;
 }
 
-static const char *read_nodes(const char *text, void *into) {
-  ((struct options *)into)->nodes = text; /* the value as in the environment; an empty one is invalid */
-  return NULL;
+static bool read_skip(struct span text, void *field, struct words *why) {
+  *(const char **)field = text.at;
+  return (text.len > 0 && !span_is(text, SPAN("@"))) || refuse_text(why, SPAN(""), " names no nodes and no file; write one");
 }
 
-static const char *read_skip(const char *text, void *into) {
-  return read_text(strcmp(text, "@") == 0 ? "" : text, &((struct options *)into)->skip, "nodes and no file");
+static bool read_owner(struct span text, void *field, struct words *why) {
+  *(const char **)field = text.at;
+  return text.len > 0 || refuse_text(why, text, " names no user; write one");
 }
 
-static const char *read_names(const char *text, void *into) { return value_file(text, &((struct options *)into)->names); }
-
-static const char *read_board(const char *text, void *into) { return value_file(text, &((struct options *)into)->board); }
-
-static const char *read_requests(const char *text, void *into) { return value_file(text, &((struct options *)into)->requests); }
-
-static const char *read_owner(const char *text, void *into) { return read_text(text, &((struct options *)into)->owner, "user"); }
-
-/* Whole milliseconds of 250ms, 1.5s or 2m; nothing else, and no number without a unit. */
-static const char *read_wait(const char *text, void *into) {
-  struct options *options = (struct options *)into;
-  static const struct {
-    const char *name;
-    double ms;
-  } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}};
-  const size_t whole = strspn(text, "0123456789"), part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
-  const char *unit = text + whole + (text[whole] == '.' ? 1 + part : 0), *shown = quoted(text, strlen(text));
-  double ms = 0;
-  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-    if (strcmp(unit, units[i].name) == 0) ms = units[i].ms;
-  const bool number = whole > 0 && (text[whole] != '.' || part > 0);
-  if (number && *unit == 0 && strcmp(text, "0") != 0) return fault("%s has no unit; write %.60ss or %.60sms", shown, text, text);
-  if (!number || (ms == 0 && *unit != 0)) return fault("%s is not a time; write a number and ms, s or m, as in 250ms or 1.5s", shown);
-  ms *= strtod(text, NULL); /* stops at the unit */
-  if (!(ms <= 600e3)) return fault("%s is out of bounds; write 0s to 10m", shown);
-  options->wait_ms = (int64_t)(ms + 0.5);
-  if (ms - (double)options->wait_ms > 1e-6 || (double)options->wait_ms - ms > 1e-6)
-    return fault("%s is not a whole number of ms; write %dms", shown, (int)options->wait_ms);
-  return NULL;
+static bool read_wait(struct span text, void *field, struct words *why) {
+  uint64_t ms;
+  if (!value_time(text, 0, 600000, "0s to 10m", &ms, why)) return false;
+  *(int64_t *)field = (int64_t)ms;
+  return true;
 }
 
-static const char *read_fail(const char *text, void *into) {
-  return value_either(text, "open", "closed", &((struct options *)into)->fails_closed);
-}
+static bool read_fail(struct span text, void *field, struct words *why) { return value_either(text, "open", "closed", field, why); }
 
-static const char *read_brake(const char *text, void *into) {
-  struct options *options = (struct options *)into;
+static bool read_brake(struct span text, void *field, struct words *why) {
+  struct options *options = (struct options *)field;
   uint64_t number = 0;
-  const char *why = value_portion(text, &number, &options->brake_is_percent);
+  const bool good = value_portion(text, &number, &options->brake_is_percent, why);
   options->brake_is_given = true;
   options->brake = (double)number;
-  return why;
+  return good;
 }
 
-static const char *read_ignore(const char *text, void *into) { return value_ailments(text, &((struct options *)into)->ignored); }
-
-static const char *read_health(const char *text, void *into) {
-  (void)text;
-  ((struct options *)into)->health = true;
-  return NULL;
+static bool read_ignore(struct span text, void *field, struct words *why) {
+  return value_some(text, "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS, (uint32_t *)field, why);
 }
 
-static const struct option table[] = {
-  {"nodes", 0, "LIST", read_nodes},   {"wait", 0, "TIME", read_wait},   {"fail", 0, "open or --fail closed", read_fail},
-  {"brake", 0, "N", read_brake},      {"health", 0, NULL, read_health}, {"ignore", 0, "NAMES", read_ignore},
-  {"skip", 0, "LIST", read_skip},     {"names", 0, "FILE", read_names}, {"board", 0, "PATH", read_board},
-  {"owner", 0, "USER", read_owner},   {"requests", 0, "DIR", read_requests},
+#define AT(field) .at = offsetof(struct options, field)
+static const struct option options_of_gate[] = {
+  {.name = "nodes", .value = "LIST", .read = read_nodes, AT(nodes)},
+  {.name = "wait", .value = "TIME", .read = read_wait, AT(wait_ms)},
+  {.name = "fail", .value = "open or --fail closed", .read = read_fail, AT(fails_closed)},
+  {.name = "brake", .value = "N", .read = read_brake},
+  {.name = "health", AT(health)},
+  {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
+  {.name = "skip", .value = "LIST", .read = read_skip, AT(skip)},
+  {.name = "names", .value = "FILE", .read = value_file, AT(names)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(board)},
+  {.name = "owner", .value = "USER", .read = read_owner, AT(owner)},
+  {.name = "requests", .value = "DIR", .read = value_file, AT(requests)},
 };
-static const struct command gate = {.program = PROGRAM, .options = table, .count = sizeof table / sizeof table[0]};
+static const struct option_table table = {.options = options_of_gate, .count = sizeof options_of_gate / sizeof options_of_gate[0]};
 
 /* Whatever is wrong with the rest: closed if every --fail on the line says so. */
 static bool fails_closed(int argc, char *argv[]) {
@@ -142,8 +119,11 @@ static bool fails_closed(int argc, char *argv[]) {
 }
 
 enum outcome read_options(int argc, char *argv[], struct options *options, const char **why) {
+  static char text[MOST_FAULT];
+  struct words fault = WORDS(text);
   *options = (struct options){.wait_ms = 8000, .requests = REQUESTS_PATH};
-  const enum outcome outcome = options_read(&gate, argc, argv, options, why);
+  const enum outcome outcome = options_read(&table, argc, argv, options, &fault);
   options->fails_closed = fails_closed(argc, argv);
+  *why = text_of(&fault);
   return outcome;
 }

@@ -2,9 +2,6 @@
  * with the rest. */
 #ifndef BB_COMMANDLINE_H
 #define BB_COMMANDLINE_H
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../base/optionline.h"
 
 struct options {

@@ -10,25 +10,25 @@
 static const char blanks[] = " \t\v\f\r";
 
 /* The next word of a line, or none. */
-static size_t next_word(char **at) {
+static size_t exceptions_word(char **at) {
   *at += strspn(*at, blanks);
   return strcspn(*at, blanks);
 }
 
-static char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static char in_lower_case(char c) { return is_upper(c) ? (char)(c - 'A' + 'a') : c; }
 
 /* Parses one line, in place. NULL, or the error. */
 static const char *read_line(char *line, struct exceptions *out) {
   line[strcspn(line, "#")] = 0;
   char *node = line, *board, *rest;
-  const size_t node_length = next_word(&node);
+  const size_t node_length = exceptions_word(&node);
   if (node_length == 0) return NULL;
   board = node + node_length;
-  const size_t board_length = next_word(&board);
+  const size_t board_length = exceptions_word(&board);
   rest = board + board_length;
-  if (board_length == 0 || next_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
-  if (!is_node_name(node, node_length) || !is_name(board, board_length)) {
-    const bool is_second = is_node_name(node, node_length);
+  if (board_length == 0 || exceptions_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
+  const bool is_second = is_slurm_name((struct span){node, node_length});
+  if (!is_second || !is_node_name((struct span){board, board_length}, true)) {
     return fault("%s is not a name; write letters, digits and . _ -, at most %d of them",
                  quoted(is_second ? board : node, is_second ? board_length : node_length), NAME_LENGTH);
   }

@@ -11,7 +11,7 @@
 /* The verdict on a node of the job. */
 enum standing {
   FINE,
-  REFUSED,      /* because of evidence */
+  REFUSED_START, /* because of evidence */
   UNSURE,       /* there is no evidence */
   BY_LINK,      /* let through: its link is the cause */
   BY_SKIP,      /* let through: it is in power saving */
@@ -99,11 +99,11 @@ static void find(const struct judging *j, size_t i) {
 }
 
 static enum standing stand(const struct judging *j, const struct found *f) {
-  if (f->ails != 0) return REFUSED;
+  if (f->ails != 0) return REFUSED_START;
   switch (f->state) {
     case BEOBOARD_LIVE: return FINE;
-    case BEOBOARD_LEFT: return REFUSED;
-    case BEOBOARD_SILENT: return is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED;
+    case BEOBOARD_LEFT: return REFUSED_START;
+    case BEOBOARD_SILENT: return is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED_START;
     case BEOBOARD_UNCERTAIN: return is_at_fault(link_of(j, f)) ? BY_LINK : UNSURE;
     default: return UNSURE;
   }
@@ -120,7 +120,7 @@ static bool is_closed(const struct judging *j) { return j->question->options->fa
 /* Whether any node would be refused now. */
 static bool refuses(const struct judging *j) {
   const size_t unsure = count_of(j, UNSURE) + count_of(j, SKIP_UNKNOWN) + j->question->nodes->odd;
-  return count_of(j, REFUSED) > 0 || (is_closed(j) && unsure > 0);
+  return count_of(j, REFUSED_START) > 0 || (is_closed(j) && unsure > 0);
 }
 
 /* Lets nodes in power saving through. If it is unknown which these are, no node that could be one is refused because of
@@ -133,7 +133,7 @@ static void look_for_skipped(struct judging *j) {
   for (size_t i = 0; i < q->nodes->list.count; i++) {
     enum standing *standing = &j->found[i].standing;
     if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i])) *standing = BY_SKIP;
-    if (*standing == REFUSED && !j->knows_skip && (!j->skip.limits_doubt || skip_has(&j->skip, q->nodes->board[i]))) *standing = SKIP_UNKNOWN;
+    if (*standing == REFUSED_START && !j->knows_skip && (!j->skip.limits_doubt || skip_has(&j->skip, q->nodes->board[i]))) *standing = SKIP_UNKNOWN;
   }
 }
 
@@ -259,16 +259,16 @@ static void let_start(const struct judging *j) {
 static void refuse(const struct judging *j) {
   bool is_first = true;
   j->out->may_start = false;
-  add(j->out, count_of(j, REFUSED) > 0 ? "no: " : "no, fails closed: ");
-  if (count_of(j, REFUSED) > 0) {
-    add_nodes(j, REFUSED);
+  add(j->out, count_of(j, REFUSED_START) > 0 ? "no: " : "no, fails closed: ");
+  if (count_of(j, REFUSED_START) > 0) {
+    add_nodes(j, REFUSED_START);
   } else {
     add_group(j, SKIP_UNKNOWN, "", &is_first);
     add_group(j, UNSURE, "", &is_first);
     add_odd(j, "", &is_first);
   }
   for (size_t i = 0; i < j->question->nodes->list.count && j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
-    if (j->found[i].standing == REFUSED && j->found[i].state == BEOBOARD_SILENT && j->found[i].ails == 0)
+    if (j->found[i].standing == REFUSED_START && j->found[i].state == BEOBOARD_SILENT && j->found[i].ails == 0)
       j->out->silent[j->out->silent_count++] = j->question->nodes->list.names[i];
   add_job(j->out, j->question->job);
 }
@@ -281,7 +281,7 @@ static bool brakes(const struct judging *j) {
   bool is_first = true;
   j->out->may_start = true;
   add(j->out, "yes, though ");
-  add_group(j, REFUSED, "", &is_first);
+  add_group(j, REFUSED_START, "", &is_first);
   add_group(j, SKIP_UNKNOWN, "", &is_first);
   if (is_closed(j)) add_group(j, UNSURE, "", &is_first);
   if (is_closed(j)) add_odd(j, "", &is_first);

@@ -1,18 +1,17 @@
 /* The GPU helper: asks NVIDIA's library about the GPUs, and writes the result for the senders, which load no vendor
  * library. It may hang in a call, or in the driver below it, for any time: the file then gets old, and senders
  * notice its age. Allocates no memory of its own after the start. */
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/fault.h"
-#include "../base/say.h"
+#include "../base/optionline.h"
+#include "../base/optionvalues.h"
+#include "../base/startup.h"
 #include "gpufile_writer.h"
 #include "gpus_nvml.h"
 
@@ -22,9 +21,6 @@ const char program[] = PROGRAM;
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
 #endif
-
-/* Exit codes: done, could not, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
-enum { DONE = 0, COULD_NOT = 1, USAGE = 2, WRITE_FAILED = 74 };
 
 /* The pause after trouble that may last: a driver is being loaded, a GPU is being reset. */
 #define TRY_AGAIN_MS 60000
@@ -50,111 +46,27 @@ static const char help_text[] =
   "  " PROGRAM "\n"
   "  " PROGRAM " --once --file /tmp/gpu && cat /tmp/gpu\n";
 
-static struct {
+static struct options {
   const char *file, *library;
   int64_t interval_ms;
   bool once;
 } options = {"/run/beoboard/gpu", "libnvidia-ml.so.1", 5000, false};
 
-/* The reader of an option's value returns why it is invalid, or NULL. */
-typedef const char *reader(const char *text);
-
-static const char *read_path(const char *text, const char **into) {
-  *into = text;
-  if (text[0] == 0) return "'' is not a file name; write a path";
-  return strlen(text) <= MOST_PATH ? NULL : fault("'%.59s\xe2\x80\xa6' is longer than 512 bytes; write a shorter path", text);
+static bool read_interval(struct span text, void *field, struct words *why) {
+  uint64_t ms;
+  if (!value_time(text, 100, 9000, "100ms to 9s", &ms, why)) return false;
+  *(int64_t *)field = (int64_t)ms;
+  return true;
 }
 
-static const char *read_file(const char *text) { return read_path(text, &options.file); }
-
-static const char *read_library(const char *text) { return read_path(text, &options.library); }
-
-/* Whole milliseconds of 250ms, 1.5s, 2m or 1h; nothing else, and no number without a unit. */
-static const char *read_interval(const char *text) {
-  static const struct {
-    const char *name;
-    double ms;
-  } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}};
-  const size_t whole = strspn(text, "0123456789"), part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
-  const char *unit = text + whole + (text[whole] == '.' ? 1 + part : 0);
-  double ms = 0;
-  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-    if (strcmp(unit, units[i].name) == 0) ms = units[i].ms;
-  const bool number = whole > 0 && (text[whole] != '.' || part > 0);
-  if (number && *unit == 0) return fault("'%.60s' has no unit; write %.60ss or %.60sms", text, text, text);
-  if (!number || ms == 0) return fault("'%.60s' is not a time; write a number and ms, s, m, h or d, as in 250ms or 1.5s", text);
-  ms *= strtod(text, NULL); /* stops at the unit */
-  if (!(ms >= 100 && ms <= 9000)) return fault("'%.60s' is out of bounds; write 100ms to 9s", text);
-  options.interval_ms = (int64_t)(ms + 0.5);
-  if (ms - (double)options.interval_ms > 1e-6 || (double)options.interval_ms - ms > 1e-6)
-    return fault("'%.60s' is not a whole number of ms; write %dms", text, (int)options.interval_ms);
-  return NULL;
-}
-
-static struct option {
-  const char *name, *value; /* the word for the value in errors; NULL: a flag */
-  reader *read;
-  unsigned times;
-} table[] = {
-  {"--file", "FILE", read_file, 0},
-  {"--interval", "TIME", read_interval, 0},
-  {"--once", NULL, NULL, 0},
-  {"--library", "PATH", read_library, 0},
+#define AT(field) .at = offsetof(struct options, field)
+static const struct option options_of_gpu[] = {
+  {.name = "file", .value = "FILE", .read = value_path, AT(file)},
+  {.name = "interval", .value = "TIME", .read = read_interval, AT(interval_ms)},
+  {.name = "once", AT(once)},
+  {.name = "library", .value = "PATH", .read = value_path, AT(library)},
 };
-
-static struct option *find(const char *argument, size_t length) {
-  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-    if (strlen(table[i].name) == length && strncmp(table[i].name, argument, length) == 0) return &table[i];
-  return NULL;
-}
-
-/* One line for a user who called us, whatever format the log has. */
-static int refuse(const char *why) {
-  for (const char *at = why; *at != 0; at++) fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, stderr);
-  fputc('\n', stderr);
-  return USAGE;
-}
-
-static void show(const char *text) {
-  const bool shown = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
-  exit(shown || errno == EPIPE ? DONE : WRITE_FAILED);
-}
-
-static const char *read_value(struct option *option, const char *text) {
-  if (text == NULL) return fault(PROGRAM ": %s has no value; write %s %s", option->name, option->name, option->value);
-  if (strncmp(text, "--", 2) == 0 && find(text, strlen(text)) != NULL)
-    return fault(PROGRAM ": %s has no value, %s follows it; write %s %s", option->name, text, option->name, option->value);
-  const char *why = option->read(text);
-  if (why == NULL) return NULL;
-  char reason[400];
-  snprintf(reason, sizeof reason, "%s", why);
-  return fault(PROGRAM ": %s: %s", option->name, reason);
-}
-
-/* NULL, or the error in the command line; -h and -V end the program. */
-static const char *read_options(int argc, char *argv[]) {
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) show(help_text);
-    if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0) show(BEOBOARD_VERSION "\n");
-  }
-  for (int i = 1; i < argc; i++) {
-    const size_t length = strcspn(argv[i], "=");
-    const char *value = argv[i][length] == '=' ? argv[i] + length + 1 : NULL;
-    struct option *option = find(argv[i], length);
-    if (option == NULL && argv[i][0] == '-' && argv[i][1] != 0)
-      return fault(PROGRAM ": unknown option '%.*s'; see " PROGRAM " --help", length < 60 ? (int)length : 60, argv[i]);
-    if (option == NULL) return fault(PROGRAM ": '%.60s' is one argument too many; see " PROGRAM " --help", argv[i]);
-    option->times++;
-    if (option->value == NULL && value != NULL) return fault(PROGRAM ": %s takes no value; write %s", option->name, option->name);
-    if (option->value == NULL) continue;
-    if (option->times > 1) return fault(PROGRAM ": %s is given %u times; give it once", option->name, option->times);
-    if (value == NULL && ++i < argc) value = argv[i];
-    const char *why = read_value(option, value);
-    if (why != NULL) return why;
-  }
-  options.once = find("--once", 6)->times > 0;
-  return NULL;
-}
+static const struct option_table table = {.options = options_of_gpu, .count = sizeof options_of_gpu / sizeof options_of_gpu[0]};
 
 static int64_t now_ms(void) {
   struct timespec now;
@@ -231,12 +143,19 @@ static void end(int signal) {
 
 int main(int argc, char *argv[]) {
   signal(SIGPIPE, SIG_IGN);
-  const char *why = read_options(argc, argv);
-  if (why != NULL) return refuse(why);
+  char text[1024];
+  struct words fault = WORDS(text);
+  switch (options_read(&table, argc, argv, &options, &fault)) {
+    case OPTIONS_HELP: return show(help_text);
+    case OPTIONS_VERSION: return show(BEOBOARD_VERSION "\n");
+    case OPTIONS_BAD: return refuse_start(&fault, USAGE);
+    case OPTIONS_GOOD: break;
+  }
   umask(022); /* senders of any user must be able to read it */
-  if ((why = gpufile_open(options.file)) != NULL) {
+  const char *why = gpufile_open(options.file);
+  if (why != NULL) {
     say(SAY_ERROR, why, (char *)NULL);
-    return COULD_NOT;
+    return NOT_SO;
   }
   sigset_t hangup;
   sigemptyset(&hangup);
@@ -250,5 +169,5 @@ int main(int argc, char *argv[]) {
   why = go_round(&count);
   close_library();
   if (why != NULL) say(SAY_ERROR, why, (char *)NULL);
-  return why == NULL ? DONE : COULD_NOT;
+  return why == NULL ? DONE : NOT_SO;
 }

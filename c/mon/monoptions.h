@@ -1,8 +1,8 @@
-/* The options of the program and how its command line is read. Does nothing with the values and never ends the process. */
+/* The options of the program. Does nothing with the values and never ends the process. */
 #ifndef BB_MONOPTIONS_H
 #define BB_MONOPTIONS_H
 #include "../base/address.h"
-#include "../base/outcome.h"
+#include "../base/optionline.h"
 #include "clients.h"
 
 #define DEFAULT_PORT 2710u
@@ -17,7 +17,7 @@ struct settings {
   const char *user; /* NULL: none */
 };
 
-/* Parses them; for OPTIONS_BAD the reason is in `fault`. */
+/* Parses them into zeroed memory; for OPTIONS_BAD the reason is in `fault`. */
 enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault);
 
 extern const char settings_help[], settings_version[];

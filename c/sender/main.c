@@ -128,7 +128,7 @@ static void change(bool is_retry) {
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
-  const bool good = options_read(arguments, argument, &fresh, &fault) == OPTIONS_GOOD;
+  const bool good = send_options_read(arguments, argument, &fresh, &fault) == OPTIONS_GOOD;
   lacks_key = good && !set_course(&fresh, &to, &fault);
   if (!good || lacks_key) {
     if (!is_retry || strcmp(text_of(&fault), told_lack) != 0)
@@ -231,7 +231,7 @@ int main(int argc, char *argv[]) {
   signal(SIGXFSZ, SIG_IGN); /* the file size limit is reported as an error, too */
   hold_standard_places();
   service_open();
-  switch (options_read(argc, argv, &options, &fault)) {
+  switch (send_options_read(argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
     case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);

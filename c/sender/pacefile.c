@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../base/kernelfile.h"
+#include "../base/optionvalues.h"
 #include "../base/privileges.h"
 
 #define MOST_PACE_BYTES 4096u

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/fault.h"
 #include "remarks.h"
 #include "telling.h"
 
@@ -68,39 +69,39 @@ static struct options {
   uint32_t ignored; /* ailments, a bit each */
 } options;
 
-static struct options *taken(void *into) { return (struct options *)into; }
-
-static const char *take_nodes(const char *text, void *into) { return read_nodes(text, &taken(into)->asked); }
-
-static const char *take_fail(const char *text, void *into) {
+static bool read_fail(struct span text, void *field, struct words *why) {
   bool is_closed;
-  const char *why = value_either(text, "open", "closed", &is_closed);
-  if (why == NULL) taken(into)->fail = is_closed ? FAIL_CLOSED : FAIL_OPEN;
-  return why;
+  if (!value_either(text, "open", "closed", &is_closed, why)) return false;
+  *(enum fail *)field = is_closed ? FAIL_CLOSED : FAIL_OPEN;
+  return true;
 }
 
-static const char *take_portion(const char *text, struct portion *into) { return value_portion(text, &into->number, &into->is_percent); }
+static bool read_portion(struct span text, void *field, struct words *why) {
+  struct portion *portion = (struct portion *)field;
+  return value_portion(text, &portion->number, &portion->is_percent, why);
+}
 
-static const char *take_warning(const char *text, void *into) { return take_portion(text, &taken(into)->warning); }
+static bool read_health(struct span text, void *field, struct words *why) { return value_either(text, "on", "off", (bool *)field, why); }
 
-static const char *take_critical(const char *text, void *into) { return take_portion(text, &taken(into)->critical); }
-
-static const char *take_health(const char *text, void *into) { return value_either(text, "on", "off", &taken(into)->health_off); }
-
-static const char *take_ignore(const char *text, void *into) { return value_ailments(text, &taken(into)->ignored); }
-
-static const char *take_board(const char *text, void *into) { return value_file(text, &taken(into)->asked.board); }
-
-static const char *take_owner(const char *text, void *into) { return read_owner(text, &taken(into)->asked); }
+static bool read_ignore(struct span text, void *field, struct words *why) {
+  return value_some(text, "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS, (uint32_t *)field, why);
+}
 
 /* In the order in which the other program reads them. */
-static const struct option table[] = {
-  {"nodes", 0, "LIST", take_nodes},          {"fail", 0, "WAY", take_fail},      {"warning", 'w', "N[%]", take_warning},
-  {"critical", 'c', "N[%]", take_critical},  {"health", 0, "WHEN", take_health}, {"ignore", 0, "NAMES", take_ignore},
-  {"board", 0, "PATH", take_board},          {"owner", 0, "USER", take_owner},
+#define AT(field) .at = offsetof(struct options, field)
+static const struct option options_of_check[] = {
+  {.name = "nodes", .value = "LIST", .read = read_nodes, AT(asked)},
+  {.name = "fail", .value = "WAY", .read = read_fail, AT(fail)},
+  {.name = "warning", .letter = 'w', .value = "N[%]", .read = read_portion, AT(warning)},
+  {.name = "critical", .letter = 'c', .value = "N[%]", .read = read_portion, AT(critical)},
+  {.name = "health", .value = "WHEN", .read = read_health, AT(health_off)},
+  {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
 };
 static const char *const elsewhere[] = {"where", "config", NULL};
-static const struct command command = {PROGRAM, table, sizeof table / sizeof table[0], elsewhere, "beoboard check"};
+static const struct option_table table = {
+  .options = options_of_check, .count = sizeof options_of_check / sizeof options_of_check[0], .elsewhere = elsewhere, .whose = "beoboard check"};
 
 /* The value of --fail, whatever else is wrong with the command line; none if --fail itself is invalid. */
 static enum fail fail_alone(int argc, char *argv[]) {
@@ -108,9 +109,11 @@ static enum fail fail_alone(int argc, char *argv[]) {
     const char *value = strncmp(argv[i], "--fail=", 7) == 0 ? argv[i] + 7 : NULL;
     if (strcmp(argv[i], "--fail") == 0) value = i + 1 < argc ? argv[i + 1] : "";
     if (value == NULL) continue;
-    struct options alone = {.fail = FAIL_NOT_SAID};
-    take_fail(value, &alone);
-    return alone.fail;
+    enum fail fail = FAIL_NOT_SAID;
+    char reason[100];
+    struct words why = WORDS(reason);
+    read_fail(span_of(value), &fail, &why);
+    return fail;
   }
   return FAIL_NOT_SAID;
 }
@@ -332,18 +335,14 @@ static void answer(void) {
 }
 
 int main(int argc, char *argv[]) {
-  const char *why;
+  struct words line = {(char[MOST_FAULT]){PROGRAM ": "}, MOST_FAULT, sizeof PROGRAM ": " - 1};
   options.fail = fail_alone(argc, argv);
-  const enum outcome outcome = options_read(&command, argc, argv, &options, &why);
+  const enum outcome outcome = options_read(&table, argc, argv, &options, &line);
   prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
   if (outcome == OPTIONS_HELP) show_help(help_text);
   if (outcome == OPTIONS_VERSION) show_version();
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
-  if (why == NULL) why = read_environment(&options.asked);
-  if (why != NULL) {
-    struct words line = long_words();
-    add_text(&line, PROGRAM ": ");
-    add_text(&line, why);
+  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &line)) {
     options.fail = fail_alone(argc, argv); /* ignores what was read from an invalid line */
     tell_ignorance(text_of(&line));
   }

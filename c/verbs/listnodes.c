@@ -47,38 +47,26 @@ static struct options {
   bool healthy, fold, expand, count;
 } options = {.states = UINT32_MAX};
 
-static struct options *taken(void *into) { return (struct options *)into; }
-
-static const char *take_state(const char *text, void *into) {
+static bool read_states(struct span text, void *field, struct words *why) {
   static const int order[] = {BEOBOARD_SILENT, BEOBOARD_UNKNOWN, BEOBOARD_UNCERTAIN, BEOBOARD_NEVER, BEOBOARD_LEFT, BEOBOARD_LIVE};
-  return value_some(text, "state", beoboard_state_name, order, sizeof order / sizeof order[0], &taken(into)->states);
+  return value_some(text, "state", beoboard_state_name, order, sizeof order / sizeof order[0], (uint32_t *)field, why);
 }
 
-static const char *take_nodes(const char *text, void *into) { return read_nodes(text, &taken(into)->asked); }
-
-static const char *take_board(const char *text, void *into) { return value_file(text, &taken(into)->asked.board); }
-
-static const char *take_owner(const char *text, void *into) { return read_owner(text, &taken(into)->asked); }
-
-#define FLAG(name)                                          \
-  static const char *take_##name(const char *text, void *into) { \
-    (void)text;                                             \
-    taken(into)->name = true;                               \
-    return NULL;                                            \
-  }
-FLAG(healthy)
-FLAG(fold)
-FLAG(expand)
-FLAG(count)
-
 /* In the order in which the other program reads them. */
-static const struct option table[] = {
-  {"state", 's', "STATES", take_state}, {"healthy", 0, NULL, take_healthy}, {"nodes", 'w', "LIST", take_nodes},
-  {"fold", 'f', NULL, take_fold},       {"expand", 'e', NULL, take_expand}, {"count", 'c', NULL, take_count},
-  {"board", 0, "PATH", take_board},     {"owner", 0, "USER", take_owner},
+#define AT(field) .at = offsetof(struct options, field)
+static const struct option options_of_nodes[] = {
+  {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
+  {.name = "healthy", AT(healthy)},
+  {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(asked)},
+  {.name = "fold", .letter = 'f', AT(fold)},
+  {.name = "expand", .letter = 'e', AT(expand)},
+  {.name = "count", .letter = 'c', AT(count)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
 };
 static const char *const elsewhere[] = {"where", "for", "slurm-dir", "config", NULL};
-static const struct command command = {PROGRAM, table, sizeof table / sizeof table[0], elsewhere, "beoboard nodes"};
+static const struct option_table table = {
+  .options = options_of_nodes, .count = sizeof options_of_nodes / sizeof options_of_nodes[0], .elsewhere = elsewhere, .whose = "beoboard nodes"};
 
 noreturn void give_up(const char *why, int code) {
   complain(why);
@@ -185,14 +173,15 @@ static int answer(void) {
 }
 
 int main(int argc, char *argv[]) {
-  const char *why;
-  const enum outcome outcome = options_read(&command, argc, argv, &options, &why);
+  static char text[MOST_FAULT];
+  struct words fault = WORDS(text);
+  const enum outcome outcome = options_read(&table, argc, argv, &options, &fault);
   prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
   if (outcome == OPTIONS_HELP) show_help(help_text);
   if (outcome == OPTIONS_VERSION) show_version();
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
-  if (why == NULL) why = read_environment(&options.asked);
-  if (why == NULL) why = check_ways();
+  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &fault)) give_up(text_of(&fault), EXIT_USAGE);
+  const char *why = check_ways();
   if (why != NULL) give_up(why, EXIT_USAGE);
   return answer();
 }

@@ -73,34 +73,24 @@ static const char *read_names(const char *path, struct hostlist *out) {
   return fault("%s holds no names; write a list on each line", quoted(path, strlen(path)));
 }
 
-const char *read_nodes(const char *text, struct asked *asked) {
+bool read_nodes(struct span text, void *field, struct words *why) {
+  struct asked *asked = (struct asked *)field;
   asked->has_names = true;
-  if (text[0] == '@') return read_names(text + 1, &asked->names);
-  return hostlist_read(&asked->names, text, strlen(text), SPELLED_BY_NODES, MOST_NAMES, "host list");
+  const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, &asked->names)
+                                                         : hostlist_read(&asked->names, text.at, text.len, SPELLED_BY_NODES, MOST_NAMES, "host list");
+  if (reason != NULL) add_text(why, reason);
+  return reason == NULL;
 }
 
-static bool is_of_users(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c != 0 && strchr("_.@-", c) != NULL); }
-
-static bool is_user(const char *text) {
-  const size_t length = strlen(text), digits = strspn(text, "0123456789");
-  if (digits == length && length > 0 && length <= 10 && strtoull(text, NULL, 10) < UINT32_MAX) return true;
-  if (length == 0 || is_digit(text[0]) || strchr(".@-", text[0]) != NULL) return false;
-  for (size_t i = 0; i < length; i++)
-    if (!is_of_users(text[i]) && (text[i] != '$' || i + 1 < length || i == 0)) return false;
-  return true;
-}
-
-const char *read_owner(const char *text, struct asked *asked) {
-  asked->owner = text;
-  return is_user(text) ? NULL : fault("%s is not a user; write a user name or a user id", quoted(text, strlen(text)));
-}
-
-const char *read_environment(struct asked *asked) {
+bool read_environment(struct asked *asked, struct words *why) {
   const char *owner = getenv("BEOBOARD_OWNER");
   /* In a shell, leaving a variable empty is the usual way to unset it. */
-  if (asked->owner != NULL || owner == NULL || owner[0] == 0) return NULL;
-  const char *why = read_owner(owner, asked);
-  return why == NULL ? NULL : fault("BEOBOARD_OWNER: %s", why);
+  if (asked->owner != NULL || owner == NULL || owner[0] == 0) return true;
+  const size_t length = why->len;
+  add_text(why, "BEOBOARD_OWNER: ");
+  if (!value_user(span_of(owner), &asked->owner, why)) return false;
+  why->len = length;
+  return true;
 }
 
 void show_help(const char *text) { print(text, strlen(text)); }

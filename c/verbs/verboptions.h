@@ -1,9 +1,6 @@
-/* The options that both short verbs have. The readers return NULL, or why a value is invalid. */
+/* The options that both short verbs have. */
 #ifndef BB_VERBOPTIONS_H
 #define BB_VERBOPTIONS_H
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../base/hostlist.h"
 #include "../base/optionline.h"
 #include "../base/optionvalues.h"
@@ -16,13 +13,11 @@ struct asked {
   bool has_names;        /* otherwise all */
 };
 
-/* A host list, or @FILE. */
-const char *read_nodes(const char *text, struct asked *asked);
+/* Reads a host list, or @FILE, into a `struct asked`. */
+bool read_nodes(struct span text, void *asked, struct words *why);
 
-const char *read_owner(const char *text, struct asked *asked);
-
-/* The settings of the environment, unless the command line has them. */
-const char *read_environment(struct asked *asked);
+/* The settings of the environment, unless the command line has them. False with the reason in `why`. */
+bool read_environment(struct asked *asked, struct words *why);
 
 /* The output of --help and --version. */
 void show_help(const char *text);

@@ -148,7 +148,7 @@ const C_MAY: Record<string, string[]> = {
   api: [],
   // Texts, files, options, host lists, what every daemon does: knows no report and no board.
   base: ['api'],
-  format: ['api'],
+  format: ['api', 'base'],
   rules: ['base', 'format'],
   board: ['base', 'format'],
   judge: ['api', 'format', 'rules', 'board'],

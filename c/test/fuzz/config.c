@@ -108,7 +108,7 @@ static void check_options(void) {
   char reason[2048], program[] = "beoboard-send", config[] = "--config";
   struct words fault = WORDS(reason);
   char *argv[] = {program, config, path, NULL};
-  const enum outcome outcome = options_read(3, argv, &options, &fault);
+  const enum outcome outcome = send_options_read(3, argv, &options, &fault);
   if (outcome == OPTIONS_BAD) {
     check_fault(&fault);
     return;

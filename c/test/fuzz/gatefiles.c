@@ -31,7 +31,7 @@ static char **sorted_names(const struct hostlist *list) {
 }
 
 static void check_names(const struct hostlist *list) {
-  for (size_t i = 0; i < list->count; i++) MUST(is_node_name(list->names[i], strlen(list->names[i])), "%s is not a name", list->names[i]);
+  for (size_t i = 0; i < list->count; i++) MUST(is_slurm_name(span_of(list->names[i])), "%s is not a name", list->names[i]);
   char **sorted = sorted_names(list);
   for (size_t i = 1; i < list->count; i++) MUST(strcmp(sorted[i - 1], sorted[i]) != 0, "%s is there twice", sorted[i]);
   free(sorted);
@@ -73,7 +73,7 @@ static void check_spelling(const struct hostlist *list, const uint8_t *data, siz
   struct hostlist own;
   bool is_own = true;
   for (size_t i = 0; i < size; i++) is_own = is_own && (data[i] < 'A' || data[i] > 'Z');
-  for (size_t i = 0; i < list->count; i++) is_own = is_own && is_name(list->names[i], strlen(list->names[i]));
+  for (size_t i = 0; i < list->count; i++) is_own = is_own && is_node_name(span_of(list->names[i]), true);
   const char *why = hostlist_read(&own, (const char *)data, size, SPELLED_BY_NODES, MOST, "host list");
   MUST((why == NULL) == is_own, "%s", why == NULL ? "a name of Slurm's alone is taken" : why);
   if (why != NULL) return;
@@ -95,7 +95,7 @@ static void tell_folded(const uint8_t *data, size_t size, FILE *out) {
   char *text = (char *)malloc(size + 1);
   struct hostlist list = {NULL, (char **)malloc((size + 1) * sizeof(char *)), 0};
   MUST(text != NULL && list.names != NULL, "out of memory");
-  for (size_t i = 0; i < size; i++) text[i] = is_name((char[]){'n', (char)data[i]}, 2) ? (char)data[i] : ' ';
+  for (size_t i = 0; i < size; i++) text[i] = is_of_names((char)data[i]) ? (char)data[i] : ' ';
   text[size] = 0;
   for (char *at = text, *name; (name = strtok_r(at, " ", &at)) != NULL;) list.names[list.count++] = name;
   char *folded = fold_list(&list);
@@ -134,7 +134,7 @@ static void check_exceptions(const uint8_t *data, size_t size) {
   if (!read_exceptions(&exceptions, data, size)) return;
   for (size_t i = 0; i < exceptions.count; i++) {
     const struct exception *one = &exceptions.all[i];
-    MUST(is_node_name(one->node, strlen(one->node)) && is_name(one->board, strlen(one->board)), "%s or %s is not a name", one->node, one->board);
+    MUST(is_slurm_name(span_of(one->node)) && is_node_name(span_of(one->board), true), "%s or %s is not a name", one->node, one->board);
     MUST(strcmp(board_name(&exceptions, one->node, room), one->board) == 0, "%s is not %s", one->node, one->board);
     for (const char *c = one->board; *c != 0; c++) MUST(*c < 'A' || *c > 'Z', "%s has upper case", one->board);
   }
