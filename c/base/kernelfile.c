@@ -1,17 +1,9 @@
 #include "kernelfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "say.h"
-
-/* For a file of /proc/sys the kernel allocates and clears all that a read asks for: ask little of small ones. */
-#define PAGE 4096u
-#define MOST_ASKED (64u << 10)
-/* Below this a text made line by line that comes short is at its end: the next line, of whatever file, would have fitted. */
-#define SURELY_WHOLE (PAGE / 2)
 
 /* Readings after which a file that was not there is looked for again, where not every kernel has it. */
 #define SELDOM 10u
@@ -40,41 +32,6 @@ void add_unreadable(struct words *words, const char *path, int error, size_t mos
   }
 }
 
-int open_regular(const char *path, int *error) {
-  /* A FIFO that somebody planted must not hang us (NONBLOCK), nor a terminal become ours (NOCTTY). */
-  const int fd = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd == -1) {
-    *error = errno;
-    return -1;
-  }
-  struct stat stats;
-  if (fstat(fd, &stats) == 0 && S_ISREG(stats.st_mode)) return fd;
-  *error = NOT_REGULAR;
-  close(fd);
-  return -1;
-}
-
-int read_whole(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length) {
-  return read_enough(fd, flags, ask, into, room, length, NULL);
-}
-
-int read_enough(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length, bool (*enough)(struct span)) {
-  size_t used = 0;
-  for (;;) {
-    if (used >= room) return TOO_LARGE;
-    const size_t asked = ask < room - used ? ask : room - used;
-    const ssize_t got = pread(fd, into + used, asked, (off_t)used);
-    if (got < 0) return errno;
-    used += (size_t)got;
-    const bool is_short = (size_t)got < asked;
-    if (got == 0 || (is_short && ((flags & FILE_IN_LINES) == 0 || used < SURELY_WHOLE))) break;
-    if (enough != NULL && enough((struct span){into, used})) break;
-    ask = is_short ? PAGE : ask * 4 < MOST_ASKED ? ask * 4 : MOST_ASKED;
-  }
-  *length = used;
-  return 0;
-}
-
 static const char *path_of(const struct kernel_file *file, char *path, size_t room) {
   struct words words = {path, room, 0};
   add_text(&words, *file->root);
@@ -86,12 +43,13 @@ char *file_place(void) { return shared + used_of_shared; }
 
 bool file_read(struct kernel_file *file, struct span *text) {
   char path[1024];
+  struct stat stats;
   int error = 0;
   if (file->absent > 0) {
     file->absent--;
     return false;
   }
-  if (file->fd == -1) file->fd = open_regular(path_of(file, path, sizeof path), &error);
+  if (file->fd == -1) file->fd = open_regular(path_of(file, path, sizeof path), &stats, &error);
   if (file->fd != -1) {
     size_t length = 0;
     const uint32_t ask = file->ask > PAGE ? file->ask : PAGE;
@@ -129,8 +87,9 @@ void file_close(struct kernel_file *file) {
 }
 
 int read_once(const char *path, int flags, size_t most, char *into, size_t room, struct span *text) {
+  struct stat stats;
   int error = 0;
-  const int fd = open_regular(path, &error);
+  const int fd = open_regular(path, &stats, &error);
   if (fd == -1) return error;
   const bool cut = most > 0 && most < room;
   size_t length = cut ? most : 0;

@@ -2,7 +2,7 @@
  * what is 4 MiB or larger, and never waits: after any error the reading is absent, and the next one tries again. */
 #ifndef BB_KERNELFILE_H
 #define BB_KERNELFILE_H
-#include "text.h"
+#include "wholefile.h"
 
 /* No kernel file that we read is nearly as large; a larger one is a mistake or an attack. */
 #define MOST_BYTES (4u << 20)
@@ -12,16 +12,6 @@
 #define INDEX_BYTES (18u << 20)
 /* Other paths are made from the paths of trees and files that a user names: these must all fit. */
 #define MOST_PATH 512u
-
-enum {
-  /* The kernel makes it line by line, and returns about a page at a time: a short read is not its end. */
-  FILE_IN_LINES = 1,
-  /* Not every kernel has it: if it is missing, there is no log line. */
-  FILE_OPTIONAL = 2,
-};
-
-/* What went wrong: an error number, or one of these. */
-enum { NOT_REGULAR = -1, TOO_LARGE = -2 };
 
 struct kernel_file {
   const char *const *root; /* the tree, which may change */
@@ -48,12 +38,6 @@ void file_close(struct kernel_file *file);
 /* A file that is read rarely: it is opened and closed at once. `most`: only so much of its beginning. 0, or the
  * error. */
 int read_once(const char *path, int flags, size_t most, char *into, size_t room, struct span *text);
-
-/* Opens without ever waiting; returns the descriptor, or -1 with the error in `error`. */
-int open_regular(const char *path, int *error);
-/* Reads from offset 0 to the end, which must come before `room`, or until there is enough. */
-int read_whole(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length);
-int read_enough(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length, bool (*enough)(struct span));
 
 /* Whether the error means that the kernel does not have the file (never made, or switched off), or that nobody can
  * look for it. */

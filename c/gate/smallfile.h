@@ -8,7 +8,7 @@
 #define MOST_FILE (8u << 20)
 
 /* NULL: `*text` belongs to the caller, who has to free it. Otherwise the error. `age`: seconds since it was written,
- * by the wall clock; may be NULL. */
+ * by the wall clock. */
 const char *smallfile_read(const char *path, char **text, size_t *length, double *age);
 
 #endif

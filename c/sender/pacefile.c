@@ -97,13 +97,14 @@ static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_
     return refuse(why, ", who is neither root nor beoboard nor the sender's own");
   }
   if ((stats->st_mode & 022) != 0) return refuse(why, "can be written by others");
-  const ssize_t got = pread(fd, text, sizeof text, 0);
-  if (got < 0) {
+  size_t length;
+  const int error = read_whole(fd, FILE_IN_LINES, sizeof text, text, sizeof text, &length);
+  if (error == TOO_LARGE) return refuse(why, "is larger than 4096 bytes");
+  if (error != 0) {
     add_text(why, "cannot be read: ");
-    return refuse(why, error_name(errno));
+    return refuse(why, error_name(error));
   }
-  if ((size_t)got > MOST_PACE_BYTES) return refuse(why, "is larger than 4096 bytes");
-  if (!parse_pace((struct span){text, (size_t)got}, interval_ms, for_ms)) return refuse(why, "does not read as 'interval TIME for TIME'");
+  if (!parse_pace((struct span){text, length}, interval_ms, for_ms)) return refuse(why, "does not read as 'interval TIME for TIME'");
   if (*interval_ms >= least_ms && *interval_ms <= most_ms) return true;
   add_text(why, "wants an interval of ");
   add_duration(why, *interval_ms);
@@ -126,7 +127,7 @@ static void take(const struct stat *found, struct clocks now) {
     add_text(&why, "is not a regular file");
   } else {
     /* Refuses to follow a link, or to open a FIFO, that was put there meanwhile. */
-    const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int fd = open_to_read(file, O_NOFOLLOW);
     if (fd == -1 && errno == ENOENT) return; /* the next check finds that */
     struct stat stats = *found;
     if (fd == -1) {

@@ -137,7 +137,7 @@ static bool take(int fd, const char *path, const char *name, uid_t other, struct
 
 bool read_signing_key(const char *path, const char *name, uid_t other, struct key *key, struct words *fault) {
   *key = (struct key){.alg = BB_AUTH_ALG_NONE};
-  const int fd = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int fd = open_to_read(path, 0);
   add_one_line(fault, span_of(path));
   add_text(fault, ": ");
   if (fd == -1) {

@@ -1,13 +1,12 @@
 #include "verboptions.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/fault.h"
+#include "../base/wholefile.h"
 #include "telling.h"
 
 #ifndef BEOBOARD_VERSION
@@ -17,38 +16,21 @@
 /* More than a million of the longest names. */
 #define MOST_BYTES ((size_t)80 << 20)
 
-/* Reads all of a file into memory that grows with it, which the caller has to free. NULL, or the error. */
-static const char *read_to_end(int fd, char **text, size_t *length) {
-  size_t room = 0;
-  for (*text = NULL, *length = 0;;) {
-    if (room - *length < 1 << 16) {
-      room = room == 0 ? 1 << 17 : room * 2;
-      char *more = (char *)realloc(*text, room);
-      if (more == NULL) return "not enough memory";
-      *text = more;
-    }
-    const ssize_t got = read(fd, *text + *length, room - *length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno == EISDIR ? "it is a directory" : error_text(errno);
-    if (got == 0) return NULL;
-    *length += (size_t)got;
-    if (*length > MOST_BYTES) return "it is too large";
-  }
+static const char *why_not(int error, const struct stat *stats) {
+  if (error == TOO_LARGE) return "it is too large";
+  if (error != NOT_REGULAR) return error_text(error);
+  return S_ISDIR(stats->st_mode) ? "it is a directory" : "it is not a regular file";
 }
 
-/* Whether it is a regular file; or a directory, which read() refuses. */
-static bool is_file(int fd) {
-  struct stat stats;
-  return fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode));
-}
-
-/* Waits for nobody, also if a FIFO or a device has taken the place of the file. */
+/* The text is the caller's to free. NULL, or the error. */
 static const char *read_file(const char *path, char **text, size_t *length) {
-  *text = NULL;
-  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  const char *why = fd < 0 ? error_text(errno) : is_file(fd) ? read_to_end(fd, text, length) : "it is not a regular file";
+  struct stat stats = {.st_mode = 0};
+  int error;
+  const int fd = open_regular(path, &stats, &error);
+  *text = fd < 0 ? NULL : (char *)malloc(MOST_BYTES + 1); /* pages are allocated only when they are read into */
+  if (fd >= 0) error = *text == NULL ? ENOMEM : read_whole(fd, FILE_IN_LINES, PAGE, *text, MOST_BYTES + 1, length);
   if (fd >= 0) close(fd);
-  return why == NULL ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why);
+  return error == 0 ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why_not(error, &stats));
 }
 
 /* The path for an error message: in one line. */

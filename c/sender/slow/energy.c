@@ -79,7 +79,8 @@ static int open_counter(struct reading *now, struct zone *old, unsigned olds, st
   }
   int error = 0;
   path_text(now, "/energy_uj");
-  const int fd = open_regular(now->path, &error);
+  struct stat stats;
+  const int fd = open_regular(now->path, &stats, &error);
   if (fd == -1) {
     char why[1024];
     struct words words = WORDS(why);

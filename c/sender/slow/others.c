@@ -62,7 +62,7 @@ enum others look_at_others(struct reading *now, const char *name, others_parser 
   *age_s = now->world->age_s(name + 1, &stats.st_mtim);
   *why = objection(&stats);
   if (*why != NULL) return OTHERS_BAD;
-  const int fd = openat(AT_FDCWD, now->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int fd = open_to_read(now->path, 0);
   if (fd == -1) {
     *why = error_name(errno);
     return means_none(errno) ? OTHERS_ABSENT : OTHERS_BROKEN;
