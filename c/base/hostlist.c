@@ -66,12 +66,6 @@ struct range {
   unsigned width; /* digits with leading zeros; 0: there are none */
 };
 
-static uint64_t number_of(const char *digits, size_t count) {
-  uint64_t number = 0;
-  for (size_t i = 0; i < count; i++) number = number * 10 + (uint64_t)(digits[i] - '0');
-  return number;
-}
-
 /* Why a piece of a bracket is not a range. */
 static bool bad_range(struct reading *r, size_t at, size_t length) {
   const char *text = r->list + at;
@@ -97,7 +91,9 @@ static bool read_range(struct reading *r, size_t at, size_t length, struct range
   if (high_digits == 0 || high + high_digits != end) return bad_range(r, at, length);
   if (low_digits > MOST_DIGITS || high_digits > MOST_DIGITS)
     return refuse(r, at, "a number that is too long; at most %d digits can be counted", MOST_DIGITS);
-  *out = (struct range){number_of(low, low_digits), number_of(high, high_digits), 0};
+  *out = (struct range){.width = 0};
+  text_u64((struct span){low, low_digits}, &out->first);
+  text_u64((struct span){high, high_digits}, &out->last);
   const bool padded = (low_digits > 1 && low[0] == '0') || (high_digits > 1 && high[0] == '0');
   const int wide = (int)(low_digits > high_digits ? low_digits : high_digits);
   if (padded && low_digits != high_digits)

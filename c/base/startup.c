@@ -2,9 +2,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "say.h"
+
+#ifndef BEOBOARD_VERSION
+#define BEOBOARD_VERSION "0.0.0"
+#endif
+const char version_text[] = BEOBOARD_VERSION "\n";
+
+/* Another process that shares the descriptor may have set it to non-blocking. */
+static void wait_for(int fd) {
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  poll(&ready, 1, -1);
+}
+
+int write_all(int fd, struct span text) {
+  while (text.len > 0) {
+    const ssize_t written = write(fd, text.at, text.len);
+    if (written >= 0) text = without(text, (size_t)written);
+    else if (errno == EAGAIN) wait_for(fd);
+    else if (errno != EINTR) return errno;
+  }
+  return 0;
+}
 
 int refuse_start(struct words *fault, int code) {
   char line[1200];
@@ -13,19 +35,13 @@ int refuse_start(struct words *fault, int code) {
   add_text(&words, ": ");
   add_span(&words, (struct span){fault->text, fault->len});
   add_text(&words, "\n");
-  const ssize_t written = write(STDERR_FILENO, words.text, words.len);
-  (void)written;
+  (void)write_all(STDERR_FILENO, (struct span){words.text, words.len}); /* nobody can be told any more */
   return code;
 }
 
 int show(const char *text) {
-  for (size_t left = strlen(text); left > 0;) {
-    const ssize_t written = write(STDOUT_FILENO, text, left);
-    if (written < 0) return errno == EPIPE ? DONE : WRITE_FAILED;
-    text += written;
-    left -= (size_t)written;
-  }
-  return DONE;
+  const int error = write_all(STDOUT_FILENO, span_of(text));
+  return error == 0 || error == EPIPE ? DONE : WRITE_FAILED;
 }
 
 /* Our parent may have closed stdin, stdout or stderr: a file that we open must not get one of these descriptors, and

@@ -8,11 +8,6 @@
 #define PROGRAM "beoboard-gate"
 const char program[] = PROGRAM;
 
-#ifndef BEOBOARD_VERSION
-#define BEOBOARD_VERSION "0.0.0"
-#endif
-const char version_text[] = BEOBOARD_VERSION "\n";
-
 const char help_text[] =
   "Usage: " PROGRAM " [options]\n"
   "\n"

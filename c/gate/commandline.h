@@ -22,6 +22,6 @@ struct options {
 /* `*why`: the error in an invalid line. */
 enum outcome read_options(int argc, char *argv[], struct options *options, const char **why);
 
-extern const char help_text[], version_text[];
+extern const char help_text[];
 
 #endif

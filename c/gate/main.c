@@ -12,6 +12,7 @@
 
 #include "../base/fault.h"
 #include "../base/say.h"
+#include "../base/startup.h"
 #include "commandline.h"
 #include "requests.h"
 #include "verdict.h"
@@ -63,14 +64,6 @@ static int64_t now_ms(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Makes sure that descriptors 0 to 2 are open: otherwise the board, or the system's log, could get one of them, and
- * we would write to it. */
-static void hold_stdio(void) {
-  int fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
-  if (fd >= 0) close(fd);
 }
 
 /* Our parent may have blocked or ignored any of them. A program that is asked to end ends while it waits; `ends` are
@@ -195,22 +188,18 @@ static void decide(const struct options *options, const sigset_t *ends, struct v
   exceptions_free(&exceptions);
 }
 
-static int show(const char *text) {
-  fputs(text, stdout);
-  fflush(stdout); /* if that fails, nobody wants to read it */
-  return 0;
-}
-
 int main(int argc, char *argv[]) {
   struct options options;
   struct verdict verdict;
   const char *why;
   sigset_t ends;
-  hold_stdio();
+  hold_standard_places(); /* the board, or the system's log, could get one of them, and we would write to it */
   take_signals(&ends);
   const enum outcome outcome = read_options(argc, argv, &options, &why);
-  if (outcome == OPTIONS_HELP) return show(help_text);
-  if (outcome == OPTIONS_VERSION) return show(version_text);
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
+    show(outcome == OPTIONS_HELP ? help_text : version_text);
+    return 0; /* whether or not it could be shown */
+  }
   answer = options.fails_closed ? 1 : 0;
   alarm((unsigned)(options.wait_ms / 1000) + MOST_HANGING_S);
   if (outcome == OPTIONS_GOOD) decide(&options, &ends, &verdict);

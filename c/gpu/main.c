@@ -18,10 +18,6 @@
 #define PROGRAM "beoboard-gpu"
 const char program[] = PROGRAM;
 
-#ifndef BEOBOARD_VERSION
-#define BEOBOARD_VERSION "0.0.0"
-#endif
-
 /* The pause after trouble that may last: a driver is being loaded, a GPU is being reset. */
 #define TRY_AGAIN_MS 60000
 
@@ -147,7 +143,7 @@ int main(int argc, char *argv[]) {
   struct words fault = WORDS(text);
   switch (options_read(&table, argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
-    case OPTIONS_VERSION: return show(BEOBOARD_VERSION "\n");
+    case OPTIONS_VERSION: return show(version_text);
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }

@@ -188,7 +188,7 @@ int main(int argc, char *argv[]) {
   service_open();
   switch (settings_read(argc, argv, &settings, &fault)) {
     case OPTIONS_HELP: return show(settings_help);
-    case OPTIONS_VERSION: return show(settings_version);
+    case OPTIONS_VERSION: return show(version_text);
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }

@@ -9,11 +9,6 @@
 #define PROGRAM "beoboard-mon"
 const char program[] = PROGRAM;
 
-#ifndef BEOBOARD_VERSION
-#define BEOBOARD_VERSION "0.0.0"
-#endif
-const char settings_version[] = BEOBOARD_VERSION "\n";
-
 const char settings_help[] =
   "Usage: " PROGRAM " [options]\n"
   "\n"

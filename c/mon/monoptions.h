@@ -20,6 +20,6 @@ struct settings {
 /* Parses them into zeroed memory; for OPTIONS_BAD the reason is in `fault`. */
 enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault);
 
-extern const char settings_help[], settings_version[];
+extern const char settings_help[];
 
 #endif

@@ -233,7 +233,7 @@ int main(int argc, char *argv[]) {
   service_open();
   switch (send_options_read(argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
-    case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;
+    case OPTIONS_VERSION: return show(version_text);
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }

@@ -4,16 +4,12 @@
 
 #include "../base/naming.h"
 #include "../base/optionvalues.h"
+#include "../base/startup.h"
 #include "../collect/parse.h"
 #include "../collect/world.h"
 
 #define PROGRAM "beoboard-send"
 const char program[] = PROGRAM;
-
-#ifndef BEOBOARD_VERSION
-#define BEOBOARD_VERSION "0.0.0"
-#endif
-const char version_text[] = BEOBOARD_VERSION;
 
 const char help_text[] =
   "Usage: " PROGRAM " [options]\n"

@@ -27,7 +27,7 @@ struct options {
 /* Parses them; for OPTIONS_BAD the reason is in `fault`. Pointers are valid until the next call. */
 enum outcome send_options_read(int argc, char *const argv[], struct options *options, struct words *fault);
 
-extern const char help_text[], version_text[];
+extern const char help_text[];
 uint32_t version_number(void);
 
 #endif

@@ -22,7 +22,7 @@ static uid_t owner_of(const struct asked *asked) {
   if (owner == NULL) return (uid_t)-1;
   if (is_digit(owner[0])) return (uid_t)strtoull(owner, NULL, 10);
   const struct passwd *user = getpwnam(owner);
-  if (user == NULL) give_up(fault("there is no user %s; name one that getent passwd lists, or its id", owner), EXIT_USAGE);
+  if (user == NULL) give_up(fault("there is no user %s; name one that getent passwd lists, or its id", owner), USAGE);
   return user->pw_uid;
 }
 
@@ -35,12 +35,12 @@ static void open_board(struct census *c) {
     if (state == BB_READY) return;
     /* A board is marked as retired after its successor is at the path, so what we opened was replaced meanwhile. */
     if (state != BB_RETIRED || attempt == OPENINGS)
-      give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""), EXIT_NO_BOARD);
+      give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""), NO_BOARD);
   }
 }
 
 static noreturn void give_up_cut(const struct census *c) {
-  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", path_of(c->asked)), EXIT_NO_BOARD);
+  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", path_of(c->asked)), NO_BOARD);
 }
 
 /* Copies header and column, and judges them. Returns whether that worked. */

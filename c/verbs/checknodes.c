@@ -165,7 +165,7 @@ static noreturn void end_told(int code, const struct words *text, const struct f
   add_text(&answer, frame->before);
   add_span(&answer, (struct span){line.text, line.len});
   add_span(&answer, (struct span){frame->after.text, frame->after.len});
-  print(answer.text, answer.len);
+  print((struct span){answer.text, answer.len});
   exit(code);
 }
 
@@ -339,9 +339,10 @@ int main(int argc, char *argv[]) {
   options.fail = fail_alone(argc, argv);
   const enum outcome outcome = options_read(&table, argc, argv, &options, &line);
   prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
-  if (outcome == OPTIONS_HELP) show_help(help_text);
-  if (outcome == OPTIONS_VERSION) show_version();
-  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
+    print(span_of(outcome == OPTIONS_HELP ? help_text : version_text));
+    return DONE;
+  }
   if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &line)) {
     options.fail = fail_alone(argc, argv); /* ignores what was read from an invalid line */
     tell_ignorance(text_of(&line));

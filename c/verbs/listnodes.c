@@ -73,7 +73,7 @@ noreturn void give_up(const char *why, int code) {
   exit(code);
 }
 
-noreturn void give_up_memory(void) { end_with(STDERR_FILENO, PROGRAM ": out of memory\n", EXIT_WRITE); }
+noreturn void give_up_memory(void) { end_with(STDERR_FILENO, PROGRAM ": out of memory\n", WRITE_FAILED); }
 
 /* NULL, or why the output format is invalid. */
 static const char *check_ways(void) {
@@ -83,7 +83,7 @@ static const char *check_ways(void) {
   return NULL;
 }
 
-static void print_words(const struct words *words) { print(words->text, words->len); }
+static void print_words(const struct words *words) { print((struct span){words->text, words->len}); }
 
 static void print_count(size_t count) {
   char text[32];
@@ -164,12 +164,12 @@ static int answer(void) {
     struct words why = long_words();
     add_stalled(&why, &census);
     add_text(&why, ": nothing is known about nodes; see beoboard status");
-    give_up(text_of(&why), EXIT_NO_BOARD);
+    give_up(text_of(&why), NO_BOARD);
   }
   for (size_t i = 0; i < remarks.count; i++) complain(remarks.texts[i]);
-  if (census.stranger_count == 0) return EXIT_SUCCESS;
+  if (census.stranger_count == 0) return DONE;
   complain_of_strangers(&census);
-  return EXIT_NOT_SO;
+  return NOT_SO;
 }
 
 int main(int argc, char *argv[]) {
@@ -177,11 +177,12 @@ int main(int argc, char *argv[]) {
   struct words fault = WORDS(text);
   const enum outcome outcome = options_read(&table, argc, argv, &options, &fault);
   prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
-  if (outcome == OPTIONS_HELP) show_help(help_text);
-  if (outcome == OPTIONS_VERSION) show_version();
-  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
-  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &fault)) give_up(text_of(&fault), EXIT_USAGE);
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
+    print(span_of(outcome == OPTIONS_HELP ? help_text : version_text));
+    return DONE;
+  }
+  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &fault)) give_up(text_of(&fault), USAGE);
   const char *why = check_ways();
-  if (why != NULL) give_up(why, EXIT_USAGE);
+  if (why != NULL) give_up(why, USAGE);
   return answer();
 }

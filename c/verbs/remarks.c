@@ -526,7 +526,7 @@ static void end_sentence(struct writing *w, size_t begun) {
 static const struct links *links_of(const struct census *c) {
   struct links *l = (struct links *)keep(1, sizeof *l);
   l->count = bb_board_links(&c->board, l->all, l->numbers);
-  if (l->count < 0) give_up("the board was cut short", EXIT_NO_BOARD);
+  if (l->count < 0) give_up("the board was cut short", NO_BOARD);
   return l;
 }
 
@@ -547,7 +547,7 @@ static bool is_among(const char *const *names, size_t count, const char *name) {
 
 static const struct senders *senders_of(const struct census *c) {
   struct senders *senders = (struct senders *)keep(1, sizeof *senders);
-  if (bb_board_senders(&c->board, senders->all) != 0) give_up("the board was cut short", EXIT_NO_BOARD);
+  if (bb_board_senders(&c->board, senders->all) != 0) give_up("the board was cut short", NO_BOARD);
   order_senders(senders);
   return senders;
 }

@@ -1,8 +1,6 @@
 #include "telling.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,48 +34,24 @@ static void end_cut_short(int number, siginfo_t *info, void *context) {
   (void)context;
   signal(number, SIG_DFL);
   if (info->si_code <= 0) raise(number);
-  else give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", board_path), EXIT_NO_BOARD);
+  else give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", board_path), NO_BOARD);
 }
 
 void prepare(const char *path) {
-  int fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
-  if (fd >= 0) close(fd);
+  hold_standard_places();
   board_path = path;
   signal(SIGPIPE, SIG_IGN);
   const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO};
   sigaction(SIGBUS, &cut, NULL);
 }
 
-/* Another process that shares the descriptor may have set it to non-blocking. */
-static void wait_for(int fd) {
-  struct pollfd ready = {.fd = fd, .events = POLLOUT};
-  poll(&ready, 1, -1);
-}
-
-/* 0, or the error. */
-static int write_all(int fd, const char *text, size_t length) {
-  while (length > 0) {
-    const ssize_t written = write(fd, text, length);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {
-      wait_for(fd);
-      continue;
-    }
-    if (written < 0) return errno;
-    text += written;
-    length -= (size_t)written;
-  }
-  return 0;
-}
-
 noreturn void end_with(int fd, const char *line, int code) {
-  (void)write_all(fd, line, strlen(line));
+  (void)write_all(fd, span_of(line));
   _exit(code);
 }
 
 void complain_whole(const struct words *line) {
-  (void)write_all(STDERR_FILENO, line->text, line->len); /* nobody can be told any more */
+  (void)write_all(STDERR_FILENO, (struct span){line->text, line->len}); /* nobody can be told any more */
 }
 
 void complain(const char *line) {
@@ -89,14 +63,14 @@ void complain(const char *line) {
   complain_whole(&words);
 }
 
-void print(const char *text, size_t length) {
-  const int error = write_all(STDOUT_FILENO, text, length);
+void print(struct span text) {
+  const int error = write_all(STDOUT_FILENO, text);
   if (error == 0) return;
   /* The reader of our output may end early (head, less); this is not an error. A terminal that was hung up returns
    * EIO. */
-  if (error == EPIPE || (error == EIO && isatty(STDOUT_FILENO))) exit(EXIT_SUCCESS);
+  if (error == EPIPE || (error == EIO && isatty(STDOUT_FILENO))) exit(DONE);
   complain(fault("cannot write to stdout: %s: %s, write", error_name(error), error_text(error)));
-  exit(EXIT_WRITE);
+  exit(WRITE_FAILED);
 }
 
 const char *error_text(int error) {

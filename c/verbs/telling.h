@@ -5,9 +5,10 @@
 #include <stdnoreturn.h>
 
 #include "../base/say.h"
+#include "../base/startup.h"
 
-/* Exit codes: the condition is false, wrong usage, no board or a stalled one, stdout cannot be written. */
-enum { EXIT_NOT_SO = 1, EXIT_USAGE = 2, EXIT_NO_BOARD = 4, EXIT_WRITE = 74 };
+/* Beside those of startup.h: no board, or a stalled one. */
+enum { NO_BOARD = 4 };
 
 /* What to answer when there is no answer, with one of these codes. Each program defines its own. */
 noreturn void give_up(const char *why, int code);
@@ -26,7 +27,7 @@ void *keep(size_t count, size_t bytes);
 void prepare(const char *path);
 
 /* Writes all of it to stdout. Ends the program if that fails. */
-void print(const char *text, size_t length);
+void print(struct span text);
 
 /* One line on stderr, after the program's name. */
 void complain(const char *line);

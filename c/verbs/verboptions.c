@@ -9,10 +9,6 @@
 #include "../base/wholefile.h"
 #include "telling.h"
 
-#ifndef BEOBOARD_VERSION
-#define BEOBOARD_VERSION "0.0.0"
-#endif
-
 /* More than a million of the longest names. */
 #define MOST_BYTES ((size_t)80 << 20)
 
@@ -75,6 +71,3 @@ bool read_environment(struct asked *asked, struct words *why) {
   return true;
 }
 
-void show_help(const char *text) { print(text, strlen(text)); }
-
-void show_version(void) { print(BEOBOARD_VERSION "\n", sizeof BEOBOARD_VERSION); }

@@ -19,8 +19,4 @@ bool read_nodes(struct span text, void *asked, struct words *why);
 /* The settings of the environment, unless the command line has them. False with the reason in `why`. */
 bool read_environment(struct asked *asked, struct words *why);
 
-/* The output of --help and --version. */
-void show_help(const char *text);
-void show_version(void);
-
 #endif
