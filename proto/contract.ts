@@ -15,6 +15,7 @@ import {
   type Names,
 } from './compile.js';
 import { emitAilments, emitPublic, emitStates, emitTables, renew } from './header.js';
+import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
 export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
 
@@ -38,12 +39,16 @@ export function readContract(root: string): Contract {
 export function generate(root: string): Map<string, string> {
   const contract = readContract(root);
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
+  const reasons = (contract.enums.get(NAMES.reasons) ?? []).map(({ name }) => name);
+  const wording = readWording(readFileSync(join(root, WORDING), 'utf8'), reasons);
   return new Map([
     ['c/format/layout.gen.h', emitC(contract)],
     ['c/beoboard.h', renew(header, [emitStates(contract), emitAilments(contract), emitPublic(contract)])],
     ['c/format/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
+    ['src/layout/wording.gen.ts', emitWordingLayout(wording, NAMES.notice)],
+    ['c/verbs/wording.gen.h', emitWordingC(wording, NAMES.notice)],
     // Options use the words of states, and must not import the layout.
     ['src/common/terms.gen.ts', emitTerms(contract)],
   ]);

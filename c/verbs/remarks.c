@@ -1,6 +1,5 @@
 #include "remarks.h"
 
-#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +7,10 @@
 #include <time.h>
 
 #include "../base/hostfold.h"
+#include "../base/ipaddress.h"
 #include "../judge/liveness.h"
 #include "telling.h"
+#include "wording.gen.h"
 
 #define DAY_MS UINT64_C(86400000)
 /* A rejection younger than this describes the present. */
@@ -17,6 +18,10 @@
 
 /* Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
 #define UNJOINED_NS (UINT64_C(60000) * NS_PER_MS)
+
+/* The least MTU with which a report is one packet of IPv4: the report, and the headers of UDP and IP. */
+#define WHOLE_MTU "1,244"
+_Static_assert(BB_REPORT_BYTES + 8 + 20 == 1244, "WHOLE_MTU");
 
 #define BIT(state) (1u << BEOBOARD_##state)
 /* Nodes that may report nevertheless, and be rejected. */
@@ -31,7 +36,24 @@ static void add(struct words *words, const char *first, ...) {
 }
 #define ADD(...) add(__VA_ARGS__, (const char *)NULL)
 
-/* ---- Names ---- */
+/* ---- What is filled in ---- */
+
+/* Longer than any of them: four parts of a host list, of 60 characters each. */
+#define SLOT_BYTES 2048
+
+static struct words slot_words(void) { return (struct words){(char *)keep(SLOT_BYTES, 1), SLOT_BYTES, 0}; }
+
+static const char *text_number(uint64_t number) {
+  struct words words = slot_words();
+  add_number(&words, number);
+  return text_of(&words);
+}
+
+static const char *text_nodes(size_t count) {
+  struct words words = slot_words();
+  add_plural(&words, count);
+  return text_of(&words);
+}
 
 void add_plural(struct words *words, size_t count) {
   add_number(words, count);
@@ -80,16 +102,12 @@ static const char *one_line(const char *text) {
 }
 
 /* A few parts of a host list, shortened. */
-static void add_shown_names(struct words *words, const char *const *names, size_t count) {
+static const char *text_names(const char *const *names, size_t count) {
+  struct words words = slot_words();
   const char **lines = (const char **)keep(count + 1, sizeof *lines);
   for (size_t i = 0; i < count; i++) lines[i] = one_line(names[i]);
-  if (add_names(words, lines, count, 4, 60)) add_text(words, ",\xe2\x80\xa6");
-}
-
-/* The claimed name: a single one whole, of several names a few. */
-static void add_claimed(struct words *words, const char *const *names, size_t count) {
-  if (count == 1) add_one_line(words, span_of(names[0]));
-  else add_shown_names(words, names, count);
+  if (add_names(&words, lines, count, 4, 60)) add_text(&words, ",\xe2\x80\xa6");
+  return text_of(&words);
 }
 
 /* ---- Time ---- */
@@ -99,35 +117,36 @@ static uint64_t since_ns(const struct bb_look *look, uint64_t ns) {
   return (uint64_t)look->now_ns > ns ? (uint64_t)look->now_ns - ns : 0;
 }
 
-static void add_ago(struct words *words, uint64_t ns) { add_duration(words, ns / NS_PER_MS); }
+static const char *text_age(uint64_t ns) {
+  struct words words = slot_words();
+  add_duration(&words, ns / NS_PER_MS);
+  return text_of(&words);
+}
 
 /* The time of an event before the look, and its age: 14:03:21 (12.0s); with the date if it is more than a day ago. */
-static void add_moment(struct words *words, const struct bb_look *look, uint64_t ago_ns) {
+static const char *text_moment(const struct bb_look *look, uint64_t ago_ns) {
   const double ms = (double)(look->real_ns / (int64_t)NS_PER_MS) - (double)ago_ns / (double)NS_PER_MS;
   const int64_t whole = (int64_t)ms;
   const time_t seconds = (time_t)(whole >= 0 ? whole / 1000 : -((-whole + 999) / 1000));
+  struct words words = slot_words();
   struct tm at;
   char text[32] = "";
-  if (localtime_r(&seconds, &at) != NULL) strftime(text, sizeof text, ago_ns < DAY_MS * NS_PER_MS ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &at);
-  ADD(words, text, " (");
-  add_ago(words, ago_ns);
-  add_text(words, ")");
+  const char *format = ago_ns < DAY_MS * NS_PER_MS ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
+  if (localtime_r(&seconds, &at) != NULL) strftime(text, sizeof text, format, &at);
+  ADD(&words, text, " (", text_age(ago_ns), ")");
+  return text_of(&words);
 }
 
 /* ---- The receiver ---- */
 
-static void add_accepted_keys(struct words *words, const struct bb_board_header *h) {
+static const char *text_accepted_keys(const struct bb_board_header *h) {
   const uint64_t first = h->accepted_keys[0] != 0 ? h->accepted_keys[0] : h->accepted_keys[1];
-  const bool two = h->accepted_keys[0] != 0 && h->accepted_keys[1] != 0;
-  if (first == 0) {
-    add_text(words, "reports are still not verified");
-    return;
-  }
-  add_text(words, two ? "keys " : "key ");
-  add_number(words, first - 1);
-  if (two) add_text(words, " and ");
-  if (two) add_number(words, h->accepted_keys[1] - 1);
-  add_text(words, two ? " are still accepted" : " is still accepted");
+  if (first == 0) return SAY_RELOAD_NO_KEYS;
+  const char *key = text_number(first - 1);
+  struct words words = slot_words();
+  if (h->accepted_keys[0] == 0 || h->accepted_keys[1] == 0) ADD(&words, SAY_RELOAD_KEY(key));
+  else ADD(&words, SAY_RELOAD_KEYS(key, text_number(h->accepted_keys[1] - 1)));
+  return text_of(&words);
 }
 
 /* That the receiver goes on with old options, because it could not read them again; false: it could. */
@@ -135,12 +154,9 @@ static bool add_reload(struct words *words, const struct census *c) {
   const struct bb_board_header *h = c->header;
   if (h->reload_failed_at == BB_RELOAD_PART_NONE || h->reload_failed_at >= BB_RELOAD_PART_COUNT) return false;
   const bool keys = h->reload_failed_at == BB_RELOAD_PART_KEYS, nodes = h->reload_failed_at == BB_RELOAD_PART_NODES;
-  ADD(words, "; the receiver could not read its ", keys ? "key file" : nodes ? "node list" : "options", " again since ");
-  add_moment(words, &c->look, since_ns(&c->look, h->reload_failed_ns));
-  add_text(words, ": ");
-  if (keys) add_accepted_keys(words, h);
-  else add_text(words, nodes ? "the list before still holds" : "those before still hold");
-  add_text(words, "; its log says why");
+  const char *what = keys ? "key file" : nodes ? "node list" : "options";
+  const char *holds = keys ? text_accepted_keys(h) : nodes ? SAY_RELOAD_NODES : SAY_RELOAD_OPTIONS;
+  ADD(words, "; ", SAY_RELOAD(what, text_moment(&c->look, since_ns(&c->look, h->reload_failed_ns)), holds));
   return true;
 }
 
@@ -152,84 +168,48 @@ struct links {
   int count;
 };
 
-static void add_link_name(struct words *words, const struct links *l, int i) {
+static const char *text_link(const struct links *l, int i) {
   const struct bb_link *link = &l->all[i].link;
-  if (l->numbers[i] == BB_LINK_OTHERS) add_text(words, "other interfaces");
-  else add_one_line(words, (struct span){link->name, strnlen(link->name, sizeof link->name)});
-  if (l->numbers[i] != BB_LINK_OTHERS && (link->state & BB_LINK_STATE_IN_PIECES) != 0) add_text(words, ", in pieces");
+  if (l->numbers[i] == BB_LINK_OTHERS) return "other interfaces";
+  struct words words = slot_words();
+  add_one_line(&words, (struct span){link->name, strnlen(link->name, sizeof link->name)});
+  if ((link->state & BB_LINK_STATE_IN_PIECES) != 0) add_text(&words, ", in pieces");
+  return text_of(&words);
 }
 
 /* The name of the link for reports that arrived while the receiver knew of no interfaces. */
 static bool is_elsewhere(const struct bb_link *link) { return strncmp(link->name, "other namespace", sizeof link->name) == 0; }
 
-static void add_address(struct words *words, const uint8_t address[16]) {
-  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  char text[INET6_ADDRSTRLEN] = "";
-  const bool is_v4 = memcmp(address, mapped, sizeof mapped) == 0;
-  inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + 12 : address, text, sizeof text);
-  add_text(words, text);
-}
+static const char *text_address(const uint8_t address[16]) { return print_address(address, (char *)keep(INET6_ADDRSTRLEN, 1)); }
 
-static void add_destination(struct words *words, const struct bb_link *link) {
+static const char *text_destination(const struct bb_link *link) {
   static const uint8_t none[sizeof link->address];
-  if (memcmp(link->address, none, sizeof none) == 0) add_text(words, "the address");
-  else add_address(words, link->address);
-  if (link->port == 0) return;
-  add_text(words, " port ");
-  add_number(words, link->port);
+  struct words words = slot_words();
+  add_text(&words, memcmp(link->address, none, sizeof none) == 0 ? "the address" : text_address(link->address));
+  if (link->port != 0) ADD(&words, " port ", text_number(link->port));
+  return text_of(&words);
 }
 
 /* Why nothing is heard by a link that is down. */
 static void add_down(struct words *words, const struct census *c, const struct links *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   const bool is_gone = (link->state & BB_LINK_STATE_GONE) != 0, is_one = link->nodes == 1;
-  char end[200];
-  struct words ends = WORDS(end);
-  add_text(&ends, "no reports from its ");
-  if (is_one) add_text(&ends, "one node");
-  else add_plural(&ends, link->nodes);
-  add_text(&ends, " since then");
-  text_of(&ends);
-  const uint64_t ago = since_ns(&c->look, link->changed_ns);
-  if (is_gone && is_elsewhere(link)) {
-    add_text(words, "the state of ");
-    add_plural(words, link->nodes);
-    ADD(words, " is unknown until ", is_one ? "it reports" : "they report", " again: ", is_one ? "its last report" : "their last reports");
-    ADD(words, " came while the receiver could not tell the interfaces (its socket was of another network namespace, ");
-    add_text(words, "or it had no rtnetlink); this ended at ");
-    add_moment(words, &c->look, ago);
-  } else if ((link->state & BB_LINK_STATE_NO_ADDRESS) != 0 && !is_gone) {
-    add_text(words, "reports to ");
-    add_destination(words, link);
-    add_text(words, ", from the nodes behind ");
-    add_link_name(words, l, i);
-    add_text(words, ", have not reached the receiver since ");
-    add_moment(words, &c->look, ago);
-    ADD(words, ": ", end, "; see the addresses and routes of this master, and where the receiver listens");
-  } else {
-    add_link_name(words, l, i);
-    add_text(words, is_gone ? " is gone since " : " is down since ");
-    add_moment(words, &c->look, ago);
-    ADD(words, ": ", end, is_gone ? "; see the interfaces of this master" : "; see that interface of this master");
-  }
+  const char *name = text_link(l, i), *moment = text_moment(&c->look, since_ns(&c->look, link->changed_ns));
+  const char *all = text_nodes(link->nodes), *nodes = is_one ? "one node" : all;
+  if (is_gone && is_elsewhere(link)) ADD(words, SAY_LINK_ELSEWHERE(all, is_one, moment));
+  else if (is_gone) ADD(words, SAY_LINK_GONE(name, moment, nodes));
+  else if ((link->state & BB_LINK_STATE_NO_ADDRESS) == 0) ADD(words, SAY_LINK_DOWN(name, moment, nodes));
+  else ADD(words, SAY_LINK_NO_ADDRESS(text_destination(link), name, moment, nodes));
 }
 
 /* All nodes of a link fell silent together. */
 static void add_dark(struct words *words, const struct links *l, int i, uint64_t for_ms) {
   const struct bb_link *link = &l->all[i].link;
-  add_text(words, "no node behind ");
-  add_link_name(words, l, i);
-  add_text(words, " has reported for ");
-  add_duration(words, for_ms);
+  const char *name = text_link(l, i), *age = text_age(for_ms * NS_PER_MS);
+  const bool is_all = link->dark_nodes >= link->nodes;
   /* The other nodes were removed from the board, or report by other links. */
-  if (link->dark_nodes == 1) {
-    add_text(words, ", and its last one fell at once with others: a switch or this master is more likely at fault than that node");
-    return;
-  }
-  add_text(words, link->dark_nodes >= link->nodes ? ", all " : ", ");
-  add_number(words, link->dark_nodes);
-  add_text(words, " at once: a switch or this master is more likely at fault than ");
-  add_plural(words, link->dark_nodes);
+  if (link->dark_nodes == 1) ADD(words, SAY_LINK_DARK_LAST(name, age));
+  else ADD(words, SAY_LINK_DARK(name, age, is_all, text_number(link->dark_nodes), text_nodes(link->dark_nodes)));
 }
 
 /* Whether any node is live by that link; `*youngest`: the least age of its nodes, ms, UINT64_MAX: it has none. */
@@ -278,49 +258,23 @@ struct refused {
   bool is_told;
 };
 
-/* The meanings of reasons that their words alone do not explain. */
-static const char *meaning_of(uint32_t reason) {
-  switch (reason) {
-    case BB_REASON_CLUSTER: return "of another cluster";
-    case BB_REASON_RESERVED: return "reserved bytes are set";
-    case BB_REASON_INTERVAL: return "an interval out of range";
-    case BB_REASON_RANGE: return "a value out of range";
-    case BB_REASON_AUTH_MISSING: return "no signature, or a weaker one than required";
-    case BB_REASON_KEY_ID: return "signed with a key that the receiver does not have";
-    case BB_REASON_TAG: return "a wrong signature";
-    case BB_REASON_STRANGER: return "not in the receiver's --nodes";
-    case BB_REASON_RIVAL: return "another run or boot of that name is live";
-    case BB_REASON_REPLAY: return "older than what was accepted before";
-    case BB_REASON_LATE: return "after a newer one of the same run";
-    case BB_REASON_FULL: return "the board has no room for another node";
-    default: return NULL;
-  }
-}
-
 /* The difference of two clocks without its sign: 2.1 s. */
-static void add_distance(struct words *words, int64_t offset_us) {
+static const char *text_distance(int64_t offset_us) {
   const uint64_t us = offset_us < 0 ? -(uint64_t)offset_us : (uint64_t)offset_us;
-  if (us >= UINT64_C(60000000)) {
-    add_duration(words, us / 1000);
-    return;
-  }
+  if (us >= UINT64_C(60000000)) return text_age(us / 1000 * NS_PER_MS);
   const uint64_t tenths = (us + 50000) / 100000; /* rounded half away from zero */
-  add_number(words, tenths / 10);
-  add_text(words, ".");
-  add_number(words, tenths % 10);
-  add_text(words, " s");
+  struct words words = slot_words();
+  ADD(&words, text_number(tenths / 10), ".", text_number(tenths % 10), " s");
+  return text_of(&words);
 }
 
-static void add_reason(struct words *words, uint32_t reason, int64_t offset_us) {
-  const char *meaning = meaning_of(reason);
-  if (reason == BB_REASON_CLOCK) {
-    add_text(words, "clock ");
-    add_distance(words, offset_us);
-    add_text(words, offset_us > 0 ? " ahead" : " behind");
-    return;
-  }
-  add_text(words, beoboard_reason_name((int)reason));
-  if (meaning != NULL) ADD(words, " (", meaning, ")");
+static const char *text_reason(uint32_t reason, int64_t offset_us) {
+  const char *name = beoboard_reason_name((int)reason), *meaning = reason_words[reason].meaning;
+  if (reason != BB_REASON_CLOCK && meaning == NULL) return name;
+  struct words words = slot_words();
+  if (reason == BB_REASON_CLOCK) ADD(&words, SAY_CLOCK_OFF(text_distance(offset_us), offset_us > 0));
+  else ADD(&words, SAY_REASON_MEANT(name, meaning));
+  return text_of(&words);
 }
 
 /* Whether a rejection of that age is recent; exact to the nanosecond, like the other program. */
@@ -338,18 +292,12 @@ static bool find_refusal(const struct census *c, uint32_t node, const char *name
   return is_late(out->age_ns);
 }
 
-/* Behind each rejection: it may be of a recording. */
-#define NO_SIGN_OF_LIFE " ago; they may be recordings"
-
 static void add_one_refused(struct words *words, const struct refused *r) {
-  add_one_line(words, span_of(r->name));
-  if (r->state == BEOBOARD_NEVER) add_text(words, " has no report here");
-  else ADD(words, " is ", beoboard_state_name(r->state));
-  add_text(words, "; reports in its name are rejected, ");
-  add_reason(words, r->reason, r->offset_us);
-  add_text(words, ", the last ");
-  add_ago(words, r->age_ns);
-  add_text(words, NO_SIGN_OF_LIFE);
+  const char *name = one_line(r->name);
+  struct words refusal = slot_words();
+  ADD(&refusal, SAY_REFUSAL(true, text_reason(r->reason, r->offset_us), text_age(r->age_ns)));
+  if (r->state == BEOBOARD_NEVER) ADD(words, SAY_REFUSED_NEVER(name, text_of(&refusal)));
+  else ADD(words, SAY_REFUSED(name, beoboard_state_name(r->state), text_of(&refusal)));
 }
 
 /* A sentence about nodes with the same state and reason. */
@@ -368,20 +316,12 @@ static void add_refused(struct words *words, const struct refused *first, const 
     add_one_refused(words, first);
     return;
   }
-  add_shown_names(words, names, count);
-  if (first->state == BEOBOARD_NEVER) add_text(words, " have no report here");
-  else ADD(words, " are ", beoboard_state_name(first->state));
-  add_text(words, "; reports in their names are rejected, ");
-  if (first->reason == BB_REASON_CLOCK) {
-    add_text(words, "clocks up to ");
-    add_distance(words, (int64_t)far_us);
-    add_text(words, " off");
-  } else {
-    add_reason(words, first->reason, 0);
-  }
-  add_text(words, ", the last ");
-  add_ago(words, young_ns);
-  add_text(words, NO_SIGN_OF_LIFE);
+  struct words off = slot_words();
+  ADD(&off, SAY_CLOCKS_OFF(text_distance((int64_t)far_us)));
+  const char *shown = text_names(names, count), *age = text_age(young_ns);
+  const char *why = first->reason == BB_REASON_CLOCK ? text_of(&off) : text_reason(first->reason, 0);
+  if (first->state == BEOBOARD_NEVER) ADD(words, SAY_REFUSED_ALL_NEVER(shown, why, age));
+  else ADD(words, SAY_REFUSED_ALL(shown, beoboard_state_name(first->state), why, age));
 }
 
 /* ---- Senders that claim the name of another node ---- */
@@ -395,19 +335,8 @@ struct source {
   size_t name_count;
 };
 
-/* What a source with a missing or false signature sends, and the possible reason; NULL: it was rejected for another
- * reason. */
-static const char *const *signature_of(uint32_t reason) {
-  static const char *const missing[] = {"reports without the required signature", "it has no key file, or somebody forges reports"};
-  static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is of another cluster, or an old one"};
-  static const char *const tag[] = {"reports with false signatures", "its key is of another cluster, or somebody forges reports"};
-  switch (reason) {
-    case BB_REASON_AUTH_MISSING: return missing;
-    case BB_REASON_KEY_ID: return key;
-    case BB_REASON_TAG: return tag;
-    default: return NULL;
-  }
-}
+/* Whether a name in a report that was rejected so proves nothing, because the signature is missing or false. */
+static bool is_unproved(uint32_t reason) { return reason < BB_REASON_COUNT && reason_words[reason].sends != NULL; }
 
 struct senders {
   struct bb_sender all[BB_SENDERS];
@@ -437,39 +366,23 @@ static void add_to_source(struct source *sources, size_t *count, uint32_t reason
   if (sender->name[0] != 0) s->names[s->name_count++] = sender->name;
 }
 
-static void add_often(struct words *words, const struct census *c, const struct source *s) {
-  if (s->count == 1) {
-    add_text(words, "once, ");
-  } else {
-    add_number(words, s->count);
-    add_text(words, " times in ");
-    add_ago(words, s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0);
-    add_text(words, ", the last ");
-  }
-  add_ago(words, since_ns(&c->look, s->last_ns));
-  add_text(words, " ago");
+static const char *text_often(const struct census *c, const struct source *s) {
+  struct words words = slot_words();
+  const char *age = text_age(since_ns(&c->look, s->last_ns));
+  if (s->count == 1) ADD(&words, SAY_ONCE(age));
+  else ADD(&words, SAY_OFTEN(text_number(s->count), text_age(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0), age));
+  return text_of(&words);
 }
 
 static void add_source(struct words *words, const struct census *c, const struct senders *senders, const struct source *s) {
-  const char *const *signature = signature_of(s->reason);
+  struct words names = slot_words();
   size_t of_reason = 0;
   for (size_t i = 0; i < senders->count; i++) of_reason += senders->order[i] / BB_SENDERS_EACH == s->reason;
-  add_address(words, s->address);
-  ADD(words, " sends ", signature[0]);
-  if (s->name_count == 1) {
-    add_text(words, " under the name ");
-    add_claimed(words, s->names, 1);
-  } else {
-    /* The board has no room for more entries of one reason. */
-    add_text(words, of_reason >= BB_SENDERS_EACH ? " under at least " : " under ");
-    add_number(words, s->name_count);
-    add_text(words, " names (");
-    add_claimed(words, s->names, s->name_count);
-    add_text(words, ")");
-  }
-  add_text(words, ", ");
-  add_often(words, c, s);
-  ADD(words, ": ", signature[1]);
+  const bool is_full = of_reason >= BB_SENDERS_EACH; /* the board has no room for more entries of one reason */
+  add_text(&names, " ");
+  if (s->name_count == 1) ADD(&names, SAY_CLAIM_NAME(one_line(s->names[0])));
+  else ADD(&names, SAY_CLAIM_NAMES(is_full, text_number(s->name_count), text_names(s->names, s->name_count)));
+  ADD(words, SAY_CLAIM(text_address(s->address), reason_words[s->reason].sends, text_of(&names), text_often(c, s), reason_words[s->reason].why));
 }
 
 /* ---- Two machines that report as one ---- */
@@ -496,17 +409,11 @@ static bool find_clone(const struct census *c, uint32_t node, struct cloned *out
 
 static void add_clone(struct words *words, const struct census *c, const char *name, const struct cloned *one) {
   const struct bb_memory *m = &one->memory;
-  const bool is_one = memcmp(m->clone_address, m->clone_other, sizeof m->clone_address) == 0;
-  add_text(words, "; ");
-  add_one_line(words, span_of(name));
-  add_text(words, ": two machines report as one since ");
-  add_moment(words, &c->look, one->since_ns);
-  add_text(words, is_one ? ", both from " : ", ");
-  add_address(words, m->clone_address);
-  if (!is_one) add_text(words, " and ");
-  if (!is_one) add_address(words, m->clone_other);
-  ADD(words, ": one is a copy of the other with its memory", one->is_proved ? "" : ", or somebody forges reports",
-      "; either can fail unseen: stop one, or give it a name of its own");
+  const char *address = text_address(m->clone_address), *moment = text_moment(&c->look, one->since_ns);
+  struct words from = slot_words();
+  if (memcmp(m->clone_address, m->clone_other, sizeof m->clone_address) == 0) ADD(&from, SAY_CLONE_ONE_ADDRESS(address));
+  else ADD(&from, SAY_CLONE_ADDRESSES(address, text_address(m->clone_other)));
+  ADD(words, "; ", SAY_CLONE(one_line(name), moment, text_of(&from), !one->is_proved));
 }
 
 /* ---- All of it ---- */
@@ -564,7 +471,7 @@ static void tell_claims(const struct census *c, const char *const *unheard, size
   for (size_t i = 0; i < source_count; i++) {
     bool is_of_them = false;
     for (size_t k = 0; k < sources[i].name_count; k++) is_of_them = is_of_them || is_among(unheard, count, sources[i].names[k]);
-    if (!is_of_them || signature_of(sources[i].reason) == NULL) continue;
+    if (!is_of_them || !is_unproved(sources[i].reason)) continue;
     const size_t begun = w->words.len;
     add_source(&w->words, c, senders, &sources[i]);
     end_sentence(w, begun);
@@ -584,15 +491,9 @@ static bool add_full(struct words *words, const struct census *c) {
     if (!is_among(names, count, s->name)) names[count++] = s->name;
   }
   if (count == 0) return false;
-  add_text(words, "; the board is full: it has room for ");
-  add_plural(words, c->header->capacity);
-  add_text(words, ", and ");
-  add_number(words, count);
-  /* The board has no room for more entries of one reason. */
-  if (entries >= BB_SENDERS_EACH) add_text(words, " or more");
-  add_text(words, count == 1 ? " other reports (" : " others report (");
-  add_shown_names(words, names, count);
-  add_text(words, "); give the receiver a higher --capacity, or forget nodes that are gone");
+  const bool is_more = entries >= BB_SENDERS_EACH; /* the board has no room for more entries of one reason */
+  const char *room = text_nodes(c->header->capacity), *shown = text_names(names, count);
+  ADD(words, "; ", SAY_FULL(room, text_number(count), is_more, count == 1, shown));
   return true;
 }
 
@@ -601,14 +502,8 @@ static bool add_unjoined(struct words *words, const struct census *c, const stru
   const struct bb_link *link = &l->all[i].link;
   const uint64_t ago = since_ns(&c->look, link->unjoined_since_ns);
   if ((link->state & BB_LINK_STATE_IN_PIECES) == 0 || link->nodes == 0 || link->unjoined_since_ns == 0 || ago < UNJOINED_NS) return false;
-  add_text(words, "; the kernel of this master has failed to join IP fragments since ");
-  add_moment(words, &c->look, ago);
-  add_text(words, ": reports of ");
-  add_plural(words, link->nodes);
-  add_text(words, " arrive as such (link ");
-  add_link_name(words, l, i);
-  ADD(words, "), and ", link->nodes == 1 ? "it" : "they", " cannot be called silent; raise the MTU on the way to 1,244, ");
-  add_text(words, "and find out who sends incomplete datagrams (nstat IpReasmFails)");
+  const char *nodes = text_nodes(link->nodes), *moment = text_moment(&c->look, ago);
+  ADD(words, "; ", SAY_UNJOINED(moment, nodes, text_link(l, i), link->nodes == 1, WHOLE_MTU));
   return true;
 }
 
@@ -631,11 +526,8 @@ static bool add_clones(struct words *words, const struct census *c) {
   const struct some cloned = census_pick(c, is_cloned);
   for (size_t i = 0; i < count && i < EACH_MOST; i++) add_clone(words, c, cloned.names[i], &first[i]);
   if (count <= EACH_MOST) return count > 0;
-  add_text(words, "; two machines report as each of ");
-  add_number(words, count - EACH_MOST);
-  add_text(words, " more (");
-  add_shown_names(words, cloned.names + EACH_MOST, count - EACH_MOST);
-  add_text(words, ")");
+  const size_t more = count - EACH_MOST;
+  ADD(words, "; ", SAY_CLONES_MORE(text_number(more), text_names(cloned.names + EACH_MOST, more)));
   return true;
 }
 

@@ -5,6 +5,7 @@ import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
+import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 
@@ -114,12 +115,6 @@ export function moment({ realNs }: Snapshot, ageMs: number): string {
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
 }
 
-/** What a receiver could not read again, by the number of its reload_part, and what holds in its place. */
-const RELOADED: Readonly<Record<string, readonly [what: string, holds: string]>> = {
-  keys: ['its key file', ''],
-  nodes: ['its node list', 'the list before still holds'],
-};
-
 /** The numbers of the keys that the receiver accepts. */
 export const keysOf = ({ header }: Pick<Snapshot, 'header'>): number[] =>
   (header.accepted_keys ?? []).flatMap(key => (key ? [key - 1] : []));
@@ -130,19 +125,23 @@ export function reloadFailed({ header }: Pick<Snapshot, 'header'>): string | und
   return part === 'none' ? undefined : part;
 }
 
+function keysHold([key, other]: readonly number[]): string {
+  if (key === undefined) return sentences.reloadNoKeys();
+  return other === undefined ? sentences.reloadKey({ key }) : sentences.reloadKeys({ key, other });
+}
+
 /** That the receiver goes on with old options, because it could not read them again; undefined: it could. */
 export function reloadText(board: Snapshot): string | undefined {
   const part = reloadFailed(board);
   if (part === undefined) return undefined;
-  const [what, list] = RELOADED[part] ?? ['its options', 'those before still hold'];
-  const keys = keysOf(board);
-  const holds =
-    list !== ''
-      ? list
-      : keys.length === 0
-        ? 'reports are still not verified'
-        : `${keys.length > 1 ? 'keys' : 'key'} ${keys.join(' and ')} ${keys.length > 1 ? 'are' : 'is'} still accepted`;
-  return `the receiver could not read ${what} again since ${moment(board, sinceMs(board, board.header.reload_failed_ns ?? 0n))}: ${holds}; its log says why`;
+  const [what, holds] =
+    part === 'keys'
+      ? ['key file', keysHold(keysOf(board))]
+      : part === 'nodes'
+        ? ['node list', sentences.reloadNodes()]
+        : ['options', sentences.reloadOptions()];
+  const since = moment(board, sinceMs(board, board.header.reload_failed_ns ?? 0n));
+  return sentences.reload({ what, moment: since, holds });
 }
 
 /** The name of the link for reports that arrived while the receiver knew of no interfaces. */
@@ -150,40 +149,26 @@ const ELSEWHERE = 'other namespace';
 
 /** Why nothing is heard by a link that is down. */
 function downText(board: Snapshot, link: LinkEntry): string {
-  const name = oneLine(linkName(link));
-  const changed = moment(board, sinceMs(board, link.changedNs));
-  const since = `since ${changed}`;
-  const whose = link.nodes === 1 ? 'its one node' : `its ${plural(link.nodes)}`;
-  const ends = `no reports from ${whose} since then`;
   const { gone, no_address } = linkState(link);
-  if (gone && link.name === ELSEWHERE) {
-    const [who, last, them] =
-      link.nodes === 1
-        ? ['1 node', 'its last report', 'it reports']
-        : [plural(link.nodes), 'their last reports', 'they report'];
-    return (
-      `the state of ${who} is unknown until ${them} again: ${last} came while the receiver could not tell the interfaces ` +
-      `(its socket was of another network namespace, or it had no rtnetlink); this ended at ${changed}`
-    );
-  }
-  if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;
-  if (no_address) {
-    const to = `${link.address || 'the address'}${link.port > 0 ? ` port ${link.port}` : ''}`;
-    return (
-      `reports to ${to}, from the nodes behind ${name}, have not reached the receiver ${since}: ${ends}; ` +
-      'see the addresses and routes of this master, and where the receiver listens'
-    );
-  }
-  return `${name} is down ${since}: ${ends}; see that interface of this master`;
+  const one = link.nodes === 1;
+  const what = {
+    link: oneLine(linkName(link)),
+    moment: moment(board, sinceMs(board, link.changedNs)),
+    nodes: one ? 'one node' : plural(link.nodes),
+  };
+  if (gone && link.name === ELSEWHERE) return sentences.linkElsewhere({ ...what, nodes: plural(link.nodes), one });
+  if (gone) return sentences.linkGone(what);
+  if (!no_address) return sentences.linkDown(what);
+  const to = `${link.address || 'the address'}${link.port > 0 ? ` port ${link.port}` : ''}`;
+  return sentences.linkNoAddress({ ...what, to });
 }
 
 /** All nodes of a link fell silent together. `forMs`: the time since the last of them reported. */
 function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number): string {
-  const none = `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}`;
-  const fault = 'a switch or this master is more likely at fault';
+  const what = { link: oneLine(linkName({ number, name })), age: formatDuration(forMs) };
   // The other nodes were removed from the board, or report by other links.
-  if (darkNodes === 1) return `${none}, and its last one fell at once with others: ${fault} than that node`;
-  return `${none}, ${darkNodes >= nodes ? 'all ' : ''}${darkNodes} at once: ${fault} than ${plural(darkNodes)}`;
+  if (darkNodes === 1) return sentences.linkDarkLast(what);
+  return sentences.linkDark({ ...what, all: darkNodes >= nodes, count: darkNodes, nodes: plural(darkNodes) });
 }
 
 /** The least MTU with which a report is one packet of IPv4, bytes: the report, and the headers of UDP and IP. */
@@ -204,12 +189,13 @@ export function piecesText(link: LinkEntry, names: string): string {
 export function unjoinedText(board: Snapshot, link: LinkEntry): string | undefined {
   const { nodes, unjoinedSinceNs } = link;
   if (unjoinedSinceNs === 0n) return undefined;
-  const [whose, they] = nodes === 1 ? ['1 node', 'it'] : [plural(nodes), 'they'];
-  return (
-    `the kernel of this master has failed to join IP fragments since ${moment(board, sinceMs(board, unjoinedSinceNs))}: reports of ` +
-    `${whose} arrive as such (link ${oneLine(linkName(link))}), and ${they} cannot be called silent; raise the MTU on the way to ${WHOLE_MTU}, ` +
-    'and find out who sends incomplete datagrams (nstat IpReasmFails)'
-  );
+  return sentences.unjoined({
+    moment: moment(board, sinceMs(board, unjoinedSinceNs)),
+    nodes: plural(nodes),
+    link: oneLine(linkName(link)),
+    one: nodes === 1,
+    mtu: WHOLE_MTU,
+  });
 }
 
 /** Somebody who has looked at all nodes. */
@@ -254,27 +240,11 @@ export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number
   return Math.max(0, Number(heartbeatNs - listeningSinceNs) / 1e6);
 }
 
-/** The meanings of reasons that their words alone do not explain. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  cluster: 'of another cluster',
-  reserved: 'reserved bytes are set',
-  interval: 'an interval out of range',
-  range: 'a value out of range',
-  auth_missing: 'no signature, or a weaker one than required',
-  key_id: 'signed with a key that the receiver does not have',
-  tag: 'a wrong signature',
-  stranger: "not in the receiver's --nodes",
-  rival: 'another run or boot of that name is live',
-  replay: 'older than what was accepted before',
-  late: 'after a newer one of the same run',
-  full: 'the board has no room for another node',
-};
-
 /** Why reports are rejected: the contract's word and an explanation. */
 export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
-  if (reason === 'clock') return `clock ${ahead(offsetUs / 1e6)}`;
-  const meaning = MEANINGS[reason];
-  return meaning === undefined ? reason : `${reason} (${meaning})`;
+  if (reason === 'clock') return sentences.clockOff({ distance: distanceText(offsetUs / 1e6), ahead: offsetUs > 0 });
+  const meaning = reasonWords[reason]?.meaning;
+  return meaning === undefined ? reason : sentences.reasonMeant({ reason, meaning });
 }
 
 /** The reason `clock` where it is not known how far the clock is off. */
@@ -283,12 +253,11 @@ export const CLOCK_UNMEASURED = 'a wall clock that is off, or a recording';
 /** A rejection younger than this describes the present. */
 export const LATELY_MS = 60_000;
 
-/** Beside each rejection: a rejected report is no sign of life, because anybody may have sent it, also a recording. */
-export const NO_SIGN_OF_LIFE = 'they may be recordings';
-
-/** What came in the name of a node after its newest report, and was rejected. */
+/**
+ * What came in the name of a node after its newest report, and was rejected. That is no sign of life, because anybody may
+ * have sent it, also a recording.
+ */
 export function refusalText(refusal: Refusal): string {
   const { ageMs } = refusal;
-  const verb = ageMs <= LATELY_MS ? 'are' : 'were';
-  return `reports in its name ${verb} rejected, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago; ${NO_SIGN_OF_LIFE}`;
+  return sentences.refusal({ now: ageMs <= LATELY_MS, why: reasonText(refusal), age: formatDuration(ageMs) });
 }

@@ -6,6 +6,7 @@ import { foldParts } from '../common/hostlists.js';
 import { bySource, type Source } from '../common/sources.js';
 import { oneLine, shortened } from '../common/text.js';
 import { enums } from '../layout/layout.gen.js';
+import { reasonWords, sentences } from '../layout/wording.gen.js';
 import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import {
@@ -13,7 +14,6 @@ import {
   distanceText,
   isInPieces,
   LATELY_MS,
-  NO_SIGN_OF_LIFE,
   plural,
   reasonText,
   refusalText,
@@ -40,16 +40,20 @@ function textOf(nodes: readonly RefusedNode[]): string {
   const [first] = nodes as [RefusedNode];
   const { state, refusal } = first;
   if (nodes.length === 1) {
-    const is = state === 'never' ? 'has no report here' : `is ${state}`;
-    return `${oneLine(first.name)} ${is}; ${refusalText(refusal)}`;
+    const one = { name: oneLine(first.name), state, refusal: refusalText(refusal) };
+    return state === 'never' ? sentences.refusedNever(one) : sentences.refused(one);
   }
   let [farUs, youngMs] = [0, LATELY_MS];
   for (const { refusal } of nodes)
     [farUs, youngMs] = [Math.max(farUs, Math.abs(refusal.offsetUs)), Math.min(youngMs, refusal.ageMs)];
-  const are = state === 'never' ? 'have no report here' : `are ${state}`;
-  const why = refusal.reason === 'clock' ? `clocks up to ${distanceText(farUs / 1e6)} off` : reasonText(refusal);
-  const names = shownNames(nodes.map(({ name }) => name));
-  return `${names} ${are}; reports in their names are rejected, ${why}, the last ${formatDuration(youngMs)} ago; ${NO_SIGN_OF_LIFE}`;
+  const distance = distanceText(farUs / 1e6);
+  const all = {
+    names: shownNames(nodes.map(({ name }) => name)),
+    state,
+    why: refusal.reason === 'clock' ? sentences.clocksOff({ distance }) : reasonText(refusal),
+    age: formatDuration(youngMs),
+  };
+  return state === 'never' ? sentences.refusedAllNever(all) : sentences.refusedAll(all);
 }
 
 /** One sentence for each state and reason, about nodes that were rejected within the last minute. */
@@ -82,13 +86,13 @@ function fullText(board: Snapshot): string | undefined {
   const entries = count < capacity ? [] : lateSenders(board).filter(({ reason }) => reason === FULL);
   const names = [...new Set(entries.map(({ name }) => name))];
   if (names.length === 0) return undefined;
-  // The board has no room for more entries of one reason.
-  const isMore = entries.length >= SENDERS_EACH;
-  const others = `${names.length}${isMore ? ' or more' : ''} ${names.length === 1 ? 'other reports' : 'others report'}`;
-  return (
-    `the board is full: it has room for ${plural(capacity)}, and ${others} (${shownNames(names)}); ` +
-    'give the receiver a higher --capacity, or forget nodes that are gone'
-  );
+  return sentences.full({
+    nodes: plural(capacity),
+    count: names.length,
+    more: entries.length >= SENDERS_EACH, // the board has no room for more entries of one reason
+    one: names.length === 1,
+    names: shownNames(names),
+  });
 }
 
 /** Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
@@ -110,19 +114,16 @@ export function monitorWarnings(board: Snapshot): string[] {
 
 /** How often, and since when, something was rejected. */
 export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<Source, 'names'>): string {
-  const last = `${formatDuration(sinceMs(snapshot, lastNs))} ago`;
-  if (count === 1) return `once, ${last}`;
-  return `${count} times in ${formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6))}, the last ${last}`;
+  const age = formatDuration(sinceMs(snapshot, lastNs));
+  if (count === 1) return sentences.once({ age });
+  return sentences.often({ count, time: formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6)), age });
 }
 
 /** What a source with a missing or false signature sends, and the possible reason. */
-const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>> = {
-  auth_missing: ['reports without the required signature', 'it has no key file, or somebody forges reports'],
-  key_id: ['reports signed with a key that the receiver does not have', 'its key is of another cluster, or an old one'],
-  tag: ['reports with false signatures', 'its key is of another cluster, or somebody forges reports'],
+const signatureOf = ({ reason }: Pick<Source, 'reason'>) => {
+  const words = reasonWords[enums.reason[reason] ?? ''];
+  return words === undefined || words.sends === '' ? undefined : words;
 };
-
-const signatureOf = ({ reason }: Pick<Source, 'reason'>) => SIGNATURES[enums.reason[reason] ?? ''];
 
 /** Whether the name in a rejected report proves nothing, because its signature is missing or false. */
 export function isUnproved(source: Pick<Source, 'reason'>): boolean {
@@ -135,10 +136,10 @@ const claimed = (names: readonly string[]) => (names.length === 1 ? oneLine(name
 /** The names under which a source sends. They are claims; nothing is known about them. */
 function claimText(snapshot: Snapshot, { reason, names }: Source): string {
   if (names.length === 0) return '';
-  if (names.length === 1) return ` under the name ${claimed(names)}`;
+  if (names.length === 1) return ` ${sentences.claimName({ name: claimed(names) })}`;
   // The board has no room for more entries of one reason.
-  const isFull = snapshot.senders.filter(entry => entry.reason === reason).length >= SENDERS_EACH;
-  return ` under ${isFull ? 'at least ' : ''}${names.length} names (${shownNames(names)})`;
+  const least = snapshot.senders.filter(entry => entry.reason === reason).length >= SENDERS_EACH;
+  return ` ${sentences.claimNames({ least, count: names.length, names: shownNames(names) })}`;
 }
 
 /**
@@ -149,8 +150,10 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
   const reason = enums.reason[source.reason] ?? String(source.reason);
   const often = oftenText(snapshot, source);
   const signature = signatureOf(source);
-  if (signature !== undefined)
-    return `${source.address} sends ${signature[0]}${claimText(snapshot, source)}, ${often}: ${signature[1]}`;
+  if (signature !== undefined) {
+    const { sends: what, why } = signature;
+    return sentences.claim({ address: source.address, what, names: claimText(snapshot, source), often, why });
+  }
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
   const why = reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
   return `reports of ${source.address}${who} are rejected: ${why}, ${often}`;

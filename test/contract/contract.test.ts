@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ContractError, compile, emitC, emitDictionary, emitLayout, emitTerms } from '../../proto/compile.js';
 import { generate, NAMES, readContract } from '../../proto/contract.js';
+import { readWording } from '../../proto/wording.js';
 import { ranked, terms } from '../../src/common/terms.gen.js';
 import { packWord, REPORT_BYTES, unpackWord } from '../../src/layout/codec.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
@@ -44,6 +45,22 @@ const sizeOf = (type: string) => SIZES[type] ?? structs[type as keyof typeof str
 t.test('the generated files are fresh', async t => {
   for (const [path, text] of generate(ROOT))
     t.ok(readFileSync(join(ROOT, path), 'utf8') === text, `${path}; if not: npm run generate`);
+});
+
+t.test('sentences: what is not understood is refused, with its line', async t => {
+  const read = (...lines: string[]) => readWording(lines.join('\n'), ['tag']);
+  const { sentences, reasons } = read('## sentences', '| a_b | so {x}{y?, y:} |', '## reasons', '| tag | t | s | w |');
+  t.strictSame(sentences, [{ name: 'a_b', pieces: ['so ', { slot: 'x' }, { slot: 'y', so: ', y', or: '' }] }]);
+  t.strictSame(reasons, [{ reason: 'tag', meaning: 't', sends: 's', why: 'w' }]);
+  for (const [lines, problem] of [
+    [['| a | x {Y} |'], '2: {Y} is no {name} and no {name?so:or so}'],
+    [['| a | x {y?z} |'], '2: {y?z} is no {name} and no {name?so:or so}'],
+    [['| a | x } |'], '2: x } is no {name} and no {name?so:or so}'],
+    [['| A | x |'], '2: A is not a name'],
+    [['| a | x |', '| a | y |'], '3: a is there twice'],
+    [['## reasons', '| late | x | | |'], '3: late is not a reason of the contract'],
+  ] as const)
+    t.throws(() => read('## sentences', ...lines), { message: `proto/wording.md:${problem}` });
 });
 
 t.test('sizes', async t => {

@@ -183,7 +183,7 @@ const C_MAY: Record<string, string[]> = {
   // The start of jobs depends on it, so it uses only the public interface to the board.
   gate: ['api', 'base'],
   // board, as for the addon: it has the sentence about a board that cannot be read.
-  verbs: ['api', 'base', 'board', 'judge'],
+  verbs: ['api', 'base', 'format', 'board', 'judge'],
   examples: ['api'],
 };
 
