@@ -5,13 +5,7 @@
 
 #define FORMS "write ADDR, ADDR:PORT or [V6]:PORT"
 
-static bool refuse(struct words *why, struct span text, const char *what) {
-  add_quoted(why, text);
-  add_text(why, what);
-  return false;
-}
-
-static void copy(char *into, struct span text) {
+static void address_copy(char *into, struct span text) {
   memcpy(into, text.at, text.len);
   into[text.len] = 0;
 }
@@ -20,7 +14,7 @@ static bool is_v4(struct span text) {
   char host[16];
   struct in_addr address;
   if (text.len >= sizeof host) return false;
-  copy(host, text);
+  address_copy(host, text);
   return inet_pton(AF_INET, host, &address) == 1;
 }
 
@@ -40,14 +34,14 @@ static bool is_v6(struct span text) {
   for (size_t i = 0; i < zone.len; i++)
     if (!is_alnum(zone.at[i]) && strchr("-.:_", zone.at[i]) == NULL) return false;
   if (text.len >= sizeof host) return false;
-  copy(host, text);
+  address_copy(host, text);
   return strlen(host) == text.len && inet_pton(AF_INET6, host, &address) == 1;
 }
 
 static bool is_name_character(char c) { return is_alnum(c) || c == '_'; }
 
 /* Words of letters, digits, _ and -, separated by dots; none begins with -, none is longer than 63. */
-static bool is_name(struct span host) {
+static bool is_host_name(struct span host) {
   struct span left = host, part;
   if (host.len > 253) return false;
   if (ends(host, SPAN(".")) && host.len > 1) left.len--;
@@ -83,15 +77,15 @@ static bool take_host(struct span host, struct span text, struct address *addres
   }
   /* Resolvers read 9000 as 0.0.35.40 and 10.1 as 10.0.0.1, which nobody means. */
   if (host.len > 0 && digits == host.len) {
-    refuse(why, text, " has no address; write ADDR:");
+    refuse_text(why, text, " has no address; write ADDR:");
     add_span(why, (struct span){host.at, host.len < 5 ? host.len : 5});
     return false;
   }
   const bool v4 = is_v4(host);
   if (host.len > 0 && digits + dots == host.len && !v4)
-    return refuse(why, host, " is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1");
-  if (!is_name(host)) return refuse(why, text, " is not an address; " FORMS);
-  copy(address->host, host);
+    return refuse_text(why, host, " is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1");
+  if (!is_host_name(host)) return refuse_text(why, text, " is not an address; " FORMS);
+  address_copy(address->host, host);
   address->family = v4 ? AF_INET : AF_UNSPEC;
   return true;
 }
@@ -99,23 +93,26 @@ static bool take_host(struct span host, struct span text, struct address *addres
 bool parse_address(struct span text, uint16_t default_port, struct address *address, struct words *why) {
   *address = (struct address){.port = default_port, .family = AF_INET6};
   if (is_v6(text)) {
-    copy(address->host, text);
+    address_copy(address->host, text);
     return true;
   }
   const char *closing = text.len > 0 && text.at[0] == '[' ? memrchr(text.at, ']', text.len) : NULL;
   if (closing != NULL && (closing == text.at + text.len - 1 || closing[1] == ':')) {
     const struct span host = {text.at + 1, (size_t)(closing - text.at) - 1};
     struct span port = without(text, host.len + 2);
-    if (!is_v6(host)) return refuse(why, host, " in brackets is not an IPv6 address; " FORMS);
-    copy(address->host, host);
+    if (!is_v6(host)) return refuse_text(why, host, " in brackets is not an IPv6 address; " FORMS);
+    address_copy(address->host, host);
     return !eat(&port, SPAN(":")) || parse_port(port, text, &address->port, why);
   }
-  if (find_char(text, ',') != NULL) return refuse(why, text, " are several; write the option once for each");
+  if (find_char(text, ',') != NULL) return refuse_text(why, text, " are several; write the option once for each");
   struct span left = text, host, port;
   next_part(&left, ':', &host);
   const bool has_port = next_part(&left, ':', &port);
-  if (text.len == 0 || left.at != NULL || (has_port && begins(port, SPAN("//")))) return refuse(why, text, " is not an address; " FORMS);
-  if (host.len == 0) return refuse(why, text, " has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface");
+  if (text.len == 0 || left.at != NULL || (has_port && begins(port, SPAN("//"))))
+    return refuse_text(why, text, " is not an address; " FORMS);
+  if (host.len == 0)
+    return refuse_text(why, text,
+                       " has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface");
   return take_host(host, text, address, why) && (!has_port || parse_port(port, text, &address->port, why));
 }
 

@@ -64,8 +64,9 @@ int compare_names(const char *a, const char *b) {
 }
 
 /* Merges two adjacent sorted halves. */
-static void merge(const char **names, size_t half, size_t count, const char **room) {
-  if (compare_names(names[half - 1], names[half]) <= 0) return; /* usually: a board that was made from a list is in order */
+static void fold_merge(const char **names, size_t half, size_t count, const char **room) {
+  /* usually: a board that was made from a list is in order */
+  if (compare_names(names[half - 1], names[half]) <= 0) return;
   memcpy(room, names, half * sizeof *names);
   size_t i = 0, k = half, to = 0;
   while (i < half && k < count) names[to++] = compare_names(room[i], names[k]) <= 0 ? room[i++] : names[k++];
@@ -77,7 +78,7 @@ bool sort_names(const char **names, size_t count) {
   if (room == NULL) return false;
   for (size_t width = 1; width < count; width *= 2)
     for (size_t at = 0; at + width < count; at += 2 * width)
-      merge(names + at, width, count - at < 2 * width ? count - at : 2 * width, room);
+      fold_merge(names + at, width, count - at < 2 * width ? count - at : 2 * width, room);
   free(room);
   return true;
 }
@@ -149,7 +150,7 @@ static size_t last_digits(const char *name, size_t length) {
   return at;
 }
 
-static uint32_t group_of(struct folding *f, const char *beginning, size_t length, bool is_alone) {
+static uint32_t fold_group(struct folding *f, const char *beginning, size_t length, bool is_alone) {
   size_t at = (size_t)fingerprint(is_alone ? ~FINGERPRINT : FINGERPRINT, (struct span){beginning, length});
   for (at ^= at >> 29;; at++) {
     uint32_t *slot = &f->slots[at & f->mask];
@@ -159,7 +160,8 @@ static uint32_t group_of(struct folding *f, const char *beginning, size_t length
       return *slot - 1;
     }
     const struct group *g = &f->groups[*slot - 1];
-    if (g->is_alone == is_alone && g->length == length && memcmp(g->beginning, beginning, length) == 0) return *slot - 1;
+    if (g->is_alone == is_alone && g->length == length && memcmp(g->beginning, beginning, length) == 0)
+      return *slot - 1;
   }
 }
 
@@ -173,7 +175,7 @@ static void take_apart(struct folding *f, const char *const *names, size_t count
     const bool is_alone = at == 0 || at == length;
     /* Neighbours nearly always have the same prefix, so it is looked up once. */
     const bool is_same = !is_alone && last_at == at && memcmp(last, names[i], at) == 0;
-    const uint32_t group = is_same ? last_group : group_of(f, names[i], is_alone ? length : at, is_alone);
+    const uint32_t group = is_same ? last_group : fold_group(f, names[i], is_alone ? length : at, is_alone);
     struct piece *p = &f->pieces[i];
     *p = (struct piece){.group = group};
     f->groups[group].members++;
@@ -295,7 +297,8 @@ bool hostlist_fold(struct folded *out, const char *const *names, size_t count) {
     .ranges = (struct span_of_numbers *)malloc((count + 1) * sizeof *f.ranges),
   };
   *out = (struct folded){NULL, NULL, 0};
-  bool done = f.pieces != NULL && f.groups != NULL && f.slots != NULL && f.keys != NULL && f.room != NULL && f.ranges != NULL;
+  bool done = f.pieces != NULL && f.groups != NULL && f.slots != NULL && f.keys != NULL && f.room != NULL &&
+    f.ranges != NULL;
   if (done) {
     take_apart(&f, names, count);
     gather(&f, count);

@@ -21,7 +21,8 @@ void folded_free(struct folded *folded);
 /* Orders names as people do: digits by their number, all else by its characters. */
 int compare_names(const char *a, const char *b);
 
-/* Brings names into that order; of those that are no different to people the first stays the first. Whether there was memory. */
+/* Brings names into that order; of those that are no different to people the first stays the first. Whether there was
+ * memory. */
 bool sort_names(const char **names, size_t count);
 
 #endif

@@ -10,7 +10,7 @@
 #define MOST_DIGITS 15 /* more than can be counted out */
 
 /* A list that is read, and what is wrong with it. */
-struct reading {
+struct list_reading {
   const char *list;
   size_t length;
   size_t before; /* characters of its line that stand before it */
@@ -21,8 +21,9 @@ struct reading {
 };
 
 /* `at` counts from 0; columns count from 1. */
-static bool refuse(struct reading *r, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool refuse(struct reading *r, size_t at, const char *format, ...) {
+static bool hostlist_refuse(struct list_reading *r, size_t at, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
+static bool hostlist_refuse(struct list_reading *r, size_t at, const char *format, ...) {
   char text[MOST_FAULT];
   va_list values;
   va_start(values, format);
@@ -34,23 +35,23 @@ static bool refuse(struct reading *r, size_t at, const char *format, ...) {
   return false;
 }
 
-static bool is_taken(const struct reading *r, char c) {
+static bool is_taken(const struct list_reading *r, char c) {
   return r->spelling == SPELLED_BY_SLURM ? is_of_slurm_names(c) : is_of_names(c) && !is_upper(c);
 }
 
 /* The character that stands there, and of how many bytes it is. */
-static size_t character_at(const struct reading *r, size_t at, uint32_t *character) {
+static size_t character_at(const struct list_reading *r, size_t at, uint32_t *character) {
   return next_character((struct span){r->list + at, r->length - at}, character);
 }
 
-static bool bad_character(struct reading *r, size_t at) {
+static bool bad_character(struct list_reading *r, size_t at) {
   const char c = r->list[at];
   uint32_t character;
   const size_t bytes = character_at(r, at, &character);
-  if (is_blank(character)) return refuse(r, at, "a blank; separate names by a comma only");
+  if (is_blank(character)) return hostlist_refuse(r, at, "a blank; separate names by a comma only");
   if (is_upper(c)) {
     const char lower = (char)(c - 'A' + 'a'); /* only where names are those of nodes: else it is taken */
-    return refuse(r, at, "upper-case %s; names are lower case; write %s", quoted(&c, 1), quoted(&lower, 1));
+    return hostlist_refuse(r, at, "upper-case %s; names are lower case; write %s", quoted(&c, 1), quoted(&lower, 1));
   }
   const char *hint = "names are made of a-z 0-9 . _ -";
   if (c == '!' || c == '&' || c == '^') hint = "set operations are not supported; write the names";
@@ -58,7 +59,7 @@ static bool bad_character(struct reading *r, size_t at) {
   if (c == '{' || c == '}') hint = "write brackets, as in node[1,2]";
   if (c == ']') hint = "there is no [ before it; write node[1-3]";
   if (c == '*' || c == '?') hint = "wildcards are not supported; write a range, as in node[1-3]";
-  return refuse(r, at, "%s is not allowed here; %s", quoted(r->list + at, bytes), hint);
+  return hostlist_refuse(r, at, "%s is not allowed here; %s", quoted(r->list + at, bytes), hint);
 }
 
 struct range {
@@ -67,21 +68,22 @@ struct range {
 };
 
 /* Why a piece of a bracket is not a range. */
-static bool bad_range(struct reading *r, size_t at, size_t length) {
+static bool bad_range(struct list_reading *r, size_t at, size_t length) {
   const char *text = r->list + at;
-  if (length == 0) return refuse(r, at, "an empty range; write numbers, as in node[1-3,7]");
+  if (length == 0) return hostlist_refuse(r, at, "an empty range; write numbers, as in node[1-3,7]");
   size_t odd = 0;
   while (odd < length && (is_digit(text[odd]) || text[odd] == '-')) odd++;
-  if (odd == length) return refuse(r, at, "%s is not a range; write FIRST-LAST, as in node[1-3]", quoted(text, length));
+  if (odd == length)
+    return hostlist_refuse(r, at, "%s is not a range; write FIRST-LAST, as in node[1-3]", quoted(text, length));
   uint32_t character;
   character_at(r, at + odd, &character);
   if (is_blank(character)) return bad_character(r, at + odd);
-  if (text[odd] == '/') return refuse(r, at + odd, "a step in a range; list the numbers, as in node[0,2,4]");
-  return refuse(r, at, "%s is not a range of numbers; write digits, as in node[1-3]", quoted(text, length));
+  if (text[odd] == '/') return hostlist_refuse(r, at + odd, "a step in a range; list the numbers, as in node[0,2,4]");
+  return hostlist_refuse(r, at, "%s is not a range of numbers; write digits, as in node[1-3]", quoted(text, length));
 }
 
 /* One piece of a bracket: 7, 1-3 or 001-128. */
-static bool read_range(struct reading *r, size_t at, size_t length, struct range *out) {
+static bool read_range(struct list_reading *r, size_t at, size_t length, struct range *out) {
   const char *low = r->list + at, *end = low + length;
   size_t low_digits = 0, high_digits;
   while (low_digits < length && is_digit(low[low_digits])) low_digits++;
@@ -90,24 +92,25 @@ static bool read_range(struct reading *r, size_t at, size_t length, struct range
   for (high_digits = 0; high + high_digits < end && is_digit(high[high_digits]);) high_digits++;
   if (high_digits == 0 || high + high_digits != end) return bad_range(r, at, length);
   if (low_digits > MOST_DIGITS || high_digits > MOST_DIGITS)
-    return refuse(r, at, "a number that is too long; at most %d digits can be counted", MOST_DIGITS);
+    return hostlist_refuse(r, at, "a number that is too long; at most %d digits can be counted", MOST_DIGITS);
   *out = (struct range){.width = 0};
   text_u64((struct span){low, low_digits}, &out->first);
   text_u64((struct span){high, high_digits}, &out->last);
   const bool padded = (low_digits > 1 && low[0] == '0') || (high_digits > 1 && high[0] == '0');
   const int wide = (int)(low_digits > high_digits ? low_digits : high_digits);
   if (padded && low_digits != high_digits)
-    return refuse(r, at, "%s is padded unevenly; write %0*llu-%0*llu or %llu-%llu", quoted(low, length), wide,
+    return hostlist_refuse(r, at, "%s is padded unevenly; write %0*llu-%0*llu or %llu-%llu", quoted(low, length), wide,
                   (unsigned long long)out->first, wide, (unsigned long long)out->last, (unsigned long long)out->first,
                   (unsigned long long)out->last);
   if (out->first > out->last)
-    return refuse(r, at, "%s runs backwards; write %.*s-%.*s", quoted(low, length), (int)high_digits, high, (int)low_digits, low);
+    return hostlist_refuse(r, at, "%s runs backwards; write %.*s-%.*s", quoted(low, length), (int)high_digits, high,
+                           (int)low_digits, low);
   if (padded) out->width = (unsigned)low_digits;
   return true;
 }
 
 /* How long the piece of a bracket is that begins here. */
-static size_t piece_length(const struct reading *r, size_t at, size_t end) {
+static size_t piece_length(const struct list_reading *r, size_t at, size_t end) {
   const char *comma = (const char *)memchr(r->list + at, ',', end - at);
   return comma == NULL ? end - at : (size_t)(comma - (r->list + at));
 }
@@ -126,7 +129,7 @@ static size_t digits_of(const struct range *range) {
   return digits > range->width ? digits : range->width;
 }
 
-static bool measure_bracket(struct reading *r, size_t at, size_t end, struct extent *out) {
+static bool measure_bracket(struct list_reading *r, size_t at, size_t end, struct extent *out) {
   *out = (struct extent){0, 0};
   for (;;) {
     const size_t length = piece_length(r, at, end);
@@ -142,7 +145,7 @@ static bool measure_bracket(struct reading *r, size_t at, size_t end, struct ext
 }
 
 /* The end of the bracket that begins here; none if another bracket begins first. */
-static size_t bracket_end(const struct reading *r, size_t at) {
+static size_t bracket_end(const struct list_reading *r, size_t at) {
   for (size_t i = at + 1; i < r->length; i++) {
     if (r->list[i] == ']') return i;
     if (r->list[i] == '[') break;
@@ -151,14 +154,14 @@ static size_t bracket_end(const struct reading *r, size_t at) {
 }
 
 /* One name of the list, with its brackets; `at` moves to the comma after it, or to the end. */
-static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
+static bool measure_name(struct list_reading *r, size_t *at, struct extent *out) {
   const size_t start = *at;
   *out = (struct extent){1, 0};
   while (*at < r->length && r->list[*at] != ',') {
     if (r->list[*at] == '[') {
       const size_t end = bracket_end(r, *at);
       struct extent bracket;
-      if (end == 0) return refuse(r, *at, "a [ without its ]; write node[1-3]");
+      if (end == 0) return hostlist_refuse(r, *at, "a [ without its ]; write node[1-3]");
       if (!measure_bracket(r, *at + 1, end, &bracket)) return false;
       if (out->names > UNCOUNTED / bracket.names) out->names = UNCOUNTED;
       else out->names *= bracket.names;
@@ -170,23 +173,25 @@ static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
       if (*at == begun) return bad_character(r, begun);
       out->longest += *at - begun;
     }
-    if (out->longest > NAME_LENGTH) return refuse(r, start, "a name that is too long; names have at most %d characters", NAME_LENGTH);
+    if (out->longest > NAME_LENGTH)
+      return hostlist_refuse(r, start, "a name that is too long; names have at most %d characters", NAME_LENGTH);
   }
-  if (*at == start) return refuse(r, start, "an empty name; leave out the extra comma");
+  if (*at == start) return hostlist_refuse(r, start, "an empty name; leave out the extra comma");
   const char first = r->list[start];
   if (r->spelling == SPELLED_BY_NODES && first != '[' && !is_letter(first) && !is_digit(first))
-    return refuse(r, start, "a name that begins with %s; begin with a letter or digit", quoted(&first, 1));
+    return hostlist_refuse(r, start, "a name that begins with %s; begin with a letter or digit", quoted(&first, 1));
   return true;
 }
 
 /* Parses all of it; adds the number of names, and the largest number of bytes that they need. */
-static bool measure(struct reading *r, size_t most, size_t *names, size_t *bytes) {
-  if (r->length == 0) return refuse(r, 0, "it is empty; write names, as in node[1-3],login1");
+static bool measure(struct list_reading *r, size_t most, size_t *names, size_t *bytes) {
+  if (r->length == 0) return hostlist_refuse(r, 0, "it is empty; write names, as in node[1-3],login1");
   for (size_t at = 0;; at++) {
     const size_t start = at;
     struct extent extent;
     if (!measure_name(r, &at, &extent)) return false;
-    if (extent.names > most - *names) return refuse(r, start, "too many names; at most %zu are allowed; shorten the range", most);
+    if (extent.names > most - *names)
+      return hostlist_refuse(r, start, "too many names; at most %zu are allowed; shorten the range", most);
     *names += (size_t)extent.names;
     *bytes += (size_t)extent.names * (extent.longest + 1);
     if (at == r->length) return true;
@@ -194,7 +199,7 @@ static bool measure(struct reading *r, size_t most, size_t *names, size_t *bytes
 }
 
 /* A text of a name, or a bracket at its present number. */
-struct part {
+struct list_part {
   size_t at, end;  /* the text; or the content of the brackets */
   size_t next;     /* the piece after this one; beyond `end`: there is none */
   uint64_t number;
@@ -202,7 +207,7 @@ struct part {
   bool is_bracket;
 };
 
-static void take_piece(struct reading *r, struct part *part, size_t at) {
+static void take_piece(struct list_reading *r, struct list_part *part, size_t at) {
   const size_t length = piece_length(r, at, part->end);
   read_range(r, at, length, &part->range); /* taken before */
   part->number = part->range.first;
@@ -210,9 +215,9 @@ static void take_piece(struct reading *r, struct part *part, size_t at) {
 }
 
 /* Advances the last bracket that has a next number; those after it start again. Returns whether there is one. */
-static bool turn(struct reading *r, struct part *parts, size_t count) {
+static bool turn(struct list_reading *r, struct list_part *parts, size_t count) {
   for (size_t i = count; i-- > 0;) {
-    struct part *part = &parts[i];
+    struct list_part *part = &parts[i];
     if (!part->is_bracket) continue;
     if (part->number < part->range.last) {
       part->number++;
@@ -237,11 +242,11 @@ size_t write_number(char *to, uint64_t number, unsigned width) {
 }
 
 /* Expands one name of the list, the last bracket fastest; the list has been measured. */
-static void make_names(struct reading *r, size_t *at, struct hostlist *out, size_t *used) {
-  struct part parts[NAME_LENGTH]; /* each has at least one character */
+static void make_names(struct list_reading *r, size_t *at, struct hostlist *out, size_t *used) {
+  struct list_part parts[NAME_LENGTH]; /* each has at least one character */
   size_t count = 0;
   while (*at < r->length && r->list[*at] != ',') {
-    struct part *part = &parts[count++];
+    struct list_part *part = &parts[count++];
     part->is_bracket = r->list[*at] == '[';
     part->at = part->is_bracket ? *at + 1 : *at;
     if (part->is_bracket) {
@@ -256,7 +261,7 @@ static void make_names(struct reading *r, size_t *at, struct hostlist *out, size
   do {
     char *name = out->texts + *used, *to = name;
     for (size_t i = 0; i < count; i++) {
-      const struct part *part = &parts[i];
+      const struct list_part *part = &parts[i];
       if (part->is_bracket) {
         to += write_number(to, part->number, part->range.width);
       } else {
@@ -307,12 +312,13 @@ static const char *no_memory(struct hostlist *list) {
   return "out of memory";
 }
 
-static void make_all(struct reading *r, struct hostlist *out, size_t *used) {
+static void make_all(struct list_reading *r, struct hostlist *out, size_t *used) {
   for (size_t at = 0; at < r->length; at++) make_names(r, &at, out, used);
 }
 
-const char *hostlist_read(struct hostlist *out, const char *list, size_t length, enum spelling spelling, size_t most, const char *place) {
-  struct reading r = {list, length, 0, spelling, place, 0, NULL};
+const char *hostlist_read(struct hostlist *out, const char *list, size_t length, enum spelling spelling, size_t most,
+                          const char *place) {
+  struct list_reading r = {list, length, 0, spelling, place, 0, NULL};
   size_t names = 0, bytes = 0, used = 0;
   *out = (struct hostlist){NULL, NULL, 0};
   if (!measure(&r, most, &names, &bytes)) return r.why;
@@ -322,7 +328,7 @@ const char *hostlist_read(struct hostlist *out, const char *list, size_t length,
 }
 
 /* The contents of the next line, without its comment and the blanks around it. Returns whether there is one. */
-static bool take_line(struct span *left, struct reading *r) {
+static bool take_line(struct span *left, struct list_reading *r) {
   if (left->len == 0) return false;
   const char *end = find_char(*left, '\n');
   struct span line = {left->at, end == NULL ? left->len : (size_t)(end - left->at)};
@@ -342,8 +348,9 @@ static bool take_line(struct span *left, struct reading *r) {
   return true;
 }
 
-const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, enum spelling spelling, size_t most, const char *place) {
-  struct reading r = {.spelling = spelling, .place = place};
+const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, enum spelling spelling,
+                                size_t most, const char *place) {
+  struct list_reading r = {.spelling = spelling, .place = place};
   size_t names = 0, bytes = 0, used = 0;
   *out = (struct hostlist){NULL, NULL, 0};
   for (struct span left = {text, length}; take_line(&left, &r);)

@@ -19,10 +19,12 @@ struct hostlist {
 };
 
 /* Parses one list. NULL, or the error; `place` is the beginning of the error. The list need not end with a NUL. */
-const char *hostlist_read(struct hostlist *out, const char *list, size_t length, enum spelling spelling, size_t most, const char *place);
+const char *hostlist_read(struct hostlist *out, const char *list, size_t length, enum spelling spelling, size_t most,
+                          const char *place);
 
 /* The same for a text with a list on each line, `#` comments and blank lines; it may contain no names at all. */
-const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, enum spelling spelling, size_t most, const char *place);
+const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, enum spelling spelling,
+                                size_t most, const char *place);
 
 void hostlist_free(struct hostlist *list);
 

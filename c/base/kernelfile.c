@@ -32,7 +32,7 @@ void add_unreadable(struct words *words, const char *path, int error, size_t mos
   }
 }
 
-static const char *path_of(const struct kernel_file *file, char *path, size_t room) {
+static const char *kernel_path(const struct kernel_file *file, char *path, size_t room) {
   struct words words = {path, room, 0};
   add_text(&words, *file->root);
   add_text(&words, file->leaf);
@@ -49,7 +49,7 @@ bool file_read(struct kernel_file *file, struct span *text) {
     file->absent--;
     return false;
   }
-  if (file->fd == -1) file->fd = open_regular(path_of(file, path, sizeof path), &stats, &error);
+  if (file->fd == -1) file->fd = open_regular(kernel_path(file, path, sizeof path), &stats, &error);
   if (file->fd != -1) {
     size_t length = 0;
     const uint32_t ask = file->ask > PAGE ? file->ask : PAGE;
@@ -61,12 +61,13 @@ bool file_read(struct kernel_file *file, struct span *text) {
   }
   if (error == 0) return true;
   file_close(file);
-  const bool is_absent = (file->flags & FILE_OPTIONAL) != 0 && means_absent(path_of(file, path, sizeof path), error);
+  const bool is_absent = (file->flags & FILE_OPTIONAL) != 0 &&
+    means_absent(kernel_path(file, path, sizeof path), error);
   if (is_absent) file->absent = SELDOM - 1;
   if (!file->told && !is_absent) {
     char why[1200];
     struct words words = WORDS(why);
-    add_unreadable(&words, path_of(file, path, sizeof path), error, MOST_BYTES);
+    add_unreadable(&words, kernel_path(file, path, sizeof path), error, MOST_BYTES);
     tell(text_of(&words));
     file->told = true;
   }
@@ -77,7 +78,8 @@ bool file_parsed(struct kernel_file *file, enum parsed parsed) {
   const char *root = *file->root;
   tell_once(&file->told, parsed != REFUSED, root, file->leaf, " has unexpected content: its readings are left out");
   if (parsed == REFUSED) return false;
-  tell_once(&file->told_in_part, parsed == WHOLE, root, file->leaf, " has a line that is not understood: it is left out");
+  tell_once(&file->told_in_part, parsed == WHOLE, root, file->leaf,
+            " has a line that is not understood: it is left out");
   return true;
 }
 

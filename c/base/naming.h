@@ -20,8 +20,8 @@ static inline bool is_node_name(struct span text, bool upper) {
   return true;
 }
 
-/* The same for a NodeName, as slurm.conf may have it, with + : / % = ~ as well, and with any of these first. Slurm takes
- * nearly everything; what has a meaning in somebody's host lists is left out. */
+/* The same for a NodeName, as slurm.conf may have it, with + : / % = ~ as well, and with any of these first. Slurm
+ * takes nearly everything; what has a meaning in somebody's host lists is left out. */
 static inline bool is_of_slurm_names(char c) { return is_of_names(c) || (c != 0 && strchr("+:/%=~", c) != NULL); }
 
 static inline bool is_slurm_name(struct span text) {
@@ -30,8 +30,8 @@ static inline bool is_slurm_name(struct span text) {
   return text.len > 0 && text.len <= NAME_LENGTH;
 }
 
-/* The host name up to its first dot, in lower case; NULL with the reason in `why` if it is an address, of which that would
- * be the first number. */
+/* The host name up to its first dot, in lower case; NULL with the reason in `why` if it is an address, of which that
+ * would be the first number. */
 const char *host_name(struct words *why);
 
 #endif

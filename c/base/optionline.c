@@ -47,7 +47,7 @@ static bool is_elsewhere(const struct option_table *table, struct span name) {
   return false;
 }
 
-static bool give(const struct option *option, const char *text, unsigned line) {
+static bool options_give(const struct option *option, const char *text, unsigned line) {
   if (givens == MOST_GIVEN) return false;
   given[givens++] = (struct given){text, option, line};
   return true;
@@ -73,7 +73,8 @@ static const char *nearest_option(const struct option_table *table, struct span 
 
 /* The option as it is shown to people: --nodes LIST. */
 static bool refuse_spelled(struct words *fault, const struct option *option) {
-  return option->value == NULL ? REFUSE("; write --", option->name) : REFUSE("; write --", option->name, " ", option->value);
+  return option->value == NULL ? REFUSE("; write --", option->name)
+    : REFUSE("; write --", option->name, " ", option->value);
 }
 
 static bool refuse_no_value(const struct option *option, const char *follows, struct words *fault) {
@@ -125,7 +126,8 @@ static bool is_option(const struct option_table *table, const char *text) {
 }
 
 /* The word at argv[*i], which begins with a -, and its value. */
-static bool take_word(const struct option_table *table, int argc, char *const argv[], int *i, struct words *fault) {
+static bool options_take_word(const struct option_table *table, int argc, char *const argv[], int *i,
+                              struct words *fault) {
   const struct span word = span_of(argv[*i]);
   const bool is_long = begins(word, SPAN("--"));
   const char *equals = find_char(word, '=');
@@ -141,13 +143,16 @@ static bool take_word(const struct option_table *table, int argc, char *const ar
   if (text == NULL && ++*i < argc) text = argv[*i];
   if (text == NULL) return refuse_no_value(option, NULL, fault);
   if (is_option(table, text)) return refuse_no_value(option, text, fault);
-  return give(option, text, 0) || REFUSE("there are more than 256 values; write fewer");
+  return options_give(option, text, 0) || REFUSE("there are more than 256 values; write fewer");
 }
 
-static bool is_word(const char *text, const char *letter, const char *name) { return strcmp(text, letter) == 0 || strcmp(text, name) == 0; }
+static bool is_word(const char *text, const char *letter, const char *name) {
+  return strcmp(text, letter) == 0 || strcmp(text, name) == 0;
+}
 
 /* The contents of the command line, unchanged. */
-static enum outcome take_line(const struct option_table *table, int argc, char *const argv[], struct words *fault) {
+static enum outcome options_take_line(const struct option_table *table, int argc, char *const argv[],
+                                      struct words *fault) {
   const char *extra = NULL; /* the first argument: none is accepted */
   bool wrong = false;       /* the first mistake is kept until the end: if --help follows, the user gets help */
   givens = 0;
@@ -164,7 +169,7 @@ static enum outcome take_line(const struct option_table *table, int argc, char *
     if (is_word(word, "-h", "--help")) return OPTIONS_HELP;
     if (is_word(word, "-V", "--version")) return OPTIONS_VERSION;
     const size_t length = fault->len;
-    const bool good = take_word(table, argc, argv, &i, fault);
+    const bool good = options_take_word(table, argc, argv, &i, fault);
     if (wrong) fault->len = length;
     wrong |= !good;
   }
@@ -197,7 +202,8 @@ bool options_take(void *of, struct span name, const struct toml_value *value, st
   else if (many && (value->kind == TOML_TRUTH || value->count == 0))
     instead = "not a value for it; write an array of one or more texts in quotes";
   for (unsigned i = 0; instead == NULL && i < value->count; i++)
-    if (!give(option, flag && !value->truth ? "false" : value->texts[i], value->line)) instead = "too many values; write fewer";
+    if (!options_give(option, flag && !value->truth ? "false" : value->texts[i], value->line))
+      instead = "too many values; write fewer";
   return instead == NULL || REFUSE(option->name, ": ", instead);
 }
 
@@ -263,7 +269,7 @@ static bool read_option(const struct option *option, void *into, struct words *f
   return true;
 }
 
-static bool read_all(const struct option_table *table, void *into, struct words *fault) {
+static bool options_read_all(const struct option_table *table, void *into, struct words *fault) {
   const struct option *file = table->read_file == NULL ? NULL : option_named(table, SPAN(FILE_OPTION));
   file_name = NULL;
   for (unsigned i = 0; i < givens; i++)
@@ -274,8 +280,9 @@ static bool read_all(const struct option_table *table, void *into, struct words 
   return true;
 }
 
-enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into, struct words *fault) {
-  const enum outcome outcome = take_line(table, argc, argv, fault);
+enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into,
+                          struct words *fault) {
+  const enum outcome outcome = options_take_line(table, argc, argv, fault);
   if (outcome != OPTIONS_GOOD) return outcome;
-  return read_all(table, into, fault) ? OPTIONS_GOOD : OPTIONS_BAD;
+  return options_read_all(table, into, fault) ? OPTIONS_GOOD : OPTIONS_BAD;
 }

@@ -34,7 +34,8 @@ struct option_table {
 
 /* Parses the whole line, and every option's value into its field of `into`, in the order of the table. For OPTIONS_BAD
  * the reason is in `fault`. */
-enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into, struct words *fault);
+enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into,
+                          struct words *fault);
 
 /* Takes a value of a file for options_read(); `table` is its table. */
 toml_take options_take;

@@ -22,7 +22,8 @@ bool value_user(struct span text, void *field, struct words *why) {
   if (text_u64(text, &id) && text.len <= 10 && id < UINT32_MAX) return true;
   bool good = left.len > 0 && (is_letter(left.at[0]) || left.at[0] == '_');
   if (ends(left, SPAN("$"))) left.len--;
-  for (size_t i = 0; i < left.len; i++) good &= is_letter(left.at[i]) || is_digit(left.at[i]) || strchr("_.@-", left.at[i]) != NULL;
+  for (size_t i = 0; i < left.len; i++)
+    good &= is_letter(left.at[i]) || is_digit(left.at[i]) || strchr("_.@-", left.at[i]) != NULL;
   return good || refuse_text(why, text, " is not a user; write a user name or a user id");
 }
 
@@ -49,7 +50,8 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   static const struct {
     struct span name;
     uint32_t ms;
-  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}, {SPAN_TEXT("d"), 86400000}};
+  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000},
+    {SPAN_TEXT("d"), 86400000}};
   struct span left = text, whole, part = {"", 0};
   if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
     return refuse_text(why, text, NOT_A_TIME);
@@ -83,7 +85,8 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   return false;
 }
 
-bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms, struct words *why) {
+bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms,
+                struct words *why) {
   *ms = 0;
   if (!span_is(text, SPAN("0")) && !parse_duration(text, ms, why)) return false;
   if (*ms >= least_ms && *ms <= most_ms) return true;
@@ -126,8 +129,8 @@ static bool refuse_part(struct span part, const char *what, const char *const *w
   return false;
 }
 
-bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits,
-                struct words *why) {
+bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count,
+                uint32_t *bits, struct words *why) {
   const char *words[MOST_WORDS];
   for (size_t i = 0; i < count; i++) words[i] = name(order == NULL ? (int)i : order[i]);
   struct span left = text, part;

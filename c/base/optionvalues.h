@@ -4,8 +4,8 @@
 #define BB_OPTIONVALUES_H
 #include "quoting.h"
 
-/* As an option has them: the field is a `const char *`, or a `char [64]` for the name of a node. A path is a file's name
- * that is short enough to make others from. */
+/* As an option has them: the field is a `const char *`, or a `char [64]` for the name of a node. A path is a file's
+ * name that is short enough to make others from. */
 bool value_file(struct span text, void *field, struct words *why);
 bool value_path(struct span text, void *field, struct words *why);
 bool value_user(struct span text, void *field, struct words *why);
@@ -15,7 +15,8 @@ bool value_node_name(struct span text, void *field, struct words *why);
 bool parse_duration(struct span text, uint64_t *ms, struct words *why);
 
 /* The same within limits; `limits` names them: "100ms to 600s". A bare 0 needs no unit. */
-bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms, struct words *why);
+bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms,
+                struct words *why);
 
 /* A number of nodes, or a percentage of them: 5, 2%. */
 bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why);
@@ -25,7 +26,7 @@ bool value_either(struct span text, const char *first, const char *second, bool 
 
 /* Some of the words that `name` returns for the numbers in `order`, separated by commas: a bit for each number.
  * `what` is the name of one of them. `order`: NULL for the numbers below `count`. */
-bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits,
-                struct words *why);
+bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count,
+                uint32_t *bits, struct words *why);
 
 #endif

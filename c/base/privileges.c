@@ -63,7 +63,7 @@ void add_user(struct words *words, uid_t uid) {
   else add_number(words, uid);
 }
 
-static bool refuse(struct words *fault, const char *what) {
+static bool privileges_refuse(struct words *fault, const char *what) {
   const int error = errno;
   add_text(fault, what);
   add_text(fault, ": ");
@@ -77,7 +77,7 @@ bool become(const struct user *user, struct words *fault) {
   if (!root && geteuid() == user->uid) return true;
   if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
       setresuid(user->uid, user->uid, user->uid) != 0)
-    return refuse(fault, "--user: cannot become this user; start it as root");
+    return privileges_refuse(fault, "--user: cannot become this user; start it as root");
   if (user->uid != 0 && setresuid(0, 0, 0) == 0) {
     add_text(fault, "--user: this user could become root again");
     return false;
@@ -113,12 +113,14 @@ bool is_trusted_writer(uid_t uid) { return uid == 0 || uid == geteuid() || uid =
 /* The system calls of the loop, the sources and the C library's resolver after the start; the frequent ones first.
  * No exec, no listening; calls that open files, send signals or make threads are restricted below. */
 static const uint16_t allowed[] = {
-  __NR_pread64, __NR_timerfd_settime, __NR_ppoll, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close, __NR_fstat, __NR_read,
+  __NR_pread64, __NR_timerfd_settime, __NR_ppoll, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close,
+  __NR_fstat, __NR_read,
   __NR_setitimer, __NR_getrusage, __NR_adjtimex, __NR_getdents64, __NR_faccessat, __NR_statfs, __NR_newfstatat,
   __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_fstatfs, __NR_socket, __NR_connect,
   __NR_setsockopt, __NR_getsockopt, __NR_getsockname, __NR_bind, __NR_recvfrom, __NR_recvmsg, __NR_sendmsg, __NR_ioctl,
   __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk,
-  __NR_inotify_add_watch, __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,
+  __NR_inotify_add_watch, __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction,
+  __NR_rt_sigreturn, __NR_sigaltstack,
   __NR_gettid, __NR_getpid, __NR_geteuid, __NR_uname, __NR_clock_nanosleep, __NR_nanosleep,
   __NR_clock_adjtime, __NR_gettimeofday, __NR_sched_yield, __NR_sched_getaffinity, __NR_restart_syscall, __NR_exit,
   __NR_exit_group,
@@ -200,13 +202,14 @@ bool confine(bool answers, struct words *fault) {
     filter[at++] = (struct instruction){JUMP_IF_EQUAL, 0, 1, __NR_accept4};
     filter[at++] = granted;
   }
-  for (unsigned i = 0; i < CALLS; i++) filter[at++] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
+  for (unsigned i = 0; i < CALLS; i++)
+    filter[at++] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
   filter[at++] = refused;
   filter[at++] = granted;
   const struct program program = {.length = (uint16_t)at, .instructions = filter};
   no_new_privileges();
   if (syscall(SYS_seccomp, SET_MODE_FILTER, FOR_ALL_THREADS, &program) == 0) return true;
-  return refuse(fault, "--seccomp: the kernel takes no filter; leave it out");
+  return privileges_refuse(fault, "--seccomp: the kernel takes no filter; leave it out");
 }
 #else
 bool confine(bool answers, struct words *fault) {

@@ -22,6 +22,8 @@ extern uint64_t service_due_ns;
 uint64_t service_live(uint64_t now_ns);
 /* Calls service_live() when it is due: twice in the watchdog's time, once everything is ready. Cheap enough to be
  * called each second. */
-static inline uint64_t service_watch(uint64_t now_ns) { return now_ns < service_due_ns ? service_due_ns : service_live(now_ns); }
+static inline uint64_t service_watch(uint64_t now_ns) {
+  return now_ns < service_due_ns ? service_due_ns : service_live(now_ns);
+}
 
 #endif

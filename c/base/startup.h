@@ -3,7 +3,8 @@
 #define BB_STARTUP_H
 #include "words.h"
 
-/* Exit codes: done, not all have taken the report or what is needed is not to be had now, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
+/* Exit codes: done, not all have taken the report or what is needed is not to be had now, usage, could not write to
+ * stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
 /* The version, as --version shows it. */

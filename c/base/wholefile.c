@@ -5,7 +5,8 @@
 
 /* For a file of /proc/sys the kernel allocates and clears all that a read asks for: ask little of small ones. */
 #define MOST_ASKED (64u << 10)
-/* Below this a text made line by line that comes short is at its end: the next line, of whatever file, would have fitted. */
+/* Below this a text made line by line that comes short is at its end: the next line, of whatever file, would have
+ * fitted. */
 #define SURELY_WHOLE (PAGE / 2)
 
 int open_regular(const char *path, struct stat *stats, int *error) {

@@ -1,5 +1,5 @@
-/* Opens and reads whole files, and waits for nobody, whatever has taken the place of one. Whom a file must belong to, and
- * who may write it, is the caller's to judge. */
+/* Opens and reads whole files, and waits for nobody, whatever has taken the place of one. Whom a file must belong to,
+ * and who may write it, is the caller's to judge. */
 #ifndef BB_WHOLEFILE_H
 #define BB_WHOLEFILE_H
 #include <fcntl.h>

@@ -36,9 +36,10 @@ const char help_text[] =
   "  -h, --help        show this help\n"
   "  -V, --version     show the version\n"
   "\n"
-  "Exit codes: 0 the job may start, 1 it may not; there is no other. The answer is no if a node is silent or has left. --fail gives the answer if "
-  "nothing is known: uncertain nodes, nodes that never reported, invalid names and lists, no board, wrong options. A link that is dark or down, or "
-  "more nodes that are not live than --brake, is never a reason to say no. The reason is on stderr and in the system's log.\n"
+  "Exit codes: 0 the job may start, 1 it may not; there is no other. The answer is no if a node is silent or has left. "
+  "--fail gives the answer if nothing is known: uncertain nodes, nodes that never reported, invalid names and lists, "
+  "no board, wrong options. A link that is dark or down, or more nodes that are not live than --brake, is never a "
+  "reason to say no. The reason is on stderr and in the system's log.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM "\n"
@@ -54,7 +55,8 @@ static bool read_nodes(struct span text, void *field, struct words *why) {
 
 static bool read_skip(struct span text, void *field, struct words *why) {
   *(const char **)field = text.at;
-  return (text.len > 0 && !span_is(text, SPAN("@"))) || refuse_text(why, SPAN(""), " names no nodes and no file; write one");
+  return (text.len > 0 && !span_is(text, SPAN("@"))) ||
+    refuse_text(why, SPAN(""), " names no nodes and no file; write one");
 }
 
 static bool read_owner(struct span text, void *field, struct words *why) {
@@ -69,7 +71,9 @@ static bool read_wait(struct span text, void *field, struct words *why) {
   return true;
 }
 
-static bool read_fail(struct span text, void *field, struct words *why) { return value_either(text, "open", "closed", field, why); }
+static bool read_fail(struct span text, void *field, struct words *why) {
+  return value_either(text, "open", "closed", field, why);
+}
 
 static bool read_brake(struct span text, void *field, struct words *why) {
   struct options *options = (struct options *)field;
@@ -98,7 +102,8 @@ static const struct option options_of_gate[] = {
   {.name = "owner", .value = "USER", .read = read_owner, AT(owner)},
   {.name = "requests", .value = "DIR", .read = value_file, AT(requests)},
 };
-static const struct option_table table = {.options = options_of_gate, .count = sizeof options_of_gate / sizeof options_of_gate[0]};
+static const struct option_table table =
+  {.options = options_of_gate, .count = sizeof options_of_gate / sizeof options_of_gate[0]};
 
 /* Whatever is wrong with the rest: closed if every --fail on the line says so. */
 static bool fails_closed(int argc, char *argv[]) {

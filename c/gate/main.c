@@ -53,7 +53,8 @@ static void end_hanging(int signal) {
 static void end_cut_short(int signal, siginfo_t *info, void *context) {
   (void)signal;
   (void)context;
-  const char *why = answer == 0 ? "yes, fails open: the board was cut short" : "no, fails closed: the board was cut short";
+  const char *why = answer == 0 ? "yes, fails open: the board was cut short"
+    : "no, fails closed: the board was cut short";
   alarm(MOST_LOGGING_S);
   if (info->si_code > 0) announce(SAY_WARN, why);
   else tell(why); /* another process sent the signal, at any time */
@@ -80,7 +81,8 @@ static void take_signals(sigset_t *ends) {
   }
   sigprocmask(SIG_BLOCK, ends, NULL);
   signal(SIGPIPE, SIG_IGN);
-  const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO}, hangs = {.sa_handler = end_hanging};
+  const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO},
+    hangs = {.sa_handler = end_hanging};
   sigaction(SIGBUS, &cut, NULL);
   sigaction(SIGALRM, &hangs, NULL);
 }
@@ -95,7 +97,7 @@ struct looking {
 };
 
 /* Whether another look may have a better result: a node may come back, and so may a receiver. */
-static bool look(struct looking *l) {
+static bool gate_look(struct looking *l) {
   const struct nodes *nodes = l->question->nodes;
   const struct options *options = l->question->options;
   if (l->b == NULL) l->fault = beoboard_open_owner(&l->b, options->board, options->owner, 0);
@@ -111,7 +113,7 @@ static bool look(struct looking *l) {
 
 /* Looks until there is nothing to wait for, or no more time. Returns whether it was asked to end. */
 static bool look_until(struct looking *l, int64_t end_ms, const sigset_t *ends) {
-  while (look(l)) {
+  while (gate_look(l)) {
     const int64_t left = end_ms - now_ms();
     if (left <= 0) return false;
     const int64_t ms = left < LOOK_EVERY_MS ? left : LOOK_EVERY_MS;
@@ -128,7 +130,8 @@ static const char *unknown(const struct looking *l) {
   if (l->fault == 0) return NULL;
   if (l->b == NULL && l->fault == -EINVAL) return "--owner names no user";
   if (l->b == NULL) return fault("%s: %s", quoted(path, strlen(path)), beoboard_strerror(l->fault));
-  if (l->fault != -ESTALE || beoboard_receiver(l->b, &receiver, sizeof receiver) < 0) return beoboard_strerror(l->fault);
+  if (l->fault != -ESTALE || beoboard_receiver(l->b, &receiver, sizeof receiver) < 0)
+    return beoboard_strerror(l->fault);
   const long long s = receiver.heartbeat_age_ns / 1000000000;
   if ((receiver.flags & BEOBOARD_F_RETIRED) != 0) return "the board is retired, and there is no other";
   if (receiver.heartbeat_age_ns == INT64_MAX) return "the receiver has no heartbeat yet";

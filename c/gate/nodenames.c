@@ -18,7 +18,7 @@ static size_t exceptions_word(char **at) {
 static char in_lower_case(char c) { return is_upper(c) ? (char)(c - 'A' + 'a') : c; }
 
 /* Parses one line, in place. NULL, or the error. */
-static const char *read_line(char *line, struct exceptions *out) {
+static const char *exceptions_read_line(char *line, struct exceptions *out) {
   line[strcspn(line, "#")] = 0;
   char *node = line, *board, *rest;
   const size_t node_length = exceptions_word(&node);
@@ -26,7 +26,8 @@ static const char *read_line(char *line, struct exceptions *out) {
   board = node + node_length;
   const size_t board_length = exceptions_word(&board);
   rest = board + board_length;
-  if (board_length == 0 || exceptions_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
+  if (board_length == 0 || exceptions_word(&rest) != 0)
+    return "two names are wanted; write a NodeName, a blank, and what the board calls it";
   const bool is_second = is_slurm_name((struct span){node, node_length});
   if (!is_second || !is_node_name((struct span){board, board_length}, true)) {
     return fault("%s is not a name; write letters, digits and . _ -, at most %d of them",
@@ -42,13 +43,14 @@ static int by_node(const void *a, const void *b) {
   return strcmp(((const struct exception *)a)->node, ((const struct exception *)b)->node);
 }
 
-static const char *read_all(struct exceptions *out, size_t length, const char *place) {
+static const char *exceptions_read_all(struct exceptions *out, size_t length, const char *place) {
   char *line = out->texts;
   for (unsigned number = 1; line < out->texts + length; number++) {
     char *end = (char *)memchr(line, '\n', (size_t)(out->texts + length - line));
     if (end == NULL) end = out->texts + length; /* a NUL is there */
     *end = 0;
-    const char *why = strlen(line) == (size_t)(end - line) ? read_line(line, out) : "a byte of zero; it is not text";
+    const char *why = strlen(line) == (size_t)(end - line) ? exceptions_read_line(line, out)
+      : "a byte of zero; it is not text";
     if (why != NULL) return fault("%s:%u: %s", place, number, why);
     line = end + 1;
   }
@@ -63,14 +65,15 @@ static const char *read_all(struct exceptions *out, size_t length, const char *p
 const char *exceptions_parse(struct exceptions *out, const char *text, size_t length, const char *place) {
   size_t lines = 1;
   for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
-  *out = (struct exceptions){(char *)malloc(length + 1), (struct exception *)malloc(lines * sizeof(struct exception)), 0, 0};
+  struct exception *all = (struct exception *)malloc(lines * sizeof *all);
+  *out = (struct exceptions){.texts = (char *)malloc(length + 1), .all = all};
   if (out->texts == NULL || out->all == NULL) {
     exceptions_free(out);
     return "out of memory";
   }
   memcpy(out->texts, text, length);
   out->texts[length] = 0;
-  const char *why = read_all(out, length, place);
+  const char *why = exceptions_read_all(out, length, place);
   if (why != NULL) exceptions_free(out);
   return why;
 }
@@ -82,7 +85,9 @@ const char *exceptions_read(struct exceptions *out, const char *path) {
   const char *why = smallfile_read(path, &text, &length, &age);
   if (why != NULL) return why;
   why = exceptions_parse(out, text, length, path);
-  if (age > NAMES_FRESH_S && length >= strlen(NAMES_FOLLOWED) && memcmp(text, NAMES_FOLLOWED, strlen(NAMES_FOLLOWED)) == 0) out->age = age;
+  if (age > NAMES_FRESH_S && length >= strlen(NAMES_FOLLOWED) &&
+      memcmp(text, NAMES_FOLLOWED, strlen(NAMES_FOLLOWED)) == 0)
+    out->age = age;
   free(text);
   return why;
 }
@@ -97,7 +102,8 @@ const char *board_name(const struct exceptions *exceptions, const char *node, ch
   const struct exception wanted = {node, NULL},
                          *found = exceptions->count == 0
                                     ? NULL
-                                    : (const struct exception *)bsearch(&wanted, exceptions->all, exceptions->count, sizeof wanted, by_node);
+                                    : (const struct exception *)bsearch(&wanted, exceptions->all, exceptions->count,
+                                      sizeof wanted, by_node);
   if (found != NULL) return found->board;
   size_t i = 0;
   for (; node[i] != 0 && i < NAME_LENGTH; i++) into[i] = in_lower_case(node[i]);
@@ -113,7 +119,8 @@ bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exce
     return false;
   }
   out->list = *list;
-  for (size_t i = 0; i < list->count; i++) out->board[i] = board_name(exceptions, list->names[i], out->room + i * (NAME_LENGTH + 1));
+  for (size_t i = 0; i < list->count; i++)
+    out->board[i] = board_name(exceptions, list->names[i], out->room + i * (NAME_LENGTH + 1));
   return true;
 }
 

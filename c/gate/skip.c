@@ -8,7 +8,7 @@
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static const char *take(struct skip *out, struct hostlist *list, const struct exceptions *exceptions) {
+static const char *skip_take(struct skip *out, struct hostlist *list, const struct exceptions *exceptions) {
   if (!nodes_map(&out->nodes, list, exceptions)) {
     hostlist_free(list);
     return "out of memory";
@@ -17,10 +17,11 @@ static const char *take(struct skip *out, struct hostlist *list, const struct ex
   return NULL;
 }
 
-const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions, const char *place) {
+const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions,
+                       const char *place) {
   struct hostlist list;
   const char *why = hostlist_read_lines(&list, text, length, SPELLED_BY_SLURM, MOST_NAMES, place);
-  return why != NULL ? why : take(out, &list, exceptions);
+  return why != NULL ? why : skip_take(out, &list, exceptions);
 }
 
 static bool is_line(const char *line, size_t length, const char *text) {
@@ -48,7 +49,7 @@ void skip_parse_old(struct skip *out, const char *text, size_t length, const str
   free(lists);
 }
 
-static const char *read_file(struct skip *out, const char *path, const struct exceptions *exceptions) {
+static const char *skip_read_file(struct skip *out, const char *path, const struct exceptions *exceptions) {
   char *text;
   size_t length;
   double age;
@@ -57,7 +58,8 @@ static const char *read_file(struct skip *out, const char *path, const struct ex
   /* A file with a time in the future was written before the clock was set: nobody knows how old it is. */
   if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE) {
     skip_parse_old(out, text, length, exceptions);
-    why = fault("%s was written %.0f s %s: at most %.0f s are trusted", quoted(path, strlen(path)), age < 0 ? -age : age,
+    why = fault("%s was written %.0f s %s: at most %.0f s are trusted", quoted(path, strlen(path)),
+                age < 0 ? -age : age,
                 age < 0 ? "in the future" : "ago", MOST_SKIP_AGE);
   } else {
     why = skip_parse(out, text, length, exceptions, path);
@@ -69,9 +71,9 @@ static const char *read_file(struct skip *out, const char *path, const struct ex
 const char *skip_read(struct skip *out, const char *value, const struct exceptions *exceptions) {
   struct hostlist list;
   *out = (struct skip){0};
-  if (value[0] == '@') return read_file(out, value + 1, exceptions);
+  if (value[0] == '@') return skip_read_file(out, value + 1, exceptions);
   const char *why = hostlist_read(&list, value, strlen(value), SPELLED_BY_SLURM, MOST_NAMES, "--skip");
-  return why != NULL ? why : take(out, &list, exceptions);
+  return why != NULL ? why : skip_take(out, &list, exceptions);
 }
 
 bool skip_has(const struct skip *skip, const char *board_name) {

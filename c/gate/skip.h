@@ -14,7 +14,8 @@ struct skip {
 };
 
 /* From a text with a host list of NodeNames on each line, `#` comments and blank lines. NULL, or the error. */
-const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions, const char *place);
+const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions,
+                       const char *place);
 
 /* What remains of a text that is old, by the comments that `beoboard slurm` writes into it:
  *   # power saving: off

@@ -6,7 +6,7 @@
 #include "../base/fault.h"
 #include "../base/wholefile.h"
 
-static const char *why_not(int error) {
+static const char *smallfile_why_not(int error) {
   return error == NOT_REGULAR ? "it is not a file" : error == TOO_LARGE ? "larger than 8 MiB" : strerror(error);
 }
 
@@ -16,7 +16,7 @@ static const char *take_file(int fd, const struct stat *st, char **text, size_t 
   *text = (char *)malloc(MOST_FILE + 1); /* pages are allocated only when they are read into */
   if (*text == NULL) return "out of memory";
   const int error = read_whole(fd, FILE_IN_LINES, PAGE, *text, MOST_FILE + 1, length);
-  return error == 0 ? NULL : why_not(error);
+  return error == 0 ? NULL : smallfile_why_not(error);
 }
 
 const char *smallfile_read(const char *path, char **text, size_t *length, double *age) {
@@ -25,7 +25,7 @@ const char *smallfile_read(const char *path, char **text, size_t *length, double
   int error;
   const int fd = open_regular(path, &st, &error);
   *text = NULL;
-  const char *why = fd < 0 ? why_not(error) : take_file(fd, &st, text, length);
+  const char *why = fd < 0 ? smallfile_why_not(error) : take_file(fd, &st, text, length);
   if (fd >= 0) close(fd);
   if (why != NULL) {
     free(*text);

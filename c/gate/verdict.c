@@ -37,8 +37,8 @@ struct judging {
   struct verdict *out;
 };
 
-static void add(struct verdict *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct verdict *out, const char *format, ...) {
+static void verdict_add(struct verdict *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void verdict_add(struct verdict *out, const char *format, ...) {
   const size_t at = strlen(out->line);
   va_list values;
   va_start(values, format);
@@ -47,22 +47,22 @@ static void add(struct verdict *out, const char *format, ...) {
 }
 
 static void add_job(struct verdict *out, const char *job) {
-  if (job != NULL) add(out, "; job %s should not start there", job);
+  if (job != NULL) verdict_add(out, "; job %s should not start there", job);
 }
 
 void judge_nothing(bool fails_closed, const char *job, const char *why, struct verdict *out) {
   *out = (struct verdict){.may_start = !fails_closed};
-  add(out, "%s: %s", fails_closed ? "no, fails closed" : "yes, fails open", why);
-  if (fails_closed && job != NULL) add(out, "; job %s is held back", job);
+  verdict_add(out, "%s: %s", fails_closed ? "no, fails closed" : "yes, fails open", why);
+  if (fails_closed && job != NULL) verdict_add(out, "; job %s is held back", job);
 }
 
 /* An age for people, in one unit. */
 static void add_age(struct verdict *out, int64_t ns) {
   const long long s = ns < 0 ? 0 : ns / 1000000000;
-  if (s < 120) add(out, "%llds", s);
-  else if (s < 7200) add(out, "%lldm", s / 60);
-  else if (s < 172800) add(out, "%lldh", s / 3600);
-  else add(out, "%lldd", s / 86400);
+  if (s < 120) verdict_add(out, "%llds", s);
+  else if (s < 7200) verdict_add(out, "%lldm", s / 60);
+  else if (s < 172800) verdict_add(out, "%lldh", s / 3600);
+  else verdict_add(out, "%lldd", s / 86400);
 }
 
 /* ---- What is found ---- */
@@ -88,7 +88,7 @@ static bool is_at_fault(const struct beoboard_link *link) {
 }
 
 /* The present state of a node. For one that is not live everything is copied, and the state is that of the copy. */
-static void find(const struct judging *j, size_t i) {
+static void verdict_find(const struct judging *j, size_t i) {
   struct found *f = &j->found[i];
   const int index = beoboard_index(j->b, j->question->nodes->board[i]);
   f->state = index < 0 ? index : beoboard_state(j->b, index);
@@ -132,8 +132,11 @@ static void look_for_skipped(struct judging *j) {
   j->knows_skip = j->skip_fault == NULL;
   for (size_t i = 0; i < q->nodes->list.count; i++) {
     enum standing *standing = &j->found[i].standing;
-    if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i])) *standing = BY_SKIP;
-    if (*standing == REFUSED_START && !j->knows_skip && (!j->skip.limits_doubt || skip_has(&j->skip, q->nodes->board[i]))) *standing = SKIP_UNKNOWN;
+    if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i]))
+      *standing = BY_SKIP;
+    if (*standing == REFUSED_START && !j->knows_skip &&
+        (!j->skip.limits_doubt || skip_has(&j->skip, q->nodes->board[i])))
+      *standing = SKIP_UNKNOWN;
   }
 }
 
@@ -162,51 +165,53 @@ static double limit_of(const struct options *options, int nodes) {
 /* ---- The messages ---- */
 
 static void add_fault_of(struct verdict *out, const struct beoboard_link *link) {
-  add(out, ": its link %s is %s", link->name, (link->flags & BEOBOARD_LINK_F_UP) == 0 ? "down" : "dark");
+  verdict_add(out, ": its link %s is %s", link->name, (link->flags & BEOBOARD_LINK_F_UP) == 0 ? "down" : "dark");
 }
 
 /* Reports that are rejected are no sign of life, because they may be recordings; but if they are the node's own, a
  * reboot would not end the silence. */
 static void add_refusal(const struct judging *j, const char *name) {
   struct beoboard_refusal refusal;
-  if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
+  if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer)
+    return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  add(j->out, " (reports in its name are rejected: %s; they may be recordings)", reason == NULL ? "?" : reason);
+  verdict_add(j->out, " (reports in its name are rejected: %s; they may be recordings)", reason == NULL ? "?" : reason);
 }
 
-/* A node that reports more rarely than its receiver allows for is judged as if it did not: by its own interval it is not
- * late, and may be well. */
+/* A node that reports more rarely than its receiver allows for is judged as if it did not: by its own interval it is
+ * not late, and may be well. */
 static void add_rarity(const struct judging *j, const struct found *f) {
   struct beoboard_receiver receiver;
-  if (f->is.interval_ms <= 1000 || f->standing == BY_LINK || beoboard_receiver(j->b, &receiver, sizeof receiver) < 0) return;
+  if (f->is.interval_ms <= 1000 || f->standing == BY_LINK || beoboard_receiver(j->b, &receiver, sizeof receiver) < 0)
+    return;
   const int64_t limit_ns = f->state == BEOBOARD_SILENT ? receiver.silent_after_ns : receiver.uncertain_after_ns;
   if ((double)f->is.age_ns > (double)limit_ns * f->is.interval_ms / 1000) return;
-  add(j->out, " (it reports every ");
+  verdict_add(j->out, " (it reports every ");
   add_age(j->out, (int64_t)f->is.interval_ms * 1000000);
-  add(j->out, ", and is judged by the receiver's --longest-interval)");
+  verdict_add(j->out, ", and is judged by the receiver's --longest-interval)");
 }
 
 static void add_node(const struct judging *j, size_t i) {
   const struct nodes *nodes = j->question->nodes;
   const struct found *f = &j->found[i];
   struct verdict *out = j->out;
-  add(out, "%s", nodes->list.names[i]);
+  verdict_add(out, "%s", nodes->list.names[i]);
   if (f->ails != 0) {
-    add(out, " ails: %s", beoboard_ailment_text(__builtin_ctz((unsigned)f->ails)));
+    verdict_add(out, " ails: %s", beoboard_ailment_text(__builtin_ctz((unsigned)f->ails)));
   } else if (f->state < 0) {
-    add(out, " is not on the board");
-    if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) add(out, " as %s", nodes->board[i]);
+    verdict_add(out, " is not on the board");
+    if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) verdict_add(out, " as %s", nodes->board[i]);
   } else if (f->state == BEOBOARD_SILENT) {
-    add(out, " has been silent for ");
+    verdict_add(out, " has been silent for ");
     add_age(out, f->is.age_ns);
     add_rarity(j, f);
     add_refusal(j, nodes->board[i]);
   } else if (f->state == BEOBOARD_LEFT) {
-    add(out, " left ");
+    verdict_add(out, " left ");
     add_age(out, f->is.age_ns);
-    add(out, " ago");
+    verdict_add(out, " ago");
   } else {
-    add(out, f->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(f->state));
+    verdict_add(out, f->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(f->state));
     if (f->state == BEOBOARD_UNCERTAIN) add_rarity(j, f);
   }
   if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
@@ -216,10 +221,10 @@ static void add_node(const struct judging *j, size_t i) {
 static void add_odd(const struct judging *j, const char *so, bool *is_first) {
   const struct nodes *nodes = j->question->nodes;
   if (nodes->odd == 0) return;
-  if (!*is_first) add(j->out, "; ");
+  if (!*is_first) verdict_add(j->out, "; ");
   *is_first = false;
-  if (nodes->odd == 1) add(j->out, "a name is not one that the board can have (%s)%s", nodes->odd_why, so);
-  else add(j->out, "%zu names are not such as the board can have (%s)%s", nodes->odd, nodes->odd_why, so);
+  if (nodes->odd == 1) verdict_add(j->out, "a name is not one that the board can have (%s)%s", nodes->odd_why, so);
+  else verdict_add(j->out, "%zu names are not such as the board can have (%s)%s", nodes->odd, nodes->odd_why, so);
 }
 
 /* The nodes with one verdict, a few of them by name. */
@@ -229,25 +234,25 @@ static void add_nodes(const struct judging *j, enum standing standing) {
   size_t told = 0;
   for (size_t i = 0; i < j->question->nodes->list.count && told < MOST; i++) {
     if (j->found[i].standing != standing) continue;
-    if (told++ > 0) add(j->out, ", ");
+    if (told++ > 0) verdict_add(j->out, ", ");
     add_node(j, i);
   }
-  if (all > told) add(j->out, " and %zu more", all - told);
+  if (all > told) verdict_add(j->out, " and %zu more", all - told);
 }
 
 static void add_group(const struct judging *j, enum standing standing, const char *so, bool *is_first) {
   if (count_of(j, standing) == 0) return;
-  if (!*is_first) add(j->out, "; ");
+  if (!*is_first) verdict_add(j->out, "; ");
   *is_first = false;
   add_nodes(j, standing);
-  if (standing == SKIP_UNKNOWN) add(j->out, " and may be in power saving: %s", j->skip_fault);
-  add(j->out, "%s", so);
+  if (standing == SKIP_UNKNOWN) verdict_add(j->out, " and may be in power saving: %s", j->skip_fault);
+  verdict_add(j->out, "%s", so);
 }
 
 static void let_start(const struct judging *j) {
   bool is_first = true;
   j->out->may_start = true;
-  add(j->out, "yes, though ");
+  verdict_add(j->out, "yes, though ");
   add_group(j, BY_LINK, "", &is_first);
   add_group(j, BY_SKIP, ": left out by --skip", &is_first);
   add_group(j, SKIP_UNKNOWN, ": fails open", &is_first);
@@ -256,10 +261,10 @@ static void let_start(const struct judging *j) {
   if (is_first) j->out->line[0] = 0;
 }
 
-static void refuse(const struct judging *j) {
+static void verdict_refuse(const struct judging *j) {
   bool is_first = true;
   j->out->may_start = false;
-  add(j->out, count_of(j, REFUSED_START) > 0 ? "no: " : "no, fails closed: ");
+  verdict_add(j->out, count_of(j, REFUSED_START) > 0 ? "no: " : "no, fails closed: ");
   if (count_of(j, REFUSED_START) > 0) {
     add_nodes(j, REFUSED_START);
   } else {
@@ -267,7 +272,8 @@ static void refuse(const struct judging *j) {
     add_group(j, UNSURE, "", &is_first);
     add_odd(j, "", &is_first);
   }
-  for (size_t i = 0; i < j->question->nodes->list.count && j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
+  for (size_t i = 0; i < j->question->nodes->list.count &&
+       j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
     if (j->found[i].standing == REFUSED_START && j->found[i].state == BEOBOARD_SILENT && j->found[i].ails == 0)
       j->out->silent[j->out->silent_count++] = j->question->nodes->list.names[i];
   add_job(j->out, j->question->job);
@@ -280,18 +286,18 @@ static bool brakes(const struct judging *j) {
   if (unheard <= limit) return false;
   bool is_first = true;
   j->out->may_start = true;
-  add(j->out, "yes, though ");
+  verdict_add(j->out, "yes, though ");
   add_group(j, REFUSED_START, "", &is_first);
   add_group(j, SKIP_UNKNOWN, "", &is_first);
   if (is_closed(j)) add_group(j, UNSURE, "", &is_first);
   if (is_closed(j)) add_odd(j, "", &is_first);
-  add(j->out, ": %d of %d nodes are silent or uncertain, more than the brake of %.10g", unheard, nodes, limit);
+  verdict_add(j->out, ": %d of %d nodes are silent or uncertain, more than the brake of %.10g", unheard, nodes, limit);
   return true;
 }
 
 static void judge_all(struct judging *j) {
   const size_t count = j->question->nodes->list.count;
-  for (size_t i = 0; i < count; i++) find(j, i);
+  for (size_t i = 0; i < count; i++) verdict_find(j, i);
   /* After the states: a link is known to be dark before the first of its nodes is silent. */
   j->link_count = beoboard_links(j->b, j->links, sizeof j->links[0], BEOBOARD_LINKS_MAX);
   for (size_t i = 0; i < count; i++) j->found[i].standing = stand(j, &j->found[i]);
@@ -319,10 +325,11 @@ void judge(const struct question *question, const beoboard *b, const char *unkno
   look_for_skipped(&j);
   if (unknown != NULL && count_of(&j, UNSURE) > 0) judge_nothing(closed, question->job, unknown, out);
   else if (unknown == NULL && refuses(&j) && brakes(&j)) (void)0;
-  else if (refuses(&j)) refuse(&j);
+  else if (refuses(&j)) verdict_refuse(&j);
   else let_start(&j);
   if (out->line[0] != 0 && question->exceptions->age > 0)
-    add(out, " (%s was written %.0f s ago: is beoboard slurm running?)", question->options->names, question->exceptions->age);
+    verdict_add(out, " (%s was written %.0f s ago: is beoboard slurm running?)", question->options->names,
+        question->exceptions->age);
   nodes_free(&j.skip.nodes);
   free(j.found);
 }

@@ -17,24 +17,27 @@
 #include "../base/say.h"
 #include "../format/layout.gen.h"
 
-static const uint64_t limits[GPU_WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
+static const uint64_t limits[GPU_WORDS] =
+  {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
 
 static char place[MOST_PATH + 1], beside[MOST_PATH + 8], lock[MOST_PATH + 8], folder[MOST_PATH + 1];
 static int lock_fd = -1;
 static struct stat locked;
 
-static const char *failed(const char *what, const char *path) {
+static const char *gpufile_failed(const char *what, const char *path) {
   return fault("cannot %s %s: %s", what, path, strerror(errno));
 }
 
 static const char *take_lock(void) {
-  if (mkdir(folder, 0755) != 0 && errno != EEXIST) return failed("make", folder);
+  if (mkdir(folder, 0755) != 0 && errno != EEXIST) return gpufile_failed("make", folder);
   if (lock_fd != -1) close(lock_fd);
   lock_fd = bb_lockfile_open(AT_FDCWD, lock, &locked);
   if (lock_fd == -1)
-    return errno == EPERM ? fault("%s belongs to somebody else; remove it, or write another --file", lock) : failed("open", lock);
+    return errno == EPERM ? fault("%s belongs to somebody else; remove it, or write another --file", lock)
+      : gpufile_failed("open", lock);
   if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
-  return errno == EWOULDBLOCK ? fault("another %s writes %s; end it first", program, place) : failed("lock", lock);
+  return errno == EWOULDBLOCK ? fault("another %s writes %s; end it first", program, place)
+    : gpufile_failed("lock", lock);
 }
 
 /* Whether the lock file is still there: otherwise another process could make and lock a new one. */
@@ -47,7 +50,7 @@ static bool holds_lock(void) {
 static const char *object_to(const char *path) {
   struct stat stats;
   char begun[4];
-  if (lstat(path, &stats) != 0) return errno == ENOENT ? NULL : failed("look at", path);
+  if (lstat(path, &stats) != 0) return errno == ENOENT ? NULL : gpufile_failed("look at", path);
   if (S_ISREG(stats.st_mode) && stats.st_size == 0) return NULL;
   bool ours = false;
   const int fd = S_ISREG(stats.st_mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
@@ -73,7 +76,7 @@ const char *gpufile_open(const char *path) {
 
 void gpufile_abandon(void) { unlink(beside); }
 
-static size_t print(char *text, size_t room, const struct line *lines, unsigned count) {
+static size_t gpufile_print(char *text, size_t room, const struct gpu_line *lines, unsigned count) {
   size_t length = (size_t)snprintf(text, room, "gpu 1 %s %u\n", bb_gpu_vendor_names[BB_GPU_VENDOR_NVIDIA], count);
   for (unsigned i = 0; i < count; i++)
     for (unsigned word = 0; word < GPU_WORDS; word++) {
@@ -85,22 +88,22 @@ static size_t print(char *text, size_t room, const struct line *lines, unsigned 
   return length;
 }
 
-static const char *put(const char *text, size_t length) {
+static const char *gpufile_put(const char *text, size_t length) {
   const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   const char *why = NULL;
   errno = fd == -1 ? errno : ENOSPC; /* unless write() says otherwise: less was written than given */
-  if (fd == -1) why = failed("make", beside);
-  else if (write(fd, text, length) != (ssize_t)length) why = failed("write", beside);
+  if (fd == -1) why = gpufile_failed("make", beside);
+  else if (write(fd, text, length) != (ssize_t)length) why = gpufile_failed("write", beside);
   if (fd != -1) close(fd);
-  if (why == NULL && rename(beside, place) != 0) why = failed("replace", place);
+  if (why == NULL && rename(beside, place) != 0) why = gpufile_failed("replace", place);
   if (why != NULL) gpufile_abandon();
   return why;
 }
 
-const char *gpufile_write(const struct line *lines, unsigned count) {
+const char *gpufile_write(const struct gpu_line *lines, unsigned count) {
   static char text[32 + MOST_GPUS * 64];
-  const size_t length = print(text, sizeof text, lines, count);
+  const size_t length = gpufile_print(text, sizeof text, lines, count);
   /* Somebody may have removed the folder, and our lock with it. */
   const char *why = holds_lock() ? NULL : take_lock();
-  return why != NULL ? why : put(text, length);
+  return why != NULL ? why : gpufile_put(text, length);
 }

@@ -12,7 +12,7 @@ enum { UTIL_PCT, TEMP_C, POWER_W, MEM_USED_MIB, MEM_TOTAL_MIB, FLAGS, ERRORS, EC
 /* Beyond the limit of any word. A value beyond its limit is written as unknown. */
 #define UNKNOWN UINT64_MAX
 
-struct line {
+struct gpu_line {
   uint64_t word[GPU_WORDS];
 };
 
@@ -20,7 +20,7 @@ struct line {
  * may have left half done. NULL, or the error. */
 const char *gpufile_open(const char *path);
 /* NULL, or the error; then the file is unchanged. */
-const char *gpufile_write(const struct line *lines, unsigned count);
+const char *gpufile_write(const struct gpu_line *lines, unsigned count);
 /* Removes a half-written file. May be called from a signal handler. */
 void gpufile_abandon(void);
 

@@ -38,7 +38,7 @@ static const struct {
   {"nvmlEventSetWait_v2", offsetof(struct nvml, event_wait)},
 };
 
-struct gpu {
+struct nvml_gpu {
   nvml_device device; /* NULL: the library did not return it, and is asked again */
   bool lost;          /* not to be asked before the library is opened again */
   bool told;          /* the log says that it is lost */
@@ -51,19 +51,22 @@ static void *library;
 static nvml_event_set events;
 static int broken; /* the status after which the library is not usable any more */
 static unsigned count;
-static struct gpu gpus[MOST_GPUS];
-static struct line lines[MOST_GPUS];
+static struct nvml_gpu gpus[MOST_GPUS];
+static struct gpu_line lines[MOST_GPUS];
 
 static const char *error_text(int status) {
   const char *text = nvml.error_string == NULL ? NULL : nvml.error_string(status);
   return text != NULL ? text : "an error without a name";
 }
 
-static const char *failed(const char *what, int status) { return fault("%s: %s (%d)", what, error_text(status), status); }
+static const char *nvml_failed(const char *what, int status) {
+  return fault("%s: %s (%d)", what, error_text(status), status);
+}
 
 /* Whether a call has succeeded; stores the conclusions from its result. */
-static bool answered(struct gpu *gpu, int status) {
-  if (status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIB_RM_VERSION_MISMATCH) broken = status;
+static bool answered(struct nvml_gpu *gpu, int status) {
+  if (status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIB_RM_VERSION_MISMATCH)
+    broken = status;
   if (status != NVML_GPU_IS_LOST && status != NVML_RESET_REQUIRED) return status == NVML_SUCCESS;
   gpu->lost = true;
   if (!gpu->told)
@@ -74,7 +77,7 @@ static bool answered(struct gpu *gpu, int status) {
 }
 
 /* A lost GPU is not asked for more: each call may take long to fail. */
-static bool may_ask(const struct gpu *gpu) { return !gpu->lost && broken == NVML_SUCCESS; }
+static bool may_ask(const struct nvml_gpu *gpu) { return !gpu->lost && broken == NVML_SUCCESS; }
 
 #define ASK(gpu, function, ...) \
   (may_ask(gpu) && nvml.function != NULL && answered(gpu, nvml.function((gpu)->device, __VA_ARGS__)))
@@ -101,15 +104,17 @@ const char *gpus_open(const char *name) {
   broken = NVML_SUCCESS;
   const char *why = load(name);
   if (why == NULL && (status = nvml.init()) != NVML_SUCCESS) {
-    why = failed("NVML does not start", status);
+    why = nvml_failed("NVML does not start", status);
     nvml.shutdown = NULL;
   }
-  if (why == NULL && (status = nvml.count(&found)) != NVML_SUCCESS) why = failed("NVML does not count the GPUs", status);
+  if (why == NULL && (status = nvml.count(&found)) != NVML_SUCCESS)
+    why = nvml_failed("NVML does not count the GPUs", status);
   if (why != NULL) {
     gpus_close();
     return why;
   }
-  if (nvml.event_wait == NULL || nvml.events == NULL || nvml.event_set == NULL || nvml.event_set(&events) != NVML_SUCCESS)
+  if (nvml.event_wait == NULL || nvml.events == NULL || nvml.event_set == NULL ||
+      nvml.event_set(&events) != NVML_SUCCESS)
     events = NULL;
   if (found > MOST_GPUS) tell(fault("there are %u GPUs; the first %u are told of", found, MOST_GPUS));
   count = found < MOST_GPUS ? found : MOST_GPUS;
@@ -130,7 +135,7 @@ void gpus_close(void) {
 }
 
 /* Xids come as events, and only new ones. */
-static void listen_to(struct gpu *gpu) {
+static void listen_to(struct nvml_gpu *gpu) {
   gpu->hears = false;
   if (events == NULL) return;
   const int status = nvml.events(gpu->device, NVML_EVENT_XID, events);
@@ -142,8 +147,8 @@ static void listen_to(struct gpu *gpu) {
   for (unsigned i = 0; i < count; i++) gpus[i].hears = false;
 }
 
-static void find(unsigned index) {
-  struct gpu *gpu = &gpus[index];
+static void gpu_find(unsigned index) {
+  struct nvml_gpu *gpu = &gpus[index];
   if (!answered(gpu, nvml.handle(index, &gpu->device))) {
     gpu->device = NULL;
     return;
@@ -159,7 +164,7 @@ static void count_xids(void) {
     struct nvml_event event = {0};
     const int status = nvml.event_wait(events, &event, 0);
     if (status != NVML_SUCCESS) {
-      struct gpu nobody = {.told = true}; /* it does not say which one is lost */
+      struct nvml_gpu nobody = {.told = true}; /* it does not say which one is lost */
       answered(&nobody, status);
       return;
     }
@@ -172,14 +177,14 @@ static void count_xids(void) {
   }
 }
 
-static uint64_t read_temperature(struct gpu *gpu) {
+static uint64_t read_temperature(struct nvml_gpu *gpu) {
   struct nvml_temperature reading = {.version = NVML_TEMPERATURE_VERSION, .sensor = NVML_TEMPERATURE_GPU};
   unsigned celsius;
   if (ASK(gpu, temperature, NVML_TEMPERATURE_GPU, &celsius)) return celsius;
   return ASK(gpu, temperature_v, &reading) && reading.celsius >= 0 ? (uint64_t)reading.celsius : UNKNOWN;
 }
 
-static void read_memory(struct gpu *gpu, struct line *line) {
+static void read_memory(struct nvml_gpu *gpu, struct gpu_line *line) {
   struct nvml_memory memory;
   if (!ASK(gpu, memory, &memory) || memory.total == 0 || memory.used > memory.total) return;
   line->word[MEM_USED_MIB] = memory.used >> 20;
@@ -187,7 +192,7 @@ static void read_memory(struct gpu *gpu, struct line *line) {
 }
 
 /* A GPU without ECC, or with ECC switched off, has no such errors; one that does not answer may have some. */
-static uint64_t read_ecc(struct gpu *gpu) {
+static uint64_t read_ecc(struct nvml_gpu *gpu) {
   unsigned mode = NVML_ECC_DISABLED + 1, pending;
   unsigned long long errors;
   if (may_ask(gpu) && nvml.ecc_mode != NULL) {
@@ -200,7 +205,7 @@ static uint64_t read_ecc(struct gpu *gpu) {
 }
 
 /* Programs that hold the GPU, even idle ones: this is all that a partitioned GPU (MIG) reports. */
-static bool has_programs(struct gpu *gpu) {
+static bool has_programs(struct nvml_gpu *gpu) {
   unsigned programs = 0;
   if (!may_ask(gpu) || nvml.programs == NULL) return false;
   const int status = nvml.programs(gpu->device, &programs, NULL);
@@ -208,10 +213,10 @@ static bool has_programs(struct gpu *gpu) {
 }
 
 static void read_gpu(unsigned index) {
-  static const unsigned long long slow =
-    NVML_SLOWED_BY_HARDWARE | NVML_SLOWED_BY_HEAT_IN_SOFTWARE | NVML_SLOWED_BY_HEAT_IN_HARDWARE | NVML_SLOWED_BY_POWER_BRAKE;
-  struct gpu *gpu = &gpus[index];
-  struct line *line = &lines[index], now;
+  static const unsigned long long slow = NVML_SLOWED_BY_HARDWARE | NVML_SLOWED_BY_HEAT_IN_SOFTWARE |
+                                         NVML_SLOWED_BY_HEAT_IN_HARDWARE | NVML_SLOWED_BY_POWER_BRAKE;
+  struct nvml_gpu *gpu = &gpus[index];
+  struct gpu_line *line = &lines[index], now;
   struct nvml_utilization rates;
   unsigned long long reasons;
   unsigned number, pending;
@@ -222,7 +227,8 @@ static void read_gpu(unsigned index) {
   if (gpu->device != NULL) {
     if (ASK(gpu, utilization, &rates)) now.word[UTIL_PCT] = rates.gpu;
     now.word[TEMP_C] = read_temperature(gpu);
-    if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000; /* no GPU needs less than a watt */
+    /* no GPU needs less than a watt */
+    if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000;
     read_memory(gpu, &now);
     if (now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) flags |= BB_GPU_FLAGS_IN_USE;
     else if (has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;
@@ -242,17 +248,17 @@ static void read_gpu(unsigned index) {
   *line = now;
 }
 
-const char *gpus_read(const struct line **into, unsigned *how_many) {
+const char *gpus_read(const struct gpu_line **into, unsigned *how_many) {
   static bool begun;
   for (; !begun; begun = true)
     for (unsigned i = 0; i < MOST_GPUS; i++) lines[i].word[ERRORS] = lines[i].word[ECC_UE] = UNKNOWN;
   for (unsigned i = 0; i < count; i++)
-    if (gpus[i].device == NULL && may_ask(&gpus[i])) find(i);
+    if (gpus[i].device == NULL && may_ask(&gpus[i])) gpu_find(i);
   count_xids();
   for (unsigned i = 0; i < count && broken == NVML_SUCCESS; i++) read_gpu(i);
   *into = lines;
   *how_many = count;
-  return broken == NVML_SUCCESS ? NULL : failed("NVML does not work any more", broken);
+  return broken == NVML_SUCCESS ? NULL : nvml_failed("NVML does not work any more", broken);
 }
 
 bool gpus_are_lost(void) {

@@ -10,7 +10,7 @@
 const char *gpus_open(const char *library);
 void gpus_close(void);
 /* Reads all GPUs. NULL, or why the library is not usable any more and has to be opened again. */
-const char *gpus_read(const struct line **lines, unsigned *count);
+const char *gpus_read(const struct gpu_line **lines, unsigned *count);
 /* Whether one of them can only come back when the library is opened again. */
 bool gpus_are_lost(void);
 

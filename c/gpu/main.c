@@ -35,8 +35,8 @@ static const char help_text[] =
   "  -h, --help        show this help\n"
   "  -V, --version     show the version\n"
   "\n"
-  "SIGTERM and SIGINT stop it at once; the file stays, and its age shows that nobody writes it. SIGHUP loads NVML again. Without a "
-  "signal this is tried every minute while NVML cannot be used or a GPU is lost.\n"
+  "SIGTERM and SIGINT stop it at once; the file stays, and its age shows that nobody writes it. SIGHUP loads NVML "
+  "again. Without a signal this is tried every minute while NVML cannot be used or a GPU is lost.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM "\n"
@@ -62,7 +62,8 @@ static const struct option options_of_gpu[] = {
   {.name = "once", AT(once)},
   {.name = "library", .value = "PATH", .read = value_path, AT(library)},
 };
-static const struct option_table table = {.options = options_of_gpu, .count = sizeof options_of_gpu / sizeof options_of_gpu[0]};
+static const struct option_table table =
+  {.options = options_of_gpu, .count = sizeof options_of_gpu / sizeof options_of_gpu[0]};
 
 static int64_t now_ms(void) {
   struct timespec now;
@@ -80,7 +81,7 @@ static void close_library(void) {
 
 /* NULL if the file was written; otherwise the error. */
 static const char *go_round(unsigned *count) {
-  const struct line *lines;
+  const struct gpu_line *lines;
   const char *why = is_open ? NULL : gpus_open(options.library);
   is_open = why == NULL;
   if (why == NULL && (why = gpus_read(&lines, count)) != NULL) close_library();
@@ -115,7 +116,7 @@ static bool wait_until(int64_t then, const sigset_t *hangup) {
   return sigtimedwait(hangup, NULL, &most) == SIGHUP;
 }
 
-static void run(const sigset_t *hangup) {
+static void gpu_run(const sigset_t *hangup) {
   for (int64_t next = now_ms();;) {
     unsigned count = 0;
     const char *why = go_round(&count);
@@ -131,7 +132,7 @@ static void run(const sigset_t *hangup) {
 }
 
 /* Also during a call that hangs, if the kernel can interrupt it. NVML is not shut down: the kernel closes its files. */
-static void end(int signal) {
+static void gpu_end(int signal) {
   (void)signal;
   gpufile_abandon();
   _exit(DONE);
@@ -157,10 +158,10 @@ int main(int argc, char *argv[]) {
   sigemptyset(&hangup);
   sigaddset(&hangup, SIGHUP);
   sigprocmask(SIG_BLOCK, &hangup, NULL);
-  const struct sigaction ends = {.sa_handler = end};
+  const struct sigaction ends = {.sa_handler = gpu_end};
   sigaction(SIGTERM, &ends, NULL);
   sigaction(SIGINT, &ends, NULL);
-  if (!options.once) run(&hangup);
+  if (!options.once) gpu_run(&hangup);
   unsigned count = 0;
   why = go_round(&count);
   close_library();

@@ -94,7 +94,9 @@ static bool is_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
 }
 
-void clients_take_stdio(void) { add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), bb_clock_ns(CLOCK_MONOTONIC)); }
+void clients_take_stdio(void) {
+  add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), bb_clock_ns(CLOCK_MONOTONIC));
+}
 
 static void forget_rest(struct client *client) {
   /* At least a whole page at a time; if pages are larger, the memory stays and is used again. */
@@ -111,7 +113,7 @@ static void take_leave(struct client *client) {
 }
 
 /* Disconnected: half of an answer must not look like a whole one. */
-static void drop(struct client *client, uint64_t now) {
+static void client_drop(struct client *client, uint64_t now) {
   const struct linger now_or_never = {.l_onoff = 1, .l_linger = 0};
   setsockopt(client->in, SOL_SOCKET, SO_LINGER, &now_or_never, sizeof now_or_never);
   served.stdio_cut_off |= client->in == STDIN_FILENO;
@@ -122,7 +124,8 @@ static void drop(struct client *client, uint64_t now) {
   char text[40];
   struct words words = WORDS(text);
   add_number(&words, untold);
-  tell("clients cut off: ", text_of(&words), "; they stopped reading, sent nothing for too long, or there were too many");
+  tell("clients cut off: ", text_of(&words),
+       "; they stopped reading, sent nothing for too long, or there were too many");
   told_ns = now;
   untold = 0;
 }
@@ -158,7 +161,7 @@ static void hear(struct client *client, uint64_t now) {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (client->leaving) {
     if (got <= 0) take_leave(client);
-    else if ((client->idle += (uint32_t)got) > MOST_LEFT) drop(client, now);
+    else if ((client->idle += (uint32_t)got) > MOST_LEFT) client_drop(client, now);
     return;
   }
   if (got < 0) {
@@ -173,13 +176,13 @@ static void hear(struct client *client, uint64_t now) {
   go_on(client);
   if (client->in == -1) return;
   if (client->asked) client->idle = 0;
-  else if (client->idle > MOST_IDLE) drop(client, now);
+  else if (client->idle > MOST_IDLE) client_drop(client, now);
 }
 
 /* ---- Output ---- */
 
 /* How much was sent at once; -1: nothing ever will be. */
-static ssize_t put(struct client *client, const char *text, size_t bytes) {
+static ssize_t client_put(struct client *client, const char *text, size_t bytes) {
   if (!client->plain) {
     const ssize_t sent = send(client->out, text, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     return sent < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : sent;
@@ -203,7 +206,7 @@ static void has_failed(struct client *client) {
 }
 
 static void send_rest(struct client *client, uint64_t now) {
-  const ssize_t sent = put(client, rests[client - clients] + client->begin, client->rest);
+  const ssize_t sent = client_put(client, rests[client - clients] + client->begin, client->rest);
   if (sent < 0) {
     has_failed(client);
     return;
@@ -216,13 +219,13 @@ static void send_rest(struct client *client, uint64_t now) {
   go_on(client);
 }
 
-static void answer(struct client *client, uint64_t now) {
+static void client_answer(struct client *client, uint64_t now) {
   static char text[MOST_ANSWER];
   struct words out = WORDS(text);
   service->answer(&client->command, &out);
   served.answers += client->command.kind != COMMAND_BAD;
   client->asked = false;
-  const ssize_t sent = put(client, out.text, out.len);
+  const ssize_t sent = client_put(client, out.text, out.len);
   if (sent < 0) {
     has_failed(client);
     return;
@@ -254,7 +257,7 @@ static bool answer_all(uint64_t now) {
     if (due_ns + CATCH_UP_NS < now) due_ns = now - CATCH_UP_NS;
     due_ns += interval_ns;
     idle = 0;
-    answer(client, now);
+    client_answer(client, now);
     /* Others get their turn, and may have sent something first: commands sent in advance wait. */
     if (!is_ready(client)) continue;
     turn++;
@@ -269,7 +272,8 @@ static bool is_stuck(const struct client *client) { return client->rest > 0 || c
 
 static void drop_stuck(uint64_t now) {
   for (unsigned i = 0; i < used; i++)
-    if (clients[i].in != -1 && is_stuck(&clients[i]) && now - clients[i].moved_ns >= PATIENCE_NS) drop(&clients[i], now);
+    if (clients[i].in != -1 && is_stuck(&clients[i]) && now - clients[i].moved_ns >= PATIENCE_NS)
+      client_drop(&clients[i], now);
 }
 
 /* Clients with an unfinished answer come last. */
@@ -278,8 +282,10 @@ static struct client *quietest(void) {
   for (unsigned i = 0; i < MOST_CLIENTS; i++) {
     struct client *client = &clients[i];
     if (client->in == -1 || client->in == STDIN_FILENO) continue;
-    const bool busy = client->asked || client->rest > 0, found_busy = found != NULL && (found->asked || found->rest > 0);
-    if (found == NULL || busy < found_busy || (busy == found_busy && client->moved_ns < found->moved_ns)) found = client;
+    const bool busy = client->asked || client->rest > 0,
+      found_busy = found != NULL && (found->asked || found->rest > 0);
+    if (found == NULL || busy < found_busy || (busy == found_busy && client->moved_ns < found->moved_ns))
+      found = client;
   }
   return found;
 }
@@ -288,7 +294,7 @@ static struct client *quietest(void) {
  * accepted. */
 static void make_room(uint64_t now) {
   struct client *client = quietest();
-  if (client != NULL) drop(client, now);
+  if (client != NULL) client_drop(client, now);
   else nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
@@ -304,7 +310,7 @@ static void meet(int listener, uint64_t now) {
     if (slot == MOST_CLIENTS) {
       struct client *client = quietest();
       slot = (unsigned)(client - clients);
-      drop(client, now);
+      client_drop(client, now);
     }
     add_client(slot, fd, fd, false, now);
   }
@@ -333,7 +339,8 @@ struct served clients_serve(const struct service *of) {
     struct pollfd polled[MOST_LISTENERS + MOST_CLIENTS];
     const bool waits = answer_all(now);
     unsigned count = 0;
-    for (; count < service->listeners; count++) polled[count] = (struct pollfd){.fd = service->listener[count], .events = POLLIN};
+    for (; count < service->listeners; count++)
+      polled[count] = (struct pollfd){.fd = service->listener[count], .events = POLLIN};
     const unsigned among = used;
     for (unsigned i = 0; i < among; i++) {
       const struct client *client = &clients[i];
@@ -357,6 +364,6 @@ struct served clients_serve(const struct service *of) {
   }
   /* Half of an answer ends with a reset, as always, and on stdout with an exit code. */
   for (unsigned i = 0; i < used; i++)
-    if (clients[i].in != -1 && clients[i].rest > 0) drop(&clients[i], now);
+    if (clients[i].in != -1 && clients[i].rest > 0) client_drop(&clients[i], now);
   return served;
 }

@@ -31,7 +31,8 @@ static struct teller teller;
 static uint64_t cpu_us(void) {
   struct rusage used;
   if (getrusage(RUSAGE_SELF, &used) != 0) return 0;
-  return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  const uint64_t s = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  return s * 1000000 + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 static void sample(uint32_t mask, struct words *out) {
@@ -49,7 +50,7 @@ static void sample(uint32_t mask, struct words *out) {
   tell_sample(out, &teller, mask, &report);
 }
 
-static void answer(const struct command *command, struct words *out) {
+static void mon_answer(const struct command *command, struct words *out) {
   if (command->kind == COMMAND_SCHEMA) tell_schema(out, &teller);
   else if (command->kind == COMMAND_SAMPLE) sample(command->mask, out);
   else tell_refusal(out, &teller, command);
@@ -105,17 +106,20 @@ static int listen_at(struct address *address, bool *loopback, struct words *faul
   if (fd != -1) {
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (to.ss_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&to, length) == 0 && listen(fd, 64) == 0 && getsockname(fd, (struct sockaddr *)&to, &length) == 0) {
+    if (bind(fd, (struct sockaddr *)&to, length) == 0 && listen(fd, 64) == 0 &&
+        getsockname(fd, (struct sockaddr *)&to, &length) == 0) {
       *loopback = is_loopback(&to);
-      address->port = ntohs(to.ss_family == AF_INET ? ((struct sockaddr_in *)&to)->sin_port : ((struct sockaddr_in6 *)&to)->sin6_port);
+      address->port = ntohs(to.ss_family == AF_INET ? ((struct sockaddr_in *)&to)->sin_port
+                            : ((struct sockaddr_in6 *)&to)->sin6_port);
       return fd;
     }
   }
   const int error = errno;
   add_text(fault, "cannot listen on ");
   add_address(fault, address);
-  add_text(fault, error == EADDRINUSE ? ": another program listens there already; stop it, or choose another port" : ": ");
-  if (error != EADDRINUSE) add_text(fault, error_name(error));
+  add_text(fault, ": ");
+  if (error == EADDRINUSE) add_text(fault, "another program listens there already; stop it, or choose another port");
+  else add_text(fault, error_name(error));
   if (fd != -1) close(fd);
   return -1;
 }
@@ -153,7 +157,7 @@ static void tell_ready(void) {
   service_ready(text_of(&words));
 }
 
-static int run(const struct service *service) {
+static int mon_run(const struct service *service) {
   const struct served served = clients_serve(service);
   service_stopping();
   if (served.error != 0) {
@@ -172,14 +176,14 @@ static int run(const struct service *service) {
 }
 
 /* Drops privileges and resources that are not needed any more, when everything is open. */
-static bool settle(const struct user *user, struct words *fault) {
+static bool mon_settle(const struct user *user, struct words *fault) {
   if (settings.user != NULL && !become(user, fault)) return false;
   no_new_privileges();
   return !settings.seccomp || confine(true, fault);
 }
 
 int main(int argc, char *argv[]) {
-  static struct service service = {.answer = answer, .watch = service_watch};
+  static struct service service = {.answer = mon_answer, .watch = service_watch};
   struct words fault = WORDS(fault_text);
   struct user user = {.uid = (uid_t)-1, .gid = (gid_t)-1};
   signal(SIGPIPE, SIG_IGN);
@@ -200,8 +204,8 @@ int main(int argc, char *argv[]) {
   if (!listen_everywhere(&service, &fault)) return refuse_start(&fault, NOT_SO);
   name_server();
   collect_from(settings.proc, settings.sys);
-  if (!settle(&user, &fault)) return refuse_start(&fault, USAGE);
+  if (!mon_settle(&user, &fault)) return refuse_start(&fault, USAGE);
   if (settings.stdio) clients_take_stdio();
   tell_ready();
-  return run(&service);
+  return mon_run(&service);
 }

@@ -29,9 +29,9 @@ const char settings_help[] =
   "  -h, --help            show this help\n"
   "  -V, --version         show the version\n"
   "\n"
-  "Clients send # for the schema, S for a sample of everything, or 0x40S for the load averages only. It reads only the files that are "
-  "needed for the answer. Clients that ask more often than --most wait. It runs at nice 19. There are no passwords. SIGTERM, SIGINT and "
-  "SIGHUP stop it; with --stdio, the end of stdin does too.\n"
+  "Clients send # for the schema, S for a sample of everything, or 0x40S for the load averages only. It reads only the "
+  "files that are needed for the answer. Clients that ask more often than --most wait. It runs at nice 19. There are "
+  "no passwords. SIGTERM, SIGINT and SIGHUP stop it; with --stdio, the end of stdin does too.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM "\n"
@@ -43,7 +43,8 @@ static bool read_listen(struct span text, void *field, struct words *why) {
   struct settings *settings = field;
   struct address *address = &settings->listen[settings->listen_count++];
   if (!parse_address(text, DEFAULT_PORT, address, why)) return false;
-  return address->family != AF_UNSPEC || refuse_text(why, text, " is a name; write an address of this machine, as in 127.0.0.1 or [::]:2710");
+  return address->family != AF_UNSPEC ||
+    refuse_text(why, text, " is a name; write an address of this machine, as in 127.0.0.1 or [::]:2710");
 }
 
 static bool read_most(struct span text, void *field, struct words *why) {
@@ -65,7 +66,8 @@ static const struct option options_of_mon[] = {
   {.name = "user", .value = "USER", .read = value_user, AT(user)},
   {.name = "seccomp", AT(seccomp)},
 };
-static const struct option_table table = {.options = options_of_mon, .count = sizeof options_of_mon / sizeof options_of_mon[0]};
+static const struct option_table table =
+  {.options = options_of_mon, .count = sizeof options_of_mon / sizeof options_of_mon[0]};
 
 enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault) {
   const enum outcome outcome = options_read(&table, argc, argv, settings, fault);

@@ -64,7 +64,8 @@ static void take_rate(uint32_t ms) {
 /* What reports say from now on: the interval that is wanted, or the next step on the way there. */
 static void steer(void) {
   goal_ms = pace_look(machine->clocks(), own_ms);
-  if (goal_ms < rate_ms || outlets_know(course.identity.interval_ms)) take_rate(least(goal_ms, course.identity.interval_ms));
+  if (goal_ms < rate_ms || outlets_know(course.identity.interval_ms))
+    take_rate(least(goal_ms, course.identity.interval_ms));
   course.identity.interval_ms = least(goal_ms, 2 * rate_ms);
 }
 

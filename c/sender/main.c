@@ -132,7 +132,8 @@ static void change(bool is_retry) {
   lacks_key = good && !set_course(&fresh, &to, &fault);
   if (!good || lacks_key) {
     if (!is_retry || strcmp(text_of(&fault), told_lack) != 0)
-      say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; nothing has changed", lacks_key ? ", tries again" : "", (char *)NULL);
+      say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; nothing has changed", lacks_key ? ", tries again" : "",
+          (char *)NULL);
     memcpy(told_lack, fault_text, sizeof told_lack);
     return;
   }
@@ -174,8 +175,9 @@ static bool has_stdout(void) {
   return state == STDOUT_GOOD;
 }
 
-static int run(void) {
-  static const struct loop_calls calls = {.hangup = read_again, .due = try_again, .ready = tell_ready, .interval = tell_interval};
+static int send_run(void) {
+  static const struct loop_calls calls =
+    {.hangup = read_again, .due = try_again, .ready = tell_ready, .interval = tell_interval};
   uint64_t reports;
   const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
   has_stdout();
@@ -216,7 +218,7 @@ static int once(void) {
 }
 
 /* Gives up what is not needed any more, when everything is open. */
-static bool settle(const struct user *user, struct words *fault) {
+static bool send_settle(const struct user *user, struct words *fault) {
   if (options.user != NULL && !become(user, fault)) return false;
   no_new_privileges();
   return !options.seccomp || confine(false, fault);
@@ -263,8 +265,8 @@ int main(int argc, char *argv[]) {
     if (!rounds_open(&world, options.interval_ms, !options.once)) return lack_memory(&fault);
     rounds_open_privileged();
   }
-  if (!settle(&user, &fault)) return refuse_start(&fault, USAGE);
+  if (!send_settle(&user, &fault)) return refuse_start(&fault, USAGE);
   pace_change(&options);
   loop_change(&course, true);
-  return options.once ? once() : run();
+  return options.once ? once() : send_run();
 }

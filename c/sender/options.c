@@ -54,10 +54,11 @@ const char help_text[] =
   "  -V, --version     show the version\n"
   "\n"
   "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and "
-  "retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. "
-  "An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve seconds, "
-  "have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace file holds one "
-  "line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody else can write it.\n"
+  "retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a "
+  "report. An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve "
+  "seconds, have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace "
+  "file holds one line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody "
+  "else can write it.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM " --to master\n"
@@ -108,7 +109,8 @@ static bool read_ttl(struct span text, void *field, struct words *why) {
 
 static bool read_cluster(struct span text, void *field, struct words *why) {
   if (!is_node_name(text, true))
-    return refuse_text(why, text, " is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
+    return refuse_text(why, text,
+                       " is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
   memcpy(field, text.at, text.len);
   return true;
 }
@@ -154,16 +156,17 @@ static const struct option options_of_send[] = {
   {.name = "config", .value = "FILE", .read = value_path, AT(config)},
 };
 
-static bool read_file(const char *name, struct words *fault);
+static bool options_read_file(const char *name, struct words *fault);
 static const struct option_table table = {
-  .options = options_of_send, .count = sizeof options_of_send / sizeof options_of_send[0], .read_file = read_file};
+  .options = options_of_send, .count = sizeof options_of_send / sizeof options_of_send[0],
+    .read_file = options_read_file};
 
-static bool read_file(const char *name, struct words *fault) {
+static bool options_read_file(const char *name, struct words *fault) {
   static struct toml file LARGE;
   return toml_read(&file, name, options_take, (void *)&table, fault);
 }
 
-static enum outcome refuse(struct words *fault, const char *why) {
+static enum outcome options_refuse(struct words *fault, const char *why) {
   add_text(fault, why);
   return OPTIONS_BAD;
 }
@@ -176,9 +179,11 @@ enum outcome send_options_read(int argc, char *const argv[], struct options *opt
   if (options->proc[1] == NULL) options->proc[1] = options->proc[0];
   if (options->sys[1] == NULL) options->sys[1] = options->sys[0];
   if (options->to_count == 0 && !options->to_stdout)
-    return refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
-  if (options->pretend != NULL && !options->once) return refuse(fault, "--pretend makes one report; add --once");
+    return options_refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
+  if (options->pretend != NULL && !options->once)
+    return options_refuse(fault, "--pretend makes one report; add --once");
   if (options->pace_min_ms > options->pace_max_ms)
-    return refuse(fault, "--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max");
+    return options_refuse(fault,
+                          "--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max");
   return OPTIONS_GOOD;
 }

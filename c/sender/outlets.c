@@ -188,7 +188,8 @@ static void add_host(struct words *words, const struct sockaddr_storage *at) {
 }
 
 static bool is_multicast(const struct sockaddr_storage *at) {
-  if (at->ss_family == AF_INET6) return IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
+  if (at->ss_family == AF_INET6)
+    return IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
   return IN_MULTICAST(ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr));
 }
 
@@ -204,7 +205,8 @@ static int index_of(int fd, const char *name) {
 static int set_multicast(const struct destination *destination, int fd, struct sockaddr_storage *at) {
   const bool v6 = at->ss_family == AF_INET6;
   const int hops = destination->ttl, index = index_of(fd, destination->interface);
-  if (setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, &hops, sizeof hops) != 0)
+  if (setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, &hops,
+                 sizeof hops) != 0)
     return errno;
   if (destination->interface[0] == 0) return 0;
   if (index == 0) return ENODEV;
@@ -250,7 +252,8 @@ static socklen_t make_v4(struct sockaddr_storage *at, struct in_addr address, ui
 
 static socklen_t make_v6(struct sockaddr_storage *at, const struct in6_addr *address, uint16_t port, uint32_t scope) {
   memset(at, 0, sizeof *at);
-  const struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr = *address, .sin6_port = htons(port), .sin6_scope_id = scope};
+  const struct sockaddr_in6 to =
+    {.sin6_family = AF_INET6, .sin6_addr = *address, .sin6_port = htons(port), .sin6_scope_id = scope};
   memcpy(at, &to, sizeof to);
   return sizeof to;
 }
@@ -269,13 +272,14 @@ static int connect_literal(struct destination *destination) {
   struct words words = WORDS(host);
   uint32_t scope = 0;
   const char *percent = strchr(address->host, '%');
-  add_span(&words, (struct span){address->host, percent == NULL ? strlen(address->host) : (size_t)(percent - address->host)});
+  add_span(&words, (struct span){address->host, percent == NULL ? strlen(address->host)
+    : (size_t)(percent - address->host)});
   if (percent != NULL && (scope = if_nametoindex(percent + 1)) == 0) return ENODEV;
   if (inet_pton(AF_INET6, text_of(&words), &v6) != 1) return EINVAL;
   return connect_to(destination, &at, make_v6(&at, &v6, address->port, scope));
 }
 
-static bool is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
+static bool outlet_is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
 
 /* One of the addresses of a name. */
 static socklen_t known_at(const struct destination *destination, unsigned i, struct sockaddr_storage *at) {
@@ -287,7 +291,7 @@ static socklen_t known_at(const struct destination *destination, unsigned i, str
 /* Connects to the first of its addresses that works; 0, or an error number. */
 static int connect_any(struct destination *destination) {
   int error = 0;
-  if (!is_name(destination)) return connect_literal(destination);
+  if (!outlet_is_name(destination)) return connect_literal(destination);
   for (unsigned i = 0; i < destination->known.count; i++) {
     struct sockaddr_storage at;
     const socklen_t length = known_at(destination, i, &at);
@@ -331,13 +335,13 @@ static bool is_due(struct destination *destination, uint64_t now) {
 }
 
 static bool send_one(struct destination *destination, const struct bb_report *report, uint64_t now) {
-  if (is_name(destination) && is_due(destination, now)) {
+  if (outlet_is_name(destination) && is_due(destination, now)) {
     destination->asked = true;
     destination->asked_ms = now;
     asking |= BIT(destination - destinations);
     lookup_ask(&destination->lookup, destination->address.host);
   }
-  if (destination->fd == -1 && (!is_name(destination) || destination->known.count > 0)) {
+  if (destination->fd == -1 && (!outlet_is_name(destination) || destination->known.count > 0)) {
     const int error = connect_any(destination);
     if (error != 0) return failure(destination, error);
   }
@@ -372,7 +376,8 @@ bool outlets_open(int answer_signal) { return resolver_open(answer_signal); }
 
 void outlets_be_patient(void) { patient = true; }
 
-static bool is_same(const struct destination *destination, const struct address *address, const struct options *options) {
+static bool is_same(const struct destination *destination, const struct address *address,
+                    const struct options *options) {
   return strcmp(destination->address.host, address->host) == 0 && destination->address.port == address->port &&
          destination->ttl == options->ttl && strcmp(destination->interface, options->interface) == 0;
 }
@@ -390,13 +395,15 @@ static unsigned free_place(void) {
   __builtin_trap();
 }
 
-static void begin(struct destination *destination, const struct address *address, const struct options *options) {
+static void outlet_begin(struct destination *destination, const struct address *address,
+                         const struct options *options) {
   destination->address = *address;
   memcpy(destination->interface, options->interface, sizeof destination->interface);
   destination->ttl = options->ttl;
   destination->fd = -1;
   destination->known.count = 0;
-  destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting = false;
+  destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting =
+    false;
   destination->failed = destination->failed_before = destination->doubtful = 0;
   destination->told = (struct told){0};
 }
@@ -415,7 +422,7 @@ bool outlets_change(const struct options *options) {
   for (unsigned k = 0; k < options->to_count; k++) {
     if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
     const unsigned at = free_place();
-    begin(&destinations[at], &options->to[k], options);
+    outlet_begin(&destinations[at], &options->to[k], options);
     used |= BIT(at);
     anew = true;
   }
@@ -436,7 +443,8 @@ static void count_knowing(const struct told *told, uint32_t interval_ms, unsigne
   const uint64_t now = now_ms();
   if (told->refusing_ms != 0 && now - told->refusing_ms >= AWAY_MS) return;
   ++*there;
-  *knowing += told->interval_ms == interval_ms && told->reports >= ANNOUNCEMENTS && now - told->since_ms >= ANNOUNCED_MS;
+  *knowing += told->interval_ms == interval_ms && told->reports >= ANNOUNCEMENTS &&
+    now - told->since_ms >= ANNOUNCED_MS;
 }
 
 bool outlets_know(uint32_t interval_ms) {

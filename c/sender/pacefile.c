@@ -50,7 +50,7 @@ static struct sign sign_of(const struct stat *stats) {
 static bool is_gap(char c) { return c == ' ' || c == '\t'; }
 
 /* The next word of a line, separated by blanks and tabs; empty at its end. */
-static struct span word_of(struct span *line) {
+static struct span pace_word(struct span *line) {
   while (line->len > 0 && is_gap(line->at[0])) *line = without(*line, 1);
   size_t length = 0;
   while (length < line->len && !is_gap(line->at[length])) length++;
@@ -72,15 +72,15 @@ static bool parse_pace(struct span text, uint64_t *interval_ms, uint64_t *for_ms
   struct span line;
   for (struct span left = text; good && next_part(&left, '\n', &line);) {
     struct span rest = line;
-    const struct span first = word_of(&rest);
+    const struct span first = pace_word(&rest);
     if (begins(line, SPAN("#")) || first.len == 0) continue;
-    good = ++lines == 1 && span_is(first, SPAN("interval")) && is_duration(word_of(&rest), interval_ms) &&
-           span_is(word_of(&rest), SPAN("for")) && is_duration(word_of(&rest), for_ms) && word_of(&rest).len == 0;
+    good = ++lines == 1 && span_is(first, SPAN("interval")) && is_duration(pace_word(&rest), interval_ms) &&
+           span_is(pace_word(&rest), SPAN("for")) && is_duration(pace_word(&rest), for_ms) && pace_word(&rest).len == 0;
   }
   return good && lines == 1 && *for_ms >= LEAST_FOR_MS && *for_ms <= MOST_FOR_MS;
 }
 
-static bool refuse(struct words *why, const char *what) {
+static bool pace_refuse(struct words *why, const char *what) {
   add_text(why, what);
   return false;
 }
@@ -88,23 +88,24 @@ static bool refuse(struct words *why, const char *what) {
 /* Reads the open file, and judges it; its time is in `stats`. False with the reason in `why`. */
 static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_t *for_ms, struct words *why) {
   char text[MOST_PACE_BYTES + 1];
-  if (fstat(fd, stats) != 0) return refuse(why, "cannot be read");
+  if (fstat(fd, stats) != 0) return pace_refuse(why, "cannot be read");
   seen = sign_of(stats); /* another file may have replaced it since */
-  if (!S_ISREG(stats->st_mode)) return refuse(why, "is not a regular file");
+  if (!S_ISREG(stats->st_mode)) return pace_refuse(why, "is not a regular file");
   if (!is_trusted_writer(stats->st_uid)) {
     add_text(why, "belongs to user ");
     add_number(why, stats->st_uid);
-    return refuse(why, ", who is neither root nor beoboard nor the sender's own");
+    return pace_refuse(why, ", who is neither root nor beoboard nor the sender's own");
   }
-  if ((stats->st_mode & 022) != 0) return refuse(why, "can be written by others");
+  if ((stats->st_mode & 022) != 0) return pace_refuse(why, "can be written by others");
   size_t length;
   const int error = read_whole(fd, FILE_IN_LINES, sizeof text, text, sizeof text, &length);
-  if (error == TOO_LARGE) return refuse(why, "is larger than 4096 bytes");
+  if (error == TOO_LARGE) return pace_refuse(why, "is larger than 4096 bytes");
   if (error != 0) {
     add_text(why, "cannot be read: ");
-    return refuse(why, error_name(error));
+    return pace_refuse(why, error_name(error));
   }
-  if (!parse_pace((struct span){text, length}, interval_ms, for_ms)) return refuse(why, "does not read as 'interval TIME for TIME'");
+  if (!parse_pace((struct span){text, length}, interval_ms, for_ms))
+    return pace_refuse(why, "does not read as 'interval TIME for TIME'");
   if (*interval_ms >= least_ms && *interval_ms <= most_ms) return true;
   add_text(why, "wants an interval of ");
   add_duration(why, *interval_ms);
@@ -116,7 +117,7 @@ static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_
 }
 
 /* Uses a file that has changed. */
-static void take(const struct stat *found, struct clocks now) {
+static void pace_take(const struct stat *found, struct clocks now) {
   char reason[200], line[900];
   struct words why = WORDS(reason), told = WORDS(line);
   uint64_t interval_ms = 0, for_ms = 0;
@@ -173,7 +174,7 @@ static void look_at_file(struct clocks now) {
   unread = false;
   seen = sign;
   held_ms = 0;
-  if (is_there) take(&stats, now);
+  if (is_there) pace_take(&stats, now);
 }
 
 uint32_t pace_look(struct clocks now, uint32_t own_ms) {

@@ -37,13 +37,14 @@ static const char *look_up(const char *host, int family, void *address, size_t s
     memcpy(address, found->h_addr_list[0], size);
     return NULL;
   }
-  return error == TRY_AGAIN ? "cannot be looked up: the name service does not answer" : "is not known to the name service";
+  return error == TRY_AGAIN ? "cannot be looked up: the name service does not answer"
+    : "is not known to the name service";
 }
 
 /* Local IPv6 addresses come after IPv4 ones, other IPv6 addresses before them (RFC 6724). */
 static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xfe) == 0xfc; }
 
-static void answer(struct lookup *question) {
+static void resolve_answer(struct lookup *question) {
   struct answer told = {.count = 0};
   const char *problem4 = look_up(question->host, AF_INET, &told.v4, sizeof told.v4);
   const char *problem6 = look_up(question->host, AF_INET6, &told.v6, sizeof told.v6);
@@ -72,7 +73,7 @@ static void *resolve(void *unused) {
     }
     pthread_mutex_unlock(&lock);
     if (question == NULL) continue;
-    answer(question);
+    resolve_answer(question);
   }
   return NULL;
 }
@@ -82,7 +83,8 @@ bool resolver_open(int signal) {
   answer_signal = signal;
   if (sem_init(&asked, 0, 0) != 0) return false;
 #if OWN_STACK
-  void *memory = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   mprotect(memory, GUARD_BYTES, PROT_NONE);
   stack = (char *)memory + GUARD_BYTES;

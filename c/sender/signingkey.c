@@ -31,7 +31,7 @@ static bool eat_name(struct span *left, struct span *name) {
 }
 
 /* `KEY_ID cluster HEX64` or `KEY_ID node NAME HEX64`. */
-static bool parse_line(struct span line, struct key *key, struct span *node) {
+static bool key_parse_line(struct span line, struct key *key, struct span *node) {
   struct span left = line, digits;
   uint64_t id;
   uint8_t secret[SECRET_BYTES];
@@ -73,7 +73,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
   bool good = true;
   for (unsigned i = 0; good && next_part(&left, '\n', &line); i++) {
     struct span its;
-    good = parse_line(line, &keys[i], &its);
+    good = key_parse_line(line, &keys[i], &its);
     if (i == 0) node = its;
     if (good) continue;
     add_text(why, "line "); /* which itself may hold a secret */
@@ -101,7 +101,8 @@ static bool is_trusted(uid_t uid, uid_t other) {
   struct user daemon;
   char reason[200];
   struct words fault = WORDS(reason);
-  return uid == 0 || uid == geteuid() || uid == other || (geteuid() == 0 && find_user("beoboard", &daemon, &fault) && uid == daemon.uid);
+  return uid == 0 || uid == geteuid() || uid == other ||
+    (geteuid() == 0 && find_user("beoboard", &daemon, &fault) && uid == daemon.uid);
 }
 
 /* The command that lets us read the file. */
@@ -112,7 +113,7 @@ static void add_chown(struct words *words, const char *path, uid_t other) {
   add_one_line(words, span_of(path));
 }
 
-static bool take(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
+static bool key_take(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
   static char text[MOST_KEYS_BYTES + 1] LARGE;
   size_t length = 0;
@@ -151,7 +152,7 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
   }
   char reason[900];
   struct words why = WORDS(reason);
-  const bool good = take(fd, path, name, other, key, &why);
+  const bool good = key_take(fd, path, name, other, key, &why);
   close(fd);
   add_one_line(fault, (struct span){reason, why.len});
   return good;

@@ -14,7 +14,9 @@
 /* How often to try to open a board that is replaced meanwhile. */
 #define OPENINGS 3
 
-static const char *path_of(const struct asked *asked) { return asked->board == NULL ? BEOBOARD_PATH : asked->board; }
+static const char *census_path(const struct asked *asked) {
+  return asked->board == NULL ? BEOBOARD_PATH : asked->board;
+}
 
 /* Whom to trust besides root, ourselves and the user beoboard. */
 static uid_t owner_of(const struct asked *asked) {
@@ -28,24 +30,27 @@ static uid_t owner_of(const struct asked *asked) {
 
 static void open_board(struct census *c) {
   char why[512];
-  const char *path = path_of(c->asked);
+  const char *path = census_path(c->asked);
   const uid_t owner = owner_of(c->asked);
   for (int attempt = 1;; attempt++) {
     const enum bb_state state = bb_board_open(&c->board, path, owner, why, sizeof why);
     if (state == BB_READY) return;
     /* A board is marked as retired after its successor is at the path, so what we opened was replaced meanwhile. */
     if (state != BB_RETIRED || attempt == OPENINGS)
-      give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""), NO_BOARD);
+      give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""),
+              NO_BOARD);
   }
 }
 
 static noreturn void give_up_cut(const struct census *c) {
-  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", path_of(c->asked)), NO_BOARD);
+  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", census_path(c->asked)),
+          NO_BOARD);
 }
 
 /* Copies header and column, and judges them. Returns whether that worked. */
 static bool take_roll(struct census *c) {
-  const size_t bytes = bb_board_column_bytes(&c->board), nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
+  const size_t bytes = bb_board_column_bytes(&c->board),
+    nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
   uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
   if (bb_board_column(&c->board, copy, bytes, &c->look) != 0) return false;
   if (!bb_overview_states(copy, bytes, &c->look, states)) return false;
@@ -57,7 +62,8 @@ static bool take_roll(struct census *c) {
 
 /* A retired or stalled board may have a successor under the same path. */
 static bool is_over(const struct census *c) {
-  return (c->header->state & BB_BOARD_STATE_RETIRED) != 0 || (c->look.stalled != 0 && !bb_board_is_at(&c->board, path_of(c->asked)));
+  return (c->header->state & BB_BOARD_STATE_RETIRED) != 0 ||
+    (c->look.stalled != 0 && !bb_board_is_at(&c->board, census_path(c->asked)));
 }
 
 static void find_asked(struct census *c) {
@@ -86,8 +92,8 @@ void census_take(struct census *c, const struct asked *asked) {
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
 }
 
-/* A name with its NUL, which only a corrupt board lacks. It stays on the board, where it never changes: memory for 10,000
- * copies would take longer than all else. */
+/* A name with its NUL, which only a corrupt board lacks. It stays on the board, where it never changes: memory for
+ * 10,000 copies would take longer than all else. */
 static const char *name_of(const struct census *c, uint32_t node) {
   const char *name = bb_board_name(&c->board, node);
   if (name[BB_NAME_BYTES - 1] == 0) return name;
@@ -96,7 +102,8 @@ static const char *name_of(const struct census *c, uint32_t node) {
 
 struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
-  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers), (const char **)keep(c->nodes + 1u, sizeof *some.names), 0};
+  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers),
+    (const char **)keep(c->nodes + 1u, sizeof *some.names), 0};
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (is_wanted[i] == 0) continue;
     some.numbers[some.count] = i;
@@ -107,22 +114,24 @@ struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
 
 struct some census_some(const struct census *c, uint32_t states) {
   uint8_t *is_wanted = (uint8_t *)keep(c->nodes + 1u, 1);
-  for (uint32_t i = 0; i < c->nodes; i++) is_wanted[i] = (states >> c->states[i] & 1) != 0 && (c->is_asked == NULL || c->is_asked[i] != 0);
+  for (uint32_t i = 0; i < c->nodes; i++)
+    is_wanted[i] = (states >> c->states[i] & 1) != 0 && (c->is_asked == NULL || c->is_asked[i] != 0);
   return census_pick(c, is_wanted);
 }
 
-static uint64_t word_of(const struct census *c, uint32_t node) {
+static uint64_t census_word(const struct census *c, uint32_t node) {
   uint64_t word;
-  memcpy(&word, (const uint8_t *)c->header + c->header->header_bytes + (size_t)node * c->header->column_stride, sizeof word);
+  memcpy(&word, (const uint8_t *)c->header + c->header->header_bytes + (size_t)node * c->header->column_stride,
+         sizeof word);
   return word;
 }
 
 uint64_t census_age(const struct census *c, uint32_t node) {
-  const uint64_t now_ms = (uint64_t)c->look.now_ns / NS_PER_MS, stamp_ms = BB_COLUMN_STAMP(word_of(c, node));
+  const uint64_t now_ms = (uint64_t)c->look.now_ns / NS_PER_MS, stamp_ms = BB_COLUMN_STAMP(census_word(c, node));
   return now_ms > stamp_ms ? now_ms - stamp_ms : 0;
 }
 
-unsigned census_link(const struct census *c, uint32_t node) { return link_of(word_of(c, node)); }
+unsigned census_link(const struct census *c, uint32_t node) { return link_of(census_word(c, node)); }
 
 /* ---- Records ---- */
 
@@ -162,14 +171,17 @@ const uint32_t *census_ails(const struct census *c) {
   uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
   for (uint32_t i = 0; i < c->nodes; i++)
-    if ((c->is_asked == NULL || c->is_asked[i] != 0) && (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN)) ails[i] = ails_of(c, i);
+    if ((c->is_asked == NULL || c->is_asked[i] != 0) &&
+        (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN))
+      ails[i] = ails_of(c, i);
   return ails;
 }
 
 /* ---- The monitor itself ---- */
 
 void add_stalled(struct words *words, const struct census *c) {
-  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was stopped" : "the receiver is stalled");
+  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was stopped"
+           : "the receiver is stalled");
 }
 
 void add_heartbeat(struct words *words, const struct census *c) {

@@ -46,7 +46,8 @@ static const char help_text[] =
 #define LEFT_TOO_LONG_MS 600000u
 /* Monitors cut what is longer: old NRPE passes on so many bytes of a line and its figures. */
 #define MOST_BYTES 1023u
-/* How many parts of each host list are shown, each of so many characters at most; fewer if there is no room for so many. */
+/* How many parts of each host list are shown, each of so many characters at most; fewer if there is no room for so
+ * many. */
 #define MOST_PARTS 5
 #define LONGEST_PART 100
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -81,7 +82,9 @@ static bool read_portion(struct span text, void *field, struct words *why) {
   return value_portion(text, &portion->number, &portion->is_percent, why);
 }
 
-static bool read_health(struct span text, void *field, struct words *why) { return value_either(text, "on", "off", (bool *)field, why); }
+static bool read_health(struct span text, void *field, struct words *why) {
+  return value_either(text, "on", "off", (bool *)field, why);
+}
 
 static bool read_ignore(struct span text, void *field, struct words *why) {
   return value_some(text, "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS, (uint32_t *)field, why);
@@ -101,7 +104,8 @@ static const struct option options_of_check[] = {
 };
 static const char *const elsewhere[] = {"where", "config", NULL};
 static const struct option_table table = {
-  .options = options_of_check, .count = sizeof options_of_check / sizeof options_of_check[0], .elsewhere = elsewhere, .whose = "beoboard check"};
+  .options = options_of_check, .count = sizeof options_of_check / sizeof options_of_check[0], .elsewhere = elsewhere,
+    .whose = "beoboard check"};
 
 /* The value of --fail, whatever else is wrong with the command line; none if --fail itself is invalid. */
 static enum fail fail_alone(int argc, char *argv[]) {
@@ -126,7 +130,8 @@ struct frame {
 
 /* `fail`: how --fail decided. `figures`: NULL for none. */
 static struct frame frame_of(int code, enum fail fail, const struct words *figures) {
-  static const char *const befores[] = {"BEOBOARD OK: ", "BEOBOARD WARNING: ", "BEOBOARD CRITICAL: ", "BEOBOARD UNKNOWN: "};
+  static const char *const befores[] =
+    {"BEOBOARD OK: ", "BEOBOARD WARNING: ", "BEOBOARD CRITICAL: ", "BEOBOARD UNKNOWN: "};
   static const char *const ways[] = {"", "; fails open", "; fails closed"};
   struct frame frame = {befores[code], long_words()};
   add_text(&frame.after, ways[fail]);
@@ -185,7 +190,9 @@ noreturn void give_up(const char *why, int code) {
 }
 
 noreturn void give_up_memory(void) {
-  static const char *const lines[] = {"BEOBOARD UNKNOWN: out of memory\n", "BEOBOARD OK: out of memory; fails open\n", "BEOBOARD CRITICAL: out of memory; fails closed\n"};
+  static const char *const lines[] =
+    {"BEOBOARD UNKNOWN: out of memory\n", "BEOBOARD OK: out of memory; fails open\n",
+      "BEOBOARD CRITICAL: out of memory; fails closed\n"};
   end_with(STDOUT_FILENO, lines[options.fail], codes[options.fail]);
 }
 
@@ -226,7 +233,8 @@ static void add_limit(struct words *words, struct portion limit, uint64_t total)
   add_number(words, rest % 10 == 0 ? rest / 10 : rest);
 }
 
-static void add_figure(struct words *words, const char *what, uint64_t value, const struct portion *warning, const struct portion *critical, uint64_t total) {
+static void add_figure(struct words *words, const char *what, uint64_t value, const struct portion *warning,
+                       const struct portion *critical, uint64_t total) {
   if (words->len > 0) add_text(words, " ");
   add_text(words, what);
   add_text(words, "=");
@@ -241,7 +249,7 @@ static void add_figure(struct words *words, const char *what, uint64_t value, co
 
 #define BIT(state) (1u << BEOBOARD_##state)
 
-static struct group group_of(const char *what, const struct census *census, uint32_t state) {
+static struct group check_group(const char *what, const struct census *census, uint32_t state) {
   const struct some some = census_some(census, state);
   return (struct group){what, some.names, some.count};
 }
@@ -264,11 +272,11 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_ill = (uint8_t *)keep(c->nodes + 1u, 1);
   for (uint32_t i = 0; i < c->nodes; i++) is_ill[i] = (ails[i] & ~options.ignored) != 0;
   struct group groups[GROUPS + BEOBOARD_NAILMENTS] = {
-    [SILENT] = group_of("silent", c, BIT(SILENT)),
+    [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
     [STRANGERS] = {"not on the board", c->strangers, c->stranger_count},
-    [UNSURE] = group_of("uncertain", c, BIT(UNCERTAIN)),
-    [NEVER] = group_of("never reported", c, BIT(NEVER)),
+    [UNSURE] = check_group("uncertain", c, BIT(UNCERTAIN)),
+    [NEVER] = check_group("never reported", c, BIT(NEVER)),
   };
   const struct some sick = census_pick(c, is_ill);
   const bool is_open = options.fail == FAIL_OPEN && c->stranger_count > 0;
@@ -285,12 +293,14 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
     /* No node is counted twice: an uncertain one may have an ailment too. */
-    doubtful += is_ill[i] != 0 || is_gone[i] != 0 || ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
+    doubtful += is_ill[i] != 0 || is_gone[i] != 0 ||
+      ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
   struct words text = long_words(), figures = long_words(), parts = long_words(), warnings = long_words();
   const bool is_warned = add_warnings(&warnings, c);
-  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) || is_warned ? WARNING : OK;
+  const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;
+  const int code = exceeds(bad, options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
   add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
@@ -318,7 +328,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   }
 }
 
-static void answer(void) {
+static void check_answer(void) {
   struct census census;
   census_take(&census, &options.asked);
   if (census.stalled) {
@@ -331,7 +341,8 @@ static void answer(void) {
   }
   const struct some others = census_some(&census, ~BIT(LIVE));
   const struct remarks remarks = remarks_of(&census, &others);
-  judge(&census, &remarks, options.health_off ? (const uint32_t *)keep(census.nodes + 1u, sizeof(uint32_t)) : census_ails(&census));
+  judge(&census, &remarks, options.health_off ? (const uint32_t *)keep(census.nodes + 1u, sizeof(uint32_t))
+        : census_ails(&census));
 }
 
 int main(int argc, char *argv[]) {
@@ -347,5 +358,5 @@ int main(int argc, char *argv[]) {
     options.fail = fail_alone(argc, argv); /* ignores what was read from an invalid line */
     tell_ignorance(text_of(&line));
   }
-  answer();
+  check_answer();
 }

@@ -34,7 +34,8 @@ static const char help_text[] =
   "  -V, --version       show the version\n"
   "\n"
   "Its answers are identical to those of beoboard nodes. For --where, --for, --slurm-dir and --config use that.\n"
-  "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known about any node.\n"
+  "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
+  "about any node.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM " --state live\n"
@@ -48,7 +49,8 @@ static struct options {
 } options = {.states = UINT32_MAX};
 
 static bool read_states(struct span text, void *field, struct words *why) {
-  static const int order[] = {BEOBOARD_SILENT, BEOBOARD_UNKNOWN, BEOBOARD_UNCERTAIN, BEOBOARD_NEVER, BEOBOARD_LEFT, BEOBOARD_LIVE};
+  static const int order[] =
+    {BEOBOARD_SILENT, BEOBOARD_UNKNOWN, BEOBOARD_UNCERTAIN, BEOBOARD_NEVER, BEOBOARD_LEFT, BEOBOARD_LIVE};
   return value_some(text, "state", beoboard_state_name, order, sizeof order / sizeof order[0], (uint32_t *)field, why);
 }
 
@@ -66,7 +68,8 @@ static const struct option options_of_nodes[] = {
 };
 static const char *const elsewhere[] = {"where", "for", "slurm-dir", "config", NULL};
 static const struct option_table table = {
-  .options = options_of_nodes, .count = sizeof options_of_nodes / sizeof options_of_nodes[0], .elsewhere = elsewhere, .whose = "beoboard nodes"};
+  .options = options_of_nodes, .count = sizeof options_of_nodes / sizeof options_of_nodes[0], .elsewhere = elsewhere,
+    .whose = "beoboard nodes"};
 
 noreturn void give_up(const char *why, int code) {
   complain(why);
@@ -153,7 +156,7 @@ static void complain_of_strangers(const struct census *census) {
   complain_whole(&line);
 }
 
-static int answer(void) {
+static int nodes_answer(void) {
   struct census census;
   census_take(&census, &options.asked);
   struct some some = census_some(&census, options.states);
@@ -184,5 +187,5 @@ int main(int argc, char *argv[]) {
   if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &fault)) give_up(text_of(&fault), USAGE);
   const char *why = check_ways();
   if (why != NULL) give_up(why, USAGE);
-  return answer();
+  return nodes_answer();
 }

@@ -27,14 +27,14 @@ _Static_assert(BB_REPORT_BYTES + 8 + 20 == 1244, "WHOLE_MTU");
 /* Nodes that may report nevertheless, and be rejected. */
 #define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
 
-static void add(struct words *words, const char *first, ...) __attribute__((sentinel));
-static void add(struct words *words, const char *first, ...) {
+static void remarks_add(struct words *words, const char *first, ...) __attribute__((sentinel));
+static void remarks_add(struct words *words, const char *first, ...) {
   va_list rest;
   va_start(rest, first);
   for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(words, next);
   va_end(rest);
 }
-#define ADD(...) add(__VA_ARGS__, (const char *)NULL)
+#define ADD(...) remarks_add(__VA_ARGS__, (const char *)NULL)
 
 /* ---- What is filled in ---- */
 
@@ -162,13 +162,13 @@ static bool add_reload(struct words *words, const struct census *c) {
 
 /* ---- Links ---- */
 
-struct links {
+struct link_table {
   struct bb_link_copy all[BB_LINKS];
   uint32_t numbers[BB_LINKS];
   int count;
 };
 
-static const char *text_link(const struct links *l, int i) {
+static const char *text_link(const struct link_table *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   if (l->numbers[i] == BB_LINK_OTHERS) return "other interfaces";
   struct words words = slot_words();
@@ -178,9 +178,13 @@ static const char *text_link(const struct links *l, int i) {
 }
 
 /* The name of the link for reports that arrived while the receiver knew of no interfaces. */
-static bool is_elsewhere(const struct bb_link *link) { return strncmp(link->name, "other namespace", sizeof link->name) == 0; }
+static bool is_elsewhere(const struct bb_link *link) {
+  return strncmp(link->name, "other namespace", sizeof link->name) == 0;
+}
 
-static const char *text_address(const uint8_t address[16]) { return print_address(address, (char *)keep(INET6_ADDRSTRLEN, 1)); }
+static const char *text_address(const uint8_t address[16]) {
+  return print_address(address, (char *)keep(INET6_ADDRSTRLEN, 1));
+}
 
 static const char *text_destination(const struct bb_link *link) {
   static const uint8_t none[sizeof link->address];
@@ -191,7 +195,7 @@ static const char *text_destination(const struct bb_link *link) {
 }
 
 /* Why nothing is heard by a link that is down. */
-static void add_down(struct words *words, const struct census *c, const struct links *l, int i) {
+static void add_down(struct words *words, const struct census *c, const struct link_table *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   const bool is_gone = (link->state & BB_LINK_STATE_GONE) != 0, is_one = link->nodes == 1;
   const char *name = text_link(l, i), *moment = text_moment(&c->look, since_ns(&c->look, link->changed_ns));
@@ -203,7 +207,7 @@ static void add_down(struct words *words, const struct census *c, const struct l
 }
 
 /* All nodes of a link fell silent together. */
-static void add_dark(struct words *words, const struct links *l, int i, uint64_t for_ms) {
+static void add_dark(struct words *words, const struct link_table *l, int i, uint64_t for_ms) {
   const struct bb_link *link = &l->all[i].link;
   const char *name = text_link(l, i), *age = text_age(for_ms * NS_PER_MS);
   const bool is_all = link->dark_nodes >= link->nodes;
@@ -225,7 +229,7 @@ static bool is_heard(const struct census *c, uint32_t link, uint64_t *youngest) 
 }
 
 /* The sentence about a link. Returns whether there is one. */
-static bool add_news(struct words *words, const struct census *c, const struct links *l, int i) {
+static bool add_news(struct words *words, const struct census *c, const struct link_table *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   uint64_t youngest;
   if (l->numbers[i] == BB_LINK_OTHERS && link->accepted == 0) return false;
@@ -288,7 +292,8 @@ static bool find_refusal(const struct census *c, uint32_t node, const char *name
   /* A late report says nothing: a newer one of its run had been accepted before. */
   if (reason == BB_REASON_NONE || reason >= BB_REASON_COUNT || reason == BB_REASON_LATE) return false;
   if (l.newest != NULL && r->refusal_ns <= l.newest->stamp_ns) return false;
-  *out = (struct refused){name, l.state, (uint32_t)reason, since_ns(&l.look, r->refusal_ns), (int64_t)r->refusal_offset_us, false};
+  *out = (struct refused){name, l.state, (uint32_t)reason, since_ns(&l.look, r->refusal_ns),
+    (int64_t)r->refusal_offset_us, false};
   return is_late(out->age_ns);
 }
 
@@ -357,9 +362,13 @@ static void order_senders(struct senders *s) {
 
 static void add_to_source(struct source *sources, size_t *count, uint32_t reason, const struct bb_sender *sender) {
   size_t i = 0;
-  while (i < *count && (sources[i].reason != reason || memcmp(sources[i].address, sender->address, sizeof sender->address) != 0)) i++;
+  while (i < *count && (sources[i].reason != reason ||
+                        memcmp(sources[i].address, sender->address, sizeof sender->address) != 0)) i++;
   struct source *s = &sources[i];
-  if (i == *count) sources[(*count)++] = (struct source){.reason = reason, .address = sender->address, .first_ns = sender->first_ns, .last_ns = sender->last_ns};
+  if (i == *count)
+    sources[(*count)++] =
+      (struct source){.reason = reason, .address = sender->address, .first_ns = sender->first_ns,
+        .last_ns = sender->last_ns};
   s->count += sender->count;
   if (sender->first_ns < s->first_ns) s->first_ns = sender->first_ns;
   if (sender->last_ns > s->last_ns) s->last_ns = sender->last_ns;
@@ -370,11 +379,13 @@ static const char *text_often(const struct census *c, const struct source *s) {
   struct words words = slot_words();
   const char *age = text_age(since_ns(&c->look, s->last_ns));
   if (s->count == 1) ADD(&words, SAY_ONCE(age));
-  else ADD(&words, SAY_OFTEN(text_number(s->count), text_age(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0), age));
+  else ADD(&words, SAY_OFTEN(text_number(s->count), text_age(s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0),
+                             age));
   return text_of(&words);
 }
 
-static void add_source(struct words *words, const struct census *c, const struct senders *senders, const struct source *s) {
+static void add_source(struct words *words, const struct census *c, const struct senders *senders,
+                       const struct source *s) {
   struct words names = slot_words();
   size_t of_reason = 0;
   for (size_t i = 0; i < senders->count; i++) of_reason += senders->order[i] / BB_SENDERS_EACH == s->reason;
@@ -382,7 +393,8 @@ static void add_source(struct words *words, const struct census *c, const struct
   add_text(&names, " ");
   if (s->name_count == 1) ADD(&names, SAY_CLAIM_NAME(one_line(s->names[0])));
   else ADD(&names, SAY_CLAIM_NAMES(is_full, text_number(s->name_count), text_names(s->names, s->name_count)));
-  ADD(words, SAY_CLAIM(text_address(s->address), reason_words[s->reason].sends, text_of(&names), text_often(c, s), reason_words[s->reason].why));
+  ADD(words, SAY_CLAIM(text_address(s->address), reason_words[s->reason].sends, text_of(&names), text_often(c, s),
+                       reason_words[s->reason].why));
 }
 
 /* ---- Two machines that report as one ---- */
@@ -401,9 +413,12 @@ static bool find_clone(const struct census *c, uint32_t node, struct cloned *out
   memcpy(&out->memory, (const uint8_t *)l.record + h->memory_offset, offsetof(struct bb_memory, digests));
   const struct bb_memory *m = &out->memory;
   const uint32_t interval_ms = l.newest == NULL ? 0 : l.newest->report.interval_ms;
-  if (m->clone_head == 0 || !bb_clone_lasts(m->clone_ns, (uint64_t)l.look.now_ns, interval_ms, c->header->longest_interval_ms)) return false;
+  if (m->clone_head == 0 ||
+      !bb_clone_lasts(m->clone_ns, (uint64_t)l.look.now_ns, interval_ms, c->header->longest_interval_ms))
+    return false;
   out->since_ns = since_ns(&l.look, m->clone_since_ns);
-  out->is_proved = (c->header->mirror_masters != 0 ? l.record->auth_proved : l.record->order_proved) != BB_AUTH_ALG_NONE;
+  out->is_proved = (c->header->mirror_masters != 0 ? l.record->auth_proved
+                    : l.record->order_proved) != BB_AUTH_ALG_NONE;
   return true;
 }
 
@@ -411,7 +426,8 @@ static void add_clone(struct words *words, const struct census *c, const char *n
   const struct bb_memory *m = &one->memory;
   const char *address = text_address(m->clone_address), *moment = text_moment(&c->look, one->since_ns);
   struct words from = slot_words();
-  if (memcmp(m->clone_address, m->clone_other, sizeof m->clone_address) == 0) ADD(&from, SAY_CLONE_ONE_ADDRESS(address));
+  if (memcmp(m->clone_address, m->clone_other, sizeof m->clone_address) == 0)
+    ADD(&from, SAY_CLONE_ONE_ADDRESS(address));
   else ADD(&from, SAY_CLONE_ADDRESSES(address, text_address(m->clone_other)));
   ADD(words, "; ", SAY_CLONE(one_line(name), moment, text_of(&from), !one->is_proved));
 }
@@ -430,15 +446,15 @@ static void end_sentence(struct writing *w, size_t begun) {
   w->out->texts[w->out->count++] = w->words.text + begun;
 }
 
-static const struct links *links_of(const struct census *c) {
-  struct links *l = (struct links *)keep(1, sizeof *l);
+static const struct link_table *links_of(const struct census *c) {
+  struct link_table *l = (struct link_table *)keep(1, sizeof *l);
   l->count = bb_board_links(&c->board, l->all, l->numbers);
   if (l->count < 0) give_up("the board was cut short", NO_BOARD);
   return l;
 }
 
 static void tell_links(const struct census *c, struct writing *w) {
-  const struct links *l = links_of(c);
+  const struct link_table *l = links_of(c);
   for (int i = 0; i < l->count; i++) {
     const size_t begun = w->words.len;
     if (is_behind(c, l->numbers[i]) && add_news(&w->words, c, l, i)) end_sentence(w, begun);
@@ -466,11 +482,13 @@ static void tell_claims(const struct census *c, const char *const *unheard, size
   for (size_t i = 0; i < senders->count; i++) {
     const struct bb_sender *s = &senders->all[senders->order[i]];
     const uint32_t reason = senders->order[i] / BB_SENDERS_EACH;
-    if (reason != BB_REASON_LATE && is_late(since_ns(&c->look, s->last_ns))) add_to_source(sources, &source_count, reason, s);
+    if (reason != BB_REASON_LATE && is_late(since_ns(&c->look, s->last_ns)))
+      add_to_source(sources, &source_count, reason, s);
   }
   for (size_t i = 0; i < source_count; i++) {
     bool is_of_them = false;
-    for (size_t k = 0; k < sources[i].name_count; k++) is_of_them = is_of_them || is_among(unheard, count, sources[i].names[k]);
+    for (size_t k = 0; k < sources[i].name_count; k++)
+      is_of_them = is_of_them || is_among(unheard, count, sources[i].names[k]);
     if (!is_of_them || !is_unproved(sources[i].reason)) continue;
     const size_t begun = w->words.len;
     add_source(&w->words, c, senders, &sources[i]);
@@ -498,10 +516,12 @@ static bool add_full(struct words *words, const struct census *c) {
 }
 
 /* That the kernel has failed for a minute to join what comes in pieces by a link with nodes; false: it has not. */
-static bool add_unjoined(struct words *words, const struct census *c, const struct links *l, int i) {
+static bool add_unjoined(struct words *words, const struct census *c, const struct link_table *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   const uint64_t ago = since_ns(&c->look, link->unjoined_since_ns);
-  if ((link->state & BB_LINK_STATE_IN_PIECES) == 0 || link->nodes == 0 || link->unjoined_since_ns == 0 || ago < UNJOINED_NS) return false;
+  if ((link->state & BB_LINK_STATE_IN_PIECES) == 0 || link->nodes == 0 || link->unjoined_since_ns == 0 ||
+      ago < UNJOINED_NS)
+    return false;
   const char *nodes = text_nodes(link->nodes), *moment = text_moment(&c->look, ago);
   ADD(words, "; ", SAY_UNJOINED(moment, nodes, text_link(l, i), link->nodes == 1, WHOLE_MTU));
   return true;
@@ -513,7 +533,8 @@ static bool add_unjoined(struct words *words, const struct census *c, const stru
 /* The asked nodes as which two machines report; false: there are none. */
 static bool add_clones(struct words *words, const struct census *c) {
   /* Nearly always there has never been one. */
-  if (c->stalled || c->header->clone_ns == 0 || c->board.header.memory_bytes < offsetof(struct bb_memory, digests)) return false;
+  if (c->stalled || c->header->clone_ns == 0 || c->board.header.memory_bytes < offsetof(struct bb_memory, digests))
+    return false;
   uint8_t *is_cloned = (uint8_t *)keep(c->nodes + 1u, 1);
   struct cloned first[EACH_MOST], one;
   size_t count = 0;
@@ -535,7 +556,7 @@ bool add_warnings(struct words *words, const struct census *c) {
   bool any = add_clones(words, c);
   any = add_reload(words, c) || any;
   any = add_full(words, c) || any;
-  const struct links *l = links_of(c);
+  const struct link_table *l = links_of(c);
   for (int i = 0; i < l->count; i++) any = add_unjoined(words, c, l, i) || any;
   return any;
 }
@@ -560,7 +581,8 @@ static void tell_refusals(const struct census *c, const struct some *kept, struc
   for (struct refused *r = refused; r < refused + count; r++) {
     if (r->is_told) continue;
     const size_t begun = w->words.len;
-    for (struct refused *other = r; other < refused + count; other++) other->is_told = other->is_told || (other->state == r->state && other->reason == r->reason);
+    for (struct refused *other = r; other < refused + count; other++)
+      other->is_told = other->is_told || (other->state == r->state && other->reason == r->reason);
     add_refused(&w->words, r, refused + count);
     end_sentence(w, begun);
   }

@@ -14,9 +14,9 @@ struct remarks {
  * heard. */
 struct remarks remarks_of(const struct census *census, const struct some *kept);
 
-/* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two machines
- * report, as src/telling/clones.ts says it, that the receiver could not read its options again, that the board is full, that IP fragments
- * are not joined. False: there is nothing. */
+/* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two
+ * machines report, as src/telling/clones.ts says it, that the receiver could not read its options again, that the board
+ * is full, that IP fragments are not joined. False: there is nothing. */
 bool add_warnings(struct words *words, const struct census *census);
 
 /* 1 node, 2 nodes. */

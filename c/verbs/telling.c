@@ -17,7 +17,8 @@ static struct kept {
 void *keep(size_t count, size_t bytes) {
   struct kept *more = NULL;
   size_t wanted;
-  if (!__builtin_mul_overflow(count, bytes, &wanted) && wanted < SIZE_MAX - sizeof *more) more = (struct kept *)calloc(1, sizeof *more + wanted);
+  if (!__builtin_mul_overflow(count, bytes, &wanted) && wanted < SIZE_MAX - sizeof *more)
+    more = (struct kept *)calloc(1, sizeof *more + wanted);
   if (more == NULL) give_up_memory();
   more->before = kept;
   kept = more;
@@ -34,7 +35,8 @@ static void end_cut_short(int number, siginfo_t *info, void *context) {
   (void)context;
   signal(number, SIG_DFL);
   if (info->si_code <= 0) raise(number);
-  else give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", board_path), NO_BOARD);
+  else give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", board_path),
+               NO_BOARD);
 }
 
 void prepare(const char *path) {
@@ -79,7 +81,8 @@ const char *error_text(int error) {
     const char *text;
   } texts[] = {
     {ENOENT, "no such file or directory"}, {EACCES, "permission denied"},      {EPERM, "operation not permitted"},
-    {EIO, "i/o error"},                    {ENOTDIR, "not a directory"},       {ELOOP, "too many symbolic links encountered"},
+    {EIO, "i/o error"},                    {ENOTDIR, "not a directory"},
+    {ELOOP, "too many symbolic links encountered"},
     {EINVAL, "invalid argument"},          {ENODEV, "no such device"},         {ENXIO, "no such device or address"},
     {EMFILE, "too many open files"},       {ENFILE, "file table overflow"},    {ENOMEM, "not enough memory"},
     {ENOSPC, "no space left on device"},   {EFBIG, "file too large"},          {EBADF, "bad file descriptor"},

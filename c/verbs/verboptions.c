@@ -12,21 +12,23 @@
 /* More than a million of the longest names. */
 #define MOST_BYTES ((size_t)80 << 20)
 
-static const char *why_not(int error, const struct stat *stats) {
+static const char *names_why_not(int error, const struct stat *stats) {
   if (error == TOO_LARGE) return "it is too large";
   if (error != NOT_REGULAR) return error_text(error);
   return S_ISDIR(stats->st_mode) ? "it is a directory" : "it is not a regular file";
 }
 
 /* The text is the caller's to free. NULL, or the error. */
-static const char *read_file(const char *path, char **text, size_t *length) {
+static const char *names_read_file(const char *path, char **text, size_t *length) {
   struct stat stats = {.st_mode = 0};
   int error;
   const int fd = open_regular(path, &stats, &error);
   *text = fd < 0 ? NULL : (char *)malloc(MOST_BYTES + 1); /* pages are allocated only when they are read into */
   if (fd >= 0) error = *text == NULL ? ENOMEM : read_whole(fd, FILE_IN_LINES, PAGE, *text, MOST_BYTES + 1, length);
   if (fd >= 0) close(fd);
-  return error == 0 ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why_not(error, &stats));
+  return error == 0 ? NULL
+    : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)),
+            names_why_not(error, &stats));
 }
 
 /* The path for an error message: in one line. */
@@ -37,11 +39,12 @@ static const char *place_of(const char *path) {
 }
 
 static const char *read_names(const char *path, struct hostlist *out) {
-  static const char mark[] = {'\xef', '\xbb', '\xbf'}; /* a byte order mark, which some programs write at the beginning */
+  /* a byte order mark, which some programs write at the beginning */
+  static const char mark[] = {'\xef', '\xbb', '\xbf'};
   char *text;
   size_t length = 0;
   if (path[0] == 0) return "'@' names no file; write @FILE or a list";
-  const char *why = read_file(path, &text, &length);
+  const char *why = names_read_file(path, &text, &length);
   if (why == NULL) {
     const size_t skipped = length >= sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
     why = hostlist_read_lines(out, text + skipped, length - skipped, SPELLED_BY_NODES, MOST_NAMES, place_of(path));
@@ -55,7 +58,8 @@ bool read_nodes(struct span text, void *field, struct words *why) {
   struct asked *asked = (struct asked *)field;
   asked->has_names = true;
   const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, &asked->names)
-                                                         : hostlist_read(&asked->names, text.at, text.len, SPELLED_BY_NODES, MOST_NAMES, "host list");
+                                                         : hostlist_read(&asked->names, text.at, text.len,
+                                                           SPELLED_BY_NODES, MOST_NAMES, "host list");
   if (reason != NULL) add_text(why, reason);
   return reason == NULL;
 }
