@@ -10,7 +10,8 @@ TEXTS = base/quoting base/text base/words
 # What reads command lines.
 OPTIONS = $(addprefix base/,naming optionline optionvalues)
 # What every program of a node does, and what reads /proc and /sys.
-NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) $(OPTIONS) \
+NODE = $(OPTIONS) $(TEXTS) \
+  $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) \
   $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c))
 # The library.
 LIBRARY = board/reader judge/rates $(addprefix lib/,strerror ailing evidence live node noderates open)

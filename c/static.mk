@@ -1,13 +1,15 @@
-# How a program for nodes and masters is made and installed: static, with musl, where that is. A Makefile that includes it says before: NAME of the
-# program, SOURCES (relative to its folder), OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and
-# LDFLAGS, where they are others; BIN and SECTION, where it lies in another folder than sbin, and its page in another section than 8.
+# How a program for nodes and masters is made and installed: static, with musl, where that is. A Makefile that includes
+# it says before: NAME of the program, SOURCES (relative to its folder), OURS (what its sources are compiled with beside
+# CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and LDFLAGS, where they are others; BIN and SECTION, where it lies in
+# another folder than sbin, and its page in another section than 8.
 ifeq ($(origin CC),default)
 CC := $(shell command -v musl-gcc >/dev/null 2>&1 && echo musl-gcc || echo cc)
 endif
 # Who links, when the compiler does not know the C library.
 LINK ?= $(CC)
-# A static glibc would load the system's name services all the same when it looks up a user or a host, and only those of its own version work; so with
-# glibc nothing is static. By name the large tables (LARGE, in text.h) come behind all that is small, which then shares a few pages.
+# A static glibc would load the system's name services all the same when it looks up a user or a host, and only those of
+# its own version work; so with glibc nothing is static. By name the large tables (LARGE, in text.h) come behind all that
+# is small, which then shares a few pages.
 ifeq ($(origin LDFLAGS),undefined)
 GLIBC := $(shell $(CC) -E -dM -include features.h -x c /dev/null 2>/dev/null | grep __GLIBC__)
 LDFLAGS := $(if $(GLIBC),,-static -Wl,-z,noseparate-code,--sort-section=name)
@@ -17,7 +19,8 @@ PLACE = $(filter -no-pie,$(patsubst -fno-pie,-no-pie,$(CFLAGS)))
 WARN = -Wall -Wextra -Wpedantic -Werror
 VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' ../../package.json)
 OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(subst ../,up/,$(SOURCES)))
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBEOBOARD_VERSION='"$(VERSION)"' -ffunction-sections -fdata-sections $(OURS) -MMD -MP $(CFLAGS) $(WARN)
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBEOBOARD_VERSION='"$(VERSION)"' -ffunction-sections -fdata-sections \
+  $(OURS) -MMD -MP $(CFLAGS) $(WARN)
 
 # What another compiler or other flags have made in OUT is of no use: then all is made again.
 SETTINGS := $(strip $(LINK) $(COMPILE) $(LDFLAGS))

@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../base/kernelfile.h"
+#include "../base/naming.h"
 #include "../base/privileges.h"
+#include "../base/wholefile.h"
 
 #define MOST_KEYS_BYTES 4096
 #define MOST_LINES 2u
@@ -18,18 +19,6 @@ static unsigned hex(char c) {
   return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* A node's name up to the next blank. */
-static bool eat_name(struct span *left, struct span *name) {
-  size_t length = 0;
-  for (; length < left->len && length < 63; length++) {
-    const char c = left->at[length];
-    if (!is_digit(c) && (c < 'a' || c > 'z') && (length == 0 || (c != '.' && c != '_' && c != '-'))) break;
-  }
-  *name = (struct span){left->at, length};
-  *left = without(*left, length);
-  return length > 0;
-}
-
 /* `KEY_ID cluster HEX64` or `KEY_ID node NAME HEX64`. */
 static bool key_parse_line(struct span line, struct key *key, struct span *node) {
   struct span left = line, digits;
@@ -38,7 +27,7 @@ static bool key_parse_line(struct span line, struct key *key, struct span *node)
   *node = (struct span){NULL, 0};
   if (!eat_digits(&left, 1, 5, &digits) || !text_u64(digits, &id) || id > UINT16_MAX) return false;
   if (eat(&left, SPAN(" node "))) {
-    if (!eat_name(&left, node) || !eat(&left, SPAN(" "))) return false;
+    if (!next_part(&left, ' ', node) || !is_node_name(*node, false)) return false;
   } else if (!eat(&left, SPAN(" cluster "))) {
     return false;
   }
