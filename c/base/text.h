@@ -1,8 +1,8 @@
-/* Finds lines, words and numbers in the text of kernel files, where it lies and in linear time. Pure. Refuses to guess: what
- * is no unsigned 64-bit decimal number, or was cut before its end, is none.
+/* Finds lines, words and numbers in the text of kernel files, where it lies and in linear time. Pure. Refuses to guess:
+ * what is no unsigned 64-bit decimal number, or was cut before its end, is none.
  *
- * Texts are taken as the other sender takes them, to the byte: UTF-8 in which each broken part counts as one U+FFFD, and
- * blanks at the ends of a text are those of Unicode. */
+ * Texts are taken as the other sender takes them, to the byte: UTF-8 in which each broken part counts as one U+FFFD,
+ * and blanks at the ends of a text are those of Unicode. */
 #ifndef BB_TEXT_H
 #define BB_TEXT_H
 #include <stdbool.h>
@@ -18,8 +18,8 @@
 __extension__ typedef unsigned __int128 bb_wide;
 
 /* Large tables, and what is seldom used, are placed after everything else, so that small and frequently used data are
- * close together. Mostly only the beginning of a table is used: a kilobyte of it lies in one page. More would move all of
- * .bss to pages of its own. */
+ * close together. Mostly only the beginning of a table is used: a kilobyte of it lies in one page. More would move all
+ * of .bss to pages of its own. */
 #define LARGE __attribute__((section(".bss.zz.large"), aligned(1024)))
 
 /* A piece of a text, without a NUL after it. */
@@ -134,7 +134,9 @@ size_t copy_utf8(char *to, size_t room, struct span text);
 #define FINGERPRINT_PRIME UINT64_C(0x100000001b3)
 uint64_t fingerprint(uint64_t so_far, struct span text);
 /* Of a list, to which this is added. */
-static inline uint64_t fingerprint_with(uint64_t so_far, uint64_t print) { return (so_far ^ print) * FINGERPRINT_PRIME; }
+static inline uint64_t fingerprint_with(uint64_t so_far, uint64_t print) {
+  return (so_far ^ print) * FINGERPRINT_PRIME;
+}
 
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint64_t least_64(uint64_t a, uint64_t b) { return a < b ? a : b; }

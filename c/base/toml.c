@@ -53,7 +53,8 @@ static bool end_line(struct place *place) {
 /* A text in quotes, which gets its NUL where it stands. */
 static bool take_text(struct place *place, const char **text) {
   const char quote = *place->at;
-  if (place->at[1] == quote && place->at[2] == quote) return wrong(place, "texts over several lines are not taken here");
+  if (place->at[1] == quote && place->at[2] == quote)
+    return wrong(place, "texts over several lines are not taken here");
   char *to = ++place->at;
   *text = to;
   while (*place->at != quote) {

@@ -1,6 +1,6 @@
 /* Reads the part of TOML that option files need: NAME = VALUE, with texts in quotes, whole decimal numbers, true, false
- * and arrays of texts, which may go over lines. Tables are for pretend files, [NAME] or [NAME."TEXT"]. Refuses everything
- * else, with its line. */
+ * and arrays of texts, which may go over lines. Tables are for pretend files, [NAME] or [NAME."TEXT"]. Refuses
+ * everything else, with its line. */
 #ifndef BB_TOML_H
 #define BB_TOML_H
 #include "say.h"
