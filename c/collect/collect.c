@@ -11,8 +11,8 @@ static const char *proc, *sys;
 
 /* The files of one tree: opened at the first reading, and closed with the tree. */
 enum {
-  STAT, LOADAVG, MEMINFO, VMSTAT, PSI_CPU, PSI_MEMORY, PSI_IO, PSI_IRQ, SNMP, FILE_NR, NETDEV, DISKSTATS, RELEASE, ONLINE,
-  PRESENT, FILES
+  STAT, LOADAVG, MEMINFO, VMSTAT, PSI_CPU, PSI_MEMORY, PSI_IO, PSI_IRQ, SNMP, FILE_NR, NETDEV, DISKSTATS, RELEASE,
+  ONLINE, PRESENT, FILES
 };
 
 static struct kernel_file files[FILES];
@@ -73,7 +73,8 @@ void collect_seldom(unsigned ticks) {
 }
 
 /* Reads one file: `parser` writes the fields of a set. */
-static void put(struct bb_report *report, unsigned file, bool (*parser)(struct span, struct bb_report *), uint64_t set) {
+static void put(struct bb_report *report, unsigned file, bool (*parser)(struct span, struct bb_report *),
+                uint64_t set) {
   struct span text;
   if (file_read(&files[file], &text) && file_parsed(&files[file], parser(text, report))) report->valid |= set;
 }
@@ -156,7 +157,8 @@ static void put_net(struct bb_report *report, const struct details *details) {
   char most[24];
   struct words words = WORDS(most);
   add_number(&words, BB_MOST_LINKS);
-  tell_once(&links_told, !too_many_links(), "there are more than ", text_of(&words), " network interfaces with a device: they are left out");
+  tell_once(&links_told, !too_many_links(), "there are more than ", text_of(&words),
+            " network interfaces with a device: they are left out");
   if (too_many_links()) return;
   leave_out_links(interfaces, count, &details->speeds);
   arrange(interfaces, known_links.rows, count, &details->speeds, report);
@@ -173,7 +175,8 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     return;
   }
   known_meet(&known_disks, disks, sizeof disks[0], count, names, seldom_ticks);
-  tell_once(&block_told, find_whole_disks(sys, disks, count, file_place()), "cannot read ", sys, "/block: whole disks are recognized by their names");
+  tell_once(&block_told, find_whole_disks(sys, disks, count, file_place()), "cannot read ", sys,
+            "/block: whole disks are recognized by their names");
   if (!known_whole(&known_disks, proc, "/diskstats")) {
     disks_forget();
     return;
@@ -214,7 +217,8 @@ static void put_system(struct bb_report *report, const struct details *details) 
 
 static void put_mhz(struct bb_report *report) {
   if (mhz_state == MHZ_UNASKED)
-    mhz_state = read_cpu_mhz(sys, groups_known ? &topology : NULL, first_cpu(), file_place(), &mhz) ? MHZ_KNOWN : MHZ_ABSENT;
+    mhz_state =
+        read_cpu_mhz(sys, groups_known ? &topology : NULL, first_cpu(), file_place(), &mhz) ? MHZ_KNOWN : MHZ_ABSENT;
   if (mhz_state == MHZ_ABSENT) return;
   report->cpu_mhz_max = saturated_32(mhz);
   report->valid |= BB_VALID_CPU_MHZ;

@@ -8,7 +8,9 @@
 #include "parse.h"
 
 /* These letters, a number, and anything after it. */
-static bool numbered(struct span name, struct span prefix) { return eat(&name, prefix) && eat_digits(&name, 1, SIZE_MAX, NULL); }
+static bool numbered(struct span name, struct span prefix) {
+  return eat(&name, prefix) && eat_digits(&name, 1, SIZE_MAX, NULL);
+}
 
 /* What has a `device` and is no disk: optical and floppy drives (which have a size without a medium), flash without a
  * controller or with firmware, disks of Ceph. */
@@ -37,7 +39,8 @@ static bool is_number(struct span left) { return eat_digits(&left, 1, SIZE_MAX, 
 
 /* The names that kernels give to whole disks. Nobody can give such a name to a device on top of them. */
 static bool looks_whole(struct span name) {
-  static const struct span lettered[] = {SPAN_TEXT("sd"), SPAN_TEXT("hd"), SPAN_TEXT("vd"), SPAN_TEXT("xvd"), SPAN_TEXT("dasd")};
+  static const struct span lettered[] = {SPAN_TEXT("sd"), SPAN_TEXT("hd"), SPAN_TEXT("vd"), SPAN_TEXT("xvd"),
+                                         SPAN_TEXT("dasd")};
   for (size_t i = 0; i < sizeof lettered / sizeof lettered[0]; i++) {
     struct span left = name;
     if (!eat(&left, lettered[i]) || left.len == 0) continue;
@@ -48,7 +51,8 @@ static bool looks_whole(struct span name) {
   static const struct span arrays[] = {SPAN_TEXT("cciss/c"), SPAN_TEXT("ida/c"), SPAN_TEXT("rd/c")};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     struct span left = name;
-    if (eat(&left, arrays[i]) && eat_digits(&left, 1, SIZE_MAX, NULL) && eat(&left, SPAN("d")) && is_number(left)) return true;
+    if (eat(&left, arrays[i]) && eat_digits(&left, 1, SIZE_MAX, NULL) && eat(&left, SPAN("d")) && is_number(left))
+      return true;
   }
   struct span left = name, controller, rest;
   if (is_path(name, &controller, &rest)) return true;
@@ -92,7 +96,9 @@ static bool look_into(const char *path, bool *has_any) {
 static bool is_disk(const char *sys, struct span name, char *buffer) {
   char path[1024];
   struct stat stats;
-  if (find_char(name, '\0') != NULL || is_no_disk(name) || !has_size(path_of(path, sizeof path, sys, name, "/size"), buffer)) return false;
+  if (find_char(name, '\0') != NULL || is_no_disk(name) ||
+      !has_size(path_of(path, sizeof path, sys, name, "/size"), buffer))
+    return false;
   bool is_made_of_others;
   look_into(path_of(path, sizeof path, sys, name, "/slaves"), &is_made_of_others);
   if (is_made_of_others) return false;
@@ -102,8 +108,8 @@ static bool is_disk(const char *sys, struct span name, char *buffer) {
 static struct disk_row rows[MOST_DISKS] LARGE;
 struct known known_disks = {.rows = rows, .row_bytes = sizeof(struct disk_row), .at = UINT32_MAX, .is_fresh = true};
 
-/* NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the disk
- * itself only since 6.4, so where there are paths the disk is left out. */
+/* NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the
+ * disk itself only since 6.4, so where there are paths the disk is left out. */
 static void leave_out_heads(const struct disk *all, struct disk_row *row, unsigned count) {
   struct span controller, rest;
   struct name_index index = {0};

@@ -1,5 +1,5 @@
-/* /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that are
- * not understood: the report tells how many disks are in it. */
+/* /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that
+ * are not understood: the report tells how many disks are in it. */
 #include "parse.h"
 
 /* Numbers behind the name: 11 since 2.6.25, more with discards since 4.18 and with flushes since 5.5. */
@@ -16,7 +16,8 @@ static bool parse_line(struct span line, struct disk *disk) {
     if (!next_word(&left, &word)) return false;
     const bool wanted = i % 2 == 0 || i > INFLIGHT;
     bool is_negative; /* some kernels count requests down once too often */
-    if (i == INFLIGHT ? !text_natural(word, INT32_MAX, &value[i], &is_negative) : wanted && !text_u64(word, &value[i])) return false;
+    if (i == INFLIGHT ? !text_natural(word, INT32_MAX, &value[i], &is_negative) : wanted && !text_u64(word, &value[i]))
+      return false;
   }
   disk->reads = value[READS];
   disk->sectors_read = value[SECTORS_READ];
@@ -35,7 +36,8 @@ enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count,
   *names = FINGERPRINT;
   if (text.len > 0 && !ends(text, SPAN("\n"))) return REFUSED;
   for (struct span left = text, line; next_line(&left, &line); lines++)
-    if (*count < MOST_DISKS && parse_line(line, &all[*count])) *names = fingerprint_with(*names, all[(*count)++].name_print);
+    if (*count < MOST_DISKS && parse_line(line, &all[*count]))
+      *names = fingerprint_with(*names, all[(*count)++].name_print);
   return parsed_lines(lines, *count);
 }
 
@@ -78,7 +80,8 @@ static uint64_t grown(uint64_t from, uint64_t to) {
   return by < UINT64_C(1) << 31 ? by : 0;
 }
 
-bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns, struct bb_report *report) {
+bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns,
+                  struct bb_report *report) {
   const bool passed = is_before && now_boot_ns > boot_ns_before;
   bool found = false;
   uint64_t busiest = 0;

@@ -1,7 +1,8 @@
 /* /proc/sys/fs/file-nr: open files of the whole node. Ignores the limit. */
 #include "parse.h"
 
-/* Allocated minus unused; 0 if a race makes that negative. All three numbers are required. From 2^63 on one is below zero. */
+/* Allocated minus unused; 0 if a race makes that negative. All three numbers are required. From 2^63 on one is below
+ * zero. */
 bool parse_file_nr(struct span text, struct bb_report *report) {
   struct span left = text, first, second;
   uint64_t allocated, unused;

@@ -12,7 +12,8 @@ static uint64_t name_at(const void *rows, size_t row_bytes, unsigned i) {
 /* The slot of this name, or the free one for it. */
 static uint32_t *slot_of(const struct name_index *index, uint64_t name) {
   uint32_t at = (uint32_t)(name ^ name >> 32) & index->mask;
-  while (index->slots[at] != 0 && name_at(index->rows, index->row_bytes, index->slots[at] - 1) != name) at = (at + 1) & index->mask;
+  while (index->slots[at] != 0 && name_at(index->rows, index->row_bytes, index->slots[at] - 1) != name)
+    at = (at + 1) & index->mask;
   return &index->slots[at];
 }
 
@@ -54,7 +55,8 @@ static void carry(struct known *known, const void *now, size_t now_bytes, unsign
   known->doubles = index_names(known->rows, known->row_bytes, count).doubles;
 }
 
-void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned count, uint64_t names, unsigned ticks) {
+void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned count, uint64_t names,
+                unsigned ticks) {
   const bool changed = known->names != names || known->count != count;
   known->names = names;
   /* Of two rows with the same name the later one knows what was there before. */

@@ -52,7 +52,8 @@ struct name_index {
   bool doubles;
 };
 
-/* There is one index at a time, where small files are read to: it lasts until then. Of several rows with the same name the last one is found. */
+/* There is one index at a time, where small files are read to: it lasts until then. Of several rows with the same name
+ * the last one is found. */
 struct name_index index_names(const void *rows, size_t row_bytes, unsigned count);
 /* The place of the row, or -1. */
 int64_t place_of(const struct name_index *index, uint64_t name);

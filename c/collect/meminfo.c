@@ -1,22 +1,23 @@
 /* /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has. */
 #include "parse.h"
 
-/* Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a reading
- * and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages lines (no huge
- * pages of the default size). Of the latter, all or none must be there. */
+/* Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
+ * reading and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages lines
+ * (no huge pages of the default size). Of the latter, all or none must be there. */
 enum {
-  MEM_TOTAL, MEM_AVAIL, MEM_FREE, BUFFERS, CACHED, SHMEM, SRECLAIMABLE, SUNRECLAIM, ANON, UNEVICTABLE, PAGE_TABLES, DIRTY,
-  PARTS_END, WRITEBACK = PARTS_END, SWAP_TOTAL, SWAP_FREE, COMMITTED, COMMIT_LIMIT, REQUIRED,
+  MEM_TOTAL, MEM_AVAIL, MEM_FREE, BUFFERS, CACHED, SHMEM, SRECLAIMABLE, SUNRECLAIM, ANON, UNEVICTABLE, PAGE_TABLES,
+  DIRTY, PARTS_END, WRITEBACK = PARTS_END, SWAP_TOTAL, SWAP_FREE, COMMITTED, COMMIT_LIMIT, REQUIRED,
   CORRUPTED = REQUIRED, HUGE_SIZE, HUGE_TOTAL, HUGE_FREE, LINES
 };
 
 static const struct span keys[LINES] = {
   [MEM_TOTAL] = SPAN_TEXT("MemTotal"), [MEM_AVAIL] = SPAN_TEXT("MemAvailable"), [SWAP_TOTAL] = SPAN_TEXT("SwapTotal"),
-  [SWAP_FREE] = SPAN_TEXT("SwapFree"), [MEM_FREE] = SPAN_TEXT("MemFree"), [BUFFERS] = SPAN_TEXT("Buffers"), [CACHED] = SPAN_TEXT("Cached"),
-  [SHMEM] = SPAN_TEXT("Shmem"), [SRECLAIMABLE] = SPAN_TEXT("SReclaimable"), [SUNRECLAIM] = SPAN_TEXT("SUnreclaim"),
-  [ANON] = SPAN_TEXT("AnonPages"), [COMMITTED] = SPAN_TEXT("Committed_AS"), [COMMIT_LIMIT] = SPAN_TEXT("CommitLimit"),
-  [UNEVICTABLE] = SPAN_TEXT("Unevictable"), [PAGE_TABLES] = SPAN_TEXT("PageTables"), [DIRTY] = SPAN_TEXT("Dirty"),
-  [WRITEBACK] = SPAN_TEXT("Writeback"), [CORRUPTED] = SPAN_TEXT("HardwareCorrupted"), [HUGE_SIZE] = SPAN_TEXT("Hugepagesize"),
+  [SWAP_FREE] = SPAN_TEXT("SwapFree"), [MEM_FREE] = SPAN_TEXT("MemFree"), [BUFFERS] = SPAN_TEXT("Buffers"),
+  [CACHED] = SPAN_TEXT("Cached"), [SHMEM] = SPAN_TEXT("Shmem"), [SRECLAIMABLE] = SPAN_TEXT("SReclaimable"),
+  [SUNRECLAIM] = SPAN_TEXT("SUnreclaim"), [ANON] = SPAN_TEXT("AnonPages"), [COMMITTED] = SPAN_TEXT("Committed_AS"),
+  [COMMIT_LIMIT] = SPAN_TEXT("CommitLimit"), [UNEVICTABLE] = SPAN_TEXT("Unevictable"),
+  [PAGE_TABLES] = SPAN_TEXT("PageTables"), [DIRTY] = SPAN_TEXT("Dirty"), [WRITEBACK] = SPAN_TEXT("Writeback"),
+  [CORRUPTED] = SPAN_TEXT("HardwareCorrupted"), [HUGE_SIZE] = SPAN_TEXT("Hugepagesize"),
   [HUGE_TOTAL] = SPAN_TEXT("HugePages_Total"), [HUGE_FREE] = SPAN_TEXT("HugePages_Free"),
 };
 
@@ -50,8 +51,8 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   if ((found & required) != required || ((found & huge) != 0 && (found & huge) != huge)) return false;
   if (value[MEM_TOTAL] == 0) return false;
 
-  /* A part of something is at most all of it: some containers' files have more, or a number below zero. Of memory that is taken
-   * out of use that would be an alarm. */
+  /* A part of something is at most all of it: some containers' files have more, or a number below zero. Of memory that
+   * is taken out of use that would be an alarm. */
   value[DIRTY] = saturated_64((bb_wide)value[DIRTY] + value[WRITEBACK]);
   for (int i = MEM_TOTAL + 1; i < PARTS_END; i++) value[i] = least_64(value[i], value[MEM_TOTAL]);
   value[SWAP_FREE] = least_64(value[SWAP_FREE], value[SWAP_TOTAL]);

@@ -92,7 +92,8 @@ static void put_one(struct bb_net_if *entry, const struct interface *one, uint32
   entry->state = state_of(state, 1);
 }
 
-void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds, struct bb_report *report) {
+void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds,
+             struct bb_report *report) {
   /* The first in the order of their index; those without one, and those with the same, in the kernel's order. */
   unsigned place[PLACES], places = 0;
   for (unsigned i = 0; i < count; i++) {

@@ -95,7 +95,8 @@ bool is_stacked(const char *sys, struct span name) {
   struct folder folder;
   struct span entry;
   bool is = false;
-  if (!is_path(name) || folder_open(&folder, path_of(path, sizeof path, sys, name, ""), entries, sizeof entries) != 0) return false;
+  if (!is_path(name) || folder_open(&folder, path_of(path, sizeof path, sys, name, ""), entries, sizeof entries) != 0)
+    return false;
   while (!is && folder_next(&folder, &entry)) is = begins(entry, SPAN("lower_"));
   folder_close(&folder);
   return is;
@@ -107,7 +108,8 @@ static void look_closely(const char *sys, struct span name, struct link_row *row
   row->stacked = !row->device && is_stacked(sys, name);
   row->index = read_leaf(sys, name, "/ifindex", buffer, &text) ? parse_index(text) : INFINITY;
   row->state = read_leaf(sys, name, "/flags", buffer, &text) ? parse_net_state(text, (struct span){NULL, 0}) : 0;
-  if (row->state != 0 && read_leaf(sys, name, "/operstate", buffer, &text)) row->state = parse_net_state(SPAN("0x1"), text);
+  if (row->state != 0 && read_leaf(sys, name, "/operstate", buffer, &text))
+    row->state = parse_net_state(SPAN("0x1"), text);
 }
 
 /* Nothing else is read about those that do not count, of which a node with containers can have thousands. */
@@ -146,7 +148,9 @@ static bool is_left_out(const struct link_row *row) {
   return physical > 0 ? row->behind || row->represents : row->stacked;
 }
 
-bool link_counts(const struct interface *one, const struct link_row *row) { return may_count(one, row) && !is_left_out(row); }
+bool link_counts(const struct interface *one, const struct link_row *row) {
+  return may_count(one, row) && !is_left_out(row);
+}
 
 /* Names in the message. */
 #define MOST_TOLD 8u

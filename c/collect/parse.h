@@ -13,7 +13,8 @@
 #define MOST_MHZ 65534u
 /* Entries of `group` in a report. */
 #define MOST_GROUPS 4u
-/* As many lines as there can be in a file of 4 MiB: interfaces, of at least 25 bytes; block devices, with partitions, of 28. */
+/* As many lines as there can be in a file of 4 MiB: interfaces, of at least 25 bytes; block devices, with partitions,
+ * of 28. */
 #define MOST_INTERFACES ((4u << 20) / 25)
 #define MOST_DISKS ((4u << 20) / 28)
 
@@ -65,8 +66,8 @@ bool list_cpus(struct span online, struct topology *topology);
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
 
 /* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none, and compares them with those
- * of the last tick. Leaves out those that are not understood; refuses all if one is not of a higher CPU than the one before.
- * `rest` is what follows them, or that line. `topology` is NULL if the CPUs are unknown. */
+ * of the last tick. Leaves out those that are not understood; refuses all if one is not of a higher CPU than the one
+ * before. `rest` is what follows them, or that line. `topology` is NULL if the CPUs are unknown. */
 enum parsed groups_take(struct span text, const struct topology *topology, struct span *rest);
 /* Discards what was parsed in this tick. */
 void groups_forget(void);
@@ -127,7 +128,8 @@ void leave_out_links(const struct interface *all, unsigned count, const struct s
 /* Whether an interface counts. */
 bool link_counts(const struct interface *one, const struct link_row *row);
 /* Puts the interfaces that count into their places. */
-void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds, struct bb_report *report);
+void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds,
+             struct bb_report *report);
 bool is_interface_name(struct span name);
 bool parse_speed(struct span text, uint32_t *mbps);
 uint32_t parse_net_state(struct span flags, struct span operstate);
@@ -158,7 +160,8 @@ void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned cou
 bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, char *buffer);
 void disks_forget(void);
 /* The busiest disk since the last tick, and keeps this tick; false if there is none or no time passed. */
-bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns, struct bb_report *report);
+bool busiest_disk(const struct disk *all, struct disk_row *rows, unsigned count, int64_t now_boot_ns,
+                  struct bb_report *report);
 
 /* Data that do not change while the system runs. */
 struct cpuinfo {
@@ -171,6 +174,7 @@ uint8_t arch_of(struct span machine);
 void parse_cpuinfo(struct span text, struct cpuinfo *cpuinfo);
 void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer);
 /* The highest clock rate in MHz; `topology` is NULL if the CPUs are unknown. */
-bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, char *buffer, uint64_t *mhz);
+bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, char *buffer,
+                  uint64_t *mhz);
 
 #endif

@@ -13,8 +13,8 @@ static const struct span keys[LINES] = {
 
 static uint64_t ms(uint64_t ticks) { return saturated_64((bb_wide)ticks * MS_PER_TICK); }
 
-/* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. CPUs that never did anything,
- * not even nothing, were not counted. Counts below zero, as some kernels have them, are left out. */
+/* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. CPUs that never did
+ * anything, not even nothing, were not counted. Counts below zero, as some kernels have them, are left out. */
 enum parsed parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
   struct span after[LINES] = {{0}};
   const struct span cpus = {text.at, text.len - rest.len};

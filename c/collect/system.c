@@ -31,7 +31,8 @@ static bool parse_mhz(struct span line, uint32_t *mhz) {
     gap = without(gap, next_character(gap, &character));
   }
   uint64_t value;
-  if (blanks > 8 || !eat(&left, SPAN(": ")) || !eat_digits(&left, 1, 7, &digits) || !text_u64(digits, &value)) return false;
+  if (blanks > 8 || !eat(&left, SPAN(": ")) || !eat_digits(&left, 1, 7, &digits) || !text_u64(digits, &value))
+    return false;
   if (left.len > 0 && (!eat(&left, SPAN(".")) || !eat_digits(&left, 1, 6, NULL) || left.len > 0)) return false;
   *mhz = (uint32_t)value;
   return true;

@@ -4,7 +4,8 @@
 /* All are required; oom_kill came last, with Linux 4.13. */
 enum { MAJFAULTS, SWAPIN, SWAPOUT, KILLS, WANTED };
 
-static const struct span keys[WANTED] = {SPAN_TEXT("pgmajfault "), SPAN_TEXT("pswpin "), SPAN_TEXT("pswpout "), SPAN_TEXT("oom_kill ")};
+static const struct span keys[WANTED] = {SPAN_TEXT("pgmajfault "), SPAN_TEXT("pswpin "), SPAN_TEXT("pswpout "),
+                                         SPAN_TEXT("oom_kill ")};
 
 /* The whole lines of the existing keys; the first line of each counts. Returns how many were found. */
 static unsigned find(struct span text, struct span *after) {

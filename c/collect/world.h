@@ -1,6 +1,6 @@
 /* What a report needs from the machine and no tree of files contains: clocks, the sender's own usage, the type of the
- * machine. All differences between two runs on the same trees come from here and from struct slow_world, so that a report
- * can be repeated. */
+ * machine. All differences between two runs on the same trees come from here and from struct slow_world, so that a
+ * report can be repeated. */
 #ifndef BB_WORLD_H
 #define BB_WORLD_H
 #include <stdbool.h>

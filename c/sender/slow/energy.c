@@ -1,8 +1,8 @@
-/* /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones that
- * measure something else (the platform, parts of a package, the same package by another road).
+/* /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones
+ * that measure something else (the platform, parts of a package, the same package by another road).
  *
- * The counters are root's alone since CVE-2020-8694, and are read in every round: they stay open, so that they are opened
- * while we still may. Which zones there are is looked up seldom. */
+ * The counters are root's alone since CVE-2020-8694, and are read in every round: they stay open, so that they are
+ * opened while we still may. Which zones there are is looked up seldom. */
 #include <unistd.h>
 
 #include "source.h"
@@ -179,7 +179,8 @@ static bool growth(const struct kind *kind, const uint64_t *uj, bb_wide *grown) 
     while (at < kind->lasts && kind->last[at].name != fingerprint(FINGERPRINT, span_of(zone->name))) at++;
     if (at == kind->lasts) return false;
     const uint64_t from = kind->last[at].uj;
-    const bb_wide by = uj[i] >= from ? (bb_wide)(uj[i] - from) : (bb_wide)(zone->range > from ? zone->range - from : 0) + uj[i];
+    const bb_wide by =
+        uj[i] >= from ? (bb_wide)(uj[i] - from) : (bb_wide)(zone->range > from ? zone->range - from : 0) + uj[i];
     /* It grew by more than half of its range within a round: it was reset, and its growth is unknown. */
     if (by * 2 >= zone->range) return false;
     *grown += by;

@@ -74,11 +74,12 @@ static bool sum_optional(struct reading *now, const char *const *leaves, unsigne
 
 static bool take_port(struct reading *now, struct sums *sums) {
   /* The packet counters include unicast and multicast. Data are counted in words of four bytes. */
-  static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data", "/counters/port_rcv_packets",
-                                       "/counters/port_xmit_packets"};
+  static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data",
+                                       "/counters/port_rcv_packets", "/counters/port_xmit_packets"};
   /* Each is a separate fault; counters that are part of another one (remote and overrun errors) would count twice. */
-  static const char *const errors[] = {"/counters/symbol_error", "/counters/link_error_recovery", "/counters/link_downed",
-                                       "/counters/port_rcv_errors", "/counters/local_link_integrity_errors"};
+  static const char *const errors[] = {"/counters/symbol_error", "/counters/link_error_recovery",
+                                       "/counters/link_downed", "/counters/port_rcv_errors",
+                                       "/counters/local_link_integrity_errors"};
   static const char *const drops[] = {"/counters/port_xmit_discards"};
   uint64_t value[4];
   uint32_t failed = 0, dropped = 0;

@@ -39,7 +39,8 @@ static bool is_on_local(struct reading *now, const struct mounts *mounts, const 
 }
 
 static void complain_of_scratch(struct reading *now) {
-  complain(now, "the scratch ", now->world->scratch, " does not exist or cannot be measured: it is left out", (char *)NULL);
+  complain(now, "the scratch ", now->world->scratch, " does not exist or cannot be measured: it is left out",
+           (char *)NULL);
 }
 
 /* The scratch with links resolved, if it is on a local file system. */

@@ -6,12 +6,14 @@
 
 void gpus_begin(struct gpus *gpus) { *gpus = (struct gpus){.errors_known = true}; }
 
-/* Adds a GPU into the last slot: memory and power summed, utilisation to be averaged, the highest temperature, flags or-ed. */
+/* Adds a GPU into the last slot: memory and power summed, utilisation to be averaged, the highest temperature, flags
+ * or-ed. */
 static void merge(struct gpus *gpus, const struct gpu *gpu) {
   struct gpu *last = &gpus->slot[GPU_SLOTS - 1];
   const unsigned known_of_any = GPU_UTIL | GPU_TEMP;
   last->util_pct += gpu->util_pct;
-  if ((gpu->known & GPU_TEMP) != 0 && ((last->known & GPU_TEMP) == 0 || gpu->temp_c > last->temp_c)) last->temp_c = gpu->temp_c;
+  if ((gpu->known & GPU_TEMP) != 0 && ((last->known & GPU_TEMP) == 0 || gpu->temp_c > last->temp_c))
+    last->temp_c = gpu->temp_c;
   last->power_w += gpu->power_w;
   last->mem_used_mib += gpu->mem_used_mib;
   last->mem_total_mib += gpu->mem_total_mib;
@@ -34,7 +36,8 @@ static void put_slot(struct bb_gpu_slot *slot, const struct gpu *gpu) {
   slot->util_pct = (gpu->known & GPU_UTIL) != 0 ? saturated_8(gpu->util_pct) : UNKNOWN_BYTE;
   slot->temp_degc = (gpu->known & GPU_TEMP) != 0 ? saturated_8(gpu->temp_c) : UNKNOWN_BYTE;
   slot->power_w = UNKNOWN_WATTS;
-  if ((gpu->known & GPU_POWER) != 0) slot->power_w = gpu->power_w < UNKNOWN_WATTS ? (uint16_t)gpu->power_w : UNKNOWN_WATTS - 1;
+  if ((gpu->known & GPU_POWER) != 0)
+    slot->power_w = gpu->power_w < UNKNOWN_WATTS ? (uint16_t)gpu->power_w : UNKNOWN_WATTS - 1;
   /* Memory has no sentinel except a total of 0; half of the pair would look like a reading. */
   if ((gpu->known & GPU_MEM_USED) == 0 || (gpu->known & GPU_MEM_TOTAL) == 0) return;
   slot->mem_used_mib = saturated_32(gpu->mem_used_mib);

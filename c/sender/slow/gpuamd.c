@@ -77,11 +77,13 @@ static void take_sensors(struct reading *now, struct gpu *gpu) {
     path_text(now, "/");
     path_add(now, name_at(&chips, 0));
     /* The edge sensor; the large models have only the junction sensor. */
-    if (take_leaf(now, "/temp1_input", parse_celsius, &value) || take_leaf(now, "/temp2_input", parse_celsius, &value)) {
+    if (take_leaf(now, "/temp1_input", parse_celsius, &value) ||
+        take_leaf(now, "/temp2_input", parse_celsius, &value)) {
       gpu->known |= GPU_TEMP;
       gpu->temp_c = value;
     }
-    if (take_leaf(now, "/power1_average", parse_power, &value) || take_leaf(now, "/power1_input", parse_power, &value)) {
+    if (take_leaf(now, "/power1_average", parse_power, &value) ||
+        take_leaf(now, "/power1_input", parse_power, &value)) {
       gpu->known |= GPU_POWER;
       gpu->power_w = value;
     }

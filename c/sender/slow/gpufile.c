@@ -9,7 +9,8 @@ static const uint32_t limits[WORDS_OF_LINE] = {
 };
 
 static bool parse_line(struct span line, struct gpu *gpu) {
-  static const unsigned known[WORDS_OF_LINE] = {GPU_UTIL, GPU_TEMP, GPU_POWER, GPU_MEM_USED, GPU_MEM_TOTAL, 0, GPU_ERRORS, GPU_ECC};
+  static const unsigned known[WORDS_OF_LINE] = {GPU_UTIL, GPU_TEMP, GPU_POWER, GPU_MEM_USED, GPU_MEM_TOTAL, 0,
+                                                GPU_ERRORS, GPU_ECC};
   uint64_t value[WORDS_OF_LINE] = {0};
   struct span left = line, word;
   *gpu = (struct gpu){0};

@@ -29,8 +29,9 @@ static void hash_line(uint32_t *crc, struct span key, bb_wide number) {
 /* The lines `cpu KEY: VALUE` of the first CPU. The keys identify the model, on all architectures, in the order of
  * the text. */
 static bool hash_model(struct reading *now, uint32_t *crc) {
-  static const struct span keys[] = {SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"), SPAN_TEXT("CPU implementer"),
-                                     SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"), SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
+  static const struct span keys[] = {SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"),
+                                     SPAN_TEXT("CPU implementer"), SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"),
+                                     SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
   struct span text = {NULL, 0}, value[sizeof keys / sizeof keys[0]] = {{0}}, line;
   path_begin(now, now->world->proc, "/cpuinfo");
   if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, SMALL_BYTES, &text) != 0) text.len = 0;
@@ -38,7 +39,8 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
     const char *colon = find_char(line, ':');
     const struct span key = trimmed((struct span){line.at, colon == NULL ? 0 : (size_t)(colon - line.at)});
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-      if (value[i].at == NULL && span_is(key, keys[i])) value[i] = trimmed(without(line, (size_t)(colon - line.at) + 1));
+      if (value[i].at == NULL && span_is(key, keys[i]))
+        value[i] = trimmed(without(line, (size_t)(colon - line.at) + 1));
   }
   bool any = false, plain = true;
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -92,7 +94,8 @@ static bool hash_nics(struct reading *now, uint32_t *crc) {
     struct span next = {NULL, 0};
     for (unsigned i = 0; i < all.count; i++) {
       const struct span name = name_at(&all, i);
-      if ((last.at == NULL || strcmp(name.at, last.at) > 0) && (next.at == NULL || strcmp(name.at, next.at) < 0)) next = name;
+      if ((last.at == NULL || strcmp(name.at, last.at) > 0) && (next.at == NULL || strcmp(name.at, next.at) < 0))
+        next = name;
     }
     last = next;
     plain &= is_plain(next);

@@ -24,8 +24,8 @@ struct mounts {
   _Alignas(8) char text[MOST_BYTES + 8 + MOST_BYTES / 22 * sizeof(uint64_t)];
 };
 
-/* Reads them into a table that is to be given back; NULL if they cannot be read or are invalid. A source has one table at
- * a time. */
+/* Reads them into a table that is to be given back; NULL if they cannot be read or are invalid. A source has one table
+ * at a time. */
 struct mounts *take_mounts(struct reading *now, enum how how);
 /* Nothing is also given back. */
 void give_mounts(struct mounts *mounts);

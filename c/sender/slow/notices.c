@@ -30,7 +30,8 @@ void notices_take(void) {
 /* Only in memory: on a network another machine makes changes, and in a file system of several layers another layer. */
 static bool watch(const char *folder, uint32_t events) {
   struct statfs stats;
-  return statfs(folder, &stats) == 0 && stats.f_type == TMPFS_MAGIC && inotify_add_watch(notices, folder, events | IN_ONLYDIR) != -1;
+  return statfs(folder, &stats) == 0 && stats.f_type == TMPFS_MAGIC &&
+         inotify_add_watch(notices, folder, events | IN_ONLYDIR) != -1;
 }
 
 bool notices_watch(const char *folder) {

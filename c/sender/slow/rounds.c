@@ -17,8 +17,8 @@
 #define PATIENCE_MS 180u
 /* A source that has not answered after so many of these has hung: a round ends before the next one begins. */
 #define MOST_PATIENCE 5u
-/* What is read in every round is asked so rarely where that can bring nothing new: waking a thread costs as much as half a
- * report. */
+/* What is read in every round is asked so rarely where that can bring nothing new: waking a thread costs as much as
+ * half a report. */
 #define REST_MS 10000u
 /* The number of an extra reading between two rounds, for sources that must be read more often: it is not published. */
 #define BETWEEN 0u
@@ -335,7 +335,8 @@ static bool hand_over(void) {
 }
 
 static void tell_of_none(bool none) {
-  if (none && !create_told && side.current == NULL) tell("cannot make a thread: no slow source is read until there can be one");
+  if (none && !create_told && side.current == NULL)
+    tell("cannot make a thread: no slow source is read until there can be one");
   else if (none && !create_told) tell("cannot make another thread: while a slow source hangs, those behind it wait");
   create_told = none;
 }
@@ -346,7 +347,8 @@ bool rounds_open(const struct slow_world *of, uint32_t interval_ms, bool alarms)
   rounds_change(interval_ms);
   pthread_mutex_init(&side.lock, NULL);
   sem_init(&round_closed, 0, 0);
-  void *memory = mmap(NULL, WORKERS * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(NULL, WORKERS * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   places = memory;
   if (alarms) notices = notices_open();

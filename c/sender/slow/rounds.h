@@ -1,5 +1,5 @@
-/* The slow side: asks sources that can hang, in threads of their own, and gives reports what they last said. Never waits for
- * any of them: a source that hangs loses its own readings and nobody else's.
+/* The slow side: asks sources that can hang, in threads of their own, and gives reports what they last said. Never
+ * waits for any of them: a source that hangs loses its own readings and nobody else's.
  *
  *     main:  begin ───────────────────────── report ── begin ─────
  *              │ sem_post                       ▲ memcpy under the lock, as of the end of the last round
@@ -7,14 +7,15 @@
  *                   │ 180 ms: SIGALRM to main
  *     another:      └ … the others ┤ end, and from now on this one is asked
  *
- * One thread is enough as long as everybody answers, and so costs as little as one. Where a source keeps it longer than a
- * moment, the others go on in another thread at once, still in the same round: each source may in the end have a thread of its
- * own. Their memory is reserved at the start, and takes none before it is used. */
+ * One thread is enough as long as everybody answers, and so costs as little as one. Where a source keeps it longer than
+ * a moment, the others go on in another thread at once, still in the same round: each source may in the end have a
+ * thread of its own. Their memory is reserved at the start, and takes none before it is used. */
 #ifndef BB_ROUNDS_H
 #define BB_ROUNDS_H
 #include "source.h"
 
-/* Sets up the slow side over a tree; asks nothing yet. `alarms`: SIGALRM comes when a source takes long. False: no memory. */
+/* Sets up the slow side over a tree; asks nothing yet. `alarms`: SIGALRM comes when a source takes long. False: no
+ * memory. */
 bool rounds_open(const struct slow_world *world, uint32_t interval_ms, bool alarms);
 /* Opens what only root may, while we are; tells of what cannot be. */
 void rounds_open_privileged(void);

@@ -137,7 +137,8 @@ bool is_numbered(struct span name, struct span prefix, struct span suffix);
 /* Files of others, see others.c. BAD: not to be trusted; BROKEN: to be trusted, but unreadable or not understood. */
 enum others { OTHERS_ABSENT, OTHERS_BAD, OTHERS_BROKEN, OTHERS_GOOD };
 typedef bool others_parser(struct span text, void *into);
-/* Looks at the file and does not complain: `why` it is neither absent nor good. The age is known of one to be trusted. */
+/* Looks at the file and does not complain: `why` it is neither absent nor good. The age is known of one to be
+ * trusted. */
 enum others look_at_others(struct reading *now, const char *name, others_parser *parser, void *into, double *age_s,
                            const char **why);
 void refuse_others(struct reading *now, const char *why);

@@ -117,8 +117,8 @@ static struct span label_of(struct reading *now, struct span input) {
   return good ? trimmed(text) : (struct span){"", 0};
 }
 
-/* Which labels a processor's chip has, as bits: they decide which of its sensors are needed to find the hottest. Reads on
- * only until it is decided. */
+/* Which labels a processor's chip has, as bits: they decide which of its sensors are needed to find the hottest. Reads
+ * on only until it is decided. */
 static unsigned labels_of(struct reading *now, const struct names *inputs) {
   unsigned labels = 0;
   for (unsigned i = 0; i < inputs->count && (labels & 1u << LABEL_PACKAGE) == 0; i++) {
@@ -148,7 +148,8 @@ static void plan_chip(struct reading *now, bool processor) {
       read_label(&sensor, label);
       sensor.use = is_needed(&sensor, labels) ? HOTTEST : 0;
     } else {
-      sensor.use = (uint8_t)((has_word(label, SPAN("inlet")) ? INLET : 0) | (has_word(label, SPAN("ambient")) ? AMBIENT : 0));
+      sensor.use =
+          (uint8_t)((has_word(label, SPAN("inlet")) ? INLET : 0) | (has_word(label, SPAN("ambient")) ? AMBIENT : 0));
     }
     if (sensor.use == 0) continue;
     plan.needed++;
@@ -194,7 +195,8 @@ static bool is_invented(struct reading *now, const char *name) {
 }
 
 static bool is_processor(const char *name) {
-  static const char *const names[] = {"coretemp", "k10temp", "k8temp", "zenpower", "via_cputemp", "cpu_thermal", "cpu-thermal"};
+  static const char *const names[] = {"coretemp", "k10temp", "k8temp", "zenpower", "via_cputemp", "cpu_thermal",
+                                      "cpu-thermal"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;
@@ -218,14 +220,16 @@ static unsigned rank(unsigned chip) {
  * packages without a group of their own. */
 static void choose_groups(void) {
   bool labelled = false;
-  for (unsigned i = 0; i < plan.sensors; i++) labelled |= planned.sensor[i].use == HOTTEST && planned.sensor[i].label == LABEL_PACKAGE;
+  for (unsigned i = 0; i < plan.sensors; i++)
+    labelled |= planned.sensor[i].use == HOTTEST && planned.sensor[i].label == LABEL_PACKAGE;
   plan.groups = packages.groups;
   if (plan.groups == 0 || (!labelled && processors.count != packages.count)) return;
   for (unsigned i = 0; i < plan.sensors; i++) {
     struct sensor *sensor = &planned.sensor[i];
     if (sensor->use != HOTTEST) continue;
     unsigned package = labelled ? 0 : rank(sensor->chip);
-    while (labelled && package < packages.count && (sensor->label != LABEL_PACKAGE || packages.id[package] != sensor->package))
+    while (labelled && package < packages.count &&
+           (sensor->label != LABEL_PACKAGE || packages.id[package] != sensor->package))
       package++;
     if (package < packages.count) sensor->group = (uint8_t)(package < plan.groups ? package : plan.groups - 1);
   }
@@ -283,7 +287,8 @@ static void take_higher(struct highest *highest, int16_t tenths) {
 }
 
 /* Returns whether all sensors answered. Those that did not are left out until the next plan. */
-static bool take_all(struct reading *now, struct highest *hottest, struct highest *inlet, struct highest groups[MOST_GROUPS]) {
+static bool take_all(struct reading *now, struct highest *hottest, struct highest *inlet,
+                     struct highest groups[MOST_GROUPS]) {
   bool whole = true;
   *hottest = *inlet = (struct highest){0};
   for (unsigned g = 0; g < MOST_GROUPS; g++) groups[g] = (struct highest){0};
