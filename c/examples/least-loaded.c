@@ -37,14 +37,17 @@ int main(int argc, char **argv) {
     if (beoboard_read(b, i, &node, sizeof node) < 0) continue;
     if (node.state != BEOBOARD_LIVE || (node.flags & BEOBOARD_FLAGS_HELD) != 0) continue;
     if (node.health == BEOBOARD_HEALTH_BAD || node.mem_avail_kib < memory_kib) continue;
-    /* Per CPU, so that a small node is not thought idle. What was not measured is NaN or 0: such a node is never the best. */
+    /* Per CPU, so that a small node is not thought idle. What was not measured is NaN or 0: such a node is never the
+     * best. */
     const double load = node.cpus > 0 ? (double)node.load1 / node.cpus : (double)node.load1;
     if (load != load || (found && load >= least)) continue;
     least = load;
     best = node;
     found = 1;
   }
-  if (found) printf("%s %.2f of %u CPUs, %llu MiB free\n", best.name, (double)best.load1, (unsigned)best.cpus, (unsigned long long)best.mem_avail_kib / 1024);
+  if (found)
+    printf("%s %.2f of %u CPUs, %llu MiB free\n", best.name, (double)best.load1, (unsigned)best.cpus,
+           (unsigned long long)best.mem_avail_kib / 1024);
   else fprintf(stderr, "least-loaded: no node is live and has that much memory\n");
   beoboard_close(b);
   return found ? 0 : 1;

@@ -1,8 +1,8 @@
 /* May a job start on these nodes? As a scheduler's prologue would ask, for example Slurm's:
  *   may-start [-b BOARD] $(scontrol show hostnames)
- * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody knows:
- * then the job must wait, and no node may be blamed. A line also says so when the network is more likely to blame than the node, and when
- * reports in its name are rejected. */
+ * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody
+ * knows: then the job must wait, and no node may be blamed. A line also says so when the network is more likely to
+ * blame than the node, and when reports in its name are rejected. */
 #include <beoboard.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static const char *objection(const beoboard *b, const char *name) {
   return NULL;
 }
 
-/* Why a node is not heard, as far as that is known: its link is down, or fell dark with all of its nodes, or reports in its name are rejected. */
+/* Why a node is not heard, as far as that is known: its link is down, or fell dark with all of its nodes, or reports in
+ * its name are rejected. */
 static void explain(const beoboard *b, const char *name) {
   struct beoboard_node node;
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
@@ -37,7 +38,8 @@ static void explain(const beoboard *b, const char *name) {
   }
   if (beoboard_last_refusal(b, index, &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  printf("; reports in its name are rejected: %s, clock %+.3f s off; they may be recordings", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
+  printf("; reports in its name are rejected: %s, clock %+.3f s off; they may be recordings",
+         reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
 }
 
 int main(int argc, char **argv) {
@@ -76,7 +78,8 @@ int main(int argc, char **argv) {
                                                    : objection(b, names[i]);
     if (why == NULL) continue;
     printf("%s: %s", names[i], why);
-    if (states[i] == BEOBOARD_SILENT || states[i] == BEOBOARD_UNCERTAIN || states[i] == BEOBOARD_NEVER) explain(b, names[i]);
+    if (states[i] == BEOBOARD_SILENT || states[i] == BEOBOARD_UNCERTAIN || states[i] == BEOBOARD_NEVER)
+      explain(b, names[i]);
     printf("\n");
     may = 0;
   }

@@ -1,5 +1,6 @@
 /* Waits until a node is live (again), for example after it was asked to boot.
- *   wait-for-node [-b BOARD] NODE [SECONDS]     says how it is whenever that changes; exits with 0 once it is live, 1 when the time is over
+ *   wait-for-node [-b BOARD] NODE [SECONDS]
+ * Says how it is whenever that changes; exits with 0 once it is live, 1 when the time is over
  * Nothing here ends because the monitor does: the board may be absent, stalled, or replaced by another meanwhile. */
 #include <beoboard.h>
 #include <stdio.h>

@@ -297,6 +297,17 @@ t.test('every include under c/ keeps to the table', async t => {
   );
 });
 
+t.test('lines of C end at 120 columns', async t => {
+  const paths = readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.(c|h|cc)$/.test(path))
+    .map(path => `c/${path}`);
+  const long = Object.entries(read(paths)).flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, i) => ([...line].length > 120 ? [`${path}:${i + 1}`] : [])),
+  );
+  t.strictSame(long, []);
+  t.ok(paths.length > 100, `${paths.length} files`);
+});
+
 t.test('a breach is found, and named with file and line', async t => {
   const invented: [path: string, text: string, found: string | undefined][] = [
     ['src/sender/send.ts', "import { x } from '../layout/codec.js';", undefined],

@@ -1,7 +1,8 @@
 /* Fuzzes what clients say to beoboard-mon. An input is the size of the pieces in which it comes, and what comes.
  *
- * What must hold: what is answered is one expression, whole and no longer than there is room for; what is said in one piece more or less
- * never reads beyond it (the sanitizers see that). That TypeScript takes the same commands, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
+ * What must hold: what is answered is one expression, whole and no longer than there is room for; what is said in one
+ * piece more or less never reads beyond it (the sanitizers see that). That TypeScript takes the same commands,
+ * test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../../mon/asking.h"
 #include "../../mon/samples.h"
 #include "fuzz.h"
@@ -12,7 +13,8 @@ uint64_t fuzz_units;
 static void check_answer(const struct words *out) {
   int depth = 0;
   bool quoted = false;
-  MUST(out->len > 4 && out->len < MOST_ANSWER - 1 && out->text[out->len - 1] == '\n', "an answer of %zu bytes", out->len);
+  MUST(out->len > 4 && out->len < MOST_ANSWER - 1 && out->text[out->len - 1] == '\n', "an answer of %zu bytes",
+       out->len);
   for (size_t i = 0; i < out->len; i++) {
     const char c = out->text[i];
     MUST((c >= ' ' && c < 0x7f) || c == '\n', "a byte %d", c);

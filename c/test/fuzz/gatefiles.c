@@ -1,10 +1,10 @@
-/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, and the file of exceptions
- * among names; and folds names into lists. An input is the kind of a text, and the text.
+/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, and
+ * the file of exceptions among names; and folds names into lists. An input is the kind of a text, and the text.
  *
- * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name is one that a node
- * may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the same without upper case; and folded they are
- * a list of the same names. That a host list means the same to TypeScript, and names fold to the same list, test/fuzz/fuzz.test.ts asks by
- * fuzz_tell(). */
+ * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name
+ * is one that a node may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the
+ * same without upper case; and folded they are a list of the same names. That a host list means the same to TypeScript,
+ * and names fold to the same list, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../../base/hostfold.h"
 #include "../../gate/skip.h"
 #include "fuzz.h"
@@ -17,7 +17,8 @@ enum { LIST, SKIP, NAMES, FOLD, KINDS };
 
 static void check_fault(const char *why) {
   MUST(why[0] != 0, "no fault is told");
-  for (; *why != 0; why++) MUST((uint8_t)*why >= 0x20 && *why != 0x7f, "a fault of several lines, or with a control character");
+  for (; *why != 0; why++)
+    MUST((uint8_t)*why >= 0x20 && *why != 0x7f, "a fault of several lines, or with a control character");
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -31,7 +32,8 @@ static char **sorted_names(const struct hostlist *list) {
 }
 
 static void check_names(const struct hostlist *list) {
-  for (size_t i = 0; i < list->count; i++) MUST(is_slurm_name(span_of(list->names[i])), "%s is not a name", list->names[i]);
+  for (size_t i = 0; i < list->count; i++)
+    MUST(is_slurm_name(span_of(list->names[i])), "%s is not a name", list->names[i]);
   char **sorted = sorted_names(list);
   for (size_t i = 1; i < list->count; i++) MUST(strcmp(sorted[i - 1], sorted[i]) != 0, "%s is there twice", sorted[i]);
   free(sorted);
@@ -58,10 +60,12 @@ static void check_fold(const struct hostlist *list) {
   MUST(why == NULL, "%s: %s", text, why);
   char **found = sorted_names(&again);
   MUST(again.count == list->count, "%s: %zu names, not %zu", text, again.count, list->count);
-  for (size_t i = 0; i < list->count; i++) MUST(strcmp(wanted[i], found[i]) == 0, "%s: %s is not %s", text, found[i], wanted[i]);
+  for (size_t i = 0; i < list->count; i++)
+    MUST(strcmp(wanted[i], found[i]) == 0, "%s: %s is not %s", text, found[i], wanted[i]);
   const char **ordered = (const char **)(void *)found;
   MUST(sort_names(ordered, again.count), "out of memory");
-  for (size_t i = 1; i < again.count; i++) MUST(compare_names(ordered[i - 1], ordered[i]) <= 0, "%s before %s", ordered[i - 1], ordered[i]);
+  for (size_t i = 1; i < again.count; i++)
+    MUST(compare_names(ordered[i - 1], ordered[i]) <= 0, "%s before %s", ordered[i - 1], ordered[i]);
   free(wanted);
   free(found);
   free(text);
@@ -134,7 +138,8 @@ static void check_exceptions(const uint8_t *data, size_t size) {
   if (!read_exceptions(&exceptions, data, size)) return;
   for (size_t i = 0; i < exceptions.count; i++) {
     const struct exception *one = &exceptions.all[i];
-    MUST(is_slurm_name(span_of(one->node)) && is_node_name(span_of(one->board), true), "%s or %s is not a name", one->node, one->board);
+    MUST(is_slurm_name(span_of(one->node)) && is_node_name(span_of(one->board), true), "%s or %s is not a name",
+         one->node, one->board);
     MUST(strcmp(board_name(&exceptions, one->node, room), one->board) == 0, "%s is not %s", one->node, one->board);
     for (const char *c = one->board; *c != 0; c++) MUST(*c < 'A' || *c > 'Z', "%s has upper case", one->board);
   }
@@ -151,7 +156,8 @@ static void check_skip(const uint8_t *data, size_t size) {
     char room[NAME_LENGTH + 1];
     check_names(&skip.nodes.list);
     for (size_t i = 0; i < skip.nodes.list.count; i++)
-      MUST(skip_has(&skip, board_name(&exceptions, skip.nodes.list.names[i], room)), "%s is missing", skip.nodes.list.names[i]);
+      MUST(skip_has(&skip, board_name(&exceptions, skip.nodes.list.names[i], room)), "%s is missing",
+           skip.nodes.list.names[i]);
     MUST(!skip_has(&skip, "@"), "what is not a name is there");
     nodes_free(&skip.nodes);
   } else {

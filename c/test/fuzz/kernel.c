@@ -1,8 +1,9 @@
-/* Fuzzes the parsers of kernel texts of the sender in C, and that of the GPU file. An input is the number of a parser and a text.
+/* Fuzzes the parsers of kernel texts of the sender in C, and that of the GPU file. An input is the number of a parser
+ * and a text.
  *
- * What must hold: a text that is refused leaves the report as it was; of one that is taken the same fields are written with the same values,
- * whatever stood there before; nothing is read outside of the text. That the other sender makes the same of it, test/fuzz/fuzz.test.ts
- * asks by fuzz_tell(). */
+ * What must hold: a text that is refused leaves the report as it was; of one that is taken the same fields are written
+ * with the same values, whatever stood there before; nothing is read outside of the text. That the other sender makes
+ * the same of it, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../../collect/parse.h"
 #include "../../sender/slow/gpu.h"
 #include "fuzz.h"
@@ -26,7 +27,8 @@ static bool stat_of(struct span text, struct bb_report *report) {
     return false;
   }
   struct bb_report shares = {0};
-  if (cpu_share(&before, &times, &shares)) MUST(shares.cpu_busy_pm + shares.cpu_iowait_pm <= 1000, "more than all of the time");
+  if (cpu_share(&before, &times, &shares))
+    MUST(shares.cpu_busy_pm + shares.cpu_iowait_pm <= 1000, "more than all of the time");
   for (unsigned i = 0; groups_share(MOST_GROUPS, &shares) && i < MOST_GROUPS; i++) {
     const struct bb_cpu_group *group = &shares.group[i];
     MUST(group->user_pm + group->system_pm <= group->busy_pm, "busier in parts than in all");
@@ -41,7 +43,21 @@ static bool (*const of_report[])(struct span, struct bb_report *) = {
 };
 enum {
   OF_REPORT = sizeof of_report / sizeof of_report[0],
-  NETDEV = OF_REPORT, DISKSTATS, CPU_LIST, BOOT_ID, CPUINFO, RELEASE, PACKAGE_ID, SPEED, INDEX, GPU_FILE, POWER, TEMPERATURE, NUMBER, INTEGER, KINDS
+  NETDEV = OF_REPORT,
+  DISKSTATS,
+  CPU_LIST,
+  BOOT_ID,
+  CPUINFO,
+  RELEASE,
+  PACKAGE_ID,
+  SPEED,
+  INDEX,
+  GPU_FILE,
+  POWER,
+  TEMPERATURE,
+  NUMBER,
+  INTEGER,
+  KINDS
 };
 
 static void hex(FILE *out, const void *bytes, size_t length) {
@@ -61,8 +77,9 @@ static void tell_interfaces(struct span text, FILE *out) {
     const struct interface *one = &interfaces[i];
     fputc(' ', out);
     hex(out, one->name.at, one->name.len);
-    fprintf(out, ":%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32, one->rx_bytes, one->tx_bytes, one->rx_packets,
-            one->tx_packets, (uint32_t)(one->rx_errors + one->tx_errors), (uint32_t)(one->rx_drops + one->tx_drops));
+    fprintf(out, ":%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32, one->rx_bytes, one->tx_bytes,
+            one->rx_packets, one->tx_packets, (uint32_t)(one->rx_errors + one->tx_errors),
+            (uint32_t)(one->rx_drops + one->tx_drops));
   }
   /* Every one counts: as they are put into a report. */
   const struct speeds speeds = {0};
@@ -91,7 +108,8 @@ static void tell_disks(struct span text, FILE *out) {
   sum_disks(disks, rows, count, &report);
   hex(out, &report, sizeof report);
   static int64_t boot_ns;
-  if (busiest_disk(disks, rows, count, boot_ns += 1000000000, &report)) MUST(report.disk_busiest_pm <= 1000, "busier than all of the time");
+  if (busiest_disk(disks, rows, count, boot_ns += 1000000000, &report))
+    MUST(report.disk_busiest_pm <= 1000, "busier than all of the time");
 }
 
 static void make_of(unsigned kind, struct span text, FILE *out) {
