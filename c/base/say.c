@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernelfile.h"
+#include "wholefile.h"
 
 static bool wants_json(void) {
   const char *value = getenv("BEOBOARD_LOG");
@@ -98,7 +98,7 @@ const char *why_unreadable(int error) {
   return error == ENOENT        ? "no such file or directory"
          : error == EACCES      ? "permission denied"
          : error == EISDIR      ? "it is a directory"
-         : error == EFBIG       ? "it is too large"
+         : error == TOO_LARGE   ? "it is too large"
          : error == NOT_REGULAR ? "it is not a regular file"
                                 : error_name(error);
 }

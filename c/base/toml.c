@@ -1,12 +1,10 @@
 #include "toml.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernelfile.h"
+#include "wholefile.h"
 
 /* Where we are in the text, behind which there is a NUL. */
 struct place {
@@ -201,25 +199,17 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, "; name a file that this user can read");
 }
 
-/* A regular file that the user named. Waits for nobody, also if a FIFO or a device has taken its place. */
-static int read_file(const char *file, char *text, size_t room, size_t *length) {
-  const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  struct stat stats;
-  if (fd == -1) return errno;
-  /* A directory is refused by read(). */
-  const bool readable = fstat(fd, &stats) == 0 && (S_ISREG(stats.st_mode) || S_ISDIR(stats.st_mode));
-  ssize_t got = 1;
-  size_t used = 0;
-  while (readable && used < room && (got = read(fd, text + used, room - used)) > 0) used += (size_t)got;
-  const int error = !readable ? NOT_REGULAR : got < 0 ? errno : got > 0 ? EFBIG : 0;
-  close(fd);
-  *length = used;
-  return error;
-}
-
 bool toml_read(struct toml *toml, const char *file, toml_take *take, void *context, struct words *fault) {
   size_t length = 0;
-  const int error = read_file(file, toml->text, TOML_BYTES, &length);
+  struct stat stats;
+  int error = 0;
+  const int fd = open_regular(file, &stats, &error);
+  if (fd != -1) {
+    error = read_whole(fd, FILE_IN_LINES, PAGE, toml->text, TOML_BYTES, &length);
+    close(fd);
+  } else if (error == NOT_REGULAR && S_ISDIR(stats.st_mode)) {
+    error = EISDIR;
+  }
   if (error != 0) {
     add_cannot_read(fault, file, error);
     return false;
