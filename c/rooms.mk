@@ -10,8 +10,7 @@ TEXTS = base/quoting base/text base/words
 # What reads command lines.
 OPTIONS = $(addprefix base/,naming optionline optionvalues)
 # What every program of a node does, and what reads /proc and /sys.
-NODE = $(OPTIONS) $(TEXTS) \
-  $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) \
-  $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c))
+NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) \
+  $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c)) $(OPTIONS)
 # The library.
 LIBRARY = board/reader judge/rates $(addprefix lib/,strerror ailing evidence live node noderates open)

@@ -11,11 +11,12 @@
  * the file; the former takes precedence. */
 struct given {
   const char *text;
-  const struct option *option;
-  unsigned line; /* of the file; 0: it is from the command line */
+  uint32_t row;  /* of the option in its table */
+  uint32_t line; /* of the file; 0: it is from the command line */
 };
 
-static struct given given[MOST_GIVEN];
+static struct given given[MOST_GIVEN] LARGE;
+static const struct option *rows; /* of the table whose options are given */
 static unsigned givens;
 static const char *file_name;
 
@@ -49,13 +50,13 @@ static bool is_elsewhere(const struct option_table *table, struct span name) {
 
 static bool options_give(const struct option *option, const char *text, unsigned line) {
   if (givens == MOST_GIVEN) return false;
-  given[givens++] = (struct given){text, option, line};
+  given[givens++] = (struct given){text, (uint32_t)(option - rows), line};
   return true;
 }
 
 static unsigned times_given(const struct option *option, bool in_file) {
   unsigned count = 0;
-  for (unsigned i = 0; i < givens; i++) count += given[i].option == option && (given[i].line > 0) == in_file;
+  for (unsigned i = 0; i < givens; i++) count += &rows[given[i].row] == option && (given[i].line > 0) == in_file;
   return count;
 }
 
@@ -155,6 +156,7 @@ static enum outcome options_take_line(const struct option_table *table, int argc
                                       struct words *fault) {
   const char *extra = NULL; /* the first argument: none is accepted */
   bool wrong = false;       /* the first mistake is kept until the end: if --help follows, the user gets help */
+  rows = table->options;
   givens = 0;
   for (int i = 1; i < argc; i++) {
     const char *word = argv[i];
@@ -259,7 +261,7 @@ static bool read_option(const struct option *option, void *into, struct words *f
   if (times == 0 && !read_fallback(option, into, fault)) return false;
   for (unsigned i = 0; i < givens; i++) {
     const struct given *one = &given[i];
-    if (one->option != option || (one->line > 0) != in_file) continue;
+    if (&rows[one->row] != option || (one->line > 0) != in_file) continue;
     fault->len = length;
     if (option->value == NULL) *(bool *)((char *)into + option->at) = one->text[0] == 't';
     else if (times > (option->most > 0 ? option->most : 1)) return refuse_times(option, one->line, times, fault);
@@ -273,7 +275,7 @@ static bool options_read_all(const struct option_table *table, void *into, struc
   const struct option *file = table->read_file == NULL ? NULL : option_named(table, SPAN(FILE_OPTION));
   file_name = NULL;
   for (unsigned i = 0; i < givens; i++)
-    if (given[i].option == file) file_name = given[i].text;
+    if (&rows[given[i].row] == file) file_name = given[i].text;
   if (file_name != NULL && !(read_option(file, into, fault) && table->read_file(file_name, fault))) return false;
   for (size_t i = 0; i < table->count; i++)
     if (!read_option(&table->options[i], into, fault)) return false;
