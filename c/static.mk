@@ -11,7 +11,7 @@ LINK ?= $(CC)
 # its own version work; so with glibc nothing is static. By name the large tables (LARGE, in text.h) come behind all that
 # is small, which then shares a few pages.
 ifeq ($(origin LDFLAGS),undefined)
-GLIBC := $(shell $(CC) -E -dM -include features.h -x c /dev/null 2>/dev/null | grep __GLIBC__)
+GLIBC := $(findstring __GLIBC__,$(shell $(CC) -E -dM -include features.h -x c /dev/null 2>/dev/null))
 LDFLAGS := $(if $(GLIBC),,-static -Wl,-z,noseparate-code,--sort-section=name)
 endif
 # Code that is made for a fixed place has to be linked for one, whatever the compiler takes for usual.

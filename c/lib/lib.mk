@@ -8,7 +8,7 @@ MANDIR ?= $(PREFIX)/share/man
 OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 INSTALL ?= install
 
-LIB_VERSION := $(shell awk '/^.define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
+LIB_VERSION := $(shell set -- $$(sed -n 's/^.define BEOBOARD_VERSION_[A-Z]* *\([0-9]*\).*/\1/p' beoboard.h); echo $$1.$$2.$$3)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
 LIB_OBJECTS = $(LIBRARY:%=$(OUT)/clib/%.o)
 LIB_SHARED = $(OUT)/libbeoboard.so.$(LIB_VERSION)
