@@ -15,3 +15,32 @@ $(OUT)/test/%: test/%.c $(TEST_HEADERS)
 # The library's parts as they are: of its archive only the API is to be seen.
 $(addprefix $(OUT)/test/,linkwatcher torturereader watcher) $(addprefix $(OUT)/test/lib/,calls spoil threads): $(LIB_OBJECTS)
 $(addprefix $(OUT)/test/lib/,spoil threads): $(WRITER:%=$(OUT)/%.o)
+
+# The unit tests: pure code by itself, with nothing but a compiler. Objects of their own: with invariants, and SAN=1 with sanitizers.
+#   make -C c check [SAN=1] [UNITS="order keys"] [OUT=DIR]
+UNITS = $(patsubst test/unit/%unit.c,%,$(wildcard test/unit/*unit.c))
+UNIT_OUT = $(OUT)/unit$(if $(SAN),-san)
+UNIT_CFLAGS = -O1 -g $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+UNIT_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -fno-strict-aliasing $(DEPENDENCIES) $(UNIT_CFLAGS) $(WARN)
+UNIT_OBJECTS = $(patsubst %,$(UNIT_OUT)/%.o,$(sort $(LIBRARY) $(TEXTS) $(WRITER) judge/overview judge/totals \
+  $(addprefix base/,fault hostfold hostlist optionline optionvalues)))
+comma = ,
+
+check: $(UNITS:%=$(UNIT_OUT)/%unit)
+	@failed=0; for unit in $^; do $$unit || failed=1; done; exit $$failed
+
+$(UNIT_OUT)/%.o: %.c Makefile rooms.mk test/tests.mk
+	@mkdir -p $(@D)
+	$(UNIT_COMPILE) -c $< -o $@
+
+# Of all that is pure a unit takes what it calls.
+$(UNIT_OUT)/units.a: $(UNIT_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(UNIT_OUT)/%unit: $(UNIT_OUT)/test/unit/%unit.o $(UNIT_OUT)/units.a
+	$(CC) $(UNIT_CFLAGS) -o $@ $^ $(LDFLAGS) -lpthread -lm
+
+.PRECIOUS: $(UNIT_OUT)/test/unit/%unit.o
+.PHONY: check
+-include $(UNIT_OBJECTS:.o=.d) $(UNITS:%=$(UNIT_OUT)/test/unit/%unit.d)

@@ -1,8 +1,9 @@
-// What is in C builds without Node.js, with a compiler and what stands beside it, and nothing else.
-// @seconds 6
+// What is in C builds without Node.js, and its unit tests run, with a compiler and what stands beside it, and nothing
+// else. In a copy with a mistake, the unit tests find it.
+// @seconds 25
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
@@ -12,10 +13,9 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** All that a PATH has to hold: a shell, make, a compiler, of binutils what that calls, of coreutils what Makefiles do, sed. */
 const NEEDED = 'sh make cc as ld ar objcopy install ln mkdir mv rm sed'.split(' ');
 const BARE = folder(t);
-for (const program of NEEDED) {
-  const { stdout } = spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' });
-  symlinkSync(stdout.trim(), join(BARE, program));
-}
+const placeOf = (program: string) =>
+  spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
+for (const program of NEEDED) symlinkSync(placeOf(program), join(BARE, program));
 
 /** In an environment of nothing but that PATH. */
 const bare = (command: string, ...args: string[]) => {
@@ -32,7 +32,7 @@ t.test('without Node.js', async t => {
   const out = folder(t);
   t.match(
     bare('sh', '-c', 'node --version || awk 1').stderr,
-    /node: not found[^]*awk: not found/,
+    /node: not found[\s\S]*awk: not found/,
     'that PATH has neither',
   );
   // Compiled to be there, not to be fast.
@@ -61,6 +61,75 @@ t.test('without Node.js', async t => {
     /^Version: 1\.0\.0$/m,
     'install: the library',
   );
+});
+
+/** The unit tests, as they are compiled here; later runs of this test compile what has changed. */
+const UNITS = join(ROOT, 'build', 'test', 'units');
+mkdirSync(UNITS, { recursive: true });
+const NAMES = readdirSync(join(ROOT, 'c', 'test', 'unit'))
+  .filter(name => name.endsWith('unit.c'))
+  .map(name => name.slice(0, -'.c'.length))
+  .sort();
+
+for (const [what, ...words] of [['as they are'], ['with sanitizers', 'SAN=1']] as [string, ...string[]][])
+  t.test(`make -C c check: ${what}`, async t => {
+    const flock = placeOf('flock');
+    const { status, stdout, stderr } = bare(flock, UNITS, 'make', '-s', '-C', 'c', 'check', `OUT=${UNITS}`, ...words);
+    t.equal(stderr, '');
+    t.equal(status, 0);
+    const counts = [...stdout.matchAll(/^(\w+): (\d+) passed, 0 failed$/gm)];
+    t.strictSame(
+      counts.map(([, name]) => name),
+      NAMES,
+    );
+    for (const [line, , passed] of counts) t.ok(Number(passed) > 20, line);
+    t.comment(stdout);
+  });
+
+/** A unit, a folder of c/, a text that one file there has once, and what stands in its place by mistake. */
+type Mistake = [unit: string, room: string, from: string, to: string, ...words: string[]];
+
+const MISTAKES: Mistake[] = [
+  ['hosts', 'base', 'write_number(to, part->number, part->range.width)', 'write_number(to, part->number, 0)'],
+  ['keys', 'rules', 'if (alg < least) return', 'if (alg > least) return'],
+  ['keys', 'base', 'hmac->outer, block', 'hmac->inner, block'],
+  ['liveness', 'judge', 'from_to(stamp, by->heartbeat_ns) > patience', 'from_to(stamp, by->heartbeat_ns) >= patience'],
+  ['options', 'base', '*number > 100', '*number > 101'],
+  ['order', 'rules', 'if (back >= HISTORY)', 'if (back > HISTORY)'],
+  ['rates', 'judge', 'return to < from ? NAN', 'return to <= from ? NAN'],
+  ['text', 'base', 'value > UINT32_MAX ? UINT32_MAX : (uint32_t)value', '(uint32_t)value'],
+  // What only a sanitizer sees: a byte behind the end.
+  ['text', 'base', 'words->room - 1 - words->len', 'words->room - words->len', 'SAN=1'],
+  ['validate', 'format', 'value <= range->most', 'value < range->most'],
+  ['writer', 'board', 'bb_add(&r->lost, judgement.lost);', ''],
+  // An expectation that is wrong.
+  ['validate', 'test/unit', '"the shortest interval", AT(interval_ms), 100', '"…", AT(interval_ms), 98'],
+];
+
+t.test('a mistake is found', async t => {
+  const to = folder(t);
+  const room = (name: string) => join(to, 'c', name);
+  cpSync(join(ROOT, 'c'), join(to, 'c'), { recursive: true, preserveTimestamps: true });
+  cpSync(UNITS, join(to, 'out'), { recursive: true, preserveTimestamps: true });
+  for (const [unit, folder, from, wrong, ...words] of MISTAKES) {
+    const files = readdirSync(room(folder)).map(name => join(room(folder), name));
+    const found = files.filter(file => readFileSync(file, 'utf8').includes(from));
+    t.equal(found.length, 1, `one file in ${folder} has: ${from}`);
+    const file = found[0] ?? '';
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, before.replace(from, wrong));
+    // For a header; its users know it by another path.
+    const user = join(room('test/unit'), `${unit}unit.c`);
+    if (user !== file) writeFileSync(user, readFileSync(user));
+    const { status, stdout, stderr } = bare(
+      ...(['make', '-s', '-C', join(to, 'c'), 'check', `OUT=${join(to, 'out')}`, `UNITS=${unit}`, ...words] as const),
+    );
+    const told = words.length === 0 ? /^test\/unit\/\w+\.c:\d+: .*: does not hold: /m : /AddressSanitizer/;
+    t.match(stderr, told, `${unit}: ${from} → ${wrong}`);
+    t.notMatch(stdout, / 0 failed$/m);
+    t.not(status, 0);
+    writeFileSync(file, before);
+  }
 });
 
 t.test('make -C c help names the goals', async t => {

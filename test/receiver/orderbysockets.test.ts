@@ -1,4 +1,4 @@
-// The rules of order without keys by real sockets and a real receiver, with the numbers of test/receiver/order.test.ts; then
+// The rules of order without keys by real sockets and a real receiver, with the numbers of c/test/unit/orderunit.c; then
 // what only sockets show: several paths at once, a change between them under load, a full board. The clock is the
 // machine's: times are compared with the stamps, never with how long the test took.
 //
@@ -79,7 +79,7 @@ type Step =
   | 'stop';
 
 interface Row {
-  /** Its number in test/receiver/order.test.ts. */
+  /** Its number in c/test/unit/orderunit.c. */
   number: number;
   rule: string;
   steps: Step[];
@@ -560,7 +560,8 @@ const stops: [how: string, again: (t: Test, master: Master, board: string) => Pr
 
 function rules(): void {
   t.test('the numbers are those of the table', async t => {
-    const table = [...readFileSync(join(ROOT, 'test', 'receiver', 'order.test.ts'), 'utf8').matchAll(/ rule: '(.*)'/g)];
+    const rows = readFileSync(join(ROOT, 'c', 'test', 'unit', 'orderunit.c'), 'utf8');
+    const table = [...rows.matchAll(/^ {2}\{"(.*)",$/gm)];
     for (const { number, rule } of [...atOnce, ...inTime, ...overStops])
       t.equal(table[number - 1]?.[1], rule, String(number));
   });
