@@ -16,7 +16,7 @@ $(OUT)/test/%: test/%.c $(TEST_HEADERS)
 $(addprefix $(OUT)/test/,linkwatcher torturereader watcher) $(addprefix $(OUT)/test/lib/,calls spoil threads): $(LIB_OBJECTS)
 $(addprefix $(OUT)/test/lib/,spoil threads): $(WRITER:%=$(OUT)/%.o)
 
-# The unit tests: pure code by itself, with nothing but a compiler. Objects of their own: with invariants, and SAN=1 with sanitizers.
+# The unit tests: pure code by itself, with nothing but a compiler. Objects of their own; SAN=1: with sanitizers.
 #   make -C c check [SAN=1] [UNITS="order keys"] [OUT=DIR]
 UNITS = $(patsubst test/unit/%unit.c,%,$(wildcard test/unit/*unit.c))
 UNIT_OUT = $(OUT)/unit$(if $(SAN),-san)

@@ -10,7 +10,7 @@ import { folder, ROOT } from '../kit/places.js';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-/** All that a PATH has to hold: a shell, make, a compiler, of binutils what that calls, of coreutils what Makefiles do, sed. */
+/** All that a PATH has to hold: a shell, make, a compiler, what that calls of binutils, and some of coreutils, sed. */
 const NEEDED = 'sh make cc as ld ar objcopy install ln mkdir mv rm sed'.split(' ');
 const BARE = folder(t);
 const placeOf = (program: string) =>

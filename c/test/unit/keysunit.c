@@ -54,8 +54,8 @@ static const struct {
   {"\x0b", 20, "Hi There", 1, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"},
   {"Jefe", 1, "what do ya want for nothing?", 1, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
   {"\xaa", 20, "\xdd", 50, "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"},
-  {"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19", 1, "\xcd", 50,
-   "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"},
+  {"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19", 1,
+   "\xcd", 50, "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"},
   {"\xaa", 131, "Test Using Larger Than Block-Size Key - Hash Key First", 1,
    "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
   {"\xaa", 131,
@@ -114,8 +114,10 @@ static const struct {
   {"that of the second key", BB_AUTH_ALG_NODE, BB_AUTH_ALG_NODE, 2, 2, BB_REASON_NONE, BB_AUTH_ALG_NODE},
   {"the cluster's key", BB_AUTH_ALG_CLUSTER, BB_AUTH_ALG_CLUSTER, 1, 1, BB_REASON_NONE, BB_AUTH_ALG_CLUSTER},
   {"no key", BB_AUTH_ALG_NONE, BB_AUTH_ALG_NONE, 0, 0, BB_REASON_NONE, BB_AUTH_ALG_NONE},
-  {"no key where one is asked for", BB_AUTH_ALG_NONE, BB_AUTH_ALG_CLUSTER, 0, 0, BB_REASON_AUTH_MISSING, BB_AUTH_ALG_NONE},
-  {"the cluster's where the node's is", BB_AUTH_ALG_CLUSTER, BB_AUTH_ALG_NODE, 1, 1, BB_REASON_AUTH_MISSING, BB_AUTH_ALG_NONE},
+  {"no key where one is asked for", BB_AUTH_ALG_NONE, BB_AUTH_ALG_CLUSTER, 0, 0, BB_REASON_AUTH_MISSING,
+   BB_AUTH_ALG_NONE},
+  {"the cluster's where the node's is", BB_AUTH_ALG_CLUSTER, BB_AUTH_ALG_NODE, 1, 1, BB_REASON_AUTH_MISSING,
+   BB_AUTH_ALG_NONE},
   {"an id that is not known", BB_AUTH_ALG_NODE, BB_AUTH_ALG_NONE, 3, 1, BB_REASON_KEY_ID, BB_AUTH_ALG_NONE},
   {"another key than the id's", BB_AUTH_ALG_NODE, BB_AUTH_ALG_NONE, 1, 2, BB_REASON_TAG, BB_AUTH_ALG_NONE},
   {"another cluster's key", BB_AUTH_ALG_CLUSTER, BB_AUTH_ALG_NONE, 2, 9, BB_REASON_TAG, BB_AUTH_ALG_NONE},
@@ -152,7 +154,8 @@ static void check_records(void) {
   const struct bb_report a = signed_report("a", BB_AUTH_ALG_NODE, 1, keys[0].secret);
   const struct bb_report b = signed_report("b", BB_AUTH_ALG_NODE, 1, keys[0].secret);
   const uint8_t *const of_a = (const uint8_t *)&a, *const of_b = (const uint8_t *)&b;
-  CHECK(bb_keyring_prove(ring, of_a, BB_NO_RECORD, BB_AUTH_ALG_NODE, &proved) == BB_REASON_NONE, "a name without a record");
+  CHECK(bb_keyring_prove(ring, of_a, BB_NO_RECORD, BB_AUTH_ALG_NODE, &proved) == BB_REASON_NONE,
+        "a name without a record");
   bb_keyring_adopt(ring, 0);
   CHECK(bb_keyring_prove(ring, of_a, 0, BB_AUTH_ALG_NODE, &proved) == BB_REASON_NONE, "it gets record 0");
   CHECK(bb_keyring_prove(ring, of_b, 0, BB_AUTH_ALG_NODE, &proved) == BB_REASON_TAG, "whose key is not another name's");

@@ -22,7 +22,7 @@ static const struct {
   {"beyond it", 0, 0, 900 * S, 4500 * MS + 1, 1000, false, BEOBOARD_UNCERTAIN},
   {"on the second limit", 0, 0, 900 * S, 10500 * MS, 1000, false, BEOBOARD_UNCERTAIN},
   {"beyond it", 0, 0, 900 * S, 10500 * MS + 1, 1000, false, BEOBOARD_SILENT},
-  {"beyond it now, and not at the link's last heartbeat", 0, 2, 900 * S, 10500 * MS + 1, 1000, false, BEOBOARD_UNCERTAIN},
+  {"beyond it now, not at the link's heartbeat", 0, 2, 900 * S, 10500 * MS + 1, 1000, false, BEOBOARD_UNCERTAIN},
   {"nobody listened for so long", 0, 0, 10500 * MS, 20 * S, 1000, false, BEOBOARD_UNCERTAIN},
   {"and a moment longer", 0, 0, 10500 * MS + 1, 20 * S, 1000, false, BEOBOARD_SILENT},
   {"before the link began to listen", 0, 0, 5 * S, 900 * S, 1000, false, BEOBOARD_UNCERTAIN},
@@ -44,7 +44,10 @@ static const struct {
 
 static void check_rows(void) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const struct evidence e = {NOW, (uint64_t)(NOW - rows[i].heartbeat), (uint64_t)(4500 * MS), (uint64_t)(10500 * MS), 0, 0};
+    const struct evidence e = {.now = NOW,
+                               .heartbeat = (uint64_t)(NOW - rows[i].heartbeat),
+                               .uncertain_after = (uint64_t)(4500 * MS),
+                               .silent_after = (uint64_t)(10500 * MS)};
     const struct bb_link_evidence by = {(uint64_t)(NOW - rows[i].link_heartbeat), (uint64_t)(NOW - rows[i].listening)};
     const uint64_t stamp = (uint64_t)(NOW - rows[i].stamp);
     bool is_ahead = false;

@@ -64,17 +64,22 @@ static const struct {
   {"extra -x", OPTIONS_BAD, "", 0, "unknown option"}, /* an option that is wrong before an argument */
 };
 
+/* Whether an error has that text; NULL: there is none. */
+static bool has(const char *why, const char *wanted) {
+  return wanted == NULL ? why == NULL : why != NULL && strstr(why, wanted) != NULL;
+}
+
 static void check_lines(void) {
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     char text[100], *argv[10] = {(char[]){"tool"}};
     int argc = 1;
-    for (char *word = strtok(strcpy(text, lines[i].line), " "); word != NULL; word = strtok(NULL, " ")) argv[argc++] = word;
+    strcpy(text, lines[i].line);
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) argv[argc++] = word;
     struct got got = {{0}, {0}, 0};
     const char *why = "unset";
     const enum outcome outcome = options_read(&command, argc, argv, &got, &why);
     CHECK(outcome == lines[i].outcome, "%s: outcome %d, %s", lines[i].line, (int)outcome, why == NULL ? "" : why);
-    CHECK(lines[i].why == NULL ? why == NULL : why != NULL && strstr(why, lines[i].why) != NULL, "%s: %s", lines[i].line,
-          why == NULL ? "no error" : why);
+    CHECK(has(why, lines[i].why), "%s: %s", lines[i].line, why == NULL ? "no error" : why);
     if (outcome != OPTIONS_BAD) CHECK_TEXT(got.nodes, lines[i].nodes);
     if (outcome != OPTIONS_BAD) CHECK(got.flags == lines[i].flags, "%s: %u flags", lines[i].line, got.flags);
   }
@@ -117,8 +122,8 @@ static void check_values(void) {
   for (size_t i = 0; i < sizeof ailments / sizeof ailments[0]; i++) {
     uint32_t bits = 0;
     const char *why = value_ailments(ailments[i].text, &bits);
-    CHECK(ailments[i].why == NULL ? why == NULL && bits == ailments[i].bits : why != NULL && strstr(why, ailments[i].why),
-          "'%s': %x, %s", ailments[i].text, bits, why == NULL ? "no error" : why);
+    CHECK(has(why, ailments[i].why) && (why != NULL || bits == ailments[i].bits), "'%s': %x, %s", ailments[i].text, bits,
+          why == NULL ? "no error" : why);
   }
   bool is_second = false;
   CHECK(value_either("open", "closed", "open", &is_second) == NULL && is_second, "the second of two");

@@ -1,4 +1,5 @@
-/* The rules of order, each a row: a sequence of reports of one node, and what becomes of each. The clock is the row's. */
+/* The rules of order, each a row: a sequence of reports of one node, and what becomes of each. The
+ * clock is the row's. */
 #include "../../rules/order.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ enum outcome { END, RESUMED, ACCEPTED, DUPLICATE, LATE, REPLAY, RIVAL };
 static const enum bb_reason reasons[] = {
   [LATE] = BB_REASON_LATE, [REPLAY] = BB_REASON_REPLAY, [RIVAL] = BB_REASON_RIVAL};
 
-/* What is sent: of boot 1, if it says nothing else, by a sender that started 50 s after it, with an interval of 1000 ms. */
+/* What is sent: of boot 1, if it says nothing else, by a sender that started 50 s after it, with an interval of
+ * 1000 ms. */
 struct sent {
   unsigned boot, interval;
   double start, t; /* seconds after boot: the sender's start, and the report */
@@ -366,8 +368,8 @@ static void check_row(const struct row *row) {
     CHECK(is_outcome(&j, step->outcome), "%s: at %.9g s, seq %u: verdict %d, reason %d", row->rule, step->at, r.seq,
           (int)j.verdict, (int)j.reason);
   }
-  CHECK(memcmp(&n.counts, &row->counts, sizeof n.counts) == 0, "%s: lost %u, unheard %u, restarts %u, reboots %u, resets %u",
-        row->rule, n.counts.lost, n.counts.unheard, n.counts.restarts, n.counts.reboots, n.counts.resets);
+  CHECK(memcmp(&n.counts, &row->counts, sizeof n.counts) == 0,
+        "%s: lost %u, unheard %u, restarts %u, reboots %u, resets %u", row->rule, n.counts.lost, n.counts.unheard, n.counts.restarts, n.counts.reboots, n.counts.resets);
   CHECK(n.order.seq == last.seq && n.order.t_boot_ns == last.t_boot_ns, "%s: the last accepted one is held", row->rule);
 }
 
@@ -416,7 +418,8 @@ static void check_proved(void) {
   CHECK(bb_order_judge(&o, &r, BB_AUTH_ALG_NONE, stamp, &limits).verdict == BB_NEXT, "without a proof");
   r.boot_id = 2;
   r.t_boot_ns = 10;
-  CHECK(bb_order_judge(&o, &r, BB_AUTH_ALG_NODE, stamp, &limits).verdict == BB_REBOOT, "what proves more need not wait");
+  CHECK(bb_order_judge(&o, &r, BB_AUTH_ALG_NODE, stamp, &limits).verdict == BB_REBOOT,
+        "what proves more need not wait");
   CHECK(o.known[0].boot_id == 2 && o.known[1].boot_id == 0, "what was not proved binds nobody");
   r.t_boot_ns = 9;
   CHECK(bb_order_judge(&o, &r, BB_AUTH_ALG_NODE, stamp, &limits).verdict != BB_NEXT, "not beyond");

@@ -89,7 +89,8 @@ static void check_shares(void) {
   after.cpu_idle_ms = 3000;
   CHECK(bb_span_of(&before, &after, &span), "of one boot");
   bb_shares_of(&span, share);
-  CHECK(share[0] == 25 && share[1] == 0 && share[3] == 75, "of what has a rate: %g, %g, %g", share[0], share[1], share[3]);
+  CHECK(share[0] == 25 && share[1] == 0 && share[3] == 75, "of what has a rate: %g, %g, %g", share[0],
+        share[1], share[3]);
   CHECK(isnan(share[4]), "and what decreased has none: %g", share[4]);
   after.cpus_online = 2;
   bb_shares_of(&span, share);
