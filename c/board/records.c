@@ -48,7 +48,7 @@ uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
   memcpy(r->name, name, strlen(name));
   const uint64_t hash = bb_hash_of(b, name);
   const uint64_t mask = b->header->index_slots - 1;
-  BB_INVARIANT(bb_record_of(b, name, hash) == NONE);
+  BB_BOARD_INVARIANT(bb_record_of(b, name, hash) == NONE);
   uint64_t i = hash & mask;
   while (*index_entry(b, i) != 0) i = (i + 1) & mask;
   /* Release: whoever finds the entry finds the name, and whoever sees the count finds the record. */

@@ -605,9 +605,10 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_add(&link_at(b, arrival->link)->accepted, 1);
   bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link,
                                                      report->interval_ms, order.goodbye));
-  BB_INVARIANT(newest_slot(b, record) != newest && newest_slot(b, record) >= 0);
-  BB_INVARIANT(arrival->link < BB_LINKS && (arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used));
-  BB_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
+  BB_BOARD_INVARIANT(newest_slot(b, record) != newest && newest_slot(b, record) >= 0);
+  BB_BOARD_INVARIANT(arrival->link < BB_LINKS);
+  BB_BOARD_INVARIANT(arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used);
+  BB_BOARD_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
   const enum bb_event_kind news = news_of(judgement.verdict, order.goodbye);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, record, 0, arrival);
   if (judgement.is_clone && w->kept != NULL) tell_clone(w, record, report, arrival);
@@ -639,7 +640,7 @@ void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) {
 
 void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   struct bb_board_header *h = w->board.header;
-  BB_INVARIANT(h->lock_inode == w->place.lock_inode);
+  BB_BOARD_INVARIANT(h->lock_inode == w->place.lock_inode);
   const int64_t heard_boot_ns = heard_ns + bb_clock_ns(CLOCK_BOOTTIME) - bb_clock_ns(CLOCK_MONOTONIC);
   bb_add(&h->drains, 1);
   w->links.hearing[BB_LINK_UNKNOWN].heard_ns = heard_boot_ns;

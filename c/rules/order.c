@@ -317,12 +317,11 @@ static void take_turn(struct bb_turns *turns, const struct bb_order *before, con
   }
 }
 
-/* What must hold after every judgement. */
+/* What must hold after every judgement, whatever was known before: that may have been read from a corrupt board. */
 static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j,
                   const struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   const bool accepted = verdict != BB_DUPLICATE && verdict != BB_REFUSED;
-  (void)before, (void)o, (void)j, (void)accepted;
   BB_INVARIANT((verdict == BB_REFUSED) == (judgement->reason != BB_REASON_NONE));
   BB_INVARIANT(judgement->lost == 0 || judgement->unheard == 0);
   BB_INVARIANT(!(judgement->found_lost || judgement->found_unheard) || judgement->reason == BB_REASON_LATE);
@@ -330,7 +329,8 @@ static void check(const struct bb_order *before, const struct bb_order *o, const
   BB_INVARIANT(accepted ? judgement->is_of_number : !judgement->is_clone);
   if (accepted) {
     BB_INVARIANT(o->heard && o->stamp_ns == j->stamp.ns && o->seq == j->report->seq);
-    BB_INVARIANT(o->known[0].boot_id == j->report->boot_id && o->start_boot_ns == j->report->start_boot_ns);
+    BB_INVARIANT(o->known[0].boot_id == j->report->boot_id);
+    BB_INVARIANT(o->start_boot_ns == j->report->start_boot_ns);
     /* A later report must have a later time than this one. */
     BB_INVARIANT(o->known[0].highest_boot_ns >= j->report->t_boot_ns);
     BB_INVARIANT((o->history & 1) != 0 && (o->history_lost & 1) == 0 && o->history_seq == j->report->seq);

@@ -3,7 +3,7 @@
 // @seconds 25
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
@@ -51,7 +51,10 @@ t.test('without Node.js', async t => {
       { status: 0, stdout: `${version}\n`, stderr: '' },
       program,
     );
-  t.ok(existsSync(join(out, 'libbeoboard.a')), 'the library');
+  // Whatever is on a board, a library does not end its caller's process.
+  const symbols = spawnSync('nm', [join(out, 'libbeoboard.a')], { encoding: 'utf8' });
+  t.match(symbols.stdout, / T beoboard_open$/m, 'the library');
+  t.notMatch(symbols.stdout, / (abort|exit|_exit|bb_invariant_failed)$/m, 'it ends no process');
   t.equal(make('-q', `OUT=${out}`, 'CFLAGS=-O0').status, 0, 'all of it is made');
 
   const to = join(out, 'to');
@@ -82,12 +85,16 @@ for (const [what, ...words] of [['as they are'], ['with sanitizers', 'SAN=1']] a
       counts.map(([, name]) => name),
       NAMES,
     );
-    for (const [line, , passed] of counts) t.ok(Number(passed) > 20, line);
+    for (const [line, , passed] of counts) t.ok(Number(passed) >= 5, line);
     t.comment(stdout);
   });
 
 /** A unit, a folder of c/, a text that one file there has once, and what stands in its place by mistake. */
-type Mistake = [unit: string, room: string, from: string, to: string, ...words: string[]];
+type Mistake = [unit: string, room: string, from: string, to: string, says?: RegExp];
+
+const CHECK = /^test\/unit\/\w+\.c:\d+: .*: does not hold: /m;
+const INVARIANT = /^beoboard has a bug: at rules\/order\.c:\d+ this does not hold: .*; please report it$/m;
+const SANITIZER = /AddressSanitizer/;
 
 const MISTAKES: Mistake[] = [
   ['hosts', 'base', 'write_number(to, part->number, part->range.width)', 'write_number(to, part->number, 0)'],
@@ -96,10 +103,11 @@ const MISTAKES: Mistake[] = [
   ['liveness', 'judge', 'from_to(stamp, by->heartbeat_ns) > patience', 'from_to(stamp, by->heartbeat_ns) >= patience'],
   ['options', 'base', '*number > 100', '*number > 101'],
   ['order', 'rules', 'if (back >= HISTORY)', 'if (back > HISTORY)'],
+  ['order', 'rules', 'o->stamp_ns = j->stamp.ns;', '', INVARIANT],
   ['rates', 'judge', 'return to < from ? NAN', 'return to <= from ? NAN'],
   ['text', 'base', 'value > UINT32_MAX ? UINT32_MAX : (uint32_t)value', '(uint32_t)value'],
   // What only a sanitizer sees: a byte behind the end.
-  ['text', 'base', 'words->room - 1 - words->len', 'words->room - words->len', 'SAN=1'],
+  ['text', 'base', 'words->room - 1 - words->len', 'words->room - words->len', SANITIZER],
   ['validate', 'format', 'value <= range->most', 'value < range->most'],
   ['writer', 'board', 'bb_add(&r->lost, judgement.lost);', ''],
   // An expectation that is wrong.
@@ -111,7 +119,7 @@ t.test('a mistake is found', async t => {
   const room = (name: string) => join(to, 'c', name);
   cpSync(join(ROOT, 'c'), join(to, 'c'), { recursive: true, preserveTimestamps: true });
   cpSync(UNITS, join(to, 'out'), { recursive: true, preserveTimestamps: true });
-  for (const [unit, folder, from, wrong, ...words] of MISTAKES) {
+  for (const [unit, folder, from, wrong, says = CHECK] of MISTAKES) {
     const files = readdirSync(room(folder)).map(name => join(room(folder), name));
     const found = files.filter(file => readFileSync(file, 'utf8').includes(from));
     t.equal(found.length, 1, `one file in ${folder} has: ${from}`);
@@ -121,11 +129,9 @@ t.test('a mistake is found', async t => {
     // For a header; its users know it by another path.
     const user = join(room('test/unit'), `${unit}unit.c`);
     if (user !== file) writeFileSync(user, readFileSync(user));
-    const { status, stdout, stderr } = bare(
-      ...(['make', '-s', '-C', join(to, 'c'), 'check', `OUT=${join(to, 'out')}`, `UNITS=${unit}`, ...words] as const),
-    );
-    const told = words.length === 0 ? /^test\/unit\/\w+\.c:\d+: .*: does not hold: /m : /AddressSanitizer/;
-    t.match(stderr, told, `${unit}: ${from} → ${wrong}`);
+    const words = [`UNITS=${unit}`, `OUT=${join(to, 'out')}`, says === SANITIZER ? 'SAN=1' : 'SAN='];
+    const { status, stdout, stderr } = bare('make', '-s', '-C', join(to, 'c'), 'check', ...words);
+    t.match(stderr, says, `${unit}: ${from} → ${wrong}`);
     t.notMatch(stdout, / 0 failed$/m);
     t.not(status, 0);
     writeFileSync(file, before);

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../board/arrival.h"
+#include "../../board/linktable.h"
 #include "../../board/reader.h"
 #include "../../rules/order.h"
 #include "check.h"
@@ -45,7 +47,7 @@ static struct bb_report report_of(const char *name, uint32_t seq) {
 /* Delivers it when it was made. */
 static int deliver(struct bb_writer *w, const struct bb_report *r, size_t length) {
   struct bb_arrival arrival = {.stamp_ns = NOW + r->seq * S, .stamp_real_ns = REAL + r->seq * S, .interface = "eth0"};
-  arrival.link = bb_writer_find_link(w, "eth0", false);
+  arrival.link = bb_links_find(bb_writer_links(w), "eth0", false);
   return bb_writer_deliver(w, (const uint8_t *)r, length, &arrival);
 }
 
@@ -124,8 +126,8 @@ static void check_counts(void) {
   const struct bb_board_header *const h = bb_writer_header(w);
   CHECK(h->received == 8 && h->accepted == 5 && h->duplicate == 1, "of the board");
   CHECK(h->refused[BB_REASON_LATE] == 1 && h->refused[BB_REASON_RIVAL] == 1, "by reason");
-  CHECK(h->links_used == 1 && bb_writer_find_link(w, "eth0", false) == 1, "one link");
-  CHECK(bb_writer_find_link(w, "eth0", true) == BB_LINK_UNKNOWN, "none for what comes in pieces");
+  CHECK(h->links_used == 1 && bb_links_find(bb_writer_links(w), "eth0", false) == 1, "one link");
+  CHECK(bb_links_find(bb_writer_links(w), "eth0", true) == BB_LINK_UNKNOWN, "none for what comes in pieces");
 
   const struct bb_report valid = report_of("node1", 30);
   CHECK(deliver(w, &valid, sizeof valid - 1) == BB_REASON_SIZE, "cut short");
