@@ -8,8 +8,9 @@
 
 /* Of what is the process's own: always. Costs a comparison. */
 #define BB_INVARIANT(holds) \
-  ((holds) ? (void)0 : bb_invariant_failed("beoboard has a bug: at " __FILE__ ":" BB_TEXT_OF(__LINE__) " this does not " \
-                                           "hold: " #holds "; please report it\n"))
+  ((holds) ? (void)0 : bb_invariant_failed(BB_BUG_AT(__FILE__, __LINE__) " this does not hold: " #holds BB_REPORT_IT))
+#define BB_BUG_AT(file, line) "beoboard has a bug: at " file ":" BB_TEXT_OF(line)
+#define BB_REPORT_IT "; please report it\n"
 #define BB_TEXT_OF(number) BB_TEXT(number)
 #define BB_TEXT(number) #number
 

@@ -34,7 +34,8 @@ int main(void) {
   CHECK_TEXT(text, "");
   status = end_of(2, text, sizeof text);
   CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "one that does not: %x", (unsigned)status);
-  CHECK_TEXT(text, "beoboard has a bug: at test/unit/invariantunit.c:17 this does not hold: number == 1; please report it\n");
+  CHECK_TEXT(text, "beoboard has a bug: at test/unit/invariantunit.c:17 this does not hold: number == 1; "
+                   "please report it\n");
   unsigned evaluated = 0;
   BB_INVARIANT(evaluated++ == 0);
   CHECK(evaluated == 1, "evaluated once: %u", evaluated);

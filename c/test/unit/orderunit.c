@@ -370,7 +370,8 @@ static void check_row(const struct row *row) {
           (int)j.verdict, (int)j.reason);
   }
   CHECK(memcmp(&n.counts, &row->counts, sizeof n.counts) == 0,
-        "%s: lost %u, unheard %u, restarts %u, reboots %u, resets %u", row->rule, n.counts.lost, n.counts.unheard, n.counts.restarts, n.counts.reboots, n.counts.resets);
+        "%s: lost %u, unheard %u, restarts %u, reboots %u, resets %u", row->rule, n.counts.lost, n.counts.unheard,
+        n.counts.restarts, n.counts.reboots, n.counts.resets);
   CHECK(n.order.seq == last.seq && n.order.t_boot_ns == last.t_boot_ns, "%s: the last accepted one is held", row->rule);
 }
 

@@ -56,7 +56,7 @@ static int deliver_seq(struct bb_writer *w, const char *name, uint32_t seq) {
   return deliver(w, &r, sizeof r);
 }
 
-/* A copy of the record of that name as a reader finds it; the number of its newest report in `seq`, -1: there is none. */
+/* A copy of the record of that name as a reader finds it; `seq`: the number of its newest report, or -1. */
 static bool read_node(const char *name, struct bb_record *record, int64_t *seq) {
   struct bb_board board;
   struct bb_look look;
