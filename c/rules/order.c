@@ -185,6 +185,11 @@ static bool was_booted(const struct bb_order *o, const struct judged *j) {
          bb_limit_for((uint64_t)j->limits->silent_after_ns, shorter_of(o, r), j->limits->longest_interval_ms);
 }
 
+/* A copy of the report that we hold is never new, however late it is. */
+static bool is_held(const struct bb_order *o, const struct bb_report *r) {
+  return r->start_boot_ns == o->start_boot_ns && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
+}
+
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
@@ -197,12 +202,9 @@ static struct bb_judgement judge_unproved(struct bb_order *o, const struct judge
   }
   if (r->start_boot_ns > o->start_boot_ns) return begin(o, j, BB_RESTART, r->t_boot_ns);
   if (r->t_boot_ns > o->known[0].highest_boot_ns) return beyond(o, j);
-  const bool same_run = r->start_boot_ns == o->start_boot_ns;
-  /* A copy of the report that we hold is never new, however late it is. */
-  const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
-  const bool returns = !held && (!o->goodbye || continues(o, j));
+  const bool returns = !is_held(o, r) && (!o->goodbye || continues(o, j));
   if (returns && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
-  return same_run ? earlier(o, r) : refuse(BB_REASON_LATE);
+  return r->start_boot_ns == o->start_boot_ns ? earlier(o, r) : refuse(BB_REASON_LATE);
 }
 
 /* ---- with a proof ---- */
@@ -259,7 +261,7 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
    * have occurred before. */
   if (is_fresh(o, j)) {
     if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* It was restored some time ago, and continues. */
-    if (is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
+    if (!is_held(o, r) && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
   }
   if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);

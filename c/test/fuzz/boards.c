@@ -723,7 +723,8 @@ static void read_on(struct bb_writer *w) {
   const int n = bb_board_links(&b, links, numbers);
   MUST((uint64_t)n == numbered + 1, "%d links", n);
   for (int i = 0; i < n; i++)
-    MUST(links[i].link.state == BB_LINK_STATE_UP && links[i].evidence.heartbeat_ns == h->heartbeat_ns &&
+    MUST((links[i].link.state & ~(uint64_t)BB_LINK_STATE_IN_PIECES) == BB_LINK_STATE_UP &&
+             links[i].evidence.heartbeat_ns == h->heartbeat_ns &&
              links[i].evidence.listening_since_ns == h->listening_since_ns && links[i].evidence.heartbeat_ns != 0,
          "link %u", numbers[i]);
   const int count = bb_board_events(&b, &next, events, BB_EVENTS);

@@ -606,14 +606,13 @@ static bool has_begun_back(const struct play *p, const struct bb_report *r) {
  * `as_proved`: the last one was as well. */
 static bool is_due(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
   const struct bb_report *held = &p->newest[record];
-  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0 ||
-      is_back(p, r, record, proof))
-    return false;
+  /* The very report that is held is never news, with a proof as without, whichever key signed it. */
+  const bool same = r->start_boot_ns == held->start_boot_ns && r->seq == held->seq && r->t_boot_ns == held->t_boot_ns;
+  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || same || is_back(p, r, record, proof)) return false;
   const uint64_t shorter = r->interval_ms < held->interval_ms ? r->interval_ms : held->interval_ms;
   const uint64_t limit = 7500 * UINT64_C(1000) * (shorter > 1000 ? shorter : 1000);
   if ((uint64_t)(p->now_ns - p->stamp[record].ns) <= limit) return false;
-  if (proof == BB_AUTH_ALG_NONE)
-    return r->start_boot_ns != held->start_boot_ns || r->seq != held->seq || r->t_boot_ns != held->t_boot_ns;
+  if (proof == BB_AUTH_ALG_NONE) return true;
   const uint64_t window = p->place->is->window_ns;
   if (between(r->t_real_ns, (uint64_t)p->real_ns) > window || p->stamp[record].proved < proof) return false;
   if (between(held->t_real_ns, (uint64_t)p->stamp[record].real_ns) <= window) return r->t_real_ns > held->t_real_ns;

@@ -311,6 +311,7 @@ struct node {
   struct bb_order order;
   uint16_t digests[64];
   int64_t resumed_ns;
+  enum bb_auth_alg proof; /* of its reports */
   struct counts counts;
 };
 
@@ -338,7 +339,7 @@ static struct bb_judgement judge(struct node *n, const struct bb_report *r, int6
   const struct bb_stamp stamp = {NOW + at_ns, REAL + at_ns};
   n->order.remembered = n->digests[r->seq % 64];
   n->order.interrupted = n->order.stamp_ns < n->resumed_ns;
-  const struct bb_judgement j = bb_order_judge(&n->order, r, BB_AUTH_ALG_NONE, stamp, limits);
+  const struct bb_judgement j = bb_order_judge(&n->order, r, n->proof, stamp, limits);
   if (j.is_of_number) n->digests[r->seq % 64] = bb_order_digest(r);
   n->counts.lost += j.lost - j.found_lost;
   n->counts.unheard += j.unheard - j.found_unheard;
@@ -425,6 +426,25 @@ static void check_proved(void) {
   CHECK(o.known[0].boot_id == 2 && o.known[1].boot_id == 0, "what was not proved binds nobody");
   r.t_boot_ns = 9;
   CHECK(bb_order_judge(&o, &r, BB_AUTH_ALG_NODE, stamp, &limits).verdict != BB_NEXT, "not beyond");
+}
+
+/* The very report that is held is no reset, though its clock was out of the window when it came and is in it now. */
+static void check_held_again(void) {
+  const struct bb_limits limits = {
+    .uncertain_after_ns = 4500000000, .silent_after_ns = 10500000000, .clock_window_ns = 300 * (uint64_t)S};
+  struct node n = {.resumed_ns = INT64_MIN};
+  struct bb_report r = {.boot_id = 1, .start_boot_ns = 50, .interval_ms = 1000};
+  n.proof = BB_AUTH_ALG_NODE;
+  r.t_boot_ns = (uint64_t)(100 * S);
+  r.t_real_ns = (uint64_t)REAL;
+  CHECK(judge(&n, &r, 0, &limits).verdict == BB_NEXT, "the first");
+  r.seq = 1;
+  r.t_boot_ns += (uint64_t)S;
+  r.t_real_ns = (uint64_t)(REAL + 320 * S);
+  CHECK(judge(&n, &r, S, &limits).verdict == BB_NEXT, "a run that goes on may have any clock");
+  CHECK(judge(&n, &r, 25 * S, &limits).verdict == BB_DUPLICATE, "sent again within its window");
+  r.seq = 0;
+  CHECK(judge(&n, &r, 25 * S, &limits).verdict == BB_RESET, "another is taken");
 }
 
 /* A node's limit by its interval. */
@@ -518,6 +538,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) check_centuries(intervals[i]);
   check_two_machines();
   check_proved();
+  check_held_again();
   check_limits();
   check_known_boots();
   check_any_state();
