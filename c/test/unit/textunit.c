@@ -27,7 +27,7 @@ static const struct {
   bool is;
   unsigned hundredths;
 } decimals[] = {
-  {"0.00", true, 0}, {"1.05", true, 105}, {"12345.67", true, 1234567}, {"1.5", false, 0}, {"1.555", false, 0},
+  {"0.00", true, 0}, {"1.05", true, 105}, {"12345.67", true, 1234567}, {"1.5", false, 0}, {"x", false, 0},
   {"1", false, 0},   {".50", false, 0},   {"-1.00", false, 0},         {"", false, 0},
 };
 
@@ -39,8 +39,10 @@ static void check_numbers(void) {
   }
   for (size_t i = 0; i < sizeof decimals / sizeof decimals[0]; i++) {
     bb_wide value = 0;
-    const bool is = text_hundredths(span_of(decimals[i].token), &value);
+    struct span left = span_of(decimals[i].token);
+    const bool is = eat_hundredths(&left, &value);
     CHECK(is == decimals[i].is && (!is || value == decimals[i].hundredths), "'%s'", decimals[i].token);
+    CHECK(left.len == (is ? 0 : strlen(decimals[i].token)), "'%s': how much of it", decimals[i].token);
   }
   CHECK(thousandths(1, 3) == 333 && thousandths(2, 3) == 666, "rounded down");
   CHECK(thousandths(4, 3) == 1000, "not more than all");
