@@ -23,7 +23,7 @@ UNIT_OUT = $(OUT)/unit$(if $(SAN),-san)
 UNIT_CFLAGS = -O1 -g $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
 UNIT_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBB_INVARIANTS -fno-strict-aliasing $(DEPENDENCIES) $(UNIT_CFLAGS) $(WARN)
 UNIT_OBJECTS = $(patsubst %,$(UNIT_OUT)/%.o,$(sort $(LIBRARY) $(TEXTS) $(WRITER) judge/overview judge/totals \
-  $(addprefix base/,fault hostfold hostlist optionline optionvalues)))
+  $(OPTIONS) $(addprefix base/,fault hostfold hostlist startup toml wholefile)))
 comma = ,
 
 check: $(UNITS:%=$(UNIT_OUT)/%unit)

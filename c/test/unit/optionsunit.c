@@ -1,73 +1,73 @@
 /* Command lines: what is taken of them, and which are refused; values that several programs have. */
 #include "../../base/optionline.h"
 
+#include <stddef.h>
+
 #include "../../base/optionvalues.h"
+#include "../../base/say.h"
 #include "../../beoboard.h"
 #include "check.h"
 
 struct got {
-  char nodes[20], last[20];
-  unsigned flags;
+  char nodes[20];
+  bool verbose;
 };
 
-static const char *read_nodes(const char *text, void *into) {
-  snprintf(((struct got *)into)->nodes, 20, "%s", text);
-  return strcmp(text, "bad") == 0 ? "'bad' is bad" : NULL;
+static bool read_nodes(struct span text, void *field, struct words *why) {
+  snprintf((char *)field, sizeof ((struct got *)0)->nodes, "%s", text.at);
+  if (!span_is(text, SPAN("bad"))) return true;
+  add_text(why, "'bad' is bad");
+  return false;
 }
 
-static const char *read_flag(const char *text, void *into) {
-  ((struct got *)into)->flags++;
-  return strcmp(text, "true") == 0 ? NULL : "a flag is true";
-}
+const char program[] = "tool"; /* as each program names itself */
 
-static const struct option options[] = {{"nodes", 'n', "LIST", read_nodes}, {"verbose", 'v', NULL, read_flag}};
+static const struct option options[] = {
+  {.name = "nodes", .letter = 'n', .value = "LIST", .read = read_nodes, .at = offsetof(struct got, nodes)},
+  {.name = "verbose", .letter = 'v', .at = offsetof(struct got, verbose)},
+};
 static const char *const elsewhere[] = {"json", NULL};
-static const struct command command = {"tool", options, 2, elsewhere, "beoboard tool"};
+static const struct option_table table = {.options = options, .count = 2, .elsewhere = elsewhere, .whose = "beoboard tool"};
 
 /* A line by its words; what is taken of it, or what its error has. */
 static const struct {
   const char *line;
   enum outcome outcome;
   const char *nodes;
-  unsigned flags;
+  bool verbose;
   const char *why;
 } lines[] = {
-  {"", OPTIONS_GOOD, "", 0, NULL},
-  {"--nodes a", OPTIONS_GOOD, "a", 0, NULL},
-  {"--nodes=a", OPTIONS_GOOD, "a", 0, NULL},
-  {"--nodes=a=b", OPTIONS_GOOD, "a=b", 0, NULL},
-  {"--nodes=", OPTIONS_GOOD, "", 0, NULL},
-  {"-n a", OPTIONS_GOOD, "a", 0, NULL},
-  {"-na", OPTIONS_GOOD, "a", 0, NULL},
-  {"--nodes -a", OPTIONS_GOOD, "-a", 0, NULL},
-  {"-v --nodes a", OPTIONS_GOOD, "a", 1, NULL},
-  {"-v -v", OPTIONS_GOOD, "", 1, NULL}, /* read once, however often */
-  {"--", OPTIONS_GOOD, "", 0, NULL},
-  {"--help", OPTIONS_HELP, "", 0, NULL},
-  {"-V", OPTIONS_VERSION, "", 0, NULL},
-  {"--wrong --help", OPTIONS_HELP, "", 0, NULL}, /* whoever asks for help gets it */
-  {"--help --version", OPTIONS_HELP, "", 0, NULL},
-  {"-- --help", OPTIONS_BAD, "", 0, "--help"},
-  {"--nodes bad", OPTIONS_BAD, "bad", 0, "--nodes: 'bad' is bad"},
-  {"--nodes a --nodes b", OPTIONS_BAD, "", 0, "given 2 times"},
-  {"--nodes", OPTIONS_BAD, "", 0, "--nodes has no value; write --nodes LIST"},
-  {"--nodes --verbose", OPTIONS_BAD, "", 0, "--nodes has no value, --verbose follows it"},
-  {"--verbose=x", OPTIONS_BAD, "", 0, "--verbose takes no value"},
-  {"--nods a", OPTIONS_BAD, "", 0, "did you mean --nodes?"},
-  {"--json", OPTIONS_BAD, "", 0, "--json is left to beoboard tool"},
-  {"-nodes", OPTIONS_GOOD, "odes", 0, NULL},
-  {"-verbose", OPTIONS_BAD, "", 0, "-verbose"},
-  {"-vx", OPTIONS_BAD, "", 0, "-v -x"},
-  {"-x", OPTIONS_BAD, "", 0, "unknown option"},
-  {"extra", OPTIONS_BAD, "", 0, "one argument too many"},
-  {"-", OPTIONS_BAD, "", 0, "one argument too many"},
-  {"extra -x", OPTIONS_BAD, "", 0, "unknown option"}, /* an option that is wrong before an argument */
+  {"", OPTIONS_GOOD, "", false, NULL},
+  {"--nodes a", OPTIONS_GOOD, "a", false, NULL},
+  {"--nodes=a", OPTIONS_GOOD, "a", false, NULL},
+  {"--nodes=a=b", OPTIONS_GOOD, "a=b", false, NULL},
+  {"--nodes=", OPTIONS_GOOD, "", false, NULL},
+  {"-n a", OPTIONS_GOOD, "a", false, NULL},
+  {"-na", OPTIONS_GOOD, "a", false, NULL},
+  {"--nodes -a", OPTIONS_GOOD, "-a", false, NULL},
+  {"-v --nodes a", OPTIONS_GOOD, "a", true, NULL},
+  {"-v -v", OPTIONS_GOOD, "", true, NULL}, /* read once, however often */
+  {"--", OPTIONS_GOOD, "", false, NULL},
+  {"--help", OPTIONS_HELP, "", false, NULL},
+  {"-V", OPTIONS_VERSION, "", false, NULL},
+  {"--wrong --help", OPTIONS_HELP, "", false, NULL}, /* whoever asks for help gets it */
+  {"--help --version", OPTIONS_HELP, "", false, NULL},
+  {"-- --help", OPTIONS_BAD, "", false, "--help"},
+  {"--nodes bad", OPTIONS_BAD, "bad", false, "--nodes: 'bad' is bad"},
+  {"--nodes a --nodes b", OPTIONS_BAD, "", false, "given 2 times"},
+  {"--nodes", OPTIONS_BAD, "", false, "--nodes has no value; write --nodes LIST"},
+  {"--nodes --verbose", OPTIONS_BAD, "", false, "--nodes has no value, --verbose follows it"},
+  {"--verbose=x", OPTIONS_BAD, "", false, "--verbose takes no value"},
+  {"--nods a", OPTIONS_BAD, "", false, "did you mean --nodes?"},
+  {"--json", OPTIONS_BAD, "", false, "--json is left to beoboard tool"},
+  {"-nodes", OPTIONS_GOOD, "odes", false, NULL},
+  {"-verbose", OPTIONS_BAD, "", false, "-verbose"},
+  {"-vx", OPTIONS_BAD, "", false, "-v -x"},
+  {"-x", OPTIONS_BAD, "", false, "unknown option"},
+  {"extra", OPTIONS_BAD, "", false, "one argument too many"},
+  {"-", OPTIONS_BAD, "", false, "one argument too many"},
+  {"extra -x", OPTIONS_BAD, "", false, "unknown option"}, /* an option that is wrong before an argument */
 };
-
-/* Whether an error has that text; NULL: there is none. */
-static bool has(const char *why, const char *wanted) {
-  return wanted == NULL ? why == NULL : why != NULL && strstr(why, wanted) != NULL;
-}
 
 static void check_lines(void) {
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -75,13 +75,15 @@ static void check_lines(void) {
     int argc = 1;
     strcpy(text, lines[i].line);
     for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) argv[argc++] = word;
-    struct got got = {{0}, {0}, 0};
-    const char *why = "unset";
-    const enum outcome outcome = options_read(&command, argc, argv, &got, &why);
-    CHECK(outcome == lines[i].outcome, "%s: outcome %d, %s", lines[i].line, (int)outcome, why == NULL ? "" : why);
-    CHECK(has(why, lines[i].why), "%s: %s", lines[i].line, why == NULL ? "no error" : why);
-    if (outcome != OPTIONS_BAD) CHECK_TEXT(got.nodes, lines[i].nodes);
-    if (outcome != OPTIONS_BAD) CHECK(got.flags == lines[i].flags, "%s: %u flags", lines[i].line, got.flags);
+    struct got got = {{0}, false};
+    char why[500];
+    struct words fault = WORDS(why);
+    const enum outcome outcome = options_read(&table, argc, argv, &got, &fault);
+    text_of(&fault);
+    CHECK(outcome == lines[i].outcome, "%s: outcome %d, %s", lines[i].line, (int)outcome, why);
+    if (outcome == OPTIONS_BAD) CHECK(strstr(why, lines[i].why) != NULL, "%s: %s", lines[i].line, why);
+    if (outcome == OPTIONS_GOOD) CHECK_TEXT(got.nodes, lines[i].nodes);
+    if (outcome == OPTIONS_GOOD) CHECK(got.verbose == lines[i].verbose, "%s: a flag", lines[i].line);
   }
 }
 
@@ -112,30 +114,58 @@ static const struct {
 };
 
 static void check_values(void) {
+  char why[500];
+  struct words fault = WORDS(why);
   for (size_t i = 0; i < sizeof portions / sizeof portions[0]; i++) {
     uint64_t number = 0;
     bool is_percent = false;
-    const bool valid = value_portion(portions[i].text, &number, &is_percent) == NULL;
+    const bool valid = value_portion(span_of(portions[i].text), &number, &is_percent, &fault);
     CHECK(valid == portions[i].valid, "'%s'", portions[i].text);
     if (valid) CHECK(number == portions[i].number && is_percent == portions[i].is_percent, "'%s'", portions[i].text);
   }
   for (size_t i = 0; i < sizeof ailments / sizeof ailments[0]; i++) {
     uint32_t bits = 0;
-    const char *why = value_ailments(ailments[i].text, &bits);
-    CHECK(has(why, ailments[i].why) && (why != NULL || bits == ailments[i].bits), "'%s': %x, %s", ailments[i].text, bits,
-          why == NULL ? "no error" : why);
+    fault.len = 0;
+    const bool valid = value_some(span_of(ailments[i].text), "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS,
+                                  &bits, &fault);
+    text_of(&fault);
+    CHECK(valid == (ailments[i].why == NULL), "'%s'", ailments[i].text);
+    if (valid) CHECK(bits == ailments[i].bits, "'%s': %x", ailments[i].text, bits);
+    else CHECK(strstr(why, ailments[i].why) != NULL, "'%s': %s", ailments[i].text, why);
   }
   bool is_second = false;
-  CHECK(value_either("open", "closed", "open", &is_second) == NULL && is_second, "the second of two");
-  CHECK(value_either("closed", "closed", "open", &is_second) == NULL && !is_second, "the first of two");
-  CHECK(value_either("op", "closed", "open", &is_second) != NULL, "neither");
+  CHECK(value_either(SPAN("open"), "closed", "open", &is_second, &fault) && is_second, "the second of two");
+  CHECK(value_either(SPAN("closed"), "closed", "open", &is_second, &fault) && !is_second, "the first of two");
+  CHECK(!value_either(SPAN("op"), "closed", "open", &is_second, &fault), "neither");
   const char *file = NULL;
-  CHECK(value_file("a b", &file) == NULL && strcmp(file, "a b") == 0, "a path");
-  CHECK(value_file("", &file) != NULL, "no path");
+  CHECK(value_file(SPAN("a b"), &file, &fault) && strcmp(file, "a b") == 0, "a path");
+  CHECK(!value_file(SPAN(""), &file, &fault), "no path");
+}
+
+static const struct {
+  const char *text;
+  bool valid;
+  uint64_t ms;
+} durations[] = {
+  {"250ms", true, 250}, {"1.5s", true, 1500}, {"2m", true, 120000}, {"1h", true, 3600000}, {"0s", true, 0},
+  {"1", false, 0}, {"", false, 0}, {"s", false, 0}, {"-1s", false, 0}, {"1.5", false, 0}, {"1 s", false, 0},
+  {"1d", true, 86400000}, {"1.s", false, 0}, {".5s", false, 0}, {"0.0001s", false, 0}, {"99999999999999999999h", false, 0},
+};
+
+static void check_durations(void) {
+  char why[500];
+  struct words fault = WORDS(why);
+  for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++) {
+    uint64_t ms = 0;
+    const bool valid = parse_duration(span_of(durations[i].text), &ms, &fault);
+    CHECK(valid == durations[i].valid && (!valid || ms == durations[i].ms), "'%s': %llu ms", durations[i].text,
+          (unsigned long long)ms);
+  }
 }
 
 int main(void) {
   check_lines();
   check_values();
+  check_durations();
   return checked();
 }
