@@ -27,7 +27,8 @@ static const struct option options[] = {
   {.name = "verbose", .letter = 'v', .at = offsetof(struct got, verbose)},
 };
 static const char *const elsewhere[] = {"json", NULL};
-static const struct option_table table = {.options = options, .count = 2, .elsewhere = elsewhere, .whose = "beoboard tool"};
+static const struct option_table table = {
+  .options = options, .count = 2, .elsewhere = elsewhere, .whose = "beoboard tool"};
 
 /* A line by its words; what is taken of it, or what its error has. */
 static const struct {
@@ -149,7 +150,8 @@ static const struct {
 } durations[] = {
   {"250ms", true, 250}, {"1.5s", true, 1500}, {"2m", true, 120000}, {"1h", true, 3600000}, {"0s", true, 0},
   {"1", false, 0}, {"", false, 0}, {"s", false, 0}, {"-1s", false, 0}, {"1.5", false, 0}, {"1 s", false, 0},
-  {"1d", true, 86400000}, {"1.s", false, 0}, {".5s", false, 0}, {"0.0001s", false, 0}, {"99999999999999999999h", false, 0},
+  {"1d", true, 86400000}, {"1.s", false, 0}, {".5s", false, 0},
+  {"0.0001s", false, 0}, {"99999999999999999999h", false, 0},
 };
 
 static void check_durations(void) {
