@@ -8,8 +8,8 @@ endif
 # Who links, when the compiler does not know the C library.
 LINK ?= $(CC)
 # A static glibc would load the system's name services all the same when it looks up a user or a host, and only those of
-# its own version work; so with glibc nothing is static. By name the large tables (LARGE, in text.h) come behind all that
-# is small, which then shares a few pages.
+# its own version work; so with glibc nothing is static. By name the large tables (LARGE, in text.h) come behind
+# all that is small, which then shares a few pages.
 ifeq ($(origin LDFLAGS),undefined)
 GLIBC := $(findstring __GLIBC__,$(shell $(CC) -E -dM -include features.h -x c /dev/null 2>/dev/null))
 LDFLAGS := $(if $(GLIBC),,-static -Wl,-z,noseparate-code,--sort-section=name)

@@ -8,15 +8,16 @@ MANDIR ?= $(PREFIX)/share/man
 OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 INSTALL ?= install
 
-LIB_VERSION := $(shell set -- $$(sed -n 's/^.define BEOBOARD_VERSION_[A-Z]* *\([0-9]*\).*/\1/p' beoboard.h); echo $$1.$$2.$$3)
+LIB_VERSION := $(shell set -- $$(sed -n 's/^.define BEOBOARD_VERSION_[A-Z]* *\([0-9]*\).*/\1/p' beoboard.h); \
+  echo $$1.$$2.$$3)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
 LIB_OBJECTS = $(LIBRARY:%=$(OUT)/clib/%.o)
 LIB_SHARED = $(OUT)/libbeoboard.so.$(LIB_VERSION)
 LIB_SONAME = libbeoboard.so.$(LIB_MAJOR)
 EXAMPLES = least-loaded may-start wait-for-node
 
-# Words are copied out of the board as 64 bits and read as what they are: no-strict-aliasing lets them. Every section apart, so that
-# what of reader.c the library does not need stays out.
+# Words are copied out of the board as 64 bits and read as what they are: no-strict-aliasing lets them. Every section
+# apart, so that what of reader.c the library does not need stays out.
 LIB_CFLAGS = -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-strict-aliasing -ffunction-sections -fdata-sections
 
 lib: $(OUT)/libbeoboard.so $(OUT)/libbeoboard.a
@@ -27,8 +28,8 @@ $(OUT)/clib/%.o: %.c Makefile rooms.mk lib/lib.mk
 
 # Bound at once (now): a first call within a signal handler must not enter the dynamic linker.
 $(LIB_SHARED): $(LIB_OBJECTS) lib/beoboard.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,lib/beoboard.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro \
-	  -Wl,--gc-sections -o $@ $(LIB_OBJECTS) $(LDFLAGS)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script,lib/beoboard.map -Wl,-z,defs -Wl,-z,now \
+	  -Wl,-z,relro -Wl,--gc-sections -o $@ $(LIB_OBJECTS) $(LDFLAGS)
 
 $(OUT)/libbeoboard.so: $(LIB_SHARED)
 	ln -sf $(notdir $<) $(OUT)/$(LIB_SONAME)
@@ -59,7 +60,8 @@ install: lib $(OUT)/beoboard.pc
 
 examples: $(EXAMPLES:%=$(OUT)/%)
 $(EXAMPLES:%=$(OUT)/%): $(OUT)/%: examples/%.c beoboard.h $(OUT)/libbeoboard.so
-	$(CC) -std=c99 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARN) -I. -o $@ $< -L$(OUT) -Wl,-rpath,'$$ORIGIN' $(LDFLAGS) -lbeoboard
+	$(CC) -std=c99 -D_POSIX_C_SOURCE=200809L $(CFLAGS) $(WARN) -I. -o $@ $< -L$(OUT) -Wl,-rpath,'$$ORIGIN' \
+	  $(LDFLAGS) -lbeoboard
 
 lib-bench: $(OUT)/lib-bench
 $(OUT)/lib-bench: test/lib/bench.c $(OUT)/libbeoboard.so $(OBJECTS)

@@ -13,7 +13,7 @@ $(OUT)/test/%: test/%.c $(TEST_HEADERS)
 	$(LINK_TEST)
 
 # The library's parts as they are: of its archive only the API is to be seen.
-$(addprefix $(OUT)/test/,linkwatcher torturereader watcher) $(addprefix $(OUT)/test/lib/,calls spoil threads): $(LIB_OBJECTS)
+$(addprefix $(OUT)/test/,linkwatcher torturereader watcher lib/calls lib/spoil lib/threads): $(LIB_OBJECTS)
 $(addprefix $(OUT)/test/lib/,spoil threads): $(WRITER:%=$(OUT)/%.o)
 
 # The unit tests: pure code by itself, with nothing but a compiler. Objects of their own; SAN=1: with sanitizers.

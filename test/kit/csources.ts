@@ -6,6 +6,6 @@ import { ROOT } from './places.js';
 
 /** The C files of the board's writer in c/, as listed for make. */
 export function writerSources(): string[] {
-  const [, names = ''] = /^WRITER = (.*)$/m.exec(readFileSync(join(ROOT, 'c', 'rooms.mk'), 'utf8')) ?? [];
-  return names.split(' ').map(name => `${name}.c`);
+  const [, names = ''] = /^WRITER = ((?:.*\\\n)*.*)$/m.exec(readFileSync(join(ROOT, 'c', 'rooms.mk'), 'utf8')) ?? [];
+  return names.split(/[\s\\]+/).map(name => `${name}.c`);
 }

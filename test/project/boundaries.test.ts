@@ -299,7 +299,7 @@ t.test('every include under c/ keeps to the table', async t => {
 
 t.test('lines of C end at 120 columns', async t => {
   const paths = readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.(c|h|cc)$/.test(path))
+    .filter(path => /\.(c|h|cc|mk)$|Makefile$/.test(path))
     .map(path => `c/${path}`);
   const long = Object.entries(read(paths)).flatMap(([path, text]) =>
     text.split('\n').flatMap((line, i) => ([...line].length > 120 ? [`${path}:${i + 1}`] : [])),
