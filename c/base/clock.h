@@ -11,4 +11,7 @@ static inline int64_t bb_clock_ns(clockid_t clock) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The same in ms. */
+static inline int64_t bb_clock_ms(clockid_t clock) { return bb_clock_ns(clock) / 1000000; }
+
 #endif

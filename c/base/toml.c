@@ -7,13 +7,13 @@
 #include "wholefile.h"
 
 /* Where we are in the text, behind which there is a NUL. */
-struct place {
+struct toml_place {
   char *at, *end, *line_begins;
   unsigned line;
   struct words *why;
 };
 
-static bool wrong(struct place *place, const char *what) {
+static bool wrong(struct toml_place *place, const char *what) {
   add_text(place->why, "not TOML at column ");
   add_number(place->why, (size_t)(place->at - place->line_begins) + 1);
   add_text(place->why, ": ");
@@ -30,12 +30,12 @@ static bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-';
 }
 
-static void skip_blanks(struct place *place) {
+static void skip_blanks(struct toml_place *place) {
   while (*place->at == ' ' || *place->at == '\t') place->at++;
 }
 
 /* Skips blanks and a comment to the end of the line, or of the text. */
-static bool end_line(struct place *place) {
+static bool end_line(struct toml_place *place) {
   skip_blanks(place);
   if (*place->at == '#')
     while (!is_control(*place->at)) place->at++;
@@ -49,7 +49,7 @@ static bool end_line(struct place *place) {
 }
 
 /* A text in quotes, which gets its NUL where it stands. */
-static bool take_text(struct place *place, const char **text) {
+static bool take_text(struct toml_place *place, const char **text) {
   const char quote = *place->at;
   if (place->at[1] == quote && place->at[2] == quote)
     return wrong(place, "texts over several lines are not taken here");
@@ -70,13 +70,13 @@ static bool take_text(struct place *place, const char **text) {
   return true;
 }
 
-static struct span take_bare(struct place *place) {
+static struct span take_bare(struct toml_place *place) {
   const char *begin = place->at;
   while (is_bare(*place->at)) place->at++;
   return (struct span){begin, (size_t)(place->at - begin)};
 }
 
-static bool take_key(struct place *place, struct span *key) {
+static bool take_key(struct toml_place *place, struct span *key) {
   const char *text;
   if (is_quote(*place->at)) {
     if (!take_text(place, &text)) return false;
@@ -93,7 +93,7 @@ static bool take_key(struct place *place, struct span *key) {
 }
 
 /* `NAME]` or `NAME."TEXT"]` */
-static bool take_table(struct place *place, struct span *name, struct toml_value *value) {
+static bool take_table(struct toml_place *place, struct span *name, struct toml_value *value) {
   value->kind = TOML_TABLE;
   *name = take_bare(place);
   if (place->at[0] == '.' && is_quote(place->at[1])) {
@@ -106,7 +106,7 @@ static bool take_table(struct place *place, struct span *name, struct toml_value
 }
 
 /* As the other sender writes it: without a plus, zeros in front, or underscores. */
-static bool take_number(struct place *place, struct toml_value *value) {
+static bool take_number(struct toml_place *place, struct toml_value *value) {
   const char *digits = place->at + (*place->at == '-');
   char *behind;
   value->kind = TOML_NUMBER;
@@ -121,14 +121,14 @@ static bool take_number(struct place *place, struct toml_value *value) {
   return true;
 }
 
-static bool take_word(struct place *place, struct span word) {
+static bool take_word(struct toml_place *place, struct span word) {
   if (strncmp(place->at, word.at, word.len) != 0 || is_bare(place->at[word.len])) return false;
   place->at += word.len;
   return true;
 }
 
 /* Blanks, comments and line ends within an array. */
-static bool skip_lines(struct place *place) {
+static bool skip_lines(struct toml_place *place) {
   for (;;) {
     skip_blanks(place);
     const char c = *place->at;
@@ -137,7 +137,7 @@ static bool skip_lines(struct place *place) {
   }
 }
 
-static bool take_array(struct place *place, struct toml_value *value) {
+static bool take_array(struct toml_place *place, struct toml_value *value) {
   value->kind = TOML_ARRAY;
   value->count = 0;
   for (;;) {
@@ -154,7 +154,7 @@ static bool take_array(struct place *place, struct toml_value *value) {
   return true;
 }
 
-static bool take_value(struct place *place, struct toml_value *value) {
+static bool take_value(struct toml_place *place, struct toml_value *value) {
   skip_blanks(place);
   const char c = *place->at;
   value->count = 1;
@@ -169,7 +169,7 @@ static bool take_value(struct place *place, struct toml_value *value) {
   return wrong(place, c == '{' ? "tables in braces are not taken here" : "a value is missing");
 }
 
-static bool take_line(struct place *place, toml_take *take, void *context) {
+static bool take_line(struct toml_place *place, toml_take *take, void *context) {
   skip_blanks(place);
   const char c = *place->at;
   if (place->at == place->end || c == '#' || c == '\n' || c == '\r') return end_line(place);
@@ -217,7 +217,7 @@ bool toml_read(struct toml *toml, const char *file, toml_take *take, void *conte
   toml->text[length] = 0;
   char reason[768];
   struct words why = WORDS(reason);
-  struct place place = {toml->text, toml->text + length, toml->text, 1, &why};
+  struct toml_place place = {toml->text, toml->text + length, toml->text, 1, &why};
   if (begins((struct span){toml->text, length}, SPAN("\xef\xbb\xbf"))) place.at += 3;
   while (place.at < place.end) {
     if (take_line(&place, take, context)) continue;

@@ -218,7 +218,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
  * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or
  * its records are too short. `whole` says whether the board could be repaired; if not, it is retired when another one
  * replaces it. */
-static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
+static bool writer_claim(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
   const bool in_place =
       found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
   if (in_place) {
@@ -257,7 +257,7 @@ static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, ch
   return true;
 }
 
-static void dispose(struct bb_writer *w) {
+static void writer_dispose(struct bb_writer *w) {
   bb_file_unmap(&w->board);
   bb_keyring_free(w->keys);
   free(w->kept);
@@ -282,11 +282,11 @@ static bool check_options(const struct bb_writer_options *o, char *why, size_t s
 }
 
 /* A writer that holds the lock of this path, and has no board yet. */
-static struct bb_writer *hold(const char *path, char *why, size_t size) {
+static struct bb_writer *writer_hold(const char *path, char *why, size_t size) {
   struct bb_writer *w = (struct bb_writer *)calloc(1, sizeof *w);
   if (w == NULL) return NULL;
   if (bb_place_hold(&w->place, path, why, size)) return w;
-  dispose(w);
+  writer_dispose(w);
   return NULL;
 }
 
@@ -303,7 +303,7 @@ static void begin_listening(struct bb_writer *w) {
 
 struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, size_t size) {
   if (!check_options(o, why, size)) return NULL;
-  struct bb_writer *w = hold(o->path, why, size);
+  struct bb_writer *w = writer_hold(o->path, why, size);
   if (w == NULL) return NULL;
   w->listed_only = o->node_count > 0;
   struct bb_mapped old = {0};
@@ -315,7 +315,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
           : BB_FOUND_FAULT;
   take_keys(w, o, keys);
   bool ok = found != BB_FOUND_FAULT, whole = false;
-  if (found == BB_FOUND_BOARD) ok = take(w, &old, &whole, why, size);
+  if (found == BB_FOUND_BOARD) ok = writer_claim(w, &old, &whole, why, size);
   if (ok && whole) ok = take_over(w, o, why, size);
   else if (ok) {
     ok = make_fresh(w, o, why, size);
@@ -326,22 +326,22 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
     begin_listening(w);
     return w;
   }
-  dispose(w);
+  writer_dispose(w);
   return NULL;
 }
 
 struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
-  struct bb_writer *w = hold(path, why, size);
+  struct bb_writer *w = writer_hold(path, why, size);
   if (w == NULL) return NULL;
   w->editing = true;
   struct bb_mapped old = {0};
   bool whole = false;
   const enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
-  if (found == BB_FOUND_BOARD && take(w, &old, &whole, why, size) && whole) return w;
+  if (found == BB_FOUND_BOARD && writer_claim(w, &old, &whole, why, size) && whole) return w;
   if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole))
     bb_fail(why, size, "%s: there is no board of this boot and version", path);
   bb_file_unmap(&old);
-  dispose(w);
+  writer_dispose(w);
   return NULL;
 }
 
@@ -392,7 +392,7 @@ void bb_writer_close(struct bb_writer *w) {
   struct bb_board_header *h = w->board.header;
   if (w->displaced) bb_file_retire(&w->board);
   if (!w->editing) bb_store(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
-  dispose(w);
+  writer_dispose(w);
 }
 
 /* ---- reports ---- */
@@ -527,7 +527,7 @@ static enum bb_reason prove(struct bb_writer *w, uint32_t record, const uint8_t 
 }
 
 /* The event of an accepted report; NONE: none. */
-static enum bb_event_kind news_of(enum bb_verdict verdict, bool goodbye) {
+static enum bb_event_kind writer_news_of(enum bb_verdict verdict, bool goodbye) {
   if (verdict == BB_RESTART) return BB_EVENT_KIND_RESTART;
   if (verdict == BB_REBOOT) return BB_EVENT_KIND_REBOOT;
   if (verdict == BB_RESET) return BB_EVENT_KIND_RESET;
@@ -609,7 +609,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   BB_BOARD_INVARIANT(arrival->link < BB_LINKS);
   BB_BOARD_INVARIANT(arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used);
   BB_BOARD_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
-  const enum bb_event_kind news = news_of(judgement.verdict, order.goodbye);
+  const enum bb_event_kind news = writer_news_of(judgement.verdict, order.goodbye);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, record, 0, arrival);
   if (judgement.is_clone && w->kept != NULL) tell_clone(w, record, report, arrival);
   return BB_OUTCOME_ACCEPTED;

@@ -73,7 +73,7 @@ void collect_seldom(unsigned ticks) {
 }
 
 /* Reads one file: `parser` writes the fields of a set. */
-static void put(struct bb_report *report, unsigned file, bool (*parser)(struct span, struct bb_report *),
+static void collect_put(struct bb_report *report, unsigned file, bool (*parser)(struct span, struct bb_report *),
                 uint64_t set) {
   struct span text;
   if (file_read(&files[file], &text) && file_parsed(&files[file], parser(text, report))) report->valid |= set;
@@ -239,17 +239,17 @@ static void put_clock(struct bb_report *report) {
 
 void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, const struct details *details) {
   if ((sets & CPU_SETS) != 0) put_cpus(report, details);
-  if ((sets & BB_VALID_LOAD) != 0) put(report, LOADAVG, parse_loadavg, BB_VALID_LOAD);
+  if ((sets & BB_VALID_LOAD) != 0) collect_put(report, LOADAVG, parse_loadavg, BB_VALID_LOAD);
   if ((sets & SHARES) != 0) put_stat(report);
   else if ((sets & BB_VALID_STAT) != 0) put_sums(report);
-  if ((sets & BB_VALID_MEMORY) != 0) put(report, MEMINFO, parse_meminfo, BB_VALID_MEMORY);
-  if ((sets & BB_VALID_VMSTAT) != 0) put(report, VMSTAT, parse_vmstat, BB_VALID_VMSTAT);
-  if ((sets & BB_VALID_PSI_CPU) != 0) put(report, PSI_CPU, parse_cpu_pressure, BB_VALID_PSI_CPU);
-  if ((sets & BB_VALID_PSI_MEM) != 0) put(report, PSI_MEMORY, parse_memory_pressure, BB_VALID_PSI_MEM);
-  if ((sets & BB_VALID_PSI_IO) != 0) put(report, PSI_IO, parse_io_pressure, BB_VALID_PSI_IO);
-  if ((sets & BB_VALID_PSI_IRQ) != 0) put(report, PSI_IRQ, parse_irq_pressure, BB_VALID_PSI_IRQ);
-  if ((sets & BB_VALID_TCP) != 0) put(report, SNMP, parse_snmp, BB_VALID_TCP);
-  if ((sets & BB_VALID_FILES) != 0) put(report, FILE_NR, parse_file_nr, BB_VALID_FILES);
+  if ((sets & BB_VALID_MEMORY) != 0) collect_put(report, MEMINFO, parse_meminfo, BB_VALID_MEMORY);
+  if ((sets & BB_VALID_VMSTAT) != 0) collect_put(report, VMSTAT, parse_vmstat, BB_VALID_VMSTAT);
+  if ((sets & BB_VALID_PSI_CPU) != 0) collect_put(report, PSI_CPU, parse_cpu_pressure, BB_VALID_PSI_CPU);
+  if ((sets & BB_VALID_PSI_MEM) != 0) collect_put(report, PSI_MEMORY, parse_memory_pressure, BB_VALID_PSI_MEM);
+  if ((sets & BB_VALID_PSI_IO) != 0) collect_put(report, PSI_IO, parse_io_pressure, BB_VALID_PSI_IO);
+  if ((sets & BB_VALID_PSI_IRQ) != 0) collect_put(report, PSI_IRQ, parse_irq_pressure, BB_VALID_PSI_IRQ);
+  if ((sets & BB_VALID_TCP) != 0) collect_put(report, SNMP, parse_snmp, BB_VALID_TCP);
+  if ((sets & BB_VALID_FILES) != 0) collect_put(report, FILE_NR, parse_file_nr, BB_VALID_FILES);
   if ((sets & BB_VALID_NET) != 0) put_net(report, details);
   if ((sets & (BB_VALID_DISK | BB_VALID_DISK_SHARE)) != 0) put_disks(report, now_boot_ns);
   if ((sets & BB_VALID_SYSTEM) != 0) put_system(report, details);

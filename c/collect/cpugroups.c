@@ -65,13 +65,13 @@ static inline uint32_t number_of(uint64_t digits) {
 }
 
 /* A place in a line of numbers. */
-struct place {
+struct number_place {
   const char *at, *window;
   uint64_t others; /* in the window, not before the place */
 };
 
 /* Steps over a number and the character behind it, and returns how many digits it has: perhaps none, or too many. */
-static inline size_t step(struct place *place) {
+static inline size_t step(struct number_place *place) {
   if (place->others == 0) {
     place->window = place->at;
     place->others = others_in(place->at);
@@ -103,7 +103,7 @@ static bool eat_line(struct span *text, unsigned *cpu, uint64_t ticks[TICKS]) {
     line = copy;
   }
   if (line[0] != 'c' || line[1] != 'p' || line[2] != 'u') return false;
-  struct place place = {.at = line + 3};
+  struct number_place place = {.at = line + 3};
   size_t count = step(&place);
   if (count == 0 || count > CPU_DIGITS) return false;
   *cpu = number_of(digits_at(line + 3, count));

@@ -5,7 +5,7 @@
 /* Numbers behind the name: 11 since 2.6.25, more with discards since 4.18 and with flushes since 5.5. */
 enum { READS, SECTORS_READ = 2, WRITES = 4, SECTORS_WRITTEN = 6, INFLIGHT = 8, BUSY, WEIGHTED, COLUMNS };
 
-static bool parse_line(struct span line, struct disk *disk) {
+static bool diskstats_parse_line(struct span line, struct disk *disk) {
   struct span left = line, word;
   uint64_t number, value[COLUMNS] = {0};
   for (unsigned i = 0; i < 2; i++)
@@ -36,7 +36,7 @@ enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count,
   *names = FINGERPRINT;
   if (text.len > 0 && !ends(text, SPAN("\n"))) return REFUSED;
   for (struct span left = text, line; next_line(&left, &line); lines++)
-    if (*count < MOST_DISKS && parse_line(line, &all[*count]))
+    if (*count < MOST_DISKS && diskstats_parse_line(line, &all[*count]))
       *names = fingerprint_with(*names, all[(*count)++].name_print);
   return parsed_lines(lines, *count);
 }

@@ -73,7 +73,7 @@ void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned
   if (known->left > 0) known->left--;
 }
 
-static bool take(struct known *known, unsigned i) {
+static bool known_add(struct known *known, unsigned i) {
   known->room--;
   known_row(known, i)->looked = known->tick;
   return true;
@@ -82,13 +82,13 @@ static bool take(struct known *known, unsigned i) {
 bool known_next(struct known *known, unsigned *at) {
   for (; !known->is_whole && *at < known->count; ++*at) {
     if (known_row(known, *at)->looked != 0) continue;
-    return known->room > 0 && take(known, *at);
+    return known->room > 0 && known_add(known, *at);
   }
   known->is_whole = true;
   for (; known->at < known->count && known->room > 0 && known->again > 0; known->at++) {
     if (known_row(known, *at = known->at)->looked == known->tick) continue;
     known->again--;
-    return take(known, *at);
+    return known_add(known, *at);
   }
   if (known->at >= known->count) known->at = UINT32_MAX;
   return false;

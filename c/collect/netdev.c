@@ -16,7 +16,7 @@ bool is_interface_name(struct span name) {
 
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPS, TX_BYTES = 8, TX_PACKETS, TX_ERRORS, TX_DROPS, COLUMNS };
 
-static bool parse_line(struct span line, struct interface *one) {
+static bool netdev_parse_line(struct span line, struct interface *one) {
   /* A blank need not follow the colon; before 4.20 a name can have colons, too. */
   size_t colon = line.len;
   while (colon > 0 && line.at[colon - 1] != ':') colon--;
@@ -52,7 +52,7 @@ enum parsed parse_netdev(struct span text, struct interface *all, unsigned *coun
   for (struct span left = text, line; next_line(&left, &line);) {
     if (++number <= 2) {
       if (find_char(line, '|') == NULL) return REFUSED;
-    } else if (*count < MOST_INTERFACES && parse_line(line, &all[*count])) {
+    } else if (*count < MOST_INTERFACES && netdev_parse_line(line, &all[*count])) {
       *names = fingerprint_with(*names, all[(*count)++].name_print);
     }
   }

@@ -12,7 +12,7 @@ static bool eat_share(struct span *left, struct span name, bb_wide *value) {
   return eat(left, name) && eat_hundredths(left, value) && *value <= 100 * 100;
 }
 
-static bool parse_line(struct span text, struct span who, struct pressure *pressure) {
+static bool pressure_parse_line(struct span text, struct span who, struct pressure *pressure) {
   struct span left, total;
   bb_wide unused;
   return line_after(text, who, &left) && eat_share(&left, SPAN("avg10="), &pressure->avg10) &&
@@ -24,7 +24,7 @@ static bool parse_line(struct span text, struct span who, struct pressure *press
 /* Only `some` is required: `full` came to this file with 5.13 and has no meaning there. */
 bool parse_cpu_pressure(struct span text, struct bb_report *report) {
   struct pressure some;
-  if (!parse_line(text, SPAN("some "), &some)) return false;
+  if (!pressure_parse_line(text, SPAN("some "), &some)) return false;
   report->psi_cpu_some10 = saturated_16(some.avg10);
   report->psi_cpu_some60 = saturated_16(some.avg60);
   report->psi_cpu_some_us = some.total;
@@ -33,7 +33,8 @@ bool parse_cpu_pressure(struct span text, struct bb_report *report) {
 
 bool parse_memory_pressure(struct span text, struct bb_report *report) {
   struct pressure some, full;
-  if (!parse_line(text, SPAN("some "), &some) || !parse_line(text, SPAN("full "), &full)) return false;
+  if (!pressure_parse_line(text, SPAN("some "), &some) || !pressure_parse_line(text, SPAN("full "), &full))
+    return false;
   report->psi_mem_some10 = saturated_16(some.avg10);
   report->psi_mem_some60 = saturated_16(some.avg60);
   report->psi_mem_some_us = some.total;
@@ -45,7 +46,8 @@ bool parse_memory_pressure(struct span text, struct bb_report *report) {
 
 bool parse_io_pressure(struct span text, struct bb_report *report) {
   struct pressure some, full;
-  if (!parse_line(text, SPAN("some "), &some) || !parse_line(text, SPAN("full "), &full)) return false;
+  if (!pressure_parse_line(text, SPAN("some "), &some) || !pressure_parse_line(text, SPAN("full "), &full))
+    return false;
   report->psi_io_some10 = saturated_16(some.avg10);
   report->psi_io_some60 = saturated_16(some.avg60);
   report->psi_io_some_us = some.total;
@@ -58,7 +60,7 @@ bool parse_io_pressure(struct span text, struct bb_report *report) {
 /* This file has only `full`. */
 bool parse_irq_pressure(struct span text, struct bb_report *report) {
   struct pressure full;
-  if (!parse_line(text, SPAN("full "), &full)) return false;
+  if (!pressure_parse_line(text, SPAN("full "), &full)) return false;
   report->psi_irq_full10 = saturated_16(full.avg10);
   report->psi_irq_full_us = full.total;
   return true;

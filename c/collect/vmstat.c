@@ -8,7 +8,7 @@ static const struct span keys[WANTED] = {SPAN_TEXT("pgmajfault "), SPAN_TEXT("ps
                                          SPAN_TEXT("oom_kill ")};
 
 /* The whole lines of the existing keys; the first line of each counts. Returns how many were found. */
-static unsigned find(struct span text, struct span *after) {
+static unsigned vmstat_find(struct span text, struct span *after) {
   unsigned found = 0;
   for (struct span left = text, line; found < WANTED && next_line(&left, &line);) {
     if (line.len == 0 || (line.at[0] != 'p' && line.at[0] != 'o')) continue;
@@ -24,13 +24,13 @@ static unsigned find(struct span text, struct span *after) {
 
 bool has_vmstat(struct span text) {
   struct span after[WANTED] = {{0}};
-  return find(text, after) == WANTED;
+  return vmstat_find(text, after) == WANTED;
 }
 
 bool parse_vmstat(struct span text, struct bb_report *report) {
   struct span after[WANTED] = {{0}};
   uint64_t value[WANTED];
-  if (find(text, after) < WANTED) return false;
+  if (vmstat_find(text, after) < WANTED) return false;
   for (unsigned i = 0; i < WANTED; i++)
     if (!text_u64(after[i], &value[i])) return false;
   report->majfaults = value[MAJFAULTS];

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/clock.h"
 #include "../base/fault.h"
 #include "../base/say.h"
 #include "../base/startup.h"
@@ -61,12 +62,6 @@ static void end_cut_short(int signal, siginfo_t *info, void *context) {
   _exit(answer);
 }
 
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Our parent may have blocked or ignored any of them. A program that is asked to end ends while it waits; `ends` are
  * those signals. */
 static void take_signals(sigset_t *ends) {
@@ -114,7 +109,7 @@ static bool gate_look(struct looking *l) {
 /* Looks until there is nothing to wait for, or no more time. Returns whether it was asked to end. */
 static bool look_until(struct looking *l, int64_t end_ms, const sigset_t *ends) {
   while (gate_look(l)) {
-    const int64_t left = end_ms - now_ms();
+    const int64_t left = end_ms - bb_clock_ms(CLOCK_MONOTONIC);
     if (left <= 0) return false;
     const int64_t ms = left < LOOK_EVERY_MS ? left : LOOK_EVERY_MS;
     const struct timespec most = {.tv_nsec = (long)ms * 1000000};
@@ -170,7 +165,7 @@ static void answer_question(const struct question *question, const sigset_t *end
     judge_nothing(options->fails_closed, question->job, "out of memory", verdict);
     return;
   }
-  if (look_until(&l, now_ms() + options->wait_ms, ends))
+  if (look_until(&l, bb_clock_ms(CLOCK_MONOTONIC) + options->wait_ms, ends))
     judge_nothing(options->fails_closed, question->job, "it was asked to end", verdict);
   else judge(question, l.b, unknown(&l), verdict);
   beoboard_close(l.b);

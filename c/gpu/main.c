@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/clock.h"
 #include "../base/optionline.h"
 #include "../base/optionvalues.h"
 #include "../base/startup.h"
@@ -65,12 +66,6 @@ static const struct option options_of_gpu[] = {
 static const struct option_table table =
   {.options = options_of_gpu, .count = sizeof options_of_gpu / sizeof options_of_gpu[0]};
 
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool is_open;
 static int64_t open_again_at; /* 0: the library works */
 
@@ -86,7 +81,7 @@ static const char *go_round(unsigned *count) {
   is_open = why == NULL;
   if (why == NULL && (why = gpus_read(&lines, count)) != NULL) close_library();
   if (!is_open || gpus_are_lost()) {
-    if (open_again_at == 0) open_again_at = now_ms() + TRY_AGAIN_MS;
+    if (open_again_at == 0) open_again_at = bb_clock_ms(CLOCK_MONOTONIC) + TRY_AGAIN_MS;
   } else {
     open_again_at = 0;
   }
@@ -110,21 +105,22 @@ static void tell_change(const char *why, unsigned count) {
 
 /* Waits until then, or until SIGHUP, which is blocked at any other time and so is never missed. */
 static bool wait_until(int64_t then, const sigset_t *hangup) {
-  const int64_t left = then - now_ms();
+  const int64_t left = then - bb_clock_ms(CLOCK_MONOTONIC);
   if (left < 0) return false;
   const struct timespec most = {.tv_sec = (time_t)(left / 1000), .tv_nsec = (long)(left % 1000) * 1000000};
   return sigtimedwait(hangup, NULL, &most) == SIGHUP;
 }
 
 static void gpu_run(const sigset_t *hangup) {
-  for (int64_t next = now_ms();;) {
+  for (int64_t next = bb_clock_ms(CLOCK_MONOTONIC);;) {
     unsigned count = 0;
     const char *why = go_round(&count);
     tell_change(why, count);
-    const int64_t now = now_ms();
+    const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
     next += options.interval_ms;
     if (next < now) next = now + options.interval_ms;
-    if (wait_until(is_open ? next : open_again_at, hangup) || (open_again_at != 0 && now_ms() >= open_again_at)) {
+    if (wait_until(is_open ? next : open_again_at, hangup) ||
+        (open_again_at != 0 && bb_clock_ms(CLOCK_MONOTONIC) >= open_again_at)) {
       close_library();
       open_again_at = 0;
     }

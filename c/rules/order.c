@@ -48,7 +48,7 @@ static void remember(struct bb_order *o, const struct judged *j) {
 }
 
 /* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
-static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict,
+static struct bb_judgement order_begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict,
                                  uint64_t highest_boot_ns) {
   bb_order_know(o->known, j->report->boot_id, highest_boot_ns);
   o->start_boot_ns = j->report->start_boot_ns;
@@ -59,7 +59,7 @@ static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enu
   return (struct bb_judgement){.verdict = verdict, .is_of_number = true};
 }
 
-static struct bb_judgement refuse(enum bb_reason reason) {
+static struct bb_judgement order_refuse(enum bb_reason reason) {
   return (struct bb_judgement){.verdict = BB_REFUSED, .reason = reason};
 }
 
@@ -104,14 +104,14 @@ static bool is_another(const struct bb_order *o, const struct bb_report *r) {
 
 /* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way, or of another
  * machine. */
-static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r) {
+static struct bb_judgement order_earlier(struct bb_order *o, const struct bb_report *r) {
   const uint32_t back = (uint32_t)o->history_seq - r->seq;
-  if (back >= HISTORY) return refuse(BB_REASON_REPLAY);
+  if (back >= HISTORY) return order_refuse(BB_REASON_REPLAY);
   const uint64_t bit = UINT64_C(1) << back;
   const bool first = (o->history & bit) != 0, second = (o->history_lost & bit) != 0;
-  if (is_another(o, r)) return refuse(BB_REASON_LATE);
+  if (is_another(o, r)) return order_refuse(BB_REASON_LATE);
   if (first && !second) return (struct bb_judgement){.verdict = BB_DUPLICATE};
-  struct bb_judgement judgement = refuse(BB_REASON_LATE);
+  struct bb_judgement judgement = order_refuse(BB_REASON_LATE);
   judgement.is_of_number = true;
   judgement.found_lost = !first && second;
   judgement.found_unheard = first && second;
@@ -137,12 +137,12 @@ static bool keeps_place(const struct bb_order *o, const struct judged *j) {
 }
 
 /* A report of the current boot that is beyond all earlier ones. */
-static struct bb_judgement beyond(struct bb_order *o, const struct judged *j) {
+static struct bb_judgement order_beyond(struct bb_order *o, const struct judged *j) {
   const uint64_t start = j->report->start_boot_ns, t = j->report->t_boot_ns;
   if (start == o->start_boot_ns) return next(o, j);
-  if (start < o->start_boot_ns && keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+  if (start < o->start_boot_ns && keeps_place(o, j)) return order_refuse(BB_REASON_RIVAL);
   /* Not below what is known: for a restored machine, the reports since count as well. */
-  return begin(o, j, BB_RESTART, t > o->known[0].highest_boot_ns ? t : o->known[0].highest_boot_ns);
+  return order_begin(o, j, BB_RESTART, t > o->known[0].highest_boot_ns ? t : o->known[0].highest_boot_ns);
 }
 
 /* ---- without a proof ---- */
@@ -192,19 +192,19 @@ static bool is_held(const struct bb_order *o, const struct bb_report *r) {
 
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
-  if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
+  if (!o->heard) return order_begin(o, j, BB_NEXT, r->t_boot_ns);
   /* An earlier report of a boot does not bind a run that is accepted without proof: a higher t_boot_ns of a run that
    * has ended would make the reports of the present run be rejected. */
   if (r->boot_id != o->known[0].boot_id) {
-    if (keeps_place(o, j) && !was_booted(o, j)) return refuse(BB_REASON_RIVAL);
-    if (o->goodbye && is_of_the_past(o, r) && !continues(o, j)) return refuse(BB_REASON_REPLAY);
-    return begin(o, j, BB_REBOOT, r->t_boot_ns);
+    if (keeps_place(o, j) && !was_booted(o, j)) return order_refuse(BB_REASON_RIVAL);
+    if (o->goodbye && is_of_the_past(o, r) && !continues(o, j)) return order_refuse(BB_REASON_REPLAY);
+    return order_begin(o, j, BB_REBOOT, r->t_boot_ns);
   }
-  if (r->start_boot_ns > o->start_boot_ns) return begin(o, j, BB_RESTART, r->t_boot_ns);
-  if (r->t_boot_ns > o->known[0].highest_boot_ns) return beyond(o, j);
+  if (r->start_boot_ns > o->start_boot_ns) return order_begin(o, j, BB_RESTART, r->t_boot_ns);
+  if (r->t_boot_ns > o->known[0].highest_boot_ns) return order_beyond(o, j);
   const bool returns = !is_held(o, r) && (!o->goodbye || continues(o, j));
-  if (returns && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
-  return r->start_boot_ns == o->start_boot_ns ? earlier(o, r) : refuse(BB_REASON_LATE);
+  if (returns && is_older(o, j, reset_after(j->limits))) return order_begin(o, j, BB_RESET, r->t_boot_ns);
+  return r->start_boot_ns == o->start_boot_ns ? order_earlier(o, r) : order_refuse(BB_REASON_LATE);
 }
 
 /* ---- with a proof ---- */
@@ -226,28 +226,29 @@ static bool is_fresh(const struct bb_order *o, const struct judged *j) {
 /* Another boot than that of the last accepted report. */
 static struct bb_judgement judge_boot(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
-  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
+  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return order_refuse(BB_REASON_CLOCK);
   /* 0 means an unknown boot, which is not remembered: this report may have come before any other boot. */
-  if (r->boot_id == 0) return is_fresh(o, j) ? begin(o, j, BB_REBOOT, r->t_boot_ns) : refuse(BB_REASON_REPLAY);
+  if (r->boot_id == 0)
+    return is_fresh(o, j) ? order_begin(o, j, BB_REBOOT, r->t_boot_ns) : order_refuse(BB_REASON_REPLAY);
   /* A remembered boot: for example, a clone ran for a while in the node's place. */
   for (int i = 1; i < BB_KNOWN_BOOTS; i++) {
     if (o->known[i].boot_id != r->boot_id) continue;
-    if (r->t_boot_ns <= o->known[i].highest_boot_ns) return refuse(BB_REASON_REPLAY);
-    if (keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+    if (r->t_boot_ns <= o->known[i].highest_boot_ns) return order_refuse(BB_REASON_REPLAY);
+    if (keeps_place(o, j)) return order_refuse(BB_REASON_RIVAL);
   }
-  return begin(o, j, BB_REBOOT, r->t_boot_ns);
+  return order_begin(o, j, BB_REBOOT, r->t_boot_ns);
 }
 
 /* The first report with so strong a proof. Reports that were accepted with a weaker one bind nobody: otherwise a
  * sender without the key could keep out the one that has it. */
 static struct bb_judgement judge_first(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
-  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
+  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return order_refuse(BB_REASON_CLOCK);
   const bool same_boot = r->boot_id == o->known[0].boot_id;
   const bool same_run = same_boot && r->start_boot_ns == o->start_boot_ns;
   const enum bb_verdict verdict = !o->heard || same_run ? BB_NEXT : same_boot ? BB_RESTART : BB_REBOOT;
   memset(o->known, 0, sizeof o->known);
-  return begin(o, j, verdict, r->t_boot_ns);
+  return order_begin(o, j, verdict, r->t_boot_ns);
 }
 
 static struct bb_judgement judge_proved(struct bb_order *o, const struct judged *j) {
@@ -255,16 +256,16 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   if (!o->heard || o->proved < j->proved) return judge_first(o, j);
   if (r->boot_id != o->known[0].boot_id) return judge_boot(o, j);
   const uint64_t highest = o->known[0].highest_boot_ns;
-  if (r->t_boot_ns > highest) return beyond(o, j);
+  if (r->t_boot_ns > highest) return order_beyond(o, j);
   /* Back in time: the machine was restored, or somebody replays what was once sent. Until a restored machine has
    * passed what it had reached before, each of its reports has to be fresh; then it is accepted although its numbers
    * have occurred before. */
   if (is_fresh(o, j)) {
-    if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* It was restored some time ago, and continues. */
-    if (!is_held(o, r) && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
+    if (r->t_boot_ns > o->t_boot_ns) return order_beyond(o, j); /* It was restored some time ago, and continues. */
+    if (!is_held(o, r) && is_older(o, j, reset_after(j->limits))) return order_begin(o, j, BB_RESET, highest);
   }
-  if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
-  return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
+  if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return order_earlier(o, r);
+  return order_refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }
 
 /* ---- two machines ---- */
@@ -320,7 +321,7 @@ static void take_turn(struct bb_turns *turns, const struct bb_order *before, con
 }
 
 /* What must hold after every judgement, whatever was known before: that may have been read from a corrupt board. */
-static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j,
+static void order_check(const struct bb_order *before, const struct bb_order *o, const struct judged *j,
                   const struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   const bool accepted = verdict != BB_DUPLICATE && verdict != BB_REFUSED;
@@ -350,6 +351,6 @@ struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r
   const struct bb_order before = *o;
   struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
   take_turn(&o->turns, &before, &j, &judgement);
-  check(&before, o, &j, &judgement);
+  order_check(&before, o, &j, &judgement);
   return judgement;
 }

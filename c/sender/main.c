@@ -18,7 +18,7 @@
 #include "slow/rounds.h"
 
 static struct options options LARGE; /* of the start */
-static const struct pretence *pretence; /* NULL: this is a real run */
+static const struct pretend_values *pretend_values; /* NULL: this is a real run */
 static struct course course;
 static int arguments;
 static char *const *argument;
@@ -68,8 +68,9 @@ static void open_collector(void) {
   collect_from(options.proc[0], options.sys[0]);
   if (options.trees == 1) return;
   const int64_t interval_ns = (int64_t)options.interval_ms * 1000000;
-  const bool is_given = pretence != NULL && pretence->has_before;
-  const int64_t before_ns = is_given ? pretence->before_boot_ns : (int64_t)machine->clocks().boot_ns - interval_ns;
+  const bool is_given = pretend_values != NULL && pretend_values->has_before;
+  const int64_t before_ns =
+      is_given ? pretend_values->before_boot_ns : (int64_t)machine->clocks().boot_ns - interval_ns;
   collect(&before, before_ns, &(struct details){0});
   collect_from(options.proc[1], options.sys[1]);
 }
@@ -86,7 +87,7 @@ static struct slow_world world_of(unsigned tree) {
     .age_s = age_here,
     .real_path = real_path_here,
   };
-  if (pretence != NULL) pretend_slow_world(&world);
+  if (pretend_values != NULL) pretend_slow_world(&world);
   return world;
 }
 
@@ -204,10 +205,10 @@ static int send_run(void) {
 static int once(void) {
   unsigned sent;
   outlets_be_patient();
-  if (pretence != NULL) {
+  if (pretend_values != NULL) {
     const struct slow_world worlds[2] = {world_of(0), world_of(1)};
-    rounds_pretend(worlds + (2 - options.trees), options.trees, pretence->slow_boot_ns);
-    sent = loop_once(pretence->seq, pretence->missed_ticks, (uint64_t)pretence->late_us * 1000);
+    rounds_pretend(worlds + (2 - options.trees), options.trees, pretend_values->slow_boot_ns);
+    sent = loop_once(pretend_values->seq, pretend_values->missed_ticks, (uint64_t)pretend_values->late_us * 1000);
   } else {
     rounds_begin();
     rounds_wait();
@@ -241,16 +242,17 @@ int main(int argc, char *argv[]) {
   }
   keep_paths(&options);
   if (options.pretend != NULL) {
-    pretence = pretend(options.pretend, &fault);
-    if (pretence == NULL) return refuse_start(&fault, USAGE);
+    pretend_values = pretend(options.pretend, &fault);
+    if (pretend_values == NULL) return refuse_start(&fault, USAGE);
   }
   if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse_start(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
   find_beoboard();
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
-  course.identity.agent_version = pretence != NULL ? pretence->version : version_number();
-  course.identity.start_boot_ns = pretence != NULL ? pretence->start_boot_ns : (uint64_t)bb_clock_ns(CLOCK_BOOTTIME);
+  course.identity.agent_version = pretend_values != NULL ? pretend_values->version : version_number();
+  course.identity.start_boot_ns =
+      pretend_values != NULL ? pretend_values->start_boot_ns : (uint64_t)bb_clock_ns(CLOCK_BOOTTIME);
 
   /* A failure that may be temporary has another code than wrong usage: a service manager tries again. A key file may
    * be there, and readable, by then. */
@@ -261,7 +263,7 @@ int main(int argc, char *argv[]) {
   outlets_change(&options);
   open_collector();
   const struct slow_world world = world_of(1);
-  if (pretence == NULL) {
+  if (pretend_values == NULL) {
     if (!rounds_open(&world, options.interval_ms, !options.once)) return lack_memory(&fault);
     rounds_open_privileged();
   }

@@ -63,21 +63,25 @@ static struct destination destinations[MOST_DESTINATIONS] LARGE;
 static uint64_t used, asking;
 _Static_assert(MOST_DESTINATIONS <= 64, "bits of a word");
 #define BIT(i) (UINT64_C(1) << (i))
-#define EACH(i, bits) (unsigned i = 0; i < MOST_DESTINATIONS; i++) if (((bits) & BIT(i)) != 0)
+
+/* The first of these bits from bit `i` on; MOST_DESTINATIONS: there is none. */
+static unsigned next_of(uint64_t bits, unsigned i) {
+  while (i < MOST_DESTINATIONS && (bits & BIT(i)) == 0) i++;
+  return i;
+}
+
 static bool to_stdout, patient;
 static struct told stdout_told;
 static int stdout_error; /* 0: it works */
 
-static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
-
 /* Notes whether a report was taken; returns that. */
 static bool note(struct told *told, const struct bb_report *report, bool taken) {
   if (!taken) {
-    if (told->refusing_ms == 0) told->refusing_ms = now_ms();
+    if (told->refusing_ms == 0) told->refusing_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
     return false;
   }
   if (told->reports == 0 || told->interval_ms != report->interval_ms)
-    *told = (struct told){.interval_ms = report->interval_ms, .since_ms = now_ms()};
+    *told = (struct told){.interval_ms = report->interval_ms, .since_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME)};
   told->reports++;
   told->refusing_ms = 0;
   return true;
@@ -127,7 +131,7 @@ static bool failure(struct destination *destination, int error) {
   destination->failed++;
   destination->doubtful = 0;
   destination->refused = error == ECONNREFUSED;
-  destination->refused_ms = now_ms();
+  destination->refused_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   complain_of(destination, error);
   return false;
 }
@@ -138,7 +142,7 @@ static bool success(struct destination *destination) {
     destination->failed_before = destination->failed;
     return true;
   }
-  if (destination->refused && now_ms() - destination->refused_ms < REFUSAL_MS) {
+  if (destination->refused && (uint64_t)bb_clock_ms(CLOCK_BOOTTIME) - destination->refused_ms < REFUSAL_MS) {
     destination->failed++;
     destination->doubtful++;
     return false;
@@ -384,15 +388,17 @@ static bool is_same(const struct destination *destination, const struct address 
 
 /* The index of a destination; MOST_DESTINATIONS: none. */
 static unsigned place_of(const struct address *address, const struct options *options) {
-  for EACH(i, used) if (is_same(&destinations[i], address, options)) return i;
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    if (is_same(&destinations[i], address, options)) return i;
   return MOST_DESTINATIONS;
 }
 
 /* A free place. There always is one: only the question that is being answered can hold the place of a destination
  * that left, and there is one at a time. */
 static unsigned free_place(void) {
-  for EACH(i, ~(used | asking)) return i;
-  __builtin_trap();
+  const unsigned i = next_of(~(used | asking), 0);
+  if (i == MOST_DESTINATIONS) __builtin_trap();
+  return i;
 }
 
 static void outlet_begin(struct destination *destination, const struct address *address,
@@ -416,9 +422,11 @@ bool outlets_change(const struct options *options) {
     const unsigned at = place_of(&options->to[k], options);
     if (at < MOST_DESTINATIONS) stays |= BIT(at);
   }
-  for EACH(i, used & ~stays) disconnect(&destinations[i]);
+  for (unsigned i = next_of(used & ~stays, 0); i < MOST_DESTINATIONS; i = next_of(used & ~stays, i + 1))
+    disconnect(&destinations[i]);
   used = stays;
-  for EACH(i, asking & ~used) if (lookup_withdraw(&destinations[i].lookup)) asking &= ~BIT(i);
+  for (unsigned i = next_of(asking & ~used, 0); i < MOST_DESTINATIONS; i = next_of(asking & ~used, i + 1))
+    if (lookup_withdraw(&destinations[i].lookup)) asking &= ~BIT(i);
   for (unsigned k = 0; k < options->to_count; k++) {
     if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
     const unsigned at = free_place();
@@ -432,15 +440,16 @@ bool outlets_change(const struct options *options) {
 
 unsigned outlets_send(const struct bb_report *report) {
   unsigned sent = 0;
-  const uint64_t now = now_ms();
-  for EACH(i, used) sent += note(&destinations[i].told, report, send_one(&destinations[i], report, now));
+  const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    sent += note(&destinations[i].told, report, send_one(&destinations[i], report, now));
   if (to_stdout) sent += note(&stdout_told, report, print(report));
   return sent;
 }
 
 /* Counts a destination if it is waited for, and if it knows the interval. */
 static void count_knowing(const struct told *told, uint32_t interval_ms, unsigned *there, unsigned *knowing) {
-  const uint64_t now = now_ms();
+  const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   if (told->refusing_ms != 0 && now - told->refusing_ms >= AWAY_MS) return;
   ++*there;
   *knowing += told->interval_ms == interval_ms && told->reports >= ANNOUNCEMENTS &&
@@ -449,13 +458,14 @@ static void count_knowing(const struct told *told, uint32_t interval_ms, unsigne
 
 bool outlets_know(uint32_t interval_ms) {
   unsigned there = 0, knowing = 0;
-  for EACH(i, used) count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
   if (to_stdout) count_knowing(&stdout_told, interval_ms, &there, &knowing);
   return there > 0 && knowing == there;
 }
 
 void outlets_forget(void) {
-  for EACH(i, used) {
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
     destinations[i].failed += destinations[i].waiting;
     destinations[i].waiting = false;
     destinations[i].told.reports = 0;
@@ -466,7 +476,7 @@ void outlets_forget(void) {
 unsigned outlets_answered(void) {
   struct answer answer;
   unsigned sent = 0;
-  for EACH(i, asking) {
+  for (unsigned i = next_of(asking, 0); i < MOST_DESTINATIONS; i = next_of(asking, i + 1)) {
     struct destination *destination = &destinations[i];
     if (!lookup_take(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
@@ -484,25 +494,28 @@ unsigned outlets_answered(void) {
 
 unsigned outlets_waiting(void) {
   unsigned waiting = 0;
-  for EACH(i, used) waiting += destinations[i].waiting;
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    waiting += destinations[i].waiting;
   return waiting;
 }
 
 unsigned outlets_count(void) {
   unsigned count = to_stdout;
-  for EACH(i, used) count++;
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    count++;
   return count;
 }
 
 uint64_t outlets_failed(void) {
   uint64_t failed = 0;
-  for EACH(i, used) failed += destinations[i].failed;
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+    failed += destinations[i].failed;
   return failed;
 }
 
 void add_outlets(struct words *words) {
   const char *comma = "";
-  for EACH(i, used) {
+  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
     add_text(words, comma);
     add_address(words, &destinations[i].address);
     comma = ", ";

@@ -8,7 +8,7 @@
 #define PRETEND_MOST 64u
 
 /* A pretended run of the sender. */
-struct pretence {
+struct pretend_values {
   uint64_t t_real_ns, t_boot_ns, slow_boot_ns, start_boot_ns;
   int64_t before_boot_ns; /* of the tick before */
   bool has_before;
@@ -34,7 +34,7 @@ struct pretence {
 };
 
 /* Reads it, and makes its machine the one that reports are about; NULL with one line in `fault`. */
-const struct pretence *pretend(const char *file, struct words *fault);
+const struct pretend_values *pretend(const char *file, struct words *fault);
 /* Gives its answers, instead of this machine's, to the slow sources. */
 void pretend_slow_world(struct slow_world *world);
 

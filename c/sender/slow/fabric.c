@@ -33,8 +33,6 @@ static uint32_t parse_rate(struct span text) {
   return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
 }
 
-static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
-
 static uint64_t port_at(const struct reading *now) {
   return fingerprint(FINGERPRINT, (struct span){now->path, now->path_len});
 }
@@ -43,7 +41,7 @@ static bool rests(const struct reading *now) {
   const uint64_t port = port_at(now);
   for (unsigned i = 0; i < MOST_RESTING; i++) {
     if (resting[i].port != port) continue;
-    if (now_ms() < resting[i].until_ms) return true;
+    if ((uint64_t)bb_clock_ms(CLOCK_BOOTTIME) < resting[i].until_ms) return true;
     resting[i].port = 0;
   }
   return false;
@@ -53,7 +51,7 @@ static void let_rest(const struct reading *now) {
   for (unsigned i = 0; i < MOST_RESTING; i++) {
     if (resting[i].port != 0) continue;
     resting[i].port = port_at(now);
-    resting[i].until_ms = now_ms() + REST_MS;
+    resting[i].until_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME) + REST_MS;
     return;
   }
 }

@@ -8,7 +8,7 @@ static const uint32_t limits[WORDS_OF_LINE] = {
   100, 150, 65534, UINT32_MAX, UINT32_MAX, (uint32_t)BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX,
 };
 
-static bool parse_line(struct span line, struct gpu *gpu) {
+static bool gpufile_parse_line(struct span line, struct gpu *gpu) {
   static const unsigned known[WORDS_OF_LINE] = {GPU_UTIL, GPU_TEMP, GPU_POWER, GPU_MEM_USED, GPU_MEM_TOTAL, 0,
                                                 GPU_ERRORS, GPU_ECC};
   uint64_t value[WORDS_OF_LINE] = {0};
@@ -47,7 +47,7 @@ bool parse_gpu_file(struct span text, void *into) {
   if (head.len > 0 || !text_u64(digits, &count) || count > MOST_GPUS) return false;
   for (; next_line(&left, &line); count--) {
     struct gpu gpu;
-    if (count == 0 || !parse_line(line, &gpu)) return false;
+    if (count == 0 || !gpufile_parse_line(line, &gpu)) return false;
     gpus_add(&file->gpus, &gpu);
   }
   return count == 0;

@@ -40,7 +40,7 @@ static bool has_option(struct span options, struct span one, struct span other) 
 }
 
 /* id parent major:minor root point options tags… - type source options */
-static bool parse_line(struct span text, struct line *line) {
+static bool mounts_parse_line(struct span text, struct line *line) {
   struct span left = text, field[6], part;
   for (unsigned i = 0; i < 6; i++)
     if (!next_part(&left, ' ', &field[i])) return false;
@@ -136,7 +136,7 @@ static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts
   if (!ends(text, SPAN("\n"))) return not_understood(now, how);
   struct line line;
   for (struct span left = text, one; next_line(&left, &one);) {
-    if (!parse_line(one, &line)) return not_understood(now, how);
+    if (!mounts_parse_line(one, &line)) return not_understood(now, how);
     if (!span_is(line.id, line.parent)) mounts->covered[mounts->count++] = key_of(line.parent, line.mount.point);
   }
   sort(mounts->covered, mounts->count);
@@ -155,7 +155,7 @@ bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount) {
   struct line line;
   while (next_line(&left, &one)) {
     /* The order does not help: a root that was moved into place comes after the mounts on it. */
-    if (!parse_line(one, &line) || is_covered(mounts, key_of(line.id, line.mount.point))) continue;
+    if (!mounts_parse_line(one, &line) || is_covered(mounts, key_of(line.id, line.mount.point))) continue;
     *mount = line.mount;
     *at = mounts->length - left.len;
     return true;

@@ -34,7 +34,7 @@ double age_here(const char *name, const struct timespec *written) {
   return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - ((double)written->tv_sec + (double)written->tv_nsec / 1e9);
 }
 
-static enum others take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {
+static enum others others_take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {
   struct stat stats;
   const bool is_known = fstat(fd, &stats) == 0;
   *why = is_known ? objection(&stats) : error_name(errno);
@@ -67,7 +67,7 @@ enum others look_at_others(struct reading *now, const char *name, others_parser 
     *why = error_name(errno);
     return means_none(errno) ? OTHERS_ABSENT : OTHERS_BROKEN;
   }
-  const enum others taken = take(now, fd, parser, into, why);
+  const enum others taken = others_take(now, fd, parser, into, why);
   close(fd);
   return taken;
 }

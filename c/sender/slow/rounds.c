@@ -50,7 +50,7 @@ struct worker {
 };
 
 /* The layout of a worker's memory: a guard page, the stack that grows towards it, the worker. */
-struct place {
+struct worker_memory {
   char guard[GUARD_BYTES];
   char stack[STACK_BYTES];
   _Alignas(GUARD_BYTES) struct worker worker;
@@ -99,14 +99,12 @@ static struct {
 } speeds[BB_MOST_LINKS] LARGE;
 
 static struct slow_world world;
-static struct place *places;
+static struct worker_memory *places;
 static bool has_alarms, create_told;
 static sem_t round_closed;
 static _Atomic uint32_t round_ms;
 static int notices = -1;
 static bool awaits_notice; /* of the thread that sends */
-
-static uint64_t now_ms(void) { return bb_clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
 /* Complaints that were logged: a source uses the same words for the same trouble. What people do to the health file is
  * logged whenever it changes. */
@@ -184,7 +182,7 @@ static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   state->flags = reading->flags;
   state->latest = true;
   state->round = round;
-  state->at_ms = now_ms();
+  state->at_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   if ((reading->sets & BB_VALID_HEALTH) == 0) return;
   side.health_age_s = reading->age_s;
   side.health_at_ms = state->at_ms;
@@ -222,7 +220,7 @@ static uint32_t health_age(uint64_t now) {
 static void close_round(void) {
   if (!side.open) return;
   side.open = false;
-  const uint64_t now = now_ms();
+  const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   bool stale = false;
   for (unsigned i = 0; i < SOURCES; i++) {
     const struct state *state = &side.state[i];
@@ -244,7 +242,7 @@ static void close_round(void) {
 }
 
 /* Stores a source's reading, which began after so many changes of others' files were noticed. */
-static void take(unsigned i, const struct reading *reading, uint32_t round, uint32_t noticed) {
+static void rounds_take(unsigned i, const struct reading *reading, uint32_t round, uint32_t noticed) {
   struct state *state = &side.state[i];
   state->reading = state->hung = false;
   state->rests = reading->rests && noticed == side.noticed;
@@ -293,7 +291,7 @@ static void *work(void *argument) {
     pthread_mutex_lock(&side.lock);
     self->source = -1;
     const bool again = side.state[source].hung;
-    take((unsigned)source, &self->reading, self->round, noticed);
+    rounds_take((unsigned)source, &self->reading, self->round, noticed);
     if (!again) continue;
     pthread_mutex_unlock(&side.lock);
     tell("the slow source ", bb_slow_sources[source].name, " answers again");
@@ -400,7 +398,7 @@ static void tell_of_hung(uint32_t hung) {
 }
 
 void rounds_begin(void) {
-  const uint64_t now = now_ms();
+  const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   if (!awaits_notice) {
     notices_take();
     awaits_notice = true;

@@ -71,7 +71,7 @@ void path_begin(struct reading *now, const char *root, const char *leaf) {
 
 bool path_exists(struct reading *now) { return access(now->path, F_OK) == 0; }
 
-static bool take(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
+static bool source_take(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
   const int error = read_once(now->path, flags, most, now->text, SMALL_BYTES, text);
   if (error == 0) return true;
   if (how == PARSE || (how == MAYBE && !means_absent(now->path, error))) {
@@ -83,7 +83,7 @@ static bool take(struct reading *now, enum how how, int flags, size_t most, stru
   return false;
 }
 
-bool take_text(struct reading *now, enum how how, struct span *text) { return take(now, how, 0, 0, text); }
+bool take_text(struct reading *now, enum how how, struct span *text) { return source_take(now, how, 0, 0, text); }
 
 bool not_understood(struct reading *now, enum how how) {
   if (how != QUIETLY) complain(now, now->path, " has unexpected content: its readings are left out", (char *)NULL);

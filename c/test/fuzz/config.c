@@ -122,19 +122,19 @@ static void check_options(void) {
 static void check_pretence(void) {
   char reason[2048];
   struct words fault = WORDS(reason);
-  const struct pretence *pretence = pretend(path, &fault);
-  if (pretence == NULL) {
+  const struct pretend_values *pretend_values = pretend(path, &fault);
+  if (pretend_values == NULL) {
     check_fault(&fault);
     return;
   }
-  MUST(pretence->ages <= PRETEND_MOST && pretence->links <= PRETEND_MOST, "beyond the limits");
-  MUST(pretence->file_systems <= PRETEND_MOST && pretence->arch < BB_ARCH_COUNT, "beyond the limits");
+  MUST(pretend_values->ages <= PRETEND_MOST && pretend_values->links <= PRETEND_MOST, "beyond the limits");
+  MUST(pretend_values->file_systems <= PRETEND_MOST && pretend_values->arch < BB_ARCH_COUNT, "beyond the limits");
   MUST(machine->clocks().boot_ns <= INT64_MAX, "beyond the limits");
   struct slow_world world;
   pretend_slow_world(&world);
-  for (unsigned i = 0; i < pretence->file_systems; i++) {
+  for (unsigned i = 0; i < pretend_values->file_systems; i++) {
     struct file_system fs;
-    MUST(world.file_system(pretence->file_system[i].path, &fs), "a file system that is not there");
+    MUST(world.file_system(pretend_values->file_system[i].path, &fs), "a file system that is not there");
   }
 }
 
