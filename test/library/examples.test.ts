@@ -400,7 +400,7 @@ t.test('the reader of an example may close the pipe early, as head does', async 
 
 t.test('a writer at full speed tears nothing', async t => {
   const path = boardPath(t);
-  const writer = spawn(join(MADE, 'lib', 'test', 'threads'), [path, '2000000000', 'alone'], {
+  const writer = spawn(join(MADE, 'test', 'lib', 'threads'), [path, '2000000000', 'alone'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: 300_000,
     killSignal: 'SIGKILL',

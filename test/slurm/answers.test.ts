@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { expandNodeNames } from '../../src/common/hostlists.js';
-import { InputError } from '../../src/common/text.js';
+import { characters, InputError } from '../../src/common/text.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
 import type { Calls } from '../../src/slurm/calls.js';
@@ -135,7 +135,7 @@ t.test('no reason and no comment changes what is told of nodes', async t => {
       const told = parseNodes(text);
       const states = told.map(({ name, state, cpus }) => `${name} ${state} ${cpus}`).join();
       return (
-        states === `node001 ${first} 8,node002 ${second} 8` && told.every(({ reason = '' }) => reason.length <= 256)
+        states === `node001 ${first} 8,node002 ${second} 8` && told.every(({ reason = '' }) => characters(reason) <= 256)
       );
     }),
     { numRuns: 200 },
@@ -238,8 +238,8 @@ t.test('no name of a job makes a further row', async t => {
       return (
         jobs.length === names.length &&
         jobs.every(({ id, nodes, name }, i) => {
-          const cut = (names[i] as string).length > 256;
-          return id === String(i + 1) && nodes === `node00${i + 1}` && (cut ? name.length === 256 : name === names[i]);
+          const cut = characters(names[i] as string) > 256;
+          return id === String(i + 1) && nodes === `node00${i + 1}` && (cut ? characters(name) === 256 : name === names[i]);
         })
       );
     }),
