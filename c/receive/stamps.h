@@ -35,8 +35,23 @@ int64_t stamps_clock_distance(void);
 /* Everything that arrived before `ns` has been received; `distance`: of the clocks, then or before. */
 void stamps_set_heard(struct heard *heard, int64_t ns, int64_t distance);
 
-/* The stamp of a datagram that was read at `taken_ns`, from the kernel's time (0: none); 0: there is none. */
-int64_t stamps_of(const struct heard *heard, int64_t kernel_ns, int64_t distance, int64_t taken_ns);
+#define STAMPS_CLOCK_STEP_NS INT64_C(10000000)
+
+/* The stamp of a datagram that was read at `taken_ns`, from the kernel's time (0: none), converted to the monotonic
+ * clock; 0: there is none. What we read now arrived after everything that was heard
+ * before, so it is no older than that. If the wall clock stepped meanwhile, that bound is all we know: better too
+ * old than too young. The two distances of the clocks were sampled before that bound and after this datagram was
+ * read, so its arrival lies between them, however long we were preempted. On a socket that we have not drained
+ * before, the bound was set by another receiver, perhaps for another socket. It proves nothing here, so a datagram
+ * that needs the bound gets no stamp: 0. */
+static inline int64_t stamps_of(const struct heard *h, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
+  const int64_t moved = distance - h->heard_offset;
+  const int64_t bound_ns = h->inherited ? 0 : h->heard_ns;
+  if (kernel_ns == 0 || moved > STAMPS_CLOCK_STEP_NS || moved < -STAMPS_CLOCK_STEP_NS) return bound_ns;
+  const int64_t ns = kernel_ns - distance;
+  if (ns < h->heard_ns) return bound_ns;
+  return ns > taken_ns ? taken_ns : ns;
+}
 
 /* Notes until when a socket has been heard, at the end of a drain that began at `began_ns`. */
 void stamps_drained(struct heard *heard, int64_t began_ns, int64_t distance);
