@@ -245,7 +245,9 @@ t.test('no name of a job makes a further row', async t => {
     }),
     { numRuns: 300 },
   );
-  t.equal(parseJobs(row(1, `${'x'.repeat(254)}😀😀`), NONCE)[0]?.name, `${'x'.repeat(254)}…`, 'no half of a character');
+  const nameOf = (name: string) => parseJobs(row(1, name), NONCE)[0]?.name;
+  t.equal(nameOf(`${'x'.repeat(255)}😀😀`), `${'x'.repeat(255)}…`, 'no half of a character');
+  t.equal(nameOf(`${'x'.repeat(254)}😀😀`), `${'x'.repeat(254)}😀😀`, '256 characters fit');
   const other = 'f'.repeat(32);
   t.equal(parseJobs(row(1, `x\n${row(2, 'forged', other)}`), NONCE).length, 1, 'nor that of an earlier call');
   t.throws(() => parseJobs('', 'short'), /guessed/);
