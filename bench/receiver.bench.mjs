@@ -6,12 +6,12 @@ import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nodeKey } from '../dist/src/common/keys.js';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { sign } from '../dist/src/layout/tag.js';
 import { Cluster } from '../dist/src/load/simulatednode.js';
 import { hmac } from '../dist/src/native/index.js';
+import { nodeKey } from '../dist/src/options/keys.js';
 import { openWriter } from '../dist/src/shm/writer.js';
 import { cpuOf, end, folder, sleep } from './processes.mjs';
 import {

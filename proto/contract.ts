@@ -50,7 +50,7 @@ export function generate(root: string): Map<string, string> {
     ['src/layout/wording.gen.ts', emitWordingLayout(wording, NAMES.notice)],
     ['c/verbs/wording.gen.h', emitWordingC(wording, NAMES.notice)],
     // Options use the words of states, and must not import the layout.
-    ['src/common/terms.gen.ts', emitTerms(contract)],
+    ['src/layout/terms.gen.ts', emitTerms(contract)],
   ]);
 }
 

@@ -1,9 +1,9 @@
 // Makes the manual pages: from the contracts' Markdown, from the comments of c/beoboard.h, and from the verbs and the table of their
 // options. Pure: texts and data in, roff out. It knows as much of Markdown and of C as these documents use.
 
-import { termsOf, usageOf } from '../src/common/options/help.js';
-import type { Verb } from '../src/common/options.js';
-import { ABOUT, EXIT_CODES } from '../src/common/verbs.js';
+import { termsOf, usageOf } from '../src/options/help.js';
+import type { Verb } from '../src/options/options.js';
+import { ABOUT, EXIT_CODES } from '../src/options/verbs.js';
 
 /** The date of the last change of the pages' contents. */
 const DATE = '2026-11-24';

@@ -1,6 +1,6 @@
 // What the program and its verbs share in one process: errors that are shown in one line, and what happens to stdout.
 // They load it from one file, because a second copy of these modules would have classes and variables of its own.
 
-export * from './common/failure.js';
-export * from './common/process.js';
-export * from './common/text.js';
+export * from './service/process.js';
+export * from './text/failure.js';
+export * from './text/text.js';

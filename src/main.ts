@@ -1,7 +1,7 @@
 // beoboard: one program, one verb per job. What belongs to the process, around the verb that runs in it.
 
-import { exitWhenWritten, refuseDebugger, watchStdout } from './common/process.js';
 import { NOT_BUILT, runVerb } from './runverb.js';
+import { exitWhenWritten, refuseDebugger, watchStdout } from './service/process.js';
 
 watchStdout();
 refuseDebugger();

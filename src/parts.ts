@@ -1,7 +1,7 @@
 // Maps each verb to its part of the program. Loads no part until it is needed.
 
-import type { Verb } from './common/options.js';
-import type { VERBS } from './common/verbs.js';
+import type { Verb } from './options/options.js';
+import type { VERBS } from './options/verbs.js';
 
 export interface Part {
   readonly verb: Verb;

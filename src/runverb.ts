@@ -3,10 +3,10 @@
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Failure, HelpShown, UsageError } from './common/failure.js';
-import { didYouMean, nearest, oneLine, quote } from './common/text.js';
-import { ABOUT, EXIT_CODES, VERBS } from './common/verbs.js';
+import { ABOUT, EXIT_CODES, VERBS } from './options/verbs.js';
 import { parts } from './parts.js';
+import { Failure, HelpShown, UsageError } from './text/failure.js';
+import { didYouMean, nearest, oneLine, quote } from './text/text.js';
 
 function help(): string {
   return [
@@ -45,7 +45,7 @@ async function give(name: string | undefined, argv: string[]): Promise<number> {
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
-    const { VERSION } = await import('./common/version.js');
+    const { VERSION } = await import('./options/version.js');
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }

@@ -1,4 +1,4 @@
-/* Folds names into host lists with exactly the same result as src/common/hostlists.ts: brackets on the last digits
+/* Folds names into host lists with exactly the same result as src/text/hostlists.ts: brackets on the last digits
  * of a name only, with nothing after them, because Slurm accepts nothing else. And the natural order in which names
  * are listed. Pure; allocates its results. */
 #ifndef BB_HOSTFOLD_H

@@ -1,4 +1,4 @@
-/* Expands host lists (node[001-128],login1) like src/common/hostlists.ts: the syntax that Slurm, pdsh and
+/* Expands host lists (node[001-128],login1) like src/text/hostlists.ts: the syntax that Slurm, pdsh and
  * ClusterShell share. Anything else is refused, with the column. Has no steps, sets or groups. Input from outside:
  * makes no name before the whole list is parsed, and does not recurse. */
 #ifndef BB_HOSTLIST_H

@@ -1,4 +1,4 @@
-/* Reads values of options that several programs have, like src/common/options/values.ts, with the same error
+/* Reads values of options that several programs have, like src/options/values.ts, with the same error
  * messages. Each returns false with the reason in `why` for what is invalid. */
 #ifndef BB_OPTIONVALUES_H
 #define BB_OPTIONVALUES_H

@@ -1,10 +1,10 @@
 // Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
+import { type Cloned, cloneTexts } from '../presentation/clones.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
-import { type Cloned, cloneTexts } from '../telling/clones.js';
-import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 
 /** A node of the census. */
 export interface Counted {

@@ -1,8 +1,6 @@
 // Whether the nodes are well, in one line and a Nagios exit code: for monitors, and for prologs of jobs. Blames no node
 // when the receiver is stalled.
 
-import { Failure } from '../common/failure.js';
-import { foldParts } from '../common/hostlists.js';
 import {
   defineVerb,
   type Portion,
@@ -11,14 +9,16 @@ import {
   UsageError,
   type Values,
   type ValuesOf,
-} from '../common/options.js';
-import { print } from '../common/output.js';
-import { beginning, brief, characters, oneLine, shortened } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+} from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
 import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
 import { BoardReader, unknownText } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
+import { Failure } from '../text/failure.js';
+import { foldParts } from '../text/hostlists.js';
+import { print } from '../text/output.js';
+import { beginning, brief, characters, oneLine, shortened } from '../text/text.js';
 import { type Census, takeCensus } from './census.js';
 import { type Selection, select } from './selection.js';
 

@@ -1,10 +1,10 @@
 // Status as CSV (RFC 4180): numbers without units, and no brackets.
 
-import { Page } from '../common/page.js';
-import { oneLine } from '../common/text.js';
-import { COLUMNS, type Column, chosenColumns } from '../telling/columns.js';
-import { putNumber } from '../telling/structjson.js';
-import type { Survey, Surveyed } from '../telling/survey.js';
+import { putNumber } from '../presentation/structjson.js';
+import { COLUMNS, type Column, chosenColumns } from '../query/columns.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import { Page } from '../text/buffer.js';
+import { oneLine } from '../text/text.js';
 
 /** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 16;

@@ -1,14 +1,14 @@
 // What every name means that can be asked for (fields of a report, columns, flags, entries), its unit, its source, and
 // what it does not mean.
 
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
-import { json, print } from '../common/output.js';
-import { didYouMean, nearest, quote } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { COLUMNS } from '../query/columns.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
 import { allReadings, type Reading, readingNames, readingOf } from '../readings/readings.js';
-import { COLUMNS } from '../telling/columns.js';
+import { json, print } from '../text/output.js';
+import { didYouMean, nearest, quote } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'describe',

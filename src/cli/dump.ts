@@ -2,16 +2,16 @@
 // reader would accept. Judges by the contract only.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { Failure } from '../common/failure.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { json, print } from '../common/output.js';
-import { Page } from '../common/page.js';
-import { oneLine } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, getter, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { structPut } from '../presentation/structjson.js';
 import { NO_BOARD, NoBoard, SENDERS_EACH, tryBoard } from '../shm/reader.js';
-import { structPut } from '../telling/structjson.js';
+import { Page } from '../text/buffer.js';
+import { Failure } from '../text/failure.js';
+import { json, print } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 import { putLines } from './dumptext.js';
 
 export const verb = defineVerb({

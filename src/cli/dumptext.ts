@@ -1,11 +1,11 @@
 // Writes the fields of a struct as text directly from their bytes, one line each: offset, name, value, unit. Knows the
 // contract, and nothing of boards.
 
-import { type Page, Prepared } from '../common/page.js';
-import { oneLine } from '../common/text.js';
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import type { Put } from '../telling/structjson.js';
+import type { Put } from '../presentation/structjson.js';
+import { type Page, Prepared } from '../text/buffer.js';
+import { oneLine } from '../text/text.js';
 
 const BLANK = 0x20;
 const ZERO = 0x30;

@@ -2,13 +2,13 @@
 
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fold } from '../common/hostlists.js';
-import { defineVerb, forms, parseVerb } from '../common/options.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, forms, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { Follower } from '../presentation/changes.js';
+import { objectLines, textLines } from '../presentation/eventlines.js';
+import { painter } from '../presentation/style.js';
 import { BoardReader } from '../shm/reader.js';
-import { Follower } from '../telling/changes.js';
-import { objectLines, textLines } from '../telling/eventlines.js';
-import { painter } from '../telling/style.js';
+import { fold } from '../text/hostlists.js';
 
 export const verb = defineVerb({
   name: 'events',

@@ -2,19 +2,19 @@
 // node. Reads the board and the files of the Slurm reader, once; never asks Slurm. Only what no other job shares counts
 // as a job's own.
 
-import { formatDuration } from '../common/durations.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { json, print } from '../common/output.js';
-import { oneLine } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { painter } from '../presentation/style.js';
+import { cut, NOTHING } from '../query/columns.js';
+import { namesOf, survey } from '../query/survey.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
+import { besideOf } from '../slurm/besideboard.js';
+import { jobJson, nodesOf, type Told, tellJobs } from '../slurm/joblist.js';
 import type { Job } from '../slurm/statefile.js';
-import { cut, NOTHING } from '../telling/columns.js';
-import { jobJson, nodesOf, type Told, tellJobs } from '../telling/joblist.js';
-import { besideOf } from '../telling/slurmbeside.js';
-import { painter } from '../telling/style.js';
-import { namesOf, survey } from '../telling/survey.js';
+import { formatDuration } from '../text/durations.js';
+import { json, print } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'jobs',

@@ -19,13 +19,13 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Failure, usable } from '../common/failure.js';
-import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
-import { print } from '../common/output.js';
-import { oneLine } from '../common/text.js';
-import { DAEMON, findUser, RELAY, type User, userName } from '../common/users.js';
-import { VERBS } from '../common/verbs.js';
+import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../options/keys.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
+import { DAEMON, findUser, RELAY, type User, userName } from '../options/users.js';
+import { VERBS } from '../options/verbs.js';
+import { Failure, usable } from '../text/failure.js';
+import { print } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'keygen',

@@ -1,11 +1,11 @@
 // Names of nodes for scripts: the nodes in some states, as one host list. Reads only liveness, unless more is asked
 // for.
 
-import { compareNames, fold } from '../common/hostlists.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
-import { print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
 import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
+import { compareNames, fold } from '../text/hostlists.js';
+import { print } from '../text/output.js';
 import { type Census, type Question, takeCensus } from './census.js';
 import { select } from './selection.js';
 
@@ -69,8 +69,7 @@ export async function main(argv: string[]): Promise<number> {
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
     const { strangers } = found;
-    const beside =
-      values.for && (await import('../telling/slurmbeside.js')).besideOf(values.slurmDir, reader.snapshot());
+    const beside = values.for && (await import('../slurm/besideboard.js')).besideOf(values.slurmDir, reader.snapshot());
     if (beside && !beside.isKnown) {
       process.stderr.write(`beoboard nodes: ${beside.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;

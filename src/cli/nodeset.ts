@@ -3,11 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { expandLines, fold, foldAll, NodesetError, readNodes } from '../common/hostlists.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
-import { print } from '../common/output.js';
-import { InputError, oneLine, quote } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { expandLines, fold, foldAll, NodesetError, readNodes } from '../text/hostlists.js';
+import { print } from '../text/output.js';
+import { InputError, oneLine, quote } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'nodeset',

@@ -3,13 +3,13 @@
 
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import { formatDuration, writeDuration } from '../common/durations.js';
-import { Failure } from '../common/failure.js';
-import { fold } from '../common/hostlists.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
-import { print } from '../common/output.js';
-import { oneLine } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { formatDuration, writeDuration } from '../text/durations.js';
+import { Failure } from '../text/failure.js';
+import { fold } from '../text/hostlists.js';
+import { print } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'pace',

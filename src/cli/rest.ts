@@ -1,8 +1,8 @@
 // Command lines that show what was cut, with the same conditions, ready to paste into a shell. Pure.
 
-import { fold } from '../common/hostlists.js';
-import { oneLine } from '../common/text.js';
 import type { State } from '../shm/liveness.js';
+import { fold } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 
 /** What the user asked for, in the texts of the options: a list or @FILE, a condition, a path … */
 export interface Asked {

@@ -1,11 +1,11 @@
 // Nodes of a board that fulfil more than a state, by name: needs the whole board, and the language of conditions if
 // there is one.
 
+import { type Cloned, cloneTexts } from '../presentation/clones.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
-import { type Cloned, cloneTexts } from '../telling/clones.js';
-import { monitorWarnings, type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
 
 export interface Selection
@@ -32,7 +32,7 @@ export async function select(
   { condition, healthy }: Filter,
   { keep, among }: Question,
 ): Promise<Selection> {
-  const meets = condition === undefined ? () => true : (await import('../telling/where.js')).filter(verb, condition);
+  const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
   const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;
   const snapshot = reader.snapshot();
   const missing = among && new Set(among);

@@ -1,16 +1,16 @@
 // All that is known about a node on one page: for people, field by field, or as JSON. Reads the board once.
 
-import { fold } from '../common/hostlists.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
-import { print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { oddities } from '../presentation/anomalies.js';
+import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
+import { jsonPieces } from '../presentation/statusjson.js';
+import { painter } from '../presentation/style.js';
+import { namesOf, type Surveyed, survey } from '../query/survey.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
-import { nodeHead, nodeSheet } from '../telling/nodesheet.js';
-import { oddities } from '../telling/oddities.js';
-import { besideOf } from '../telling/slurmbeside.js';
-import { jsonPieces } from '../telling/statusjson.js';
-import { painter } from '../telling/style.js';
-import { namesOf, type Surveyed, survey } from '../telling/survey.js';
+import { besideOf } from '../slurm/besideboard.js';
+import { fold } from '../text/hostlists.js';
+import { print } from '../text/output.js';
 import { nodePage } from './nodepage.js';
 
 export const verb = defineVerb({

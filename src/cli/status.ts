@@ -2,19 +2,19 @@
 // once (or every second).
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usable } from '../common/failure.js';
-import { fold } from '../common/hostlists.js';
-import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { hasScreen, json, print } from '../common/output.js';
-import { meanings } from '../common/terms.gen.js';
-import { InputError } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+import { meanings } from '../layout/terms.gen.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { oddities } from '../presentation/anomalies.js';
+import { painter } from '../presentation/style.js';
+import { chosenColumns, sortField } from '../query/columns.js';
+import { ordered } from '../query/sorting.js';
+import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../query/survey.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
-import { chosenColumns, sortField } from '../telling/columns.js';
-import { oddities } from '../telling/oddities.js';
-import { ordered } from '../telling/sorting.js';
-import { painter } from '../telling/style.js';
-import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../telling/survey.js';
+import { usable } from '../text/failure.js';
+import { fold } from '../text/hostlists.js';
+import { hasScreen, json, print } from '../text/output.js';
+import { InputError } from '../text/text.js';
 import { type Asked, askedOf } from './rest.js';
 import { type Look, plainText, statusText } from './statustext.js';
 
@@ -117,7 +117,7 @@ function disagreement(options: Options): string | undefined {
  * Throws a UsageError for an unknown field even without a board, so that nobody has to wait to learn of a typing error.
  */
 async function checkFields({ columns, sort, by }: Options): Promise<void> {
-  const groups = by && (await import('../telling/nodegroups.js'));
+  const groups = by && (await import('../query/groups.js'));
   usable(verb.name, () => {
     if (columns !== undefined) chosenColumns(columns);
     if (sort !== undefined) sortField(sort);
@@ -134,12 +134,12 @@ function exceptions(found: Survey, only: boolean): Survey {
 async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
   const beside = options.jobs
-    ? (await import('../telling/slurmbeside.js')).besideOf(options.slurmDir, snapshot)
+    ? (await import('../slurm/besideboard.js')).besideOf(options.slurmDir, snapshot)
     : undefined;
   if (options.json) {
-    const { jsonPieces } = await import('../telling/statusjson.js');
+    const { jsonPieces } = await import('../presentation/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
-    const grouping = by && (await import('../telling/nodegroups.js'));
+    const grouping = by && (await import('../query/groups.js'));
     const told = () => ({
       odd: [...oddities(found), ...(beside?.oddities(found) ?? [])],
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
@@ -175,7 +175,7 @@ export async function main(argv: string[]): Promise<number> {
   await checkFields(values);
   const { where: text } = values;
   const where =
-    text === undefined ? undefined : { text, holds: (await import('../telling/where.js')).filter(verb.name, text) };
+    text === undefined ? undefined : { text, holds: (await import('../query/conditions.js')).filter(verb.name, text) };
   const nodes = namesOf(verb.name, values.nodes, args);
   const choice: Choice = { among: nodes, holds: where?.holds };
   const asked = askedOf(given, args, nodes);

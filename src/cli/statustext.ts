@@ -1,18 +1,18 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
-import { foldParts } from '../common/hostlists.js';
-import type { Grouping } from '../common/options.js';
-import { oneLine } from '../common/text.js';
+import type { Grouping } from '../options/options.js';
+import { type Oddity, oddities } from '../presentation/anomalies.js';
+import type { Painter } from '../presentation/style.js';
+import { headline } from '../presentation/summary.js';
+import { ordered } from '../query/sorting.js';
+import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { linkName, type Snapshot } from '../shm/reader.js';
 import { mirrorOf, plural } from '../shm/sentences.js';
-import { type Oddity, oddities } from '../telling/oddities.js';
-import type { Beside } from '../telling/slurmbeside.js';
-import { ordered } from '../telling/sorting.js';
-import type { Painter } from '../telling/style.js';
-import { headline } from '../telling/summary.js';
-import { isException, type Survey, type Surveyed } from '../telling/survey.js';
+import type { Beside } from '../slurm/besideboard.js';
+import { foldParts } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
 import { totalsTexts } from './totalstext.js';
 
@@ -132,7 +132,7 @@ async function rows(
   nodes: readonly Surveyed[],
   { width, paint, columns, beside }: Look,
 ): Promise<string[]> {
-  const { chosenColumns, layOut } = await import('../telling/columns.js');
+  const { chosenColumns, layOut } = await import('../query/columns.js');
   const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
@@ -161,8 +161,8 @@ function moreLines(more: number, { asked = {}, width }: Pick<Look, 'asked' | 'wi
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint, asked } = look;
   const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
-    import('../telling/nodegroups.js'),
-    import('../telling/columns.js'),
+    import('../query/groups.js'),
+    import('../query/columns.js'),
   ]);
   const formed = groups(found, grouping, sort);
   if (formed.length > 0 && formed.every(({ name }) => name === undefined)) return [`${unmatched(grouping)}\n`];
@@ -273,7 +273,7 @@ const SPOKEN: Partial<Record<State, string>> = {
 
 /** The status in sentences, one line per node: for people who have it read aloud, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
-  const { chosenColumns, COLUMNS } = await import('../telling/columns.js');
+  const { chosenColumns, COLUMNS } = await import('../query/columns.js');
   const { snapshot } = found;
   const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(
     ({ name }) => name !== 'name' && name !== 'state' && name !== 'ails',

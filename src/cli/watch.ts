@@ -1,15 +1,15 @@
 // `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. watchframe.ts makes the
 // screens, and watchstate.ts says what keys do.
 
-import { fold } from '../common/hostlists.js';
-import type { Grouping } from '../common/options.js';
-import { oneLine } from '../common/text.js';
+import type { Grouping } from '../options/options.js';
+import type { Painter } from '../presentation/style.js';
+import { chosenColumns, sortField } from '../query/columns.js';
+import { Roster } from '../query/sorting.js';
+import { survey } from '../query/survey.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
-import { chosenColumns, sortField } from '../telling/columns.js';
-import { BesideFollower } from '../telling/slurmbeside.js';
-import { Roster } from '../telling/sorting.js';
-import type { Painter } from '../telling/style.js';
-import { survey } from '../telling/survey.js';
+import { BesideFollower } from '../slurm/besideboard.js';
+import { fold } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
 import type { Asked } from './rest.js';
 import { Screen } from './screen.js';

@@ -1,15 +1,15 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
-import type { Grouping } from '../common/options.js';
-import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../telling/columns.js';
-import { type Group, groupLines, groups, labelOf, meansShown } from '../telling/nodegroups.js';
-import { nodeSheet } from '../telling/nodesheet.js';
-import { oddities } from '../telling/oddities.js';
-import type { Beside } from '../telling/slurmbeside.js';
-import { type Comparison, inOrder, worstFirst } from '../telling/sorting.js';
-import type { Painter } from '../telling/style.js';
-import { headline } from '../telling/summary.js';
-import { isException, type Survey, type Surveyed } from '../telling/survey.js';
+import type { Grouping } from '../options/options.js';
+import { oddities } from '../presentation/anomalies.js';
+import { nodeSheet } from '../presentation/nodesheet.js';
+import type { Painter } from '../presentation/style.js';
+import { headline } from '../presentation/summary.js';
+import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
+import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
+import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
+import { isException, type Survey, type Surveyed } from '../query/survey.js';
+import type { Beside } from '../slurm/besideboard.js';
 import { type Asked, commandLines, statusCommand } from './rest.js';
 import { clip, type Size, widthOf } from './screen.js';
 import {

@@ -1,10 +1,10 @@
 // What `status --watch` shows, and how a key changes it. Pure, except that a host list may name a file.
 
-import { fold, readNodes } from '../common/hostlists.js';
-import { InputError, UNSEEN } from '../common/text.js';
+import { type Condition, parseCondition } from '../query/conditions.js';
+import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
-import type { Choice } from '../telling/survey.js';
-import { type Condition, parseCondition } from '../telling/where.js';
+import { fold, readNodes } from '../text/hostlists.js';
+import { InputError, UNSEEN } from '../text/text.js';
 import type { Key } from './keystrokes.js';
 
 /** Which nodes are chosen: both conditions have to hold. */

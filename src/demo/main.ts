@@ -5,11 +5,11 @@
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Failure } from '../common/failure.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { hasScreen } from '../common/output.js';
-import { onStdoutGone } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { onStdoutGone } from '../service/process.js';
+import { Failure } from '../text/failure.js';
+import { hasScreen } from '../text/output.js';
 import { demoFolder } from './demofolder.js';
 
 export const verb = defineVerb({

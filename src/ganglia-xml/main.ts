@@ -2,15 +2,15 @@
 
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
-import { type Address, formatAddress } from '../common/addresses.js';
-import { tellCounts } from '../common/clientcounts.js';
-import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { onStop, tellParent } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
+import { tellCounts } from '../net/clientcounts.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { createLog, type Log } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
 import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
+import { type Address, formatAddress } from '../text/addresses.js';
 import { Documents, type Naming, nameOf, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';

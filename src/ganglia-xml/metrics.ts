@@ -1,12 +1,12 @@
 // Maps readings to Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under its names, units and words,
 // followed by ours in groups of their own. Invents nothing: if a reading is absent, its metric has no value.
 
-import type { Page } from '../common/page.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { CPU_KINDS } from '../readings/cursor.js';
 import { field, type Measure, map, setOf, share, times, wide } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { factorTo, type Unit, unit } from '../readings/units.js';
+import type { Page } from '../text/buffer.js';
 import type { Host } from './host.js';
 import { safeOn } from './safe.js';
 

@@ -1,11 +1,11 @@
 // Writes HOSTs and sums of HOSTs in Ganglia's format: prepared forms, and values in their gaps. Pure: no clock, no I/O.
 // Does not escape, and calls no node down without evidence.
 
-import { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
 import { type PrintTemplate, TEXT_GAP, template } from '../native/index.js';
 import { Gathering } from '../readings/gathering.js';
 import type { Node, Snapshot } from '../shm/reader.js';
+import { Page } from '../text/buffer.js';
 import { attributes } from './dtd.js';
 import { Host, TMAX } from './host.js';
 import type { Metric } from './metrics.js';

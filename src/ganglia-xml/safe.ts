@@ -4,7 +4,7 @@
 // one node breaks the page of the whole cluster. Names become directories and files of gmetad's: a slash in a
 // cluster's name ends gmetad, so names are held to much less than XML allows.
 
-import type { Page } from '../common/page.js';
+import type { Page } from '../text/buffer.js';
 
 /** Names of clusters, hosts and metrics may be as long as those of nodes. */
 export const NAME_MAX = 63;

@@ -3,9 +3,9 @@
 
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Address, type Network, plainName } from '../common/addresses.js';
-import { Guest, loser, originOf, type Unread } from '../common/crowd.js';
-import { listenAt } from '../common/listening.js';
+import { Guest, loser, originOf, type Unread } from '../net/clients.js';
+import { listenAt } from '../net/listening.js';
+import { type Address, type Network, plainName } from '../text/addresses.js';
 
 /** Clients at once. With one more, one has to go (crowd.ts). */
 const MOST_CLIENTS = 64;

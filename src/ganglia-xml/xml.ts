@@ -1,10 +1,10 @@
 // The verb `xml`: prints the board once, as Ganglia's gmond would. Serves no clients, and does not wait for a board.
 
-import { Failure } from '../common/failure.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
 import { BoardReader, heartbeatText, NO_BOARD } from '../shm/reader.js';
+import { Failure } from '../text/failure.js';
+import { print } from '../text/output.js';
 import { Documents } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 

@@ -3,16 +3,16 @@
 
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatAddress } from '../common/addresses.js';
-import { Failure, usable } from '../common/failure.js';
-import { nodeKey, readClusterKeys } from '../common/keys.js';
-import { createLog } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { json, print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
-import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
+import { nodeKey, readClusterKeys } from '../options/keys.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { versionNumber } from '../options/version.js';
+import { createLog } from '../service/log.js';
+import { formatAddress } from '../text/addresses.js';
+import { Failure, usable } from '../text/failure.js';
+import { json, print } from '../text/output.js';
 import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({

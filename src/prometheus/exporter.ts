@@ -1,9 +1,9 @@
 // Makes the documents for Prometheus, straight from the boards: first metrics of boards and receivers, then of nodes.
 // Opens no port.
 
-import { Page } from '../common/page.js';
-import { VERSION } from '../common/version.js';
+import { VERSION } from '../options/version.js';
 import { NoBoard } from '../shm/reader.js';
+import { Page } from '../text/buffer.js';
 import { type Board, boardFamilies, type Look } from './boards.js';
 import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';
 import { FAMILIES } from './families.js';

@@ -1,7 +1,7 @@
 // Writes samples in Prometheus's formats: text 0.0.4 and OpenMetrics 1.0.0, family by family, a page at a time. Pure.
 // Writes no timestamps: with them, a dead node would keep its values for five minutes.
 
-import type { Page } from '../common/page.js';
+import type { Page } from '../text/buffer.js';
 import type { Family } from './family.js';
 import { escaped, type Format, headOf, type Line, type Plan } from './plan.js';
 import type { Sample } from './sample.js';

@@ -1,18 +1,18 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
 import { once } from 'node:events';
-import { type Address, formatAddress } from '../common/addresses.js';
-import { distinct } from '../common/boardnames.js';
-import { tellCounts } from '../common/clientcounts.js';
-import { type Answer, HttpServer, type Question, sentence } from '../common/http.js';
-import { createLog } from '../common/log.js';
-import { defineVerb, forms, parseVerb, type ValuesOf } from '../common/options.js';
-import { onStop, tellParent } from '../common/process.js';
-import { InputError } from '../common/text.js';
-import { VERBS } from '../common/verbs.js';
+import { tellCounts } from '../net/clientcounts.js';
+import { type Answer, HttpServer, type Question, sentence } from '../net/http.js';
+import { distinct } from '../options/boardnames.js';
+import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { createLog } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
 import { NoBoard } from '../shm/reader.js';
+import { type Address, formatAddress } from '../text/addresses.js';
+import { InputError } from '../text/text.js';
 import { Board } from './boards.js';
 import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';

@@ -1,11 +1,11 @@
 // The verb `metrics`: prints once what `beoboard prometheus` serves. Serves no clients, and does not wait for a board.
 
-import { Failure, UsageError, usable } from '../common/failure.js';
-import { fold } from '../common/hostlists.js';
-import { defineVerb, forms, parseVerb } from '../common/options.js';
-import { print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
+import { defineVerb, forms, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
 import { NO_BOARD, NoBoard } from '../shm/reader.js';
+import { Failure, UsageError, usable } from '../text/failure.js';
+import { fold } from '../text/hostlists.js';
+import { print } from '../text/output.js';
 import { Exporter } from './exporter.js';
 import { boardsOf } from './main.js';
 import { collectorsOf } from './request.js';

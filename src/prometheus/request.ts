@@ -1,8 +1,8 @@
 // Parses the parameters of a scrape: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each invalid word is an InputError with a
 // sentence.
 
-import { expand } from '../common/hostlists.js';
-import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import { expand } from '../text/hostlists.js';
+import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
 import type { Selection } from './sample.js';

@@ -2,15 +2,15 @@
 // and a few sums that people want. Columns, conditions and everything else that shows numbers use them. Reads no more
 // of a report than is asked for.
 
-import { formatDuration } from '../common/durations.js';
-import { meanings } from '../common/terms.gen.js';
 import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
+import { meanings } from '../layout/terms.gen.js';
 import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { LATELY_MS, reasonText } from '../shm/sentences.js';
+import { formatDuration } from '../text/durations.js';
 import type { CPU_KINDS } from './cursor.js';
 import { cursorOf } from './cursor.js';
 import { entryOf, entryReadings, entryValue, LISTS, type List, type SumReading, sumReadings } from './entries.js';

@@ -1,6 +1,6 @@
 // Units of readings: those of the contract, those that people write, and conversions between them. Pure.
 
-import { formatDuration } from '../common/durations.js';
+import { formatDuration } from '../text/durations.js';
 
 /** Quantities. Readings of the same quantity can be compared. */
 export type Quantity =

@@ -1,11 +1,11 @@
 // Forgets by itself, for --forget-after, nodes that were away for so long while this receiver listened. Only looks at the
 // board; the receiver's thread changes it.
 
-import { formatDuration } from '../common/durations.js';
-import { foldParts } from '../common/hostlists.js';
-import type { Log } from '../common/log.js';
+import type { Log } from '../service/log.js';
 import { NUMBERED, type State } from '../shm/liveness.js';
 import { BoardReader, NoBoard } from '../shm/reader.js';
+import { formatDuration } from '../text/durations.js';
+import { foldParts } from '../text/hostlists.js';
 
 /** The time between two looks, ms: what passes between them counts at most twice, however long it took. */
 const EVERY_MS = 60_000;

@@ -3,8 +3,8 @@
 
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
-import type { Log } from '../common/log.js';
-import { oneLine } from '../common/text.js';
+import type { Log } from '../service/log.js';
+import { oneLine } from '../text/text.js';
 
 /** Names that had a record, and names that had none. */
 export type Forgotten = { forgotten: string[]; unknown: string[] };

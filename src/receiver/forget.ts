@@ -3,13 +3,13 @@
 
 import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, usable } from '../common/failure.js';
-import { foldParts, readNodes } from '../common/hostlists.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { json, print } from '../common/output.js';
-import { VERBS } from '../common/verbs.js';
 import { mapBoard } from '../native/index.js';
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
 import { editBoard } from '../shm/writer.js';
+import { Failure, usable } from '../text/failure.js';
+import { foldParts, readNodes } from '../text/hostlists.js';
+import { json, print } from '../text/output.js';
 import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
 
 export const verb = defineVerb({

@@ -1,12 +1,12 @@
 // Reports what happens in the receive thread: rejections, drops, and trouble. Changes nothing.
 
-import { formatDuration } from '../common/durations.js';
-import { fold } from '../common/hostlists.js';
-import type { Log } from '../common/log.js';
-import { bySource, type Source } from '../common/sources.js';
 import { constants, enums } from '../layout/layout.gen.js';
 import type { ReceiverStatus, SenderEntry } from '../native/index.js';
+import type { Log } from '../service/log.js';
 import type { BoardOptions } from '../shm/writer.js';
+import { formatDuration } from '../text/durations.js';
+import { fold } from '../text/hostlists.js';
+import { bySource, type Source } from '../text/rejectedsources.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
 

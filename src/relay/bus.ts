@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { Log } from '../common/log.js';
-import { oneLine } from '../common/text.js';
+import type { Log } from '../service/log.js';
+import { oneLine } from '../text/text.js';
 import { type AccessOptions, accessOf } from './natsaccess.js';
 import { MOST_MESSAGE } from './natsmeter.js';
 import { connectTo } from './natstransport.js';

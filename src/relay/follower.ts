@@ -2,10 +2,10 @@
 // proto/relay-v1.md has the rules; c/relay/mirror.c writes the board. Holds no socket.
 
 import { type KeyObject, randomBytes } from 'node:crypto';
-import type { Log } from '../common/log.js';
 import { clusterId } from '../layout/identity.js';
 import { bits } from '../layout/layout.gen.js';
 import { Mirror, type MirrorCounts, type MirrorOptions, OUTCOME } from '../native/index.js';
+import type { Log } from '../service/log.js';
 import { type Trust, trustOptions } from '../shm/trust.js';
 import type { Bus, Message } from './bus.js';
 import { Pings } from './pings.js';

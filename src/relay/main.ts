@@ -1,15 +1,15 @@
 // The verb `relay`: publishes a master's board through NATS.
 
 import { once } from 'node:events';
-import { Failure, keysAtStart, usable } from '../common/failure.js';
-import { onHangup, tellLasting } from '../common/hangup.js';
-import { readRelayKey } from '../common/keys.js';
-import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { onStop, tellParent } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
+import { readRelayKey } from '../options/keys.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { onHangup, tellLasting } from '../service/hangup.js';
+import { createLog, type Log } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
+import { Failure, keysAtStart, usable } from '../text/failure.js';
 import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
 import { accessOf } from './natsaccess.js';
 import { headerOf, Relay, SWEEP_MS } from './publisher.js';

@@ -1,15 +1,15 @@
 // The verb `mirror`: a local board that mirrors a master's board, wherever NATS reaches.
 
 import { once } from 'node:events';
-import { Failure, keysAtStart, usable } from '../common/failure.js';
-import { onHangup, tellLasting } from '../common/hangup.js';
-import { readRelayPublicKey } from '../common/keys.js';
-import { createLog } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { onStop, tellParent } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
+import { readRelayPublicKey } from '../options/keys.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { onHangup, tellLasting } from '../service/hangup.js';
+import { createLog } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
+import { Failure, keysAtStart, usable } from '../text/failure.js';
 import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
 import { Follower, STEP_MS } from './follower.js';
 import { accessOf } from './natsaccess.js';

@@ -10,8 +10,8 @@ import {
   nkeys,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
-import { readCertificates, readSecret } from '../common/keys.js';
-import { InputError, oneLine } from '../common/text.js';
+import { readCertificates, readSecret } from '../options/keys.js';
+import { InputError, oneLine } from '../text/text.js';
 
 /** The options about servers and credentials. */
 export interface AccessOptions {

@@ -2,10 +2,10 @@
 // and never writes to a board.
 
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
-import type { Log } from '../common/log.js';
 import { type Decoded, decode } from '../layout/codec.js';
 import { bits } from '../layout/layout.gen.js';
 import { type BoardMapping, CLOCK, clocks, LOOK, SWEEP, Sweep } from '../native/index.js';
+import type { Log } from '../service/log.js';
 import { tryBoard } from '../shm/reader.js';
 import type { Bus, Message } from './bus.js';
 import {

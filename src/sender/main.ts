@@ -3,16 +3,16 @@
 // First, because of what it does when it is loaded.
 import './v8flags.js';
 
-import { formatDuration } from '../common/durations.js';
-import { keysAtStart, usable } from '../common/failure.js';
-import { onHangup } from '../common/hangup.js';
-import { createLog } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { onStdoutGone, onStop, tellParent } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
-import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { versionNumber } from '../options/version.js';
+import { onHangup } from '../service/hangup.js';
+import { createLog } from '../service/log.js';
+import { onStdoutGone, onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
+import { formatDuration } from '../text/durations.js';
+import { keysAtStart, usable } from '../text/failure.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { type Course, type Helm, Loop, type Send } from './loop.js';

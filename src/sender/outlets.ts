@@ -1,8 +1,8 @@
 // All destinations of a report, and the change from some to others while reports are sent. No destination waits for
 // another.
 
-import { type Address, formatAddress } from '../common/addresses.js';
-import type { Log } from '../common/log.js';
+import type { Log } from '../service/log.js';
+import { type Address, formatAddress } from '../text/addresses.js';
 import { Destination } from './send.js';
 import { allKnow, Told } from './told.js';
 

@@ -2,8 +2,8 @@
 // and takes no order from the network.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import { formatDuration, parseDuration } from '../common/durations.js';
-import { InputError, oneLine } from '../common/text.js';
+import { formatDuration, parseDuration } from '../text/durations.js';
+import { InputError, oneLine } from '../text/text.js';
 import { isTrustedWriter } from './trusted.js';
 
 export interface PaceOptions {

@@ -1,11 +1,11 @@
 // Makes one report: the header, the sender's own readings, and the collector's sets. Sends nothing and does not
 // schedule.
 
-import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId } from '../layout/identity.js';
 import { bits, constants, enums } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
+import type { Key } from '../options/keys.js';
 import type { World } from './world.js';
 
 /** What is the same in all reports of a run. */

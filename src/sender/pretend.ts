@@ -4,8 +4,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
-import { InputError, oneLine, readText } from '../common/text.js';
-import { versionNumber } from '../common/version.js';
+import { versionNumber } from '../options/version.js';
+import { InputError, oneLine, readText } from '../text/text.js';
 import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
 import { here, type World } from './world.js';

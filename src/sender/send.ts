@@ -8,8 +8,8 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAsPromised } from 'dgram-as-promised';
-import { type Address, formatAddress } from '../common/addresses.js';
-import type { Log } from '../common/log.js';
+import type { Log } from '../service/log.js';
+import { type Address, formatAddress } from '../text/addresses.js';
 import { Told } from './told.js';
 
 /**

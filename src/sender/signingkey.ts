@@ -1,7 +1,7 @@
 // The key that signs this node's reports.
 
-import { type Key, readKeys } from '../common/keys.js';
-import { InputError, inNamedFile, oneLine } from '../common/text.js';
+import { type Key, readKeys } from '../options/keys.js';
+import { InputError, inNamedFile, oneLine } from '../text/text.js';
 
 /** The key with which a node of this name signs; throws an InputError if it belongs to another node. */
 export function readSigningKey(path: string, name: string): Key {

@@ -1,6 +1,6 @@
 // Whose files a sender trusts; the same as the sender in C.
 
-import { DAEMON, findUser } from '../common/users.js';
+import { DAEMON, findUser } from '../options/users.js';
 
 let found: { uid: number | undefined } | undefined;
 

@@ -1,7 +1,7 @@
 // The ailments of a node that is heard, under the contract's names. c/judge/ailments.h is the only place that says how they
 // are judged.
 
-import { meanings, ranked, terms } from '../common/terms.gen.js';
+import { meanings, ranked, terms } from '../layout/terms.gen.js';
 
 /** The possible ailments; see "terms ailment" in proto/board-v2.md. */
 export type Ailment = (typeof terms.ailment)[number];

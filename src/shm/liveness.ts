@@ -1,7 +1,7 @@
 // The states of nodes in the contract's words. c/judge/liveness.h is the only place that says how a node is judged; everybody
 // uses it.
 
-import { ranked, terms } from '../common/terms.gen.js';
+import { ranked, terms } from '../layout/terms.gen.js';
 
 /** The state of a node; see "Liveness" in proto/board-v2.md. */
 export type State = (typeof terms.node_state)[number];

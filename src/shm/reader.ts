@@ -1,7 +1,5 @@
 // Reads the board: opens it, follows it when another one replaces it, and makes snapshots. Never writes, never waits.
 
-import { formatDuration } from '../common/durations.js';
-import { Failure } from '../common/failure.js';
 import {
   type Decoded,
   decode,
@@ -26,6 +24,8 @@ import {
   texts,
   totals,
 } from '../native/index.js';
+import { formatDuration } from '../text/durations.js';
+import { Failure } from '../text/failure.js';
 import { type Ailment, ailmentsOf } from './ailments.js';
 import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';

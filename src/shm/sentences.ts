@@ -1,11 +1,11 @@
 // Sentences that more than one program shows: links that are down or dark, and why a node that reports is not heard.
 // Pure.
 
-import { formatDuration } from '../common/durations.js';
-import { oneLine } from '../common/text.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
+import { formatDuration } from '../text/durations.js';
+import { oneLine } from '../text/text.js';
 import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 

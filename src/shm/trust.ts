@@ -1,12 +1,12 @@
 // What a writer of boards trusts: its keys, the proof that a report needs, and how far a clock may be off. Verifies
 // nothing itself; c/ does that.
 
-import { usable } from '../common/failure.js';
-import { readClusterKeys } from '../common/keys.js';
-import type { Log } from '../common/log.js';
-import { UsageError, type Values } from '../common/options.js';
 import { enums } from '../layout/layout.gen.js';
 import { NO_WINDOW, type TrustOptions } from '../native/index.js';
+import { readClusterKeys } from '../options/keys.js';
+import { UsageError, type Values } from '../options/options.js';
+import type { Log } from '../service/log.js';
+import { usable } from '../text/failure.js';
 
 /** What makes a report trusted. */
 export interface Trust {

@@ -2,8 +2,8 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
-import { isHostList } from '../common/hostlists.js';
-import { beginning, shortened } from '../common/text.js';
+import { isHostList } from '../text/hostlists.js';
+import { beginning, shortened } from '../text/text.js';
 import type { Job, SlurmNode } from './statefile.js';
 
 export type { SlurmNode } from './statefile.js';

@@ -1,8 +1,8 @@
 // Where Slurm and the board disagree about a node in several looks in a row. Judges no node, and says nothing about one
 // whose state is unknown, or about what has just begun or is about to end.
 
-import { expandNodeNames } from '../common/hostlists.js';
 import type { State as BoardState } from '../shm/liveness.js';
+import { expandNodeNames } from '../text/hostlists.js';
 import type { Matched } from './matching.js';
 import { isSchedulable, nodeState } from './nodestate.js';
 import type { Difference, Job, Kind, SlurmNode } from './statefile.js';

@@ -2,8 +2,8 @@
 
 import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../common/failure.js';
-import { oneLine } from '../common/text.js';
+import { Failure } from '../text/failure.js';
+import { oneLine } from '../text/text.js';
 
 /** Writes a file that replaces the one of that name, with exactly these permissions whatever the umask is. */
 export function replaceFile(folder: string, name: string, text: string, mode: number): void {

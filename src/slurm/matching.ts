@@ -2,8 +2,8 @@
 // NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
 // ambiguous name matches nobody.
 
-import { isNodeName, parseNodeName } from '../common/hostlists.js';
-import { InputError, lowerCase, oneLine, quote, readText } from '../common/text.js';
+import { isNodeName, parseNodeName } from '../text/hostlists.js';
+import { InputError, lowerCase, oneLine, quote, readText } from '../text/text.js';
 import type { SlurmNode } from './statefile.js';
 
 export interface Matched {

@@ -1,9 +1,9 @@
 // One round of the reader: asks Slurm for nodes and jobs, compares them with the board, and returns what is to be
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
-import { InputError } from '../common/text.js';
 import { readingOf } from '../readings/readings.js';
 import { type BoardReader, NoBoard } from '../shm/reader.js';
+import { InputError } from '../text/text.js';
 import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
 import { type Calls, NoAnswer, newNonce } from './calls.js';
 import { Differences, type Seen } from './differences.js';

@@ -1,7 +1,7 @@
 // Which nodes Slurm may have powered down, so that their silence means nothing: those that it calls so, those that it
 // does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
 
-import { expandNodeNames, foldParts, isNodeName } from '../common/hostlists.js';
+import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
 import { nodeState, savesPower } from './nodestate.js';
 import type { SlurmNode } from './statefile.js';
 

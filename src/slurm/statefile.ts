@@ -4,9 +4,9 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatDuration } from '../common/durations.js';
-import { isHostList } from '../common/hostlists.js';
-import { oneLine, quote } from '../common/text.js';
+import { formatDuration } from '../text/durations.js';
+import { isHostList } from '../text/hostlists.js';
+import { oneLine, quote } from '../text/text.js';
 
 export const SCHEMA = 1;
 

@@ -1,10 +1,10 @@
 // A board as elements of an answer: the state of each node, and the requested values of the nodes that are heard.
 
-import { Page } from '../common/page.js';
 import { Cursor } from '../readings/cursor.js';
 import { map, ofRecord } from '../readings/measures.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { Page } from '../text/buffer.js';
 import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, safe, takeOne } from './categories.js';
 import { atom } from './expressions.js';
 

@@ -2,8 +2,8 @@
 // that stays open. A server that is silent, loops, or sends an invalid answer is reported, and its nodes are unknown.
 
 import { connect, type Socket } from 'node:net';
-import { type Address, formatAddress } from '../common/addresses.js';
-import { whyNotReached } from '../common/connecting.js';
+import { whyNotReached } from '../net/connecting.js';
+import { type Address, formatAddress } from '../text/addresses.js';
 import { SERVER, STATE } from './categories.js';
 import { atom, atomsOf, BadExpression, type Expression, Scanner } from './expressions.js';
 

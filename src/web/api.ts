@@ -1,16 +1,16 @@
 // The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
 // by piece if it is long.
 
-import { expand, fold } from '../common/hostlists.js';
-import { type Answer, type Pieces, type Question, sentence } from '../common/http.js';
-import { escaped, json } from '../common/output.js';
-import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import { type Answer, type Pieces, type Question, sentence } from '../net/http.js';
+import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
+import { boardJson, nodeTeller } from '../presentation/statusjson.js';
+import { painter } from '../presentation/style.js';
+import { type Condition, parseCondition } from '../query/conditions.js';
 import { SCALES } from '../readings/scales.js';
 import { BoardReader, NoBoard } from '../shm/reader.js';
-import { nodeHead, nodeSections } from '../telling/nodesheet.js';
-import { boardJson, nodeTeller } from '../telling/statusjson.js';
-import { painter } from '../telling/style.js';
-import { type Condition, parseCondition } from '../telling/where.js';
+import { expand, fold } from '../text/hostlists.js';
+import { escaped, json } from '../text/output.js';
+import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import type { Told } from './history.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';

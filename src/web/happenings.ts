@@ -1,10 +1,10 @@
 // The events of the board, look by look, as long as they are kept: nodes with the same event are together.
 
+import { Follower } from '../presentation/changes.js';
+import { foldedEvents } from '../presentation/eventlines.js';
+import { painter } from '../presentation/style.js';
 import type { Snapshot } from '../shm/reader.js';
 import { NoBoard } from '../shm/reader.js';
-import { Follower } from '../telling/changes.js';
-import { foldedEvents } from '../telling/eventlines.js';
-import { painter } from '../telling/style.js';
 import type { Watcher } from './watcher.js';
 import type { EventTold } from './wire.js';
 

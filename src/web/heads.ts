@@ -1,15 +1,15 @@
 // The text above the map at each look: the line that sums up, and the sentences about anomalies, each with its nodes.
 // The line is made at every look, the sentences as often as their CPU time allows.
 
-import { fold } from '../common/hostlists.js';
-import { oneLine } from '../common/text.js';
+import { type Oddity, oddities } from '../presentation/anomalies.js';
+import { Gathering } from '../presentation/digest.js';
+import { headlineOf } from '../presentation/summary.js';
+import { type Survey, survey } from '../query/survey.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { BoardReader, linkName, NoBoard, type Snapshot } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
-import { Gathering } from '../telling/digest.js';
-import { type Oddity, oddities } from '../telling/oddities.js';
-import { headlineOf } from '../telling/summary.js';
-import { type Survey, survey } from '../telling/survey.js';
+import { fold } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 import type { Asker, Tick, Watcher } from './watcher.js';
 import type { Head, SentenceTold } from './wire.js';
 

@@ -1,12 +1,12 @@
 // The files of the Slurm reader, for pages that may show them: read again when they change, at most every few seconds.
 
-import { fold } from '../common/hostlists.js';
+import type { Oddity } from '../presentation/anomalies.js';
+import { type Survey, survey } from '../query/survey.js';
 import type { Snapshot } from '../shm/reader.js';
+import { Beside, Pairing } from '../slurm/besideboard.js';
+import { jobJson, nodesOf, tellJobs } from '../slurm/joblist.js';
 import { readState } from '../slurm/statefile.js';
-import { jobJson, nodesOf, tellJobs } from '../telling/joblist.js';
-import type { Oddity } from '../telling/oddities.js';
-import { Beside, Pairing } from '../telling/slurmbeside.js';
-import { type Survey, survey } from '../telling/survey.js';
+import { fold } from '../text/hostlists.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;

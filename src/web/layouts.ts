@@ -1,11 +1,11 @@
 // The order and groups in which nodes are shown: by a common part of their names or by a field, all nodes or those for
 // which a condition holds. What depends on names is computed once, what depends on reports at each look.
 
-import { compareNames, expand, fold } from '../common/hostlists.js';
-import type { Grouping } from '../common/options.js';
+import type { Grouping } from '../options/options.js';
+import { type Condition, parseCondition } from '../query/conditions.js';
+import { type Rule, ruleOf } from '../query/groups.js';
 import type { Snapshot } from '../shm/reader.js';
-import { type Rule, ruleOf } from '../telling/nodegroups.js';
-import { type Condition, parseCondition } from '../telling/where.js';
+import { compareNames, expand, fold } from '../text/hostlists.js';
 import { type Asker, SLICE_MS, type Tick, type Watcher } from './watcher.js';
 import type { GroupTold } from './wire.js';
 

@@ -1,14 +1,14 @@
 // The verb `web`: serves a page that shows all nodes of a board at a glance, and its data to programs.
 
 import { once } from 'node:events';
-import { type Address, formatAddress, isLoopback } from '../common/addresses.js';
-import { HttpServer } from '../common/http.js';
-import { createLog } from '../common/log.js';
-import { defineVerb, forms, parseVerb } from '../common/options.js';
-import { onStop, tellParent } from '../common/process.js';
-import { VERBS } from '../common/verbs.js';
+import { HttpServer } from '../net/http.js';
+import { defineVerb, forms, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { createLog } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
+import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { readPageFiles } from './pagefiles.js';
 import { HEADERS, responder } from './routes.js';
 import { Wall } from './wall.js';

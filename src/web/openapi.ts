@@ -1,8 +1,8 @@
 // The API's answers as an OpenAPI document: a test checks every answer against it. Pure.
 
-import { terms } from '../common/terms.gen.js';
-import { VERSION } from '../common/version.js';
 import { structs } from '../layout/layout.gen.js';
+import { terms } from '../layout/terms.gen.js';
+import { VERSION } from '../options/version.js';
 import { SCALES } from '../readings/scales.js';
 import { RIVER, STATES } from './wire.js';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { VERSION } from '../common/version.js';
+import { VERSION } from '../options/version.js';
 
 /** Where the build puts them. */
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));

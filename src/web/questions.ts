@@ -2,9 +2,9 @@
 // uses it. Limits their number, their length, and their CPU time.
 
 import { setTimeout as rest } from 'node:timers/promises';
-import type { Grouping } from '../common/options.js';
-import { InputError } from '../common/text.js';
+import type { Grouping } from '../options/options.js';
 import { BoardReader, NoBoard } from '../shm/reader.js';
+import { InputError } from '../text/text.js';
 import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';
 import { type Asker, askAll, Slices, type Watcher } from './watcher.js';

@@ -1,6 +1,6 @@
 // Maps paths to the page and the API. Decides which origins may ask; knows nothing of sockets.
 
-import { type Answer, type Question, sentence } from '../common/http.js';
+import { type Answer, type Question, sentence } from '../net/http.js';
 import { Api } from './api.js';
 import type { PageFiles } from './pagefiles.js';
 import { TooMuch } from './questions.js';

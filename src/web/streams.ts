@@ -1,8 +1,8 @@
 // The streams: the clients, their views, and what each is sent at each look. What several clients share is made once. A
 // client that has not read everything gets nothing more until it has, and then a full picture.
 
-import type { Sink } from '../common/http.js';
-import type { Grouping } from '../common/options.js';
+import type { Sink } from '../net/http.js';
+import type { Grouping } from '../options/options.js';
 import { SCALES } from '../readings/scales.js';
 import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
 import { Arrangement, type Chosen, type Grouped, type Layout } from './layouts.js';

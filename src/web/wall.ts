@@ -1,10 +1,10 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
-import type { Feed } from '../common/http.js';
-import { grouping as groupingValue } from '../common/options/values.js';
-import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import type { Feed } from '../net/http.js';
+import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/reader.js';
+import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
 import { Happenings } from './happenings.js';
 import { Heads } from './heads.js';

@@ -4,11 +4,11 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { type Address, formatAddress } from '../common/addresses.js';
-import { whyNotReached } from '../common/connecting.js';
-import { Failure } from '../common/failure.js';
-import { brief, ending, quote } from '../common/text.js';
+import { whyNotReached } from '../net/connecting.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
+import { type Address, formatAddress } from '../text/addresses.js';
+import { Failure } from '../text/failure.js';
+import { brief, ending, quote } from '../text/text.js';
 
 /** The longest answer, bytes, and its largest number of elements: those of a server of 30,000 nodes. */
 export const MOST_ANSWER = 16 << 20;

@@ -4,9 +4,9 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure, UsageError } from '../common/failure.js';
-import { oneLine } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
+import { Failure, UsageError } from '../text/failure.js';
+import { oneLine } from '../text/text.js';
 import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 
 const FORM = 'beoboard zoom 1';

@@ -1,9 +1,9 @@
 // The values of a sample, from two answers: shares and rates, under their own names. Pure.
 
-import { Failure } from '../common/failure.js';
-import { brief } from '../common/text.js';
 import { BYTES_PER_SECOND, NUMBER, PERCENT, type Unit, unit } from '../readings/units.js';
 import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../supermon/expressions.js';
+import { Failure } from '../text/failure.js';
+import { brief } from '../text/text.js';
 
 const MIB = unit('size', 2 ** 20, 'MiB');
 

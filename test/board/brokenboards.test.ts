@@ -27,13 +27,13 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { main as dump, fits } from '../../src/cli/dump.js';
 import { main as status } from '../../src/cli/status.js';
-import { Failure } from '../../src/common/failure.js';
-import { json } from '../../src/common/output.js';
-import { oneLine } from '../../src/common/text.js';
 import { main as xml } from '../../src/ganglia-xml/xml.js';
 import { decode } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
+import { Failure } from '../../src/text/failure.js';
+import { json } from '../../src/text/output.js';
+import { oneLine } from '../../src/text/text.js';
 import {
   type BrokenBoard,
   beat,

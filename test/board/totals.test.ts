@@ -6,13 +6,13 @@ import t from 'tap';
 import { plainText, statusText } from '../../src/cli/statustext.js';
 import { totalsTexts } from '../../src/cli/totalstext.js';
 import type { Encodable, SetName } from '../../src/layout/codec.js';
+import { jsonPieces } from '../../src/presentation/statusjson.js';
+import { painter } from '../../src/presentation/style.js';
+import { type Choice, survey, totalsOf } from '../../src/query/survey.js';
 import { readingOf } from '../../src/readings/readings.js';
 import { NUMBERED } from '../../src/shm/liveness.js';
 import type { InterfaceRates } from '../../src/shm/rates.js';
 import type { Node, Snapshot, Totals } from '../../src/shm/reader.js';
-import { jsonPieces } from '../../src/telling/statusjson.js';
-import { painter } from '../../src/telling/style.js';
-import { type Choice, survey, totalsOf } from '../../src/telling/survey.js';
 import { busy, type MadeNode, madeBoard, S, validOf } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);

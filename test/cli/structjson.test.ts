@@ -3,11 +3,8 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { json } from '../../src/common/output.js';
-import { Page } from '../../src/common/page.js';
 import { decode, decodeReport, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { rates } from '../../src/shm/rates.js';
 import {
   keyPart,
   membersPut,
@@ -16,7 +13,10 @@ import {
   putReport,
   putText,
   structPut,
-} from '../../src/telling/structjson.js';
+} from '../../src/presentation/structjson.js';
+import { rates } from '../../src/shm/rates.js';
+import { Page } from '../../src/text/buffer.js';
+import { json } from '../../src/text/output.js';
 import { anyText } from '../kit/anytext.js';
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);

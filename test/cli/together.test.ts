@@ -2,7 +2,7 @@
 // once always. With more trials: npm run test:long -- together.
 
 import t from 'tap';
-import { fellTogether } from '../../src/telling/together.js';
+import { fellTogether } from '../../src/presentation/silences.js';
 import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 const SEED = Number(process.env.SEED ?? 1);

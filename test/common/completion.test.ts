@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ranked } from '../../src/common/terms.gen.js';
+import { ranked } from '../../src/layout/terms.gen.js';
 import { parts } from '../../src/parts.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';

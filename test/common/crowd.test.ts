@@ -6,10 +6,10 @@ import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { parseNetwork } from '../../src/common/addresses.js';
-import { Guest, loser, networkOf, originOf } from '../../src/common/crowd.js';
-import { type Answer, type HttpOptions, HttpServer, type Respond, sentence } from '../../src/common/http.js';
+import { Guest, loser, networkOf, originOf } from '../../src/net/clients.js';
+import { type Answer, type HttpOptions, HttpServer, type Respond, sentence } from '../../src/net/http.js';
 import { unread } from '../../src/service/unread.js';
+import { parseNetwork } from '../../src/text/addresses.js';
 import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;

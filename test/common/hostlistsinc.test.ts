@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { expand, fold } from '../../src/common/hostlists.js';
+import { expand, fold } from '../../src/text/hostlists.js';
 import { compileTargets, FOLDS, tellAll } from '../kit/fuzzing.js';
 import { EXPANDED, FOLDED } from '../kit/hostlistcases.js';
 import { ROOT } from '../kit/places.js';

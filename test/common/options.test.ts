@@ -6,15 +6,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { formatAddress, parseAddress } from '../../src/common/addresses.js';
-import { formatDuration, parseDuration } from '../../src/common/durations.js';
-import { createLog, type LogWorld } from '../../src/common/log.js';
-import { forms, OPTION_NAMES, options } from '../../src/common/options/table.js';
-import { letterOf, optionOf, type Verb } from '../../src/common/options/verb.js';
-import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/common/options.js';
-import { beginning, characters, ending, fits, nearest, oneLine, quote, shortened } from '../../src/common/text.js';
+import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/options/options.js';
+import { forms, OPTION_NAMES, options } from '../../src/options/table.js';
+import { letterOf, optionOf, type Verb } from '../../src/options/verb.js';
 import { parts } from '../../src/parts.js';
-import { cut } from '../../src/telling/columns.js';
+import { cut } from '../../src/query/columns.js';
+import { createLog, type LogWorld } from '../../src/service/log.js';
+import { formatAddress, parseAddress } from '../../src/text/addresses.js';
+import { formatDuration, parseDuration } from '../../src/text/durations.js';
+import { beginning, characters, ending, fits, nearest, oneLine, quote, shortened } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
 
@@ -650,7 +650,7 @@ t.test('a repeated message is logged rarely', async t => {
 });
 
 t.test('a stderr that nobody reads does not end the program', async t => {
-  const log = new URL('../../src/common/log.js', import.meta.url).href;
+  const log = new URL('../../src/service/log.js', import.meta.url).href;
   // Logs once its stdin has ended, then reports that it is alive.
   const program = `import { createLog } from ${JSON.stringify(log)};
     process.stdin.resume().on('end', () => {

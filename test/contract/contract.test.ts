@@ -8,7 +8,6 @@ import t from 'tap';
 import { ContractError, compile, emitC, emitDictionary, emitLayout, emitTerms } from '../../proto/compile.js';
 import { generate, NAMES, readContract } from '../../proto/contract.js';
 import { readWording } from '../../proto/wording.js';
-import { ranked, terms } from '../../src/common/terms.gen.js';
 import { packWord, REPORT_BYTES, unpackWord } from '../../src/layout/codec.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
 import {
@@ -23,6 +22,7 @@ import {
   structs,
   words,
 } from '../../src/layout/layout.gen.js';
+import { ranked, terms } from '../../src/layout/terms.gen.js';
 import { ROOT } from '../kit/places.js';
 
 interface Field {

@@ -3,7 +3,6 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expandNodeNames, isNodeName } from '../../src/common/hostlists.js';
 import {
   parseBootTime,
   parseConfig,
@@ -15,6 +14,7 @@ import {
 import { jobsByNode } from '../../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
+import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';
 

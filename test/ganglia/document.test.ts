@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { Page } from '../../src/common/page.js';
 import { Documents } from '../../src/ganglia-xml/documents.js';
 import { GMOND, METRICS, OURS } from '../../src/ganglia-xml/metrics.js';
 import { EVERYTHING, parseQuery } from '../../src/ganglia-xml/query.js';
@@ -15,6 +14,7 @@ import type { Encodable, SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { TEXT_GAP, template } from '../../src/native/index.js';
 import { NoBoard, Snapshot } from '../../src/shm/reader.js';
+import { Page } from '../../src/text/buffer.js';
 import {
   ALL,
   type Attributes,

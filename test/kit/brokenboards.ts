@@ -26,14 +26,14 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '../../src/common/failure.js';
-import { oneLine } from '../../src/common/text.js';
 import { type Encodable, encode, packWord } from '../../src/layout/codec.js';
 import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks } from '../../src/native/index.js';
 import { main as receive } from '../../src/receiver/main.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
 import { deliver, editBoard, openWriter } from '../../src/shm/writer.js';
+import { Failure } from '../../src/text/failure.js';
+import { oneLine } from '../../src/text/text.js';
 import { makeReport } from './reports.js';
 
 const S = 1_000_000_000n;

@@ -1,10 +1,10 @@
 // Boards made in memory for the readers of snapshots: every age, clock and reading is exactly what the test says. No
 // test of its own.
 
-import { expand } from '../../src/common/hostlists.js';
 import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { type LinkEntry, type SenderEntry, Snapshot } from '../../src/shm/reader.js';
+import { expand } from '../../src/text/hostlists.js';
 
 export const S = 1_000_000_000n;
 export const NOW = 500_000n * S;

@@ -9,7 +9,7 @@ import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { fold } from '../../src/common/hostlists.js';
+import { fold } from '../../src/text/hostlists.js';
 import { INSIDE, inOwnNetwork } from './network.js';
 import { folder } from './places.js';
 import { until } from './until.js';

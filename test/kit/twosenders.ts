@@ -17,8 +17,8 @@ import {
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { HelpShown, UsageError } from '../../src/common/options.js';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { HelpShown, UsageError } from '../../src/options/options.js';
 import { main } from '../../src/sender/main.js';
 import { folder } from './places.js';
 import { overlay, parseArchive, prepare, readable, textOf } from './tree.js';

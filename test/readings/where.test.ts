@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { InputError } from '../../src/common/text.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
+import { parseCondition } from '../../src/query/conditions.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { EXAMPLE } from '../../src/readings/units.js';
 import { AILMENTS } from '../../src/shm/ailments.js';
-import { parseCondition } from '../../src/telling/where.js';
+import { InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { busy, madeBoard, validOf } from '../kit/madeboard.js';
 

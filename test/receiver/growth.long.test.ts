@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { keyLine, nodeKey } from '../../src/common/keys.js';
+import { keyLine, nodeKey } from '../../src/options/keys.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { compileSender } from '../kit/compiling.js';
 import { startIn } from '../kit/hanging.js';

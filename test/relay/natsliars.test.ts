@@ -8,9 +8,9 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
-import type { Log } from '../../src/common/log.js';
 import { connectBus } from '../../src/relay/bus.js';
 import { MOST_LINE, MOST_MESSAGE } from '../../src/relay/natsmeter.js';
+import type { Log } from '../../src/service/log.js';
 import { heardOf } from '../kit/natsservers.js';
 import type { Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';

@@ -7,10 +7,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../../src/common/keys.js';
 import { decode, encode } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { Mirror, OUTCOME } from '../../src/native/index.js';
+import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../../src/options/keys.js';
 import { lowerBound, PING_COUNTS_NS, PING_MOST_NS, Pings, upperBound } from '../../src/relay/pings.js';
 import {
   BOARD_BYTES,

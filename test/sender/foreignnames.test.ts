@@ -4,9 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { shortHostName } from '../../src/common/hostname.js';
-import { lowerCase } from '../../src/common/text.js';
+import { shortHostName } from '../../src/options/hostname.js';
 import { match } from '../../src/slurm/matching.js';
+import { lowerCase } from '../../src/text/text.js';
 import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';

@@ -3,9 +3,9 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { InputError } from '../../src/common/text.js';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { readPretence } from '../../src/sender/pretend.js';
+import { InputError } from '../../src/text/text.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 

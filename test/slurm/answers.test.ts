@@ -5,8 +5,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { expandNodeNames } from '../../src/common/hostlists.js';
-import { characters, InputError } from '../../src/common/text.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
 import type { Calls } from '../../src/slurm/calls.js';
@@ -16,6 +14,8 @@ import { FLAGS, INSTEAD, isSchedulable, nodeState, SIGNS, savesPower, VERSIONS }
 import { Poll } from '../../src/slurm/poll.js';
 import { PowerSaving } from '../../src/slurm/powersaving.js';
 import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
+import { expandNodeNames } from '../../src/text/hostlists.js';
+import { characters, InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
 
@@ -135,7 +135,8 @@ t.test('no reason and no comment changes what is told of nodes', async t => {
       const told = parseNodes(text);
       const states = told.map(({ name, state, cpus }) => `${name} ${state} ${cpus}`).join();
       return (
-        states === `node001 ${first} 8,node002 ${second} 8` && told.every(({ reason = '' }) => characters(reason) <= 256)
+        states === `node001 ${first} 8,node002 ${second} 8` &&
+        told.every(({ reason = '' }) => characters(reason) <= 256)
       );
     }),
     { numRuns: 200 },
@@ -239,7 +240,9 @@ t.test('no name of a job makes a further row', async t => {
         jobs.length === names.length &&
         jobs.every(({ id, nodes, name }, i) => {
           const cut = characters(names[i] as string) > 256;
-          return id === String(i + 1) && nodes === `node00${i + 1}` && (cut ? characters(name) === 256 : name === names[i]);
+          return (
+            id === String(i + 1) && nodes === `node00${i + 1}` && (cut ? characters(name) === 256 : name === names[i])
+          );
         })
       );
     }),

@@ -23,7 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { expand } from '../../src/common/hostlists.js';
+import { expand } from '../../src/text/hostlists.js';
 import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
 import { lacks } from '../kit/lacking.js';

@@ -5,7 +5,7 @@
 
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { listenAt } from '../../src/common/listening.js';
+import { listenAt } from '../../src/net/listening.js';
 import { BoardSamples } from '../../src/supermon/boardsamples.js';
 import { STATE } from '../../src/supermon/categories.js';
 import { Child, MOST_LEVELS } from '../../src/supermon/children.js';

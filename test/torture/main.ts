@@ -3,9 +3,9 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { formatDuration, parseDuration } from '../../src/common/durations.js';
-import { InputError } from '../../src/common/text.js';
 import { random } from '../../src/load/simulatednode.js';
+import { formatDuration, parseDuration } from '../../src/text/durations.js';
+import { InputError } from '../../src/text/text.js';
 import { FAULTS, type Fault } from './faults.js';
 import { hashOf } from './path.js';
 import { Broken, Scene } from './scene.js';

@@ -2,8 +2,8 @@
 // river, host lists, the URL, numbers for people.
 
 import t from 'tap';
-import { fold, expand as serverExpand } from '../../src/common/hostlists.js';
 import { random } from '../../src/load/simulatednode.js';
+import { fold, expand as serverExpand } from '../../src/text/hostlists.js';
 import { Cells, formOf, isAiling, isMeasured, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { expand, foldRuns, isCondition } from '../../src/web/page/expansion.js';
 import { age, quantity } from '../../src/web/page/formats.js';

@@ -2,8 +2,8 @@
 // test of its own.
 
 import { get, type IncomingHttpHeaders } from 'node:http';
-import { expand } from '../../src/common/hostlists.js';
-import type { Sink } from '../../src/common/http.js';
+import type { Sink } from '../../src/net/http.js';
+import { expand } from '../../src/text/hostlists.js';
 import {
   CELL,
   type EventTold,

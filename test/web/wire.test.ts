@@ -2,7 +2,7 @@
 // the last 15 minutes.
 
 import t from 'tap';
-import { terms } from '../../src/common/terms.gen.js';
+import { terms } from '../../src/layout/terms.gen.js';
 import { SCALES } from '../../src/readings/scales.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
 import { River } from '../../src/web/history.js';

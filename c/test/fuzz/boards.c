@@ -433,7 +433,7 @@ static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
        "totals of nobody");
 }
 
-/* A table with rows of all kinds; src/telling/structjson.ts makes the real ones. */
+/* A table with rows of all kinds; src/presentation/structjson.ts makes the real ones. */
 #define AT(field) (uint32_t)offsetof(struct bb_report, field)
 #define ROW(kind, place, n, each, fields, use, bit) \
   { BB_JSON_##kind, place, n, each, 0, 7, fields, use, BB_JSON_NONE, bit, 0, 0, 0 }

@@ -1,6 +1,6 @@
 // The process in which slow sources are read; see serve.
 
-import { refuseDebugger } from '../../common/process.js';
+import { refuseDebugger } from '../../service/process.js';
 import { sources } from './index.js';
 import { readArguments, serve } from './serve.js';
 import { machineWorld, type Places } from './slowworld.js';

@@ -2,8 +2,8 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../common/log.js';
-import { oneLine } from '../../common/text.js';
+import type { Log } from '../../service/log.js';
+import { oneLine } from '../../text/text.js';
 
 /** Ticks are at least so far apart, ms, however many requests there are. */
 const REST_MS = 1000;

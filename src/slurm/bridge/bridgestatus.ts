@@ -2,8 +2,8 @@
 // journal.
 
 import { join } from 'node:path';
-import { formatDuration } from '../../common/durations.js';
-import { oneLine, readText } from '../../common/text.js';
+import { formatDuration } from '../../text/durations.js';
+import { oneLine, readText } from '../../text/text.js';
 import { brakeText, type Count } from './massbrake.js';
 import type { Act, BrakeState, Claim, Ledger, Timed } from './ownership.js';
 import type { Outcome } from './tick.js';

@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { Failure } from '../../common/failure.js';
-import { oneLine } from '../../common/text.js';
 import { lock } from '../../native/index.js';
+import { Failure } from '../../text/failure.js';
+import { oneLine } from '../../text/text.js';
 import { type Entry, Ledger, type Timed } from './ownership.js';
 
 const NAME = 'journal';

@@ -3,18 +3,18 @@
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, usable } from '../../common/failure.js';
-import { createLog } from '../../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../common/options.js';
-import { json, print } from '../../common/output.js';
-import { compilePattern } from '../../common/patterns.js';
-import { onStop, tellParent } from '../../common/process.js';
-import { oneLine, quote } from '../../common/text.js';
-import { VERBS } from '../../common/verbs.js';
-import { VERSION } from '../../common/version.js';
 import { CLOCK, clocks } from '../../native/index.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../options/options.js';
+import { VERBS } from '../../options/verbs.js';
+import { VERSION } from '../../options/version.js';
+import { createLog } from '../../service/log.js';
+import { onStop, tellParent } from '../../service/process.js';
 import { Service } from '../../service/service.js';
 import { BoardReader } from '../../shm/reader.js';
+import { Failure, usable } from '../../text/failure.js';
+import { json, print } from '../../text/output.js';
+import { compilePattern } from '../../text/patterns.js';
+import { oneLine, quote } from '../../text/text.js';
 import { NoAnswer } from '../calls.js';
 import { replaceFile } from '../folder.js';
 import { readExceptions } from '../matching.js';

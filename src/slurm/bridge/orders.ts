@@ -2,7 +2,7 @@
 // cancels a job, sets a node down, or takes it out of DOWN.
 
 import { hostname } from 'node:os';
-import { lowerCase } from '../../common/text.js';
+import { lowerCase } from '../../text/text.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from '../answers.js';
 import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
 import type { Order } from './rules.js';

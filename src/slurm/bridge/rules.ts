@@ -1,9 +1,9 @@
 // The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
-import { isNodeName } from '../../common/hostlists.js';
-import { lowerCase } from '../../common/text.js';
 import type { Ailment } from '../../shm/ailments.js';
+import { isNodeName } from '../../text/hostlists.js';
+import { lowerCase } from '../../text/text.js';
 import type { ListedNode } from '../answers.js';
 import type { Matched } from '../matching.js';
 import { nodeState, savesPower } from '../nodestate.js';

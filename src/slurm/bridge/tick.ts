@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../../common/log.js';
-import { oneLine } from '../../common/text.js';
+import type { Log } from '../../service/log.js';
+import { oneLine } from '../../text/text.js';
 import type { ListedNode } from '../answers.js';
 import { NoAnswer } from '../calls.js';
 import { type Matched, match } from '../matching.js';

@@ -1,7 +1,7 @@
 // Creates the page's elements one by one: texts are texts, never markup, and what could not be seen in them is written
 // out.
 
-import { oneLine } from '../../common/unseen.js';
+import { oneLine } from '../../text/unseen.js';
 
 type Props = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -1,6 +1,6 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
-import { oneLine } from '../../common/unseen.js';
+import { oneLine } from '../../text/unseen.js';
 import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
 import { byId, make, set, surface, write } from './dom.js';
 import { count, quantity } from './formats.js';

@@ -1,7 +1,7 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and anomalies come from the server.
 
-import { oneLine } from '../../common/unseen.js';
+import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';

@@ -2,7 +2,7 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
-import { beginning, oneLine } from '../../common/unseen.js';
+import { beginning, oneLine } from '../../text/unseen.js';
 import type { ReadingInfo } from '../wire.js';
 import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
 import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';

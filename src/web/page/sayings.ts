@@ -1,6 +1,6 @@
 // The head of the page: the line of status in large letters, and its sentences, each of which selects its nodes.
 
-import { oneLine } from '../../common/unseen.js';
+import { oneLine } from '../../text/unseen.js';
 import { type Head, type SentenceTold, STATES } from '../wire.js';
 import { byId, make, show, write } from './dom.js';
 

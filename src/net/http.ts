@@ -1,0 +1,450 @@
+// Serves documents, and streams without end, over HTTP to programs and browsers: only GET and HEAD, with limits on
+// clients, headers and time, each client as fast as it reads. Knows nothing of the documents' contents. For TLS and
+// passwords there are proxies.
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import { constants, createGzip } from 'node:zlib';
+import { type Address, type Network, plainName } from '../text/addresses.js';
+import { InputError, lowerCase } from '../text/text.js';
+import { Guest, loser, originOf, Places, type Unread } from './clients.js';
+import { listenAt } from './listening.js';
+
+/** Clients at once. With one more, one has to go (crowd.ts). */
+const MOST_CLIENTS = 256;
+/** How many documents are made at once that keep their data until they are read. */
+const MOST_AT_WORK = 4;
+/** The memory for answers that are kept as a whole until they are read, bytes. */
+const MOST_KEPT = 64 << 20;
+/** Bytes of all headers of a request. */
+const HEADER_MOST = 8192;
+/** How long a client may take for a request, and how long it may read nothing of its answer, ms. */
+const PATIENCE_MS = 10_000;
+/** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
+const KEPT_MS = 75_000;
+/** How long a client of a stream may read nothing, ms: its machine may be asleep. */
+const FEED_PATIENCE_MS = 60_000;
+/** The size from which a write is worthwhile. */
+const GZIP_CHUNK = 1 << 18;
+
+/** What is asked for. */
+export interface Question {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The host as the client knows it, with its port; empty: the client did not say. */
+  readonly host: string;
+  /** The interface of this machine by which the client came, where the addresses are link-local; else empty. */
+  readonly zone: string;
+  /** The header Accept; empty: there is none. */
+  readonly accept: string;
+  /** The header Sec-Fetch-Site, in which browsers say whose page makes the request; empty: there is none. */
+  readonly site: string;
+  /** Whether a page of another site may have caused the request; nothing that costs much is done for it. */
+  readonly isForeign: boolean;
+  /** Proves in a link (`?token=`) that it stands on a page of ours. */
+  readonly token: string;
+}
+
+/** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
+export const PAGE_HEADER = 'x-beoboard-page';
+
+/**
+ * Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. An array is in memory
+ * as a whole, and waits for no place.
+ */
+export type Pieces = Iterable<Uint8Array | undefined>;
+
+/** The output of a stream: one client. */
+export interface Sink {
+  /** Whether everything that was written has been sent, so that the next write will not be outdated when it arrives. */
+  readonly isFree: boolean;
+  /** Bytes that nobody changes any more. */
+  write(bytes: Uint8Array): void;
+  /** Ends the stream. */
+  end(): void;
+  /** Called once, when the client is gone or the server ends. */
+  onGone(act: () => void): void;
+}
+
+/** Begins a stream that never ends; the sink is written to from then on. */
+export type Feed = (sink: Sink) => void;
+
+export interface Answer {
+  readonly status: number;
+  /** The media type. */
+  readonly type: string;
+  readonly body: string | Uint8Array | Pieces | Feed;
+  /** It keeps little until it is read: it waits for no place. */
+  readonly isSmall?: boolean;
+  /** More headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes the answer. Throws an InputError for an invalid request. */
+export type Respond = (question: Question) => Answer | Promise<Answer>;
+
+export const PLAIN = 'text/plain; charset=utf-8';
+
+/** A sentence as an answer. */
+export function sentence(status: number, text: string): Answer {
+  return { status, type: PLAIN, body: `${text}\n` };
+}
+
+/** What a client is doing. */
+class Client extends Guest {
+  response: ServerResponse | undefined;
+  /** The answer that is kept for it as a whole, bytes. */
+  kept = 0;
+}
+
+/** Counters of clients. */
+export interface HttpCounts {
+  served: number;
+  /** Cut off because they stopped reading, or to make room. */
+  stuck: number;
+  /** Requests for a name that is not this server's. */
+  misnamed: number;
+}
+
+export interface HttpOptions {
+  /** Names by which clients may call this server, besides its own and all addresses. */
+  readonly names?: readonly string[];
+  /**
+   * Whether only `names`, localhost and the address that the client has connected to are valid names of this server.
+   * Then its host name and other addresses are rejected, and so is a request without a name.
+   */
+  readonly strict?: boolean;
+  /** Headers of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Clients at once. */
+  readonly most?: number;
+  /** See PATIENCE_MS, and FEED_PATIENCE_MS. */
+  readonly patience?: number;
+  readonly feedPatience?: number;
+  /** The addresses of proxies: their clients do not share places. */
+  readonly proxies?: readonly Network[];
+  /** What the kernel still keeps for a client; by default only what we keep counts. */
+  readonly unread?: Unread;
+}
+
+/** Whether the client accepts gzip; its answer for all codings counts if it does not name gzip. */
+function takesGzip(header: string): boolean {
+  const parts = header.split(',').map(part => part.split(';').map(text => text.trim().toLowerCase()));
+  const [, ...parameters] = parts.find(([coding]) => coding === 'gzip') ??
+    parts.find(([coding]) => coding === '*') ?? ['', 'q=0'];
+  return !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
+}
+
+/** The name of a Host header without its port. */
+function nameOf(host: string): string {
+  return plainName(host.replace(/^\[(.*)\](?::\d*)?$|:\d*$/, '$1').replace(/\.$/, ''));
+}
+
+export class HttpServer {
+  readonly counts: HttpCounts = { served: 0, stuck: 0, misnamed: 0 };
+  readonly #respond: Respond;
+  readonly #names: ReadonlySet<string>;
+  readonly #strict: boolean;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #most: number;
+  readonly #patience: number;
+  readonly #feedPatience: number;
+  readonly #originOf: (socket: Socket) => string;
+  readonly #unread: Unread | undefined;
+  readonly #clients = new Map<Socket, Client>();
+  readonly #servers: Server[] = [];
+  /** The clients that get a document now. */
+  readonly #places: Places<Client>;
+  readonly #guard: NodeJS.Timeout;
+  readonly #token = randomBytes(12).toString('hex');
+
+  constructor(respond: Respond, options: HttpOptions = {}) {
+    const { names = [], strict = false, headers = {}, most = MOST_CLIENTS, patience = PATIENCE_MS } = options;
+    this.#respond = respond;
+    const host = lowerCase(hostname());
+    const own = strict ? [] : [host, host.split('.')[0] as string];
+    this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
+    this.#strict = strict;
+    this.#headers = headers;
+    this.#most = most;
+    this.#originOf = originOf(options.proxies ?? []);
+    this.#unread = options.unread;
+    this.#places = new Places(MOST_AT_WORK, patience, client => this.#drop(client));
+    this.#patience = patience;
+    this.#feedPatience = options.feedPatience ?? FEED_PATIENCE_MS;
+    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+  }
+
+  /** Listens; returns the address that was bound. Throws one line for people. */
+  async listen(address: Address): Promise<Address> {
+    const server = createServer(
+      {
+        maxHeaderSize: HEADER_MOST,
+        headersTimeout: this.#patience,
+        requestTimeout: this.#patience,
+        keepAliveTimeout: KEPT_MS,
+        connectionsCheckingInterval: Math.min(1000, this.#patience),
+        noDelay: true,
+      },
+      (request, response) => void this.#meet(request, response),
+    );
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+    const bound = await listenAt(server, address);
+    this.#servers.push(server);
+    return bound;
+  }
+
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  #admit(socket: Socket): void {
+    this.#clients.set(socket, new Client(socket, this.#originOf(socket), this.#unread));
+    socket.once('close', () => this.#clients.delete(socket));
+    this.#makeRoom();
+  }
+
+  /** Somebody has come, or asks. */
+  #makeRoom(): void {
+    const gone = loser(this.#clients.values(), this.#most);
+    if (gone !== undefined) this.#drop(gone);
+  }
+
+  async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Errors of a client during its answer are reported by write().
+    response.on('error', () => undefined);
+    const { socket } = request;
+    const client = this.#clients.get(socket);
+    // By requests without waiting for answers one client could have more answers than there are clients.
+    if (client === undefined || client.response !== undefined) {
+      socket.resetAndDestroy();
+      return;
+    }
+    client.response = response;
+    client.begin();
+    response.once('close', () => {
+      client.response = undefined;
+      client.kept = 0;
+      client.end();
+    });
+    this.#makeRoom();
+    try {
+      await this.#send(request, response, client, await this.#answer(request));
+      this.counts.served++;
+    } catch {
+      // Half a document must not look like a whole one: if its length is not given (HTTP/1.0, as proxies speak it),
+      // closing the connection would end it regularly.
+      socket.resetAndDestroy();
+    }
+  }
+
+  /** Whether that is a name of this server. */
+  #isOurs(name: string, { localAddress = '' }: Socket): boolean {
+    if (this.#names.has(name)) return true;
+    if (!this.#strict) return name === '' || isIP(name) !== 0;
+    return name !== '' && name === plainName(localAddress);
+  }
+
+  /**
+   * Whether a page of another site may have caused the request. Browsers say so in Sec-Fetch-Site, but not to a server
+   * that has a name and no TLS, and there a request for an image may say nothing at all: then it needs what only our
+   * own pages have. So it does from a page of the same site, which another port or another machine of the domain serves.
+   */
+  #isForeign(headers: IncomingMessage['headers'], query: URLSearchParams): boolean {
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-site') return site === 'cross-site';
+    const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true;
+    return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
+  }
+
+  async #answer({ method, url = '/', headers, rawHeaders, socket }: IncomingMessage): Promise<Answer> {
+    if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
+    // Which of two a proxy has checked is not known.
+    if (rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length > 1)
+      return sentence(400, 'the request has several Host headers; send one');
+    const host = headers.host ?? '';
+    // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
+    if (!this.#isOurs(nameOf(host), socket)) {
+      this.counts.misnamed++;
+      return sentence(
+        421,
+        'this server does not accept that host name; use its address, or start it with --allow-host NAME',
+      );
+    }
+    if (!url.startsWith('/')) return sentence(400, 'the request is for no path of this server');
+    const cut = url.indexOf('?');
+    const [path, search] = cut < 0 ? [url, ''] : [url.slice(0, cut), url.slice(cut + 1)];
+    try {
+      const query = new URLSearchParams(search);
+      const site = String(headers['sec-fetch-site'] ?? '');
+      const isForeign = this.#isForeign(headers, query);
+      const token = this.#token;
+      if (query.get('token') === token) query.delete('token');
+      const accept = headers.accept ?? '';
+      const [, zone = ''] = socket.localAddress?.split('%') ?? [];
+      return await this.#respond({ path, query, host, zone, accept, site, isForeign, token });
+    } catch (error) {
+      if (error instanceof InputError) return sentence(400, error.message);
+      throw error;
+    }
+  }
+
+  async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
+    const { status, type, body } = answer;
+    const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+    const isFeed = typeof body === 'function';
+    const isPacked = !isWhole && !isFeed && takesGzip(String(request.headers['accept-encoding'] ?? ''));
+    response.writeHead(status, {
+      'Content-Type': type,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
+      ...(isWhole && { 'Content-Length': Buffer.byteLength(body) }),
+      ...(!isWhole && !isFeed && { Vary: 'Accept-Encoding' }),
+      ...(isPacked && { 'Content-Encoding': 'gzip' }),
+      ...this.#headers,
+      ...answer.headers,
+    });
+    if (request.method === 'HEAD') response.end();
+    else if (isWhole) {
+      this.#keep(client, Buffer.byteLength(body));
+      response.end(body);
+    } else if (isFeed) return await this.#feed(response, client, body);
+    else if (answer.isSmall || Array.isArray(body)) {
+      if (Array.isArray(body))
+        this.#keep(
+          client,
+          body.reduce((sum: number, { length }) => sum + length, 0),
+        );
+      await (isPacked ? sendPacked : sendPlain)(response, client, body);
+    } else {
+      await this.#places.enter(client);
+      try {
+        await (isPacked ? sendPacked : sendPlain)(response, client, body);
+      } finally {
+        this.#places.leave(client);
+      }
+    }
+    if (!response.writableFinished) await once(response, 'finish');
+  }
+
+  /** An answer is kept for it until it is read: if that is too much, the client that gets on least has to go. */
+  #keep(client: Client, bytes: number): void {
+    client.kept = bytes;
+    const keeping = [...this.#clients.values()].filter(({ kept }) => kept > 0);
+    const gone = keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT ? loser(keeping, 1) : undefined;
+    if (gone !== undefined) this.#drop(gone);
+  }
+
+  /** Feeds a client until it is gone. */
+  async #feed(response: ServerResponse, client: Client, feed: Feed): Promise<void> {
+    // The client may have left while its answer was made; it gets nothing more.
+    if (response.closed || response.destroyed) throw new Error('the client is gone');
+    client.isFed = true;
+    response.flushHeaders();
+    const gone = once(response, 'close');
+    feed({
+      get isFree() {
+        return response.writableLength === 0;
+      },
+      write(bytes) {
+        response.write(bytes);
+      },
+      end() {
+        response.end();
+      },
+      onGone(act) {
+        response.once('close', act);
+      },
+    });
+    await gone;
+  }
+
+  #dropStuck(): void {
+    for (const client of this.#clients.values()) {
+      if (client.response === undefined || this.#places.isWaiting(client)) continue;
+      client.look();
+      const patience = client.isFed ? this.#feedPatience : this.#patience;
+      if (client.lastMoved < performance.now() - patience) this.#drop(client);
+    }
+  }
+
+  #drop({ socket, busySince }: Client): void {
+    this.#clients.delete(socket);
+    // The last answer may still be on its way, and will arrive.
+    if (busySince === undefined) socket.destroy();
+    else {
+      this.counts.stuck++;
+      socket.resetAndDestroy();
+    }
+  }
+
+  /** Stops listening, and disconnects all clients. */
+  close(): void {
+    clearInterval(this.#guard);
+    for (const server of this.#servers) server.close();
+    for (const client of this.#clients.values()) this.#drop(client);
+  }
+}
+
+/** Writes bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
+function write(response: ServerResponse, client: Client, bytes: Uint8Array): Promise<void> {
+  const taken = new Promise<void>((resolve, reject) => {
+    const gone = () => reject(new Error('the client is gone'));
+    response.once('close', gone);
+    response.write(bytes, error => {
+      response.off('close', gone);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+  return client.wait(taken);
+}
+
+async function sendPlain(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
+  for (const bytes of pieces) {
+    if (response.destroyed) throw new Error('the client is gone');
+    if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
+    // Other clients and signals get their turn, even if this client takes everything at once.
+    await turn();
+  }
+  response.end();
+}
+
+async function sendPacked(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
+  // The fastest level: it shrinks what is served here to a twentieth; better levels reach a thirtieth for several times
+  // the CPU time.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
+  const gone = new Promise<never>((_, reject) => {
+    const tell = () => reject(new Error('the client is gone'));
+    response.once('close', tell);
+    gzip.once('error', tell);
+  });
+  // The timer must not keep the process alive when there is nothing to wait for.
+  gone.catch(() => undefined);
+  gzip.on('data', (chunk: Buffer) => {
+    if (response.write(chunk)) return;
+    gzip.pause();
+    const drained = new Promise<void>(resolve => response.once('drain', resolve));
+    void client.wait(Promise.race([drained, gone])).then(
+      () => gzip.resume(),
+      () => undefined,
+    );
+  });
+  try {
+    for (const bytes of pieces) {
+      if (response.destroyed) throw new Error('the client is gone');
+      if (bytes === undefined || bytes.length === 0) await turn();
+      else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
+    }
+    gzip.end();
+    await Promise.race([gone, once(gzip, 'end')]);
+    response.end();
+  } finally {
+    gzip.destroy();
+  }
+}

@@ -1,0 +1,409 @@
+// The table of all options: the meaning of each wherever it occurs, and the variants of some verbs. Reads nothing.
+
+import { ranked } from '../layout/terms.gen.js';
+import { shortHostName } from './hostname.js';
+import { flag, later, many, type Option, one, optional, standard } from './option.js';
+import * as values from './values.js';
+
+const { count, file, folder, oneOf, time } = values;
+
+/** Ganglia's own ports. */
+const GMOND_PORT = 8649;
+const GMETAD_PORT = 8651;
+/** The default port of the exporter for Prometheus. */
+const EXPORTER_PORT = 9678;
+/** The registered port of Supermon; and another one for beoboard-mon, so that both can run on one machine. */
+const SUPERMON_PORT = 2709;
+const MON_PORT = 2710;
+/** The default port of the web page. */
+const WEB_PORT = 8678;
+
+const BOARD = standard('/dev/shm/beoboard/board');
+const INTERVAL = time('100ms', '600s');
+
+/** Every option, by its name on the command line and in a config file. */
+export const options = {
+  board: one('PATH', 'the board file', file, BOARD),
+  to: many(
+    'ADDR[:PORT]',
+    'where to send reports: a name or address, [V6]:PORT, default port 8677; - writes the datagram to stdout',
+    values.destination,
+  ),
+  listen: many(
+    'ADDR[:PORT]',
+    'where to listen, IPv4 or IPv6; [::] is IPv6 only; port 0 picks one and prints it',
+    values.address(),
+    standard('0.0.0.0:8677'),
+  ),
+  from: many(
+    'ADDR[:PORT]',
+    'another server of this protocol (default port 2709), whose nodes are served, too',
+    values.address(SUPERMON_PORT),
+  ),
+  'gzip-listen': many(
+    'ADDR:PORT',
+    'where to serve the same, compressed; port 0 picks one and prints it',
+    values.addressWithPort,
+  ),
+  'gmetad-listen': many(
+    'ADDR[:PORT]',
+    'where to serve as gmetad does: the whole tree at PORT, 8651, and queries at the next port; port 0 picks both',
+    values.addressOfTwo(GMETAD_PORT),
+  ),
+  'trusted-hosts': many(
+    'LIST',
+    'clients allowed besides this machine: addresses and networks, 10.0.0.1,10.1.0.0/16',
+    values.networks,
+  ),
+  grid: one('NAME', "the grid's name", values.clusterName, standard('unspecified')),
+  'cluster-name': many(
+    'NAME=TEXT',
+    "the name that Ganglia has for the cluster NAME, as in 'alpha=My HPC (new)'",
+    values.gangliaName,
+  ),
+  metrics: one(
+    'WHICH',
+    'gmond: only the metrics of a default gmond; all: those of beoboard, too',
+    oneOf('all', 'gmond'),
+    standard('all'),
+  ),
+  'allow-host': many('NAME', 'another host name or address by which clients may call this server', values.hostName),
+  proxy: many('LIST', 'addresses of proxies, whose clients do not share places, as in 127.0.0.1', values.networks),
+  base: one('PATH', 'the path under which a proxy serves the page, as in /cluster', values.urlPath, standard('/')),
+  'show-jobs': flag('serve Slurm jobs, with users and nodes, to everybody who can connect'),
+  'node-metrics': flag("serve node_exporter's metric names, too, at /node-metrics; do not scrape both for one node"),
+  collect: optional('NAMES', 'what to collect, as in cpu,gpus; docs/prometheus.md lists all', values.words),
+  openmetrics: flag('OpenMetrics 1.0.0 instead of the text format 0.0.4'),
+  group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', values.multicastGroup),
+  interface: optional('IF', 'the interface for multicasts, by name', values.networkInterface),
+  ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
+  name: one('NAME', "the node's name", values.nodeName, {
+    texts: () => [shortHostName('name')],
+    shown: 'the host name up to its first dot, in lower case',
+  }),
+  cluster: optional('NAME', "the cluster's name", values.clusterName),
+  'key-file': optional('FILE', 'the key, in a file that only its owner can read', file),
+  require: optional(
+    'WHAT',
+    'minimum authentication of a report: none, cluster, or node',
+    oneOf('none', 'cluster', 'node'),
+    later('cluster with --key-file, else none'),
+  ),
+  'clock-window': one(
+    'TIME',
+    'maximum clock difference when a node starts to report with a key, 100ms to 24h, or off',
+    values.timeOrOff('100ms', '24h'),
+    standard('60s'),
+  ),
+  'key-id': optional('N', 'the number of the key, 0 to 65535', count(0, 65_535), later('1')),
+  interval: one('TIME', 'time between reports, 100ms to 600s', INTERVAL, standard('1s')),
+  'pace-file': optional('PATH', 'a file in which root can set another interval for a while: interval 10s for 1h', file),
+  'pace-min': one('TIME', 'the shortest interval that this file may set', INTERVAL, standard('250ms')),
+  'pace-max': one('TIME', 'the longest interval that this file may set', INTERVAL, standard('60s')),
+  off: flag('remove the file: nodes return to their own interval'),
+  via: one(
+    'COMMAND',
+    'command that runs a command on nodes; the host list is appended. ssh, also after sudo and the like, is called once per node',
+    values.command,
+    standard('clush -S -w'),
+  ),
+  'dry-run': flag('print the command lines without running them'),
+  once: flag('send one report, flagged as the last, and exit'),
+  aligned: flag('send at the same wall-clock time as all nodes, instead of spread over the interval'),
+  nodes: optional(
+    'LIST',
+    'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line',
+    values.nodes,
+  ),
+  capacity: one('N', 'records on the board, 1 to 1000000', count(1, 1_000_000), standard('10240')),
+  'uncertain-after': one('TIME', 'a node is no longer live after', time('100ms', '24h'), standard('4.5s')),
+  'silent-after': one('TIME', 'a node is silent after', time('100ms', '24h'), standard('10.5s')),
+  'longest-interval': optional(
+    'TIME',
+    'a node that reports more rarely is judged as if it reported this often, 60s to 600s; default: 60s, or 600s where every report needs a signature',
+    time('60s', '600s'),
+  ),
+  'forget-after': optional(
+    'TIME',
+    'remove nodes that were silent, or had left, for this long while the receiver listened, 24h to 1000d; default: never',
+    time('24h', '1000d'),
+  ),
+  drain: one(
+    'TIME',
+    'drain interval of the sockets above 400 reports a second, 0ms to 100ms',
+    time('0ms', '100ms'),
+    standard('5ms'),
+  ),
+  proc: many(
+    'DIR',
+    'another /proc; given twice: for the tick before, then for the report',
+    folder,
+    standard('/proc'),
+    2,
+  ),
+  sys: many('DIR', 'another /sys; given twice: for the tick before, then for the report', folder, standard('/sys'), 2),
+  scratch: one(
+    'DIR',
+    'the local scratch file system whose space is reported; never a network file system',
+    folder,
+    standard('/tmp'),
+  ),
+  'health-max-age': optional(
+    'TIME',
+    'an older ok in the health file counts as a warning, 1s to 1000d; default: never',
+    time('1s', '1000d'),
+  ),
+  pretend: optional(
+    'FILE',
+    'TOML with values that are not in /proc and /sys (clocks, sequence number …), to reproduce a report exactly',
+    file,
+  ),
+  config: optional('FILE', 'TOML with the same names; the command line takes precedence', file),
+  json: flag('one JSON object instead of text'),
+  'slurm-dir': one('DIR', 'where beoboard slurm writes its files', folder, standard('/run/beoboard-slurm')),
+  jobs: flag('show the state and jobs of each node in Slurm'),
+  'slurm-bin': optional('DIR', 'where squeue and scontrol are; default: search PATH', folder),
+  'slurm-names': optional(
+    'FILE',
+    'nodes with different names in Slurm and on the board: NodeName boardname on each line',
+    file,
+  ),
+  'public-jobs': flag('let all users of this machine read jobs; only where Slurm has PrivateData=none'),
+  enforce: flag('drain and resume nodes; without it, only print the command lines'),
+  journal: one(
+    'DIR',
+    'folder of the journal of its actions and drains; only this user may read it',
+    folder,
+    standard('/var/lib/beoboard-bridge'),
+  ),
+  'kill-switch': one('FILE', 'do nothing while this file exists', file, standard('/etc/beoboard/bridge.off')),
+  'drain-after': one(
+    'TIME',
+    'how long a node is silent, or ill, before it is drained',
+    time('1s', '24h'),
+    standard('30s'),
+  ),
+  'resume-after': one(
+    'TIME',
+    'how long a drained node is live before it is resumed; doubled for each drain in the last day',
+    time('1s', '24h'),
+    standard('2m'),
+  ),
+  'drain-ill': flag('also drain live nodes on which no job should start, as with beoboard-gate --health'),
+  unsigned: flag('act on unsigned reports, too: then anybody who can send a datagram can have a node drained'),
+  witness: one(
+    'WHO',
+    'none, or slurm: drain a node with jobs only if it does not respond to Slurm either (NOT_RESPONDING)',
+    oneOf('none', 'slurm'),
+    standard('none'),
+  ),
+  status: flag('show what the bridge does and which drains are its own'),
+  release: flag('release the brakes: accept the current number of faulty nodes'),
+  'undrain-own': flag('resume all nodes that the bridge drained; stop the bridge first'),
+  raw: flag('every field of the report as stored'),
+  last: one('N', 'begin with the last N events on the board, 0 to 4096', count(0, 4096), standard('0')),
+  watch: flag('repeat every second until stopped'),
+  owner: {
+    ...optional('USER', 'trust boards of this user too, by name or id', values.user),
+    env: 'BEOBOARD_OWNER',
+  },
+  rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
+  size: { ...one('N', 'how many nodes', count(1, 1_000_000), standard('1000')), mistaken: ['count'] },
+  prefix: one('NAME', 'prefix of the node names', values.namePrefix, standard('node')),
+  loss: one('PERCENT', 'percentage of reports to drop at random', values.percent, standard('0')),
+  'restart-every': optional('TIME', 'each node restarts its sender about this often, 1s to 500h', time('1s', '500h')),
+  silent: optional('LIST', 'nodes that fall silent, as if their switch failed: a host list, or @FILE', values.nodes),
+  'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
+  'silent-for': optional('TIME', 'for how long, 1ms to 500h; default: forever', time('1ms', '500h')),
+  seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
+  nats: many('URL', 'a NATS server, as in nats://10.0.0.1:4222 or tls://nats.example:4222', values.natsServer),
+  site: optional('NAME', 'the site name in subjects: a-z 0-9 _ -', values.relayName),
+  master: one('NAME', "this master's name in subjects", values.relayName, {
+    texts: () => [shortHostName('master')],
+    shown: 'the host name up to its first dot, in lower case',
+  }),
+  trust: many('MASTER=FILE', 'a master to follow, and the file with the public key of its relay', values.trustedMaster),
+  relay: flag('make the two keys of a relay, FILE and FILE.pub; mirrors need the second'),
+  'nats-creds': optional('FILE', 'a NATS creds file that only its owner can read', file),
+  'nats-nkey': optional('FILE', 'an nkey seed in a file that only its owner can read', file),
+  'nats-login': optional('FILE', 'one line USER:PASSWORD in a file that only its owner can read', file),
+  'nats-ca': optional('FILE', 'CA certificates for the servers, PEM', file),
+  'nats-cert': optional('FILE', 'client certificate, PEM', file),
+  'nats-cert-key': optional('FILE', 'key of the client certificate, in a file that only its owner can read', file),
+  columns: optional(
+    'NAMES',
+    'columns of the table: name, state, age, load … or fields listed by beoboard describe',
+    values.fields,
+  ),
+  sort: optional('FIELD', 'sort rows by a field or column, largest first; -FIELD: smallest first', values.field),
+  by: {
+    ...optional(
+      'RULE',
+      "a line for each group of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'",
+      values.grouping,
+    ),
+    mistaken: ['group', 'groups', 'group-by'],
+  },
+  exceptions: flag('only nodes that are not live; one line if all is well'),
+  long: flag('a row for every node, and lists in full'),
+  at: optional(
+    'ADDR[:PORT]',
+    "ask a beoboard-mon that listens (default port 2710), or another server of Supermon's protocol, instead of running a program",
+    values.address(MON_PORT),
+  ),
+  record: optional('FILE', 'write every answer to a new file for --play', file),
+  play: optional('FILE', 'show a recording of --record instead of a node', file),
+  csv: flag('comma-separated values: column names, then a line for each node'),
+  plain: flag('sentences instead of a table'),
+  color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
+  fail: optional(
+    'WAY',
+    'open or closed: the answer if no state is known: no board, a stalled one, a malformed list',
+    oneOf('open', 'closed'),
+  ),
+  warning: one('N[%]', 'warn if more nodes than this are not live', values.portion, standard('0')),
+  critical: one('N[%]', 'critical if more nodes than this are silent or left long ago', values.portion, standard('0')),
+  ignore: optional(
+    'NAMES',
+    `ailments to ignore: ${ranked.ailment.join(', ')}`,
+    values.someOf('ailment', ...ranked.ailment),
+  ),
+  health: one('WHEN', 'on or off: whether ill nodes count as down', values.oneOf('on', 'off'), standard('on')),
+  healthy: flag('only live nodes without ailments'),
+  expand: flag('one name per line'),
+  fold: flag('one host list, as in node[001-128],login1'),
+  count: flag('only the number of names'),
+  state: optional(
+    'STATES',
+    `nodes in these states: ${ranked.node_state.join(', ')}`,
+    values.someOf('state', ...ranked.node_state),
+  ),
+  where: optional(
+    'CONDITION',
+    "nodes that match the condition, as in 'mem_avail < 1GiB && state == live'",
+    values.condition,
+  ),
+  exclude: optional('LIST', 'a host list, or @FILE, to leave out', values.anyNodes),
+  intersection: many('LIST', 'only names that are also in this host list, or @FILE', values.anyNodes),
+  nd: flag('fold all numbers in a name, not only the last: r[1-2]n[01-48].cluster'),
+  // setTimeout takes 31 bits of ms, which are 596 hours; beyond that it would fire at once.
+  for: optional('TIME', 'for how long, 1ms to 500h; default: until stopped', time('1ms', '500h')),
+};
+
+export type OptionName = keyof typeof options;
+
+export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
+
+/** Options with variants. */
+export type Forms = { readonly [N in OptionName]?: Option<unknown> };
+
+const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show for it', values.namedBoard, BOARD);
+
+/**
+ * Variants of options for some verbs: another default, other bounds, several values, other words in the help. The
+ * meaning and the kind of value stay the same.
+ */
+export const forms = {
+  ganglia: {
+    board: BOARDS,
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve as gmond does, port 8649; port 0 picks one and prints it',
+      values.address(GMOND_PORT),
+      standard(`0.0.0.0:${GMOND_PORT}`),
+    ),
+  },
+  prometheus: {
+    board: BOARDS,
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve over HTTP, port 9678; port 0 picks one and prints it',
+      values.address(EXPORTER_PORT),
+      standard(`127.0.0.1:${EXPORTER_PORT}`),
+    ),
+  },
+  supermon: {
+    board: BOARDS,
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve, port 2709; port 0 picks one and prints it',
+      values.address(SUPERMON_PORT),
+      standard(`127.0.0.1:${SUPERMON_PORT}`),
+    ),
+  },
+  events: {
+    json: flag('a JSON object for each event and node, one per line'),
+  },
+  zoom: {
+    rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),
+    via: one(
+      'COMMAND',
+      'command that runs a program on the node; node name and program are appended',
+      values.command,
+      standard('ssh'),
+    ),
+    csv: flag('comma-separated values: column names, then a line for each sample'),
+    json: flag('a JSON object for each sample, one per line'),
+  },
+  web: {
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve over HTTP, port 8678; port 0 picks one and prints it',
+      values.address(WEB_PORT),
+      standard(`127.0.0.1:${WEB_PORT}`),
+    ),
+  },
+  metrics: {
+    board: BOARDS,
+    'node-metrics': flag("use node_exporter's metric names"),
+  },
+  slurm: {
+    interval: one('TIME', 'time between queries, 100ms to 60s', time('100ms', '60s'), standard('5s')),
+  },
+  bridge: {
+    interval: one('TIME', 'time between checks, 1s to 10s', time('1s', '10s'), standard('5s')),
+    by: optional(
+      '/PATTERN/',
+      "groups of nodes with their own brakes, by a part of the name, as in '/^rack[0-9]+/'",
+      values.grouping,
+    ),
+  },
+  /** The settings of senders: the interval without a default, and the path on the node. */
+  pace: {
+    interval: optional('TIME', 'time between reports, 100ms to 600s', INTERVAL),
+    for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
+    'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
+  },
+  /** The only option name with another meaning here: nodes instead of a duration. */
+  nodes: {
+    for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard slurm', oneOf('slurm')),
+  },
+  relay: {
+    'key-file': optional('FILE', 'secret key of the relay, in a file that only its owner can read', file),
+  },
+  mirror: {
+    cluster: optional('NAME', 'the cluster name in subjects: a-z 0-9 _ -', values.relayName),
+    'key-file': optional(
+      'FILE',
+      'also verify the signature of each report, with the cluster key, in a file that only its owner can read',
+      file,
+    ),
+  },
+  keygen: {
+    nodes: optional('LIST', 'nodes to make keys for, as a host list or @FILE', values.nodes),
+    owner: optional(
+      'USER',
+      'the user to whom the files belong, by name or id; only root can give them away',
+      values.user,
+    ),
+  },
+} satisfies Record<string, Forms>;
+
+/** Arguments of verbs, by the word for them in their help. */
+export const argumentKinds = {
+  file: 'file',
+  list: 'nodes',
+  lists: 'nodes',
+  node: 'nodes',
+  field: 'field',
+} as const satisfies Record<string, values.Kind>;

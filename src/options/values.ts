@@ -1,0 +1,355 @@
+// The kinds of values of options: how each is read from text, and what it may be, so that completions can offer it.
+// Knows no option.
+
+import { isIPv6 } from 'node:net';
+import { type Address, type Network, parseAddress, parseNetwork } from '../text/addresses.js';
+import { parseDuration } from '../text/durations.js';
+import { parseNodeName, readNodes } from '../text/hostlists.js';
+import { didYouMean, InputError, nearest, quote } from '../text/text.js';
+
+/** What kind of thing a value is. */
+export type Kind =
+  /** One of its words. */
+  | 'word'
+  /** Some of its words, separated by commas. */
+  | 'words'
+  | 'file'
+  | 'folder'
+  /** A host list, or @FILE. */
+  | 'nodes'
+  /** A host by name or address, and a port. */
+  | 'address'
+  /** A network interface of this machine. */
+  | 'interface'
+  | 'user'
+  | 'command'
+  | 'time'
+  | 'number'
+  /** A field of a report, as `beoboard describe` lists it, or a column of `status`. */
+  | 'field'
+  /** Several fields, separated by commas. */
+  | 'fields'
+  /** Something that no completion can offer: a free name, a condition. */
+  | 'text';
+
+export interface Value<T> {
+  readonly kind: Kind;
+  /** All possible words, or words that are possible besides the values of its kind. */
+  readonly words?: readonly string[];
+  /** Throws an InputError that says what to write. */
+  readonly parse: (text: string) => T;
+}
+
+function value<T>(kind: Kind, parse: (text: string) => T): Value<T> {
+  return { kind, parse };
+}
+
+function path(text: string): string {
+  if (text === '' || text.includes('\0')) throw new InputError(`${quote(text)} is not a file name; write a path`);
+  return text;
+}
+
+export const file = value('file', path);
+export const folder = value('folder', path);
+
+/**
+ * The path of a file on other machines. It passes through up to three shells, and through programs that replace what
+ * follows a %, so it may have only characters that are special to none of them.
+ */
+export const remoteFile = value('file', (text): string => {
+  if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
+  throw new InputError(
+    `${quote(text)} is not a plain absolute path; write one of letters, digits and . _ - without '..', as in /run/pace`,
+  );
+});
+
+/** A command as words; no shell would remove quotes. */
+export const command = value('command', (text): string[] => {
+  const words = text.split(/[ \t]+/).filter(word => word !== '');
+  if (words.length > 0 && !/["'\\\n\0]/.test(text)) return words;
+  throw new InputError(`${quote(text)} is not a command; write words, without quotes, as in 'pdsh -S -w'`);
+});
+
+/** A whole number from `low` to `high`; `10k` is 10000, `2M` is 2000000. */
+export function count(low: number, high: number): Value<number> {
+  return value('number', text => {
+    const [, digits, unit = ''] = /^(\d{1,15})([kM]?)$/.exec(text) ?? [];
+    const write = `write ${low} to ${high}`;
+    const example = high < 10_000 ? '' : ', as in 10000 or 10k';
+    if (digits === undefined) throw new InputError(`${quote(text)} is not a whole number; ${write}${example}`);
+    const number = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1);
+    if (number < low || number > high) throw new InputError(`${quote(text)} is out of bounds; ${write}`);
+    return number;
+  });
+}
+
+/** A share from 0 to 1, written in per cent: `2%`, `0.5`. */
+export const percent = value('number', (text): number => {
+  const [, digits] = /^(\d{1,3}(?:\.\d{1,6})?)%?$/.exec(text) ?? [];
+  if (digits === undefined || Number(digits) > 100)
+    throw new InputError(`${quote(text)} is not a percentage; write 0 to 100, as in 2% or 0.5`);
+  return Number(digits) / 100;
+});
+
+/** A number of nodes, or a percentage of them. */
+export interface Portion {
+  readonly number: number;
+  readonly percent: boolean;
+}
+
+export const portion = value('number', (text): Portion => {
+  const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError(`${quote(text)} is not a number of nodes; write it as 5 or 2%`);
+  if (percent === '%' && Number(digits) > 100)
+    throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
+  return { number: Number(digits), percent: percent === '%' };
+});
+
+/** Milliseconds, from `low` to `high`. */
+export function time(low: string, high: string): Value<number> {
+  return value('time', text => {
+    // A bare 0 needs no unit.
+    const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
+    if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
+    throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
+  });
+}
+
+/** The same, or `off`. */
+export function timeOrOff(low: string, high: string): Value<number | 'off'> {
+  const { parse } = time(low, high);
+  return {
+    kind: 'time',
+    words: ['off'],
+    parse: text => {
+      try {
+        return text === 'off' ? 'off' : parse(text);
+      } catch (error) {
+        throw error instanceof InputError ? new InputError(`${error.message}, or off`) : error;
+      }
+    },
+  };
+}
+
+/** `a, b or c` */
+function alternatives(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+}
+
+/** One of these words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Value<T> {
+  const parse = (text: string) => {
+    const found = words.find(word => word === text);
+    if (found === undefined) throw new InputError(`${quote(text)} is not a valid value; use ${alternatives(words)}`);
+    return found;
+  };
+  return { kind: 'word', words, parse };
+}
+
+/** Some of these words, separated by commas; `what` one of them is called. */
+export function someOf<const T extends string>(what: string, ...words: readonly T[]): Value<T[]> {
+  const parse = (text: string) =>
+    text.split(',').map(part => {
+      const found = words.find(word => word === part);
+      if (found !== undefined) return found;
+      const advice = didYouMean(nearest(part, words), `write ${words.join(', ')}`);
+      throw new InputError(`${quote(part)} is not ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}; ${advice}`);
+    });
+  return { kind: 'words', words, parse };
+}
+
+export const nodes = value('nodes', text => readNodes(text));
+
+/** Names as other programs have them, too. */
+export const anyNodes = value('nodes', text => readNodes(text, 'any'));
+
+/** An address; one without a port has this one. */
+export function address(port?: number): Value<Address> {
+  return value('address', text => parseAddress(text, port));
+}
+
+/** An address that needs a port, because there is no usual one. */
+export const addressWithPort = value('address', (text): Address => {
+  const address = parseAddress(text, -1);
+  if (address.port === -1) throw new InputError(`${quote(text)} has no port; write ADDR:PORT`);
+  return address;
+});
+
+/** An address at which two consecutive ports are served. */
+export function addressOfTwo(port: number): Value<Address> {
+  return value('address', text => {
+    const address = parseAddress(text, port);
+    if (address.port === 65_535)
+      throw new InputError(
+        `${quote(text)} is the last port, and queries need the port after it; write a port of 0 to 65534`,
+      );
+    return address;
+  });
+}
+
+export const destination: Value<Address | '-'> = {
+  kind: 'address',
+  words: ['-'],
+  parse: text => {
+    if (text === '-') return '-';
+    const address = parseAddress(text);
+    if (address.port === 0)
+      throw new InputError(`${quote(text)} has port 0; write the port that the receiver listens on`);
+    return address;
+  },
+};
+
+export const multicastGroup = value('text', (text): Address => {
+  const address = parseAddress(text);
+  if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
+  throw new InputError(
+    `${quote(text)} is not a multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`,
+  );
+});
+
+/** Addresses and networks, separated by commas. */
+export const networks = value('text', (text): Network[] => text.split(',').map(part => parseNetwork(part.trim())));
+
+/** A network interface, named as the kernel names them. */
+export const networkInterface = value('interface', (text): string => {
+  if (/^[^\s/:]+$/.test(text) && Buffer.byteLength(text) <= 15 && text !== '.' && text !== '..') return text;
+  throw new InputError(`${quote(text)} is not an interface; write a name as in /sys/class/net`);
+});
+
+/** The name of a host or its address, without a port. */
+export const hostName = value('text', (text): string => {
+  const address = text.replace(/^\[(.*)\]$/, '$1');
+  if (isIPv6(address)) return address;
+  if (text.length <= 253 && /^[A-Za-z0-9_]([\w-]*\w)?(\.\w([\w-]*\w)?)*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is not a host name; write it without a port, as in master.example`);
+});
+
+/** Words separated by commas; only the code that uses them knows which are valid. */
+export const words = value('text', (text): string[] => text.split(',').map(word => word.trim()));
+
+export const nodeName = value('text', parseNodeName);
+
+/** The name becomes a file name and an XML value in Ganglia, which accepts only this. */
+export const clusterName = value('text', (text): string => {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
+  throw new InputError(
+    `${quote(text)} is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first`,
+  );
+});
+
+/** A cluster, and the name that Ganglia has for it. */
+export interface GangliaName {
+  readonly cluster: string;
+  /** UTF-8, byte by byte, as gmond sends it and gmetad takes it. */
+  readonly text: string;
+}
+
+/** gmetad makes a folder of it, with two bytes for each one beyond ASCII. */
+const GANGLIA_NAME_MAX = 120;
+
+/**
+ * gmetad passes on what it has read without escaping it, so that `&amp;` would make its own document invalid; a slash
+ * ends it.
+ */
+export const gangliaName = value('text', (written): GangliaName => {
+  const [, cluster, name = ''] = /^([^=]*)=(.*)$/s.exec(written) ?? [];
+  if (cluster === undefined)
+    throw new InputError(`${quote(written)} is not NAME=TEXT; write the cluster and its name in Ganglia, alpha=My HPC`);
+  const text = Buffer.from(name).toString('latin1');
+  if (/^(|\.|\.\.|__SummaryInfo__)$|[&<>"/\x00-\x1f\x7f]/.test(text) || text.length > GANGLIA_NAME_MAX)
+    throw new InputError(
+      `${quote(name)} is no name of a cluster that gmetad survives; write 1 to ${GANGLIA_NAME_MAX} bytes without & < > " /`,
+    );
+  return { cluster: clusterName.parse(cluster), text };
+});
+
+export const namePrefix = value('text', (text): string => {
+  if (/^[a-z0-9][a-z0-9._-]{0,49}$/.test(text)) return text;
+  throw new InputError(
+    `${quote(text)} is not a prefix of node names; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`,
+  );
+});
+
+/** A board, and the cluster name under which it is shown. */
+export interface NamedBoard {
+  readonly name?: string;
+  readonly path: string;
+}
+
+export const namedBoard = value('file', (text): NamedBoard => {
+  const [, name, rest] = /^([^=/]*)=(.*)$/s.exec(text) ?? [];
+  return name === undefined ? { path: path(text) } : { name: clusterName.parse(name), path: path(rest ?? '') };
+});
+
+const isField = (text: string) => /^-?[A-Za-z_][\w.-]*$/.test(text);
+
+function fieldName(text: string): string {
+  if (isField(text)) return text;
+  throw new InputError(`${quote(text)} is not a field; beoboard describe lists them`);
+}
+
+/** A word of a NATS subject: for a site, a cluster, a master. */
+export const relayName = value('text', (text): string => {
+  if (/^[a-z0-9_-]{1,32}$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is not a name for a subject; write 1 to 32 of a-z 0-9 _ -`);
+});
+
+/** A NATS server. Credentials come from files, because everybody can read a command line. */
+export const natsServer = value('address', (text): string => {
+  if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
+  if (/@/.test(text))
+    throw new InputError('a server with a login in it, which others could read; write it into a file for --nats-login');
+  throw new InputError(`${quote(text)} is not a server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
+});
+
+/** A master, and the file with the public key of its relay. */
+export interface TrustedMaster {
+  readonly name: string;
+  readonly path: string;
+}
+
+export const trustedMaster = value('file', (text): TrustedMaster => {
+  const [, name = '', file = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (file === '')
+    throw new InputError(`${quote(text)} is not MASTER=FILE; write the master's name and its key, m1=m1.pub`);
+  return { name: relayName.parse(name), path: path(file) };
+});
+
+export const field = value('field', fieldName);
+
+/** The path of a URL without a slash at its end; empty for the root. */
+export const urlPath = value('text', (text): string => {
+  if (/^(\/[\w.~-]+)*\/?$/.test(text) && text.startsWith('/')) return text.replace(/\/$/, '');
+  throw new InputError(`${quote(text)} is not a path of a URL; write it as in /cluster`);
+});
+
+/** Names separated by commas. */
+export const fields = value('fields', text => text.split(',').map(fieldName));
+
+/** A rule that groups nodes: equal values of a field, or what a pattern finds in their names. */
+export type Grouping = { readonly field: string } | { readonly pattern: string };
+
+/** A field, or a regular expression between slashes. */
+export const grouping = value('field', (text): Grouping => {
+  const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
+  // An invalid regular expression is found by the code that uses it: loading the library here would take longer than
+  // everything else.
+  if (pattern !== undefined) return { pattern };
+  if (isField(text)) return { field: text };
+  throw new InputError(
+    `${quote(text)} is neither a field nor a pattern between slashes; write one as in os_release or '/^rack[0-9]+/'`,
+  );
+});
+
+/** A condition is only checked to be non-empty; the code that evaluates it knows the fields. */
+export const condition = value('text', (text): string => {
+  if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
+  return text;
+});
+
+/** A user id as number, a user name as text. */
+export const user = value('user', (text): number | string => {
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
+  if (/^[A-Za-z_][\w.@-]*\$?$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is not a user; write a user name or a user id`);
+});

@@ -1,0 +1,187 @@
+// What has happened, as lines for people and objects for programs. Pure.
+
+import { AILMENT_TEXT } from '../shm/ailments.js';
+import { unknownText } from '../shm/reader.js';
+import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
+import { formatDuration } from '../text/durations.js';
+import { fold } from '../text/hostlists.js';
+import { json } from '../text/output.js';
+import { oneLine } from '../text/text.js';
+import type { Happening, Standing } from './changes.js';
+import type { Painter } from './style.js';
+
+/** One object per line: see docs/json.md. */
+export function* objectLines(happenings: readonly Happening[]): Generator<string> {
+  for (const { at, ...rest } of happenings)
+    yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
+}
+
+function standingText({ nodes, states, ailing }: Standing): string {
+  const counts = countTexts(states, ailing);
+  return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
+}
+
+/** Why a datagram was rejected. */
+const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
+
+/** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
+function nodeText(happening: Happening & { node?: string | undefined }, { state }: Painter): string | undefined {
+  switch (happening.event) {
+    case 'state': {
+      const { from, to } = happening;
+      if (to === undefined) return 'no longer on the board';
+      return from === undefined ? `new: ${state(to, to)}` : `${state(from, from)} -> ${state(to, to)}`;
+    }
+    case 'ails':
+      return `ails: ${AILMENT_TEXT[happening.ailment]}`;
+    case 'ails_no_more':
+      return `no longer ails: ${AILMENT_TEXT[happening.ailment]}`;
+    case 'restart':
+      return 'sender restarted';
+    case 'reboot':
+      return 'booted';
+    case 'reset':
+      return 'reset: accepted only because nothing else was heard';
+    case 'goodbye':
+      return 'said goodbye';
+    case 'clone':
+      return `two machines report as one${happening.addresses === undefined ? '' : `, from ${happening.addresses.join(' and ')}`}`;
+    case 'refusal':
+      return `rejected: ${refusedFor(happening.reason)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** An event that is not about a node. */
+function boardText(happening: Happening): string {
+  switch (happening.event) {
+    case 'begin':
+      return `watching ${standingText(happening)}`;
+    case 'board':
+      return `another board has replaced this one: ${standingText(happening)}`;
+    case 'resumed':
+      return `the receiver is running again: ${standingText(happening)}`;
+    case 'no_board':
+      return `no board: ${happening.why}`;
+    case 'stalled':
+      return unknownText(happening.closed, happening.heartbeat_age_ms);
+    case 'lost':
+      return `${counted(happening.count, 'event was', 'events were')} lost: there were more between two looks than the board keeps, or another board replaced it`;
+    case 'link_up':
+      return `${oneLine(happening.link ?? '')} is up`;
+    case 'link_down':
+      return `${oneLine(happening.link ?? '')} is down: nothing is heard from the nodes behind it`;
+    case 'dark':
+      return `${oneLine(happening.link ?? '')} is dark: all ${happening.count} nodes behind it fell silent together; a switch or this master is more likely at fault`;
+    case 'lit':
+      return `${oneLine(happening.link ?? '')} is no longer dark: a node behind it is heard again`;
+    case 'overflow':
+      return `a socket buffer was full: ${counted(happening.count, 'datagram was', 'datagrams were')} dropped; see net.core.rmem_max`;
+    case 'takeover':
+      return `a receiver started, the ${ordinal(happening.instance ?? 0)} of this board`;
+    case 'followed':
+      return `the mirror follows ${oneLine(happening.master ?? 'a master')}`;
+    case 'forget':
+      return `${counted(happening.count, 'node was', 'nodes were')} removed from the board`;
+    case 'refusal':
+      return `a datagram was rejected: ${refusedFor(happening.reason)}`;
+    case 'unknown':
+      return `an event of a kind that this version does not know, number ${happening.number}`;
+    default:
+      // A record that the board does not have.
+      return `${happening.event} of an unknown node`;
+  }
+}
+
+const counted = (count = 0, one = '', several = '') => `${count} ${count === 1 ? one : several}`;
+
+function ordinal(number: number): string {
+  const ending = /1\d$/.test(String(number)) ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');
+  return `${number}${ending}`;
+}
+
+/** The range of the ages, from youngest to oldest; empty if none is known. */
+function agesText(ages: readonly number[]): string {
+  if (ages.length === 0) return '';
+  const [least, most] = [formatDuration(Math.min(...ages)), formatDuration(Math.max(...ages))];
+  return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
+}
+
+/**
+ * Events of several nodes within so many ns become one line. A look covers a second of events, and the board's ring
+ * covers hours.
+ */
+const TOGETHER_NS = 1_000_000_000n;
+
+/** One event, or the same event of several nodes within a second. */
+interface Together {
+  /** The first of these events. */
+  readonly happening: Happening;
+  /** What happened to the node. */
+  readonly what?: string;
+  readonly nodes: string[];
+  readonly ages: number[];
+}
+
+function together(happenings: readonly Happening[], paint: Painter): Together[] {
+  const found: Together[] = [];
+  const byWhat = new Map<string, Together>();
+  for (const happening of happenings) {
+    const node = 'node' in happening ? happening.node : undefined;
+    const what = node === undefined ? undefined : nodeText(happening, paint);
+    if (node === undefined || what === undefined) {
+      found.push({ happening, nodes: [], ages: [] });
+      continue;
+    }
+    let one = byWhat.get(what);
+    if (one === undefined || happening.at - one.happening.at > TOGETHER_NS) {
+      one = { happening, what, nodes: [], ages: [] };
+      byWhat.set(what, one);
+      found.push(one);
+    }
+    one.nodes.push(node);
+    if (happening.event === 'state' && happening.to !== 'live' && happening.age_ms !== undefined)
+      one.ages.push(happening.age_ms);
+  }
+  return found;
+}
+
+function textOf({ happening, what, nodes, ages }: Together): string {
+  if (what === undefined) return boardText(happening);
+  const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
+  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}`;
+}
+
+const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
+
+/** One line per event; nodes with the same event within a second share a line. */
+export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
+  return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
+}
+
+/** The same event of several nodes as one object; its keys are those of `objectLines`, except for the nodes. */
+export interface FoldedEvent {
+  readonly time: string;
+  readonly event: string;
+  /** The same as a line for people, without the time. */
+  readonly text: string;
+  /** A host list and the number of nodes in it. */
+  readonly nodes?: string;
+  readonly count?: number;
+  readonly [key: string]: unknown;
+}
+
+/** One object for each line that `textLines` has. */
+export function foldedEvents(happenings: readonly Happening[], paint: Painter): FoldedEvent[] {
+  return together(happenings, paint).map(one => {
+    const { at, ...happening } = one.happening;
+    // Several nodes have several ages and numbers, so these are left out.
+    const { node: _, age_ms, number, ...rest } = happening as Record<string, unknown>;
+    const single =
+      one.nodes.length > 1 ? {} : { ...(age_ms !== undefined && { age_ms }), ...(number !== undefined && { number }) };
+    const nodes = one.nodes.length === 0 ? {} : { nodes: fold(one.nodes), count: one.nodes.length };
+    const time = new Date(milliseconds(at)).toISOString();
+    return { time, ...(rest as { event: string }), ...single, text: textOf(one), ...nodes };
+  });
+}

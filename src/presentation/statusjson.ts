@@ -1,0 +1,384 @@
+// The JSON of status: docs/json.md says what every key means and what may change.
+
+import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import { type Column, chosenColumns } from '../query/columns.js';
+import type { Surveyed } from '../query/survey.js';
+import { mayBeRefused } from '../shm/liveness.js';
+import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
+import {
+  isInPieces,
+  keysOf,
+  linkState,
+  listenedMs,
+  mirrorOf,
+  refusalText,
+  reloadFailed,
+  sinceMs,
+} from '../shm/sentences.js';
+import type { Beside } from '../slurm/besideboard.js';
+import { Page, type Prepared } from '../text/buffer.js';
+import { fold } from '../text/hostlists.js';
+import { json } from '../text/output.js';
+import type { Oddity } from './anomalies.js';
+import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
+
+/** The buffer size from which a write is worthwhile. */
+const PAGE_BYTES = 1 << 18;
+/**
+ * More than the JSON of any node takes: two hundred keys of 30 bytes, numbers of 20 digits, and six bytes for each
+ * character of a text.
+ */
+const NODE_MOST = 1 << 16;
+
+type Enum = keyof typeof enums;
+/** Fields of a report whose numbers have words, and the enum of each. */
+const WORDED = Object.entries<{ unit: string }>(structs.report.fields).flatMap(([field, { unit }]) =>
+  unit.startsWith('enum ') ? [[field as keyof Report, enums[unit.slice(5) as Enum]] as const] : [],
+);
+
+/** The words for the numbers of a report: for an enum its word, for a mask the names of its bits. */
+function namesOf(report: Report) {
+  const words = WORDED.flatMap(([field, of]) => {
+    const word = of[Number(report[field] ?? -1)];
+    return word === undefined ? [] : [[field, word] as const];
+  });
+  return {
+    ...Object.fromEntries(words),
+    flags: bitNames('flags', report.flags),
+    valid: bitNames('valid', report.valid),
+    net: report.net?.map(({ state }) => bitNames('net_state', state)),
+    gpu_flags: report.gpu_flags?.map(flags => bitNames('gpu_flags', flags)),
+  };
+}
+
+const { fields } = structs.report;
+
+/** The bytes of a report that determine these words: where they begin, and how many. */
+const NAMED: readonly (readonly [offset: number, count: number])[] = [
+  ...WORDED.map(([field]) => [fields[field as keyof typeof fields].offset, 1] as const),
+  [fields.gpu_count.offset, 1],
+  [fields.flags.offset, 4],
+  [fields.valid.offset, 8],
+  [fields.gpu_flags.offset, fields.gpu_flags.count],
+  ...Array.from({ length: fields.net.count }, (_, i) => {
+    const at = fields.net.offset + i * structs.net_if.bytes;
+    return [
+      [at + structs.net_if.fields.name.offset, 1],
+      [at + structs.net_if.fields.state.offset, 4],
+    ] as const;
+  }).flat(),
+];
+const WORD = 4;
+/** The words of 32 bits with these bytes, each once, and in each a mask of them: words are compared faster. */
+const NAMED_WORDS = new Map<number, number>();
+for (const [offset, count] of NAMED)
+  for (let at = offset; at < offset + count; at++) {
+    const word = at - (at % WORD);
+    NAMED_WORDS.set(word, (NAMED_WORDS.get(word) ?? 0) | (0xff << (8 * (at % WORD))));
+  }
+const WORDS_AT = Uint32Array.from(NAMED_WORDS.keys());
+const MASKS = Int32Array.from(NAMED_WORDS.values());
+
+/** The words that were found, by those bytes: nearly all nodes have the same few. */
+const foundNames = new Map<string, Uint8Array>();
+/** A limit, because a forger could make more of them than there is room for. */
+const MOST_FOUND = 1024;
+
+/** Those bytes of the last node, and what was found for them. */
+const lastNamed = new Int32Array(WORDS_AT.length);
+let lastPart: Uint8Array | undefined;
+
+/** Whether the bytes are those of the last node; stores them. */
+function takeNamed(view: DataView, report: number): boolean {
+  let differing = 0;
+  for (let i = 0; i < WORDS_AT.length; i++) {
+    const word = view.getInt32(report + (WORDS_AT[i] as number), true) & (MASKS[i] as number);
+    differing |= word ^ (lastNamed[i] as number);
+    lastNamed[i] = word;
+  }
+  return differing === 0;
+}
+
+function putNames(page: Page, view: DataView, report: number): void {
+  if (!takeNamed(view, report) || lastPart === undefined) {
+    const key = String.fromCharCode(...new Uint16Array(lastNamed.buffer));
+    lastPart = foundNames.get(key) ?? Buffer.from(json(namesOf(decodeReport(view, report))));
+    if (foundNames.size === MOST_FOUND) foundNames.clear();
+    foundNames.set(key, lastPart);
+  }
+  page.part(lastPart);
+}
+
+/** The counters of the record, in this order. */
+const COUNTS = [
+  ['reports', 'accepted'] as const,
+  ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
+    name => [name, name] as const,
+  ),
+] as const;
+const putName = membersPut([['name', 'name']]);
+const putAddressAndCounts = membersPut([['address', 'address'], ...COUNTS]);
+const offsetOf = getter('record', 'offset_us');
+
+const KEYS = {
+  name: keyPart('name'),
+  state: keyPart('state'),
+  ails: keyPart('ails'),
+  why: keyPart('why'),
+  age: keyPart('age_ms'),
+  link: keyPart('link'),
+  bootId: keyPart('boot_id'),
+  offset: keyPart('offset_us'),
+  lastRefusal: keyPart('last_refusal'),
+  report: keyPart('report'),
+  names: keyPart('names'),
+  rates: keyPart('rates'),
+};
+
+/** A text after its key; nothing if there is no text. */
+function putWord(page: Page, key: Prepared, text: string | undefined): void {
+  if (text === undefined) return;
+  page.prepared(key);
+  putText(page, text);
+}
+
+function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
+  if (value === undefined) return;
+  page.prepared(key);
+  putNumber(page, value);
+}
+
+/** All that is known about a node, as an object with `more` at its end. */
+function putNode(page: Page, node: Node, more: string): void {
+  const { view, state, reportAt: report, refusedSince, ailments, lastRefusal } = node;
+  const begin = page.length;
+  if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
+  putWord(page, KEYS.state, state);
+  if (ailments.length > 0) {
+    page.prepared(KEYS.ails);
+    page.text(json(ailments));
+  }
+  putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
+  putKeyed(page, KEYS.age, node.ageMs);
+  putWord(page, KEYS.link, node.linkName);
+  if (!putAddressAndCounts(page, view, node.offset)) {
+    const { record, address } = node;
+    const counts = COUNTS.map(([key, field]) => [key, record[field]] as const);
+    page.text(`,${json({ address, ...Object.fromEntries(counts) }).slice(1, -1)}`);
+  }
+  if (report !== undefined) {
+    page.prepared(KEYS.bootId);
+    putBootId(page, view, report);
+    putKeyed(page, KEYS.offset, offsetOf(view, node.offset));
+  }
+  if (lastRefusal !== undefined) {
+    const { reason, ageMs, offsetUs } = lastRefusal;
+    page.prepared(KEYS.lastRefusal);
+    page.text(json({ reason, age_ms: ageMs, offset_us: offsetUs }));
+  }
+  if (report !== undefined) {
+    page.prepared(KEYS.report);
+    putReport(page, view, report);
+    page.prepared(KEYS.names);
+    putNames(page, view, report);
+  }
+  putRates(page, KEYS.rates, view, node.previousAt, report);
+  page.text(more);
+  closeObject(page, begin);
+}
+
+/**
+ * A chosen column in JSON: a field keeps its raw value, so an id, a mask or a time beyond 2^53 is a decimal string. A
+ * whole number beyond it is absent, as in the report: readers would take it for exact.
+ */
+function chosenValue(node: Node, { name, field }: Column): unknown {
+  if (name !== 'boot_id' && field.source === name && Object.hasOwn(structs.report.fields, name))
+    return node.field(name as Parameters<Node['field']>[0]);
+  const value = field.value(node);
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
+}
+
+/** Only the chosen columns, with numbers without units. A value that was not measured is absent. */
+function chosenJson(node: Node, columns: readonly Column[]) {
+  const values = columns.map(column => [column.name, chosenValue(node, column)] as const);
+  return { name: node.name, state: node.state, ...Object.fromEntries(values) };
+}
+
+/** Writes a node as an object, with `more` at its end. A node takes at most NODE_MOST bytes. */
+type NodePut = (page: Page, node: Node, more?: object) => void;
+
+/**
+ * Chooses what is written about a node: all that is known, or its name, its state and those columns. Throws an
+ * InputError for a column that does not exist.
+ */
+function nodePut(columns: readonly string[] | undefined): NodePut {
+  if (columns === undefined)
+    return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`);
+  const chosen = chosenColumns(columns);
+  return (page, node, more) => page.part(Buffer.from(json({ ...chosenJson(node, chosen), ...more })));
+}
+
+/** The same as text, for programs that write about few nodes at a time. */
+export function nodeTeller(columns?: readonly string[]): (node: Node) => string {
+  const put = nodePut(columns);
+  const page = new Page(NODE_MOST);
+  return node => {
+    page.length = 0;
+    put(page, node);
+    return Buffer.from(page.written).toString();
+  };
+}
+
+function linkJson(snapshot: Snapshot, link: LinkEntry) {
+  const { number, changedNs, nodes, heartbeatNs, darkSinceNs, darkNodes, downs, accepted, missed, address } = link;
+  return {
+    number,
+    name: linkName(link),
+    ...linkState(link),
+    in_pieces: isInPieces(link) || undefined,
+    unjoined_ms: link.unjoinedSinceNs === 0n ? undefined : sinceMs(snapshot, link.unjoinedSinceNs),
+    since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
+    nodes,
+    heartbeat_age_ms: heartbeatNs === 0n ? undefined : sinceMs(snapshot, heartbeatNs),
+    listened_ms: listenedMs(link),
+    dark: darkSinceNs === 0n ? undefined : { since_ms: sinceMs(snapshot, darkSinceNs), nodes: darkNodes },
+    address: address === '' ? undefined : address,
+    downs,
+    accepted,
+    missed,
+  };
+}
+
+function mirrorJson(snapshot: Snapshot) {
+  const of = mirrorOf(snapshot);
+  return (
+    of && {
+      site: of.site,
+      master: of.master,
+      heard: of.heard,
+      others: of.others,
+      behind_ms: of.behindMs,
+      vetoed: of.vetoed,
+    }
+  );
+}
+
+function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs, lastNs }: SenderEntry) {
+  return {
+    reason: enums.reason[reason] ?? String(reason),
+    address,
+    name: name === '' ? undefined : name,
+    count,
+    first_ms: sinceMs(snapshot, firstNs),
+    last_ms: sinceMs(snapshot, lastNs),
+  };
+}
+
+function oddityJson({ kind, nodes, text }: Oddity) {
+  return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
+}
+
+/** What the receiver could not read again; undefined: it could. */
+function reloadJson(snapshot: Snapshot): object | undefined {
+  const what = reloadFailed(snapshot);
+  if (what === undefined) return undefined;
+  return { what, age_ms: sinceMs(snapshot, snapshot.header.reload_failed_ns ?? 0n) };
+}
+
+/** What is written about the board and its receiver. */
+export function boardJson(snapshot: Snapshot) {
+  const { header } = snapshot;
+  return {
+    path: snapshot.path,
+    cluster: header.cluster_name,
+    instance: header.instance,
+    pid: Number(header.pid),
+    heartbeat_age_ms: snapshot.heartbeatAgeMs,
+    listened_ms: snapshot.listenedMs,
+    stalled: snapshot.stalled,
+    closed: snapshot.closed,
+    retired: snapshot.retired,
+    filtering: snapshot.filtering,
+    kernel_drops: header.kernel_drops,
+    unfit_drops: header.unfit_drops,
+    softnet_drops: header.softnet_drops,
+    received: header.received,
+    accepted: header.accepted,
+    duplicate: header.duplicate,
+    nodes: snapshot.count,
+    capacity: header.capacity,
+    uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
+    silent_after_ms: Number(header.silent_after_ns) / 1e6,
+    longest_interval_ms: Number(header.longest_interval_ms),
+    refused: snapshot.refused,
+    refused_senders: snapshot.senders.map(sender => senderJson(snapshot, sender)),
+    links: snapshot.links.map(link => linkJson(snapshot, link)),
+    event_last: header.event_last,
+    keys: keysOf(snapshot),
+    reload_failed: reloadJson(snapshot),
+    mirror: mirrorJson(snapshot),
+  };
+}
+
+/** What is written about the nodes. */
+export interface Told {
+  readonly nodes: readonly Surveyed[];
+  readonly odd: readonly Oddity[];
+  readonly totals?: Totals | undefined;
+  readonly groups?: readonly object[] | undefined;
+}
+
+/** In which form it is written. */
+export interface Form {
+  /** Only these nodes. */
+  readonly columns?: readonly string[] | undefined;
+  /** What Slurm says about each node. */
+  readonly beside?: Beside | undefined;
+  /** All in one line, as in NDJSON. */
+  readonly inOneLine?: boolean;
+}
+
+/**
+ * One object, piece by piece; each piece is valid until the next one is asked for, because a board of 10,000 nodes is
+ * 40 MB of JSON. `told` is called after the first piece. Throws an InputError for a column that does not exist.
+ */
+export function jsonPieces(
+  snapshot: Snapshot,
+  told: () => Told,
+  { columns, beside, inOneLine = false }: Form = {},
+): Iterable<string | Uint8Array> {
+  const ofBoard = nodePut(columns);
+  const put: NodePut =
+    beside === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: beside.json(node.name) });
+  return pieces(snapshot, told, beside, put, inOneLine ? '' : '\n');
+}
+
+function* pieces(
+  snapshot: Snapshot,
+  told: () => Told,
+  beside: Beside | undefined,
+  put: NodePut,
+  end: string,
+): Generator<string | Uint8Array> {
+  // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
+  yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
+  const { nodes, odd, totals, groups } = told();
+  yield `,"oddities":${json(odd.map(oddityJson))},`;
+  if (beside !== undefined) yield `"slurm":${json(beside.head)},`;
+  if (totals !== undefined) yield `"totals":${json(totals)},`;
+  if (groups !== undefined) yield `"groups":${json(groups)},`;
+  yield '"nodes":[';
+  const page = new Page(PAGE_BYTES);
+  let separator = end;
+  for (const { index } of nodes) {
+    page.text(separator);
+    put(page, snapshot.node(index));
+    separator = `,${end}`;
+    if (page.room > NODE_MOST) continue;
+    yield page.written;
+    page.length = 0;
+  }
+  page.text(`${end}]}\n`);
+  yield page.written;
+}

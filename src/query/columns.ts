@@ -1,0 +1,235 @@
+// The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
+
+import { entryReadings } from '../readings/entries.js';
+import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
+import type { Node } from '../shm/reader.js';
+import { formatDuration } from '../text/durations.js';
+import { beginning, didYouMean, ending, fits, InputError, nearest, oneLine, quote } from '../text/text.js';
+
+export interface Column {
+  readonly name: string;
+  readonly title: string;
+  /** The name of the column in a sentence. */
+  readonly spoken: string;
+  /** Texts are aligned left, numbers right. */
+  readonly left?: boolean;
+  /** Whether it is a reading, which is shown in brackets when it is old. */
+  readonly reading?: boolean;
+  readonly field: Reading;
+  /** How a number of this column is shown. */
+  readonly show: (value: number) => string;
+  /** What is shown for a node; undefined when there is nothing to show. */
+  readonly text: (node: Node) => string | undefined;
+}
+
+const SIZES = ['', 'K', 'M', 'G', 'T', 'P', 'E'];
+
+/** At most five characters: 0, 12K, 1.5M. */
+export function short(value: number): string {
+  let [rest, unit] = [value, 0];
+  while (rest >= 999.5 && unit < SIZES.length - 1) [rest, unit] = [rest / 1000, unit + 1];
+  return `${rest < 9.95 && unit > 0 ? rest.toFixed(1) : Math.round(rest)}${SIZES[unit]}`;
+}
+
+const percent = (value: number) => `${Math.round(value)}%`;
+const time = (seconds: number) => formatDuration(seconds * 1000);
+
+/** A time that is nearly always some milliseconds, and may be hours. */
+function fine(seconds: number): string {
+  const ms = Math.round(seconds * 1000);
+  return ms < 10_000 ? `${ms}ms` : formatDuration(ms);
+}
+
+/** The difference of a clock, always with its sign. */
+function signed(seconds: number): string {
+  return `${Math.round(seconds * 1000) < 0 ? '-' : '+'}${fine(Math.abs(seconds))}`;
+}
+
+function column(
+  name: string,
+  title: string,
+  spoken: string,
+  show: (value: number) => string,
+  more: Partial<Column> = { reading: true },
+): Column {
+  const field = readingOf(name) as Reading;
+  const text = (node: Node) => {
+    const value = field.value(node);
+    return value === undefined ? undefined : typeof value === 'string' ? oneLine(value) : show(value);
+  };
+  return { name, title, spoken, field, show, text, ...more };
+}
+
+/** The largest pressure and its resource: `34%io`. */
+function pressure(node: Node): string | undefined {
+  const [most] = pressures(node).sort((a, b) => b[1] - a[1]);
+  return most === undefined ? undefined : most[1] < 0.5 ? '0%' : `${percent(most[1])}${most[0]}`;
+}
+
+/** Where nobody proves a key, the column is left out. */
+function provedKey(node: Node): string | undefined {
+  const key = readingOf('key')?.value(node);
+  return key === 'none' ? undefined : (key as string);
+}
+
+/** In the order in which they are shown. */
+export const COLUMNS: readonly Column[] = [
+  column('name', 'NODE', 'node', String, { left: true }),
+  column('state', 'STATE', 'state', String, { left: true }),
+  column('age', 'AGE', 'last heard', time, {}),
+  column('load', 'LOAD', 'load', load => (load < 999.5 ? load.toFixed(load < 99.995 ? 2 : 0) : short(load))),
+  column('cpus', 'CPUS', 'CPUs', String),
+  column('cpu', 'CPU', 'CPU', percent),
+  column('mem', 'MEM', 'memory', percent),
+  column('swap', 'SWAP', 'swap', percent),
+  column('in', 'IN/s', 'network in per second', short),
+  column('out', 'OUT/s', 'network out per second', short),
+  column('disk', 'DISK/s', 'disk per second', short),
+  { ...column('pressure', 'WAIT', 'waiting', percent), text: pressure },
+  column('gpu', 'GPU', 'GPU', percent),
+  column('up', 'UP', 'up for', time),
+  column('skew', 'SKEW', 'clock off by', signed),
+  column('delay', 'DELAY', 'reports late by', fine),
+  column('lost', 'LOST', 'reports lost', short, {}),
+  column('link', 'LINK', 'by', String, { left: true }),
+  column('ails', 'AILS', 'ailing', String, { left: true }),
+  column('why', 'WHY', 'its reports are', String, { left: true }),
+  { ...column('key', 'KEY', 'key', String, { left: true }), text: provedKey },
+];
+
+/** The columns that are left out first when there is no room for all. */
+const PRIORITY =
+  'name state age ails why key load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
+
+/** A column for any field, with its value as it is. */
+function ofField(field: Reading): Column {
+  const { name, isText = false, words } = field;
+  const show = (value: number) => words?.[value] ?? (Number.isInteger(value) ? String(value) : value.toFixed(2));
+  return { ...column(name, name, name, show), left: isText };
+}
+
+/** The columns of `-o load,cpu,mem_avail_mib`; the name is always the first. Throws an InputError. */
+export function chosenColumns(names: readonly string[]): Column[] {
+  const chosen = names.map(name => {
+    const known = COLUMNS.find(other => other.name === name);
+    if (known !== undefined) return known;
+    const field = readingOf(name);
+    if (field !== undefined) return ofField(field);
+    refuseEach(name);
+    const some = `write some of ${COLUMNS.map(other => other.name).join(',')}`;
+    const hint = didYouMean(nearest(name, readingNames()), some);
+    throw new InputError(`there is no column ${quote(name)}; ${hint}`);
+  });
+  return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
+}
+
+/** Refuses a field that a report has several of: one entry has to be named. Throws an InputError. */
+function refuseEach(name: string): void {
+  const each = entryReadings().get(name);
+  if (each === undefined) return;
+  const first = name.replace(each.list, `${each.list}.0`);
+  const byName = each.list === 'net' ? ` or ${name.replace('net', 'net.eth0')}` : '';
+  throw new InputError(`${name} belongs to each of several; write ${first}${byName}`);
+}
+
+/** What to sort by: the largest first unless `upward`. */
+export interface Sorting {
+  readonly field: Reading;
+  readonly upward: boolean;
+}
+
+/** The field to sort by; a minus before it reverses the order. Throws an InputError. */
+export function sortField(text: string): Sorting {
+  const name = text.replace(/^-/, '');
+  const field = readingOf(name);
+  if (field === undefined) {
+    refuseEach(name);
+    const hint = didYouMean(nearest(name, readingNames()), 'beoboard describe lists them');
+    throw new InputError(`there is no field ${quote(name)}; ${hint}`);
+  }
+  // Numbers from the largest, texts from a to z.
+  return { field, upward: (field.isText === true) !== text.startsWith('-') };
+}
+
+export const NOTHING = '-';
+const GAP = 2;
+/** A name of 63 characters is rare and must not push everything else off the screen. */
+const NAME_LEAST = 16;
+const NAME_SHARE = 0.3;
+
+/** Shortens the text to so many characters with an ellipsis in its middle, because names differ at their ends. */
+export function cut(text: string, width: number): string {
+  if (fits(text, width)) return text;
+  const head = Math.floor((width - 1) / 3);
+  return `${beginning(text, head)}…${ending(text, width - 1 - head)}`;
+}
+
+/** A column that does not come from the board: what another program says about a node. */
+export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
+
+/** How a table is laid out. */
+export interface Layout {
+  /** Columns that are placed after the state, or after the names if the state was not asked for. */
+  readonly extra?: readonly ExtraColumn[] | undefined;
+  /** The width of the table; undefined: as wide as it needs. */
+  readonly columns?: readonly Column[] | undefined;
+  readonly width: number;
+  /** The widest that each column has been, by name. A table that is shown again and again keeps these widths. */
+  readonly widths?: Map<string, number>;
+}
+
+/** A cell of a table. */
+export interface Cell {
+  readonly text: string;
+  /** The state that the cell names; `ailing`: the cell belongs to a node with an ailment. */
+  readonly state?: string;
+  /** The column whose title this cell is. */
+  readonly column?: string;
+}
+
+/**
+ * The cells of a table in the columns that fit, each padded to the width of its column; the first row holds the titles.
+ */
+export function layOut(
+  nodes: readonly { node: Node; state: string; ails?: boolean }[],
+  { columns, extra = [], width, widths }: Layout,
+): Cell[][] {
+  const all: ExtraColumn[] = [...(columns ?? COLUMNS)];
+  all.splice(Math.max(1, all.findIndex(({ name }) => name === 'state') + 1), 0, ...extra);
+  const texts = all.map(column => {
+    const cells = nodes.map(({ node, state, ails }) => {
+      const text = column.name === 'state' ? `${state}${ails ? '!' : ''}` : column.text(node);
+      if (text === undefined) return NOTHING;
+      return column.reading && state !== 'live' ? `[${text}]` : text;
+    });
+    const most = column.name === 'name' ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
+    const shown = cells.map(text => cut(text, most));
+    const before = widths?.get(column.name) ?? 0;
+    const wide = Math.max(column.title.length, before, ...shown.map(({ length }) => length));
+    widths?.set(column.name, wide);
+    return { column, cells: shown, width: wide };
+  });
+  const taken = new Set<string>();
+  let room = width + GAP;
+  const inOrder = columns?.map(column => column.name) ?? PRIORITY;
+  for (const name of [...inOrder.slice(0, 2), ...extra.map(column => column.name), ...inOrder.slice(2)]) {
+    const found = texts.find(({ column }) => column.name === name);
+    // A column that no node has a value for is left out, unless it was asked for.
+    if (found === undefined || (columns === undefined && found.cells.every(cell => cell === NOTHING))) continue;
+    if (columns === undefined && found.width + GAP > room) continue;
+    room -= found.width + GAP;
+    taken.add(name);
+  }
+  const fitting = texts.filter(({ column }) => taken.has(column.name));
+  const pad = (text: string, of: (typeof texts)[number]) =>
+    of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
+  return [
+    fitting.map(of => ({ text: pad(of.column.title, of), column: of.column.name })),
+    ...nodes.map(({ state, ails }, row) =>
+      fitting.map(of => ({
+        text: pad(of.cells[row] ?? NOTHING, of),
+        ...(of.column.name === 'state' ? { state: ails ? 'ailing' : state } : {}),
+      })),
+    ),
+  ];
+}

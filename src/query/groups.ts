@@ -1,0 +1,162 @@
+// The nodes in groups: by a common part of their names, or by a field. Each group has one line: its states, the means
+// of its live nodes, and the nodes that are not live.
+
+import type { Grouping } from '../options/options.js';
+import type { Reading, Value } from '../readings/readings.js';
+import { STATES, type State } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import { compareNames, fold } from '../text/hostlists.js';
+import { compilePattern } from '../text/patterns.js';
+import { oneLine } from '../text/text.js';
+import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
+import { compareValues } from './sorting.js';
+import { countsOf, type Survey, type Surveyed } from './survey.js';
+
+export interface Group {
+  /** What the nodes of the group have in common; undefined: the value that the rule asks for is not known for them. */
+  readonly name: string | undefined;
+  readonly nodes: readonly Surveyed[];
+  readonly counts: Readonly<Record<State, number>>;
+}
+
+/** A rule: to which group a node belongs. */
+export type Rule = (snapshot: Snapshot, node: Pick<Surveyed, 'index' | 'name'>) => string | undefined;
+
+/** The value of a field, as its word if it has words. */
+function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
+  const value = field.value(snapshot.node(index));
+  if (typeof value !== 'number') return value;
+  return field.words?.[value] ?? Number(value.toPrecision(6));
+}
+
+/** Throws an InputError for something that is neither a field nor a regular expression. */
+export function ruleOf(grouping: Grouping): Rule {
+  if ('pattern' in grouping) {
+    const find = compilePattern(grouping.pattern, '--by');
+    // An empty match would put all nodes into one group.
+    return (_, { name }) => find(name) || undefined;
+  }
+  const { field } = sortField(grouping.field);
+  return (snapshot, { index }) => {
+    const value = wordOf(snapshot, index, field);
+    return value === undefined ? undefined : String(value);
+  };
+}
+
+/** First the groups with the most missing nodes, then by name. Nodes without a group come last. */
+function worst(a: Group, b: Group): number {
+  if (a.name === undefined || b.name === undefined) return Number(a.name === undefined) - Number(b.name === undefined);
+  return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
+}
+
+/**
+ * The mean of a field over the live nodes of a group; for a text, the value that they all share. Undefined if there is
+ * none.
+ */
+export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Value {
+  const values = nodes
+    .filter(({ state }) => state === 'live')
+    .map(({ index }) => wordOf(snapshot, index, field))
+    .filter(value => value !== undefined);
+  const [first] = values;
+  if (typeof first !== 'number') return values.every(value => value === first) ? first : undefined;
+  return values.reduce<number>((sum, value) => sum + Number(value), 0) / values.length;
+}
+
+/** The groups of the chosen nodes, the worst first or sorted by the mean of a field. Throws an InputError. */
+export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): Group[] {
+  const of = ruleOf(grouping);
+  const byName = new Map<string | undefined, Surveyed[]>();
+  for (const node of nodes) {
+    const name = of(snapshot, node);
+    const group = byName.get(name);
+    if (group === undefined) byName.set(name, [node]);
+    else group.push(node);
+  }
+  const found = [...byName].map(
+    ([name, members]): Group => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
+  );
+  found.sort(worst);
+  if (sort === undefined) return found;
+  const { field, upward } = sortField(sort);
+  return found
+    .map(group => ({ group, mean: meanOf(snapshot, group, field) }))
+    .sort((a, b) => compareValues(a.mean, b.mean, upward))
+    .map(({ group }) => group);
+}
+
+/** The columns of a group unless the user chooses others. */
+const MEANS = ['load', 'cpu', 'mem', 'in', 'out'].map(name => COLUMNS.find(column => column.name === name) as Column);
+
+/** The name of a group on a screen. */
+export function labelOf({ name }: Group): string {
+  return name === undefined ? NOTHING : oneLine(name);
+}
+
+/** The columns whose means are shown. `columns`: the chosen ones; the first is the name. */
+export function meansShown(columns: readonly Column[] | undefined): readonly Column[] {
+  return columns?.slice(1) ?? MEANS;
+}
+
+/** With fewer characters than this, a list of the nodes that are not live tells nothing. */
+const WHO_LEAST = 12;
+
+const WHO_GAP = 2;
+
+/**
+ * The groups as a table with a title row, one line each, in this width. Means that nobody asked for give way to the
+ * list of nodes that are not live.
+ */
+export function groupLines(
+  snapshot: Snapshot,
+  found: readonly Group[],
+  { columns, width }: { columns?: readonly Column[] | undefined; width: number },
+): string[] {
+  const present = STATES.filter(state => found.some(({ counts }) => counts[state] > 0));
+  const means = meansShown(columns);
+  const table = [
+    ['GROUP', 'NODES', ...present.map(state => state.toUpperCase()), ...means.map(({ title }) => title)],
+    ...found.map(group => [
+      cut(labelOf(group), Math.floor(width / 3)),
+      String(group.nodes.length),
+      ...present.map(state => String(group.counts[state])),
+      ...means.map(({ field, show }) => {
+        const mean = meanOf(snapshot, group, field);
+        if (mean === undefined) return NOTHING;
+        return typeof mean === 'number' ? show(mean) : oneLine(mean);
+      }),
+    ]),
+  ];
+  const widths = (table[0] ?? []).map((_, at) => Math.max(...table.map(row => row[at]?.length ?? 0)));
+  const isAnyoneGone = found.some(({ nodes, counts }) => counts.live < nodes.length);
+  const wanted = width - (isAnyoneGone ? WHO_LEAST + WHO_GAP : 0);
+  let shown = widths.length;
+  const taken = () => widths.slice(0, shown).reduce((sum, wide) => sum + wide + 2, -2);
+  while (columns === undefined && shown > present.length + 2 && taken() > wanted) shown--;
+  const line = (row: readonly string[]) =>
+    row
+      .slice(0, shown)
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  ');
+  const room = width - taken() - WHO_GAP;
+  const who = ({ nodes }: Group) => {
+    const gone = nodes.filter(({ state }) => state !== 'live').map(({ name }) => name);
+    return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cut(oneLine(fold(gone)), room)}`;
+  };
+  const shows = room >= WHO_LEAST && isAnyoneGone;
+  return table.map((row, at) => {
+    const group = found[at - 1];
+    return `${line(row)}${group === undefined ? (shows ? '  NOT LIVE' : '') : who(group)}`.trimEnd();
+  });
+}
+
+/** The groups for programs: see docs/json.md. */
+export function groupsJson(snapshot: Snapshot, found: readonly Group[], columns: readonly string[] | undefined) {
+  const means = meansShown(columns && chosenColumns(columns));
+  return found.map(group => ({
+    group: group.name,
+    nodes: fold(group.nodes.map(({ name }) => name)),
+    states: Object.fromEntries(Object.entries(group.counts).filter(([, count]) => count > 0)),
+    means: Object.fromEntries(means.map(({ name, field }) => [name, meanOf(snapshot, group, field)])),
+  }));
+}

@@ -1,0 +1,96 @@
+// The order in which nodes are shown: the worst first, or by a field. Pure.
+
+import { structs } from '../layout/layout.gen.js';
+import type { Value } from '../readings/readings.js';
+import { STATES } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import { compareNames } from '../text/hostlists.js';
+import { type Sorting, sortField } from './columns.js';
+import type { Survey, Surveyed } from './survey.js';
+
+const RANK = new Map(STATES.map((state, i) => [state, i]));
+
+export type Comparison = (a: Surveyed, b: Surveyed) => number;
+
+const byNames: Comparison = (a, b) => compareNames(a.name, b.name);
+
+/** Worst first, then by name. */
+export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Surveyed[] {
+  const states = new Map(STATES.map(state => [state, [] as Surveyed[]]));
+  for (const node of nodes) states.get(node.state)?.push(node);
+  return [...states.values()].flatMap(some => some.sort(byName));
+}
+
+/** Compares two values; an unknown value comes last. */
+export function compareValues(a: Value, b: Value, upward: boolean): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  const by = a < b ? -1 : a > b ? 1 : 0;
+  return upward ? by : -by;
+}
+
+/** By a field, then by name. Reads only that field of every node. */
+export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting, byName = byNames): Surveyed[] {
+  if (field.name === 'state') {
+    const by = (a: Surveyed, b: Surveyed) => (RANK.get(a.state) ?? 0) - (RANK.get(b.state) ?? 0);
+    return worstFirst(nodes, byName).sort((a, b) => (upward ? by(a, b) : by(b, a)));
+  }
+  if (field.name === 'name') {
+    const sorted = [...nodes].sort(byName);
+    return upward ? sorted : sorted.reverse();
+  }
+  return nodes
+    .map(node => ({ node, value: field.value(snapshot.node(node.index)) }))
+    .sort((a, b) => compareValues(a.value, b.value, upward) || byName(a.node, b.node))
+    .map(({ node }) => node);
+}
+
+/** Sorts as the user asked: `load`, `-load`. Throws an InputError for something that is not a field. */
+export function ordered(found: Survey, sort: string | undefined): Surveyed[] {
+  return sort === undefined ? worstFirst(found.nodes) : inOrder(found, sortField(sort));
+}
+
+const NAME = structs.record.fields.name;
+const NAME_WORDS = NAME.count / 4;
+
+/**
+ * The names of a board and their order. They are kept because they do not change while a board lives, and reading and
+ * sorting them takes long.
+ */
+export class Roster {
+  #names: string[] = [];
+  #ranks = new Int32Array();
+  /** The bytes of the names, which show whether they are still the same. */
+  #words = new Uint32Array();
+
+  /** The names of all nodes of the snapshot. */
+  names(snapshot: Snapshot): readonly string[] {
+    if (!this.#isOf(snapshot)) this.#read(snapshot);
+    return this.#names;
+  }
+
+  /** The order by name of the nodes whose names were asked for last. */
+  readonly byName: Comparison = (a, b) => (this.#ranks[a.index] ?? 0) - (this.#ranks[b.index] ?? 0);
+
+  #isOf(snapshot: Snapshot): boolean {
+    if (snapshot.count !== this.#names.length) return false;
+    const { words } = snapshot;
+    for (let i = 0, known = 0; i < snapshot.count; i++) {
+      const at = snapshot.recordWord(i) + NAME.offset / 4;
+      for (let word = 0; word < NAME_WORDS; word++, known++) if (words[at + word] !== this.#words[known]) return false;
+    }
+    return true;
+  }
+
+  #read(snapshot: Snapshot): void {
+    const { count, words } = snapshot;
+    this.#names = snapshot.names();
+    this.#words = new Uint32Array(count * NAME_WORDS);
+    for (let i = 0; i < count; i++) {
+      const at = snapshot.recordWord(i) + NAME.offset / 4;
+      this.#words.set(words.subarray(at, at + NAME_WORDS), i * NAME_WORDS);
+    }
+    const order = this.#names.map((name, index) => ({ name, index })).sort((a, b) => compareNames(a.name, b.name));
+    this.#ranks = new Int32Array(count);
+    for (const [rank, { index }] of order.entries()) this.#ranks[index] = rank;
+  }
+}

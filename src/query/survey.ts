@@ -1,0 +1,84 @@
+// One look at all nodes of a snapshot: their names, states, ages, and what shows the odd one out. Judges nothing.
+
+import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import type { Node, Snapshot, Totals } from '../shm/reader.js';
+import { usable } from '../text/failure.js';
+import { readNodes } from '../text/hostlists.js';
+
+/** A node of the survey; all other data is in `snapshot.node(index)`. */
+export interface Surveyed {
+  readonly index: number;
+  readonly name: string;
+  readonly state: State;
+  /** The bits of its ailments. */
+  readonly ails: number;
+}
+
+export interface Survey {
+  readonly snapshot: Snapshot;
+  /** All nodes: an anomaly is a difference from all of them. */
+  readonly all: readonly Surveyed[];
+  /** The chosen nodes, in the order of the board. */
+  readonly nodes: readonly Surveyed[];
+  readonly counts: Readonly<Record<State, number>>;
+  /** Names that were chosen and are not on the board. */
+  readonly strangers: readonly string[];
+}
+
+/** The names that the user asks a verb about, by -w or by lists without it; undefined: all. */
+export function namesOf(verb: string, nodes: string[] | undefined, lists: readonly string[]): string[] | undefined {
+  if (lists.length === 0) return nodes;
+  return [...(nodes ?? []), ...usable(verb, () => lists.flatMap(list => readNodes(list)))];
+}
+
+export interface Choice {
+  readonly among?: readonly string[] | undefined;
+  readonly holds?: ((node: Node) => boolean) | undefined;
+}
+
+/** How many of these nodes are in each state. */
+export function countsOf(snapshot: Snapshot, nodes: readonly Surveyed[]): Record<State, number> {
+  const { states } = snapshot.overview;
+  return countStates(
+    nodes.length === states.length ? states : Uint8Array.from(nodes, ({ index }) => states[index] as number),
+  );
+}
+
+/** Looks at the chosen nodes, or at all of them if none are chosen. `names`: those of all nodes, if they are known. */
+export function survey(
+  snapshot: Snapshot,
+  { among, holds }: Choice = {},
+  names: readonly string[] = snapshot.names(),
+): Survey {
+  const { states, ails } = snapshot.overview;
+  const all: Surveyed[] = [];
+  for (let index = 0; index < snapshot.count; index++)
+    all.push({
+      index,
+      name: names[index] as string,
+      state: NUMBERED[states[index] as number] as State,
+      ails: ails[index] as number,
+    });
+  const missing = among && new Set(among);
+  const chosen = ({ index, name }: Surveyed) =>
+    (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
+  const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
+  return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
+}
+
+/** Whether a node needs a sentence: it is not live, or it has an ailment. */
+export function isException({ state, ails }: Surveyed): boolean {
+  return state !== 'live' || ails !== 0;
+}
+
+/**
+ * What the live nodes among the chosen ones have, use and move together; undefined if nothing is known about any node.
+ */
+export function totalsOf({ snapshot, nodes }: Survey): Totals | undefined {
+  if (snapshot.stalled || snapshot.retired) return undefined;
+  const { states } = snapshot.overview;
+  if (nodes.length === states.length) return snapshot.totals(states);
+  const chosen = new Uint8Array(states.length); // 0: never
+  for (const { index } of nodes) chosen[index] = states[index] as number;
+  return snapshot.totals(chosen);
+}

@@ -1,0 +1,266 @@
+// What Slurm says beside what the board says: the state and jobs of each node, and a sentence wherever the two
+// disagree. Uses the files that the Slurm reader has left, never asks Slurm itself, and concludes nothing from an old
+// answer.
+
+import type { Oddity } from '../presentation/anomalies.js';
+import { shownNames } from '../presentation/rejections.js';
+import type { ExtraColumn } from '../query/columns.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import type { Snapshot } from '../shm/reader.js';
+import { formatDuration } from '../text/durations.js';
+import { expandNodeNames } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
+import { jobsByNode } from './differences.js';
+import { type Matched, match } from './matching.js';
+import { nodeState, savesPower } from './nodestate.js';
+import {
+  ageOf,
+  type Difference,
+  type Found,
+  hiddenFrom,
+  type Job,
+  type Kind,
+  leftOut,
+  monotonicMs,
+  readState,
+  type SlurmNode,
+  type State,
+  StateFollower,
+  stateTrouble,
+} from './statefile.js';
+
+/** What Slurm says about a node of the board. */
+export interface SlurmSide {
+  readonly node: SlurmNode;
+  readonly jobs: readonly Job[];
+}
+
+/** How many jobs one sentence names. */
+const JOBS_SHOWN = 4;
+
+/** The ids of jobs, a few of them. */
+function ids(jobs: readonly string[]): string {
+  const more = jobs.length - JOBS_SHOWN;
+  return `${jobs.slice(0, JOBS_SHOWN).map(oneLine).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
+
+/** A sentence about nodes of which the same is true. `who`: some of them as a host list. */
+const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[], jobs: readonly string[]) => string>> =
+  {
+    silent_schedulable: (who, all) =>
+      `${who}: silent, yet Slurm would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
+    job_on_silent: (who, all, jobs) =>
+      `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
+    live_down: (who, all) =>
+      `${who}: live on the board, and DOWN in Slurm: the fault is ${oneOr(all.length, 'its', 'their')} slurmd rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+    idle_in_job: (who, all, jobs) =>
+      `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
+    busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
+  };
+
+/**
+ * The reader's files and the mapping of their names to the board: this takes long to make, and is valid until either of
+ * them changes.
+ */
+export class Pairing {
+  readonly matched: Matched;
+  readonly nodes: ReadonlyMap<string, SlurmNode>;
+  readonly jobs: ReadonlyMap<string, readonly Job[]>;
+
+  /** `names`: the names on the board. */
+  constructor(
+    readonly found: Found,
+    readonly names: readonly string[],
+  ) {
+    const { state } = found as { state?: State };
+    this.matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
+    this.nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
+    this.jobs = jobsByNode(state?.jobs.list ?? []);
+  }
+}
+
+export class Beside {
+  readonly #state: State | undefined;
+  readonly #now = monotonicMs();
+  /** A sentence that says why nothing is known, or that what is known is old. */
+  readonly trouble: string | undefined;
+
+  constructor(readonly pairing: Pairing) {
+    const { state, why } = pairing.found as { state?: State; why?: string };
+    this.#state = state;
+    this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
+  }
+
+  /** Whether anything is known about Slurm, however old. */
+  get isKnown(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** Sentences about what Slurm hides, and about what was left out of its answers. */
+  get partial(): string[] {
+    if (this.#state === undefined) return [];
+    return [hiddenFrom(this.#state), leftOut(this.#state)].filter(text => text !== undefined);
+  }
+
+  get jobs(): readonly Job[] {
+    return this.#state?.jobs.list ?? [];
+  }
+
+  /** The jobs on the node with that NodeName. */
+  jobsOn(name: string): readonly Job[] {
+    return this.pairing.jobs.get(name) ?? [];
+  }
+
+  slurmNode(name: string): SlurmNode | undefined {
+    return this.pairing.nodes.get(name);
+  }
+
+  /** The node by its name on the board; undefined: Slurm does not know it. */
+  of(name: string): SlurmSide | undefined {
+    const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
+    return node && { node, jobs: this.jobsOn(node.name) };
+  }
+
+  /** Columns for the table; in brackets if the answer is old. */
+  get columns(): ExtraColumn[] {
+    const told = (text: string | undefined) =>
+      text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
+    const column = (name: string, title: string, of: (side: SlurmSide) => string): ExtraColumn => ({
+      name,
+      title,
+      left: true,
+      text: node => {
+        const side = this.of(node.name);
+        return side && told(of(side));
+      },
+    });
+    return [
+      column('slurm', 'SLURM', ({ node }) => oneLine(node.state)),
+      column('user', 'USER', ({ jobs }) => [...new Set(jobs.map(({ user }) => oneLine(user)))].join(',')),
+      column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
+    ];
+  }
+
+  /** One node, for programs. */
+  json(name: string): object | undefined {
+    const side = this.of(name);
+    if (side === undefined) return undefined;
+    const { name: node_name, host, state, reason, cpus, cpus_used = 0, gpus, gpus_used } = side.node;
+    const jobs = side.jobs.map(({ id, state, user, partition }) => ({ id, state, user, partition }));
+    return { node_name, host, state, reason, cpus, cpus_used, gpus, gpus_used, jobs };
+  }
+
+  /** The age of the answer and what is wrong with it, for programs. */
+  get head(): object {
+    const { cluster, version, nodes, jobs } = this.#state ?? {};
+    return {
+      cluster,
+      version,
+      nodes_age_ms: nodes && ageOf(nodes, this.#now),
+      jobs_age_ms: jobs && ageOf(jobs, this.#now),
+      trouble: this.trouble,
+      nodes_left_out: nodes?.left_out,
+      jobs_left_out: jobs?.left_out,
+    };
+  }
+
+  /** Where Slurm and the board disagree about these nodes, and which nodes only one of them knows. */
+  oddities({ snapshot, all, nodes }: Survey): Oddity[] {
+    const tell = (text: string, of: readonly Surveyed[] = []): Oddity => ({ kind: 'slurm', nodes: of, text });
+    if (this.trouble !== undefined) return [tell(this.trouble)];
+    const found = this.partial.map(text => tell(text));
+    if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
+    const chosen = new Map(nodes.map(node => [node.name, node]));
+    const byKind = new Map<Kind, Difference[]>();
+    for (const difference of this.#state.differences)
+      if (chosen.has(difference.node) && Object.hasOwn(SENTENCES, difference.kind))
+        byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);
+    for (const [kind, some] of byKind) {
+      const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
+      const who = shownNames(some.map(({ node }) => node));
+      found.push(
+        tell(
+          SENTENCES[kind](who, some, jobs),
+          some.flatMap(({ node }) => chosen.get(node) ?? []),
+        ),
+      );
+    }
+    const { boardAlone, slurmAlone } = this.pairing.matched;
+    const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
+    // Slurm shows cloud nodes that are powered down to nobody, unless it is told to.
+    const { power_saving, private_data } = this.#state;
+    const unless =
+      power_saving && !private_data.split(',').includes('cloud')
+        ? ', or powered down and not shown by it (PrivateData=cloud)'
+        : '';
+    if (alone.length > 0 && this.pairing.nodes.size > 0)
+      found.push(
+        tell(`on the board, and not known to Slurm${unless}: ${shownNames(alone.map(({ name }) => name))}`, alone),
+      );
+    // A node that is powered down has no reason to report.
+    const missing = slurmAlone.filter(name => {
+      const state = nodeState(this.pairing.nodes.get(name)?.state ?? '');
+      return !savesPower(state) && state.base !== 'FUTURE';
+    });
+    if (missing.length > 0 && nodes.length === all.length)
+      found.push(tell(`known to Slurm, and not on the board: ${shownNames(missing)}`));
+    return found;
+  }
+
+  /** One node as lines for its page. */
+  facts(name: string): string[][] {
+    const side = this.of(name);
+    if (side === undefined) return [];
+    const { node, jobs } = side;
+    const since = (s: number | undefined) =>
+      s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
+    const gpus = node.gpus ? [`${node.gpus_used ?? 0} of ${node.gpus} GPUs given to jobs`] : [];
+    return [
+      [
+        ...(this.trouble === undefined ? [] : [`(old: ${this.trouble})`]),
+        `${oneLine(node.state)}${node.name === name ? '' : ` as ${node.name}`}`,
+        `${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`,
+        ...gpus,
+      ],
+      ...(node.reason === undefined
+        ? []
+        : [
+            [
+              `reason: ${oneLine(node.reason)}${node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : ''}`,
+            ],
+          ]),
+      ...jobs.map(job => [
+        `job ${oneLine(job.id)} of ${oneLine(job.user)}`,
+        `${oneLine(job.state)}${since(job.start_s)}`,
+        `${job.cpus} CPUs on ${expandNodeNames(job.nodes).length} nodes`,
+        `partition ${oneLine(job.partition)}`,
+        oneLine(job.name),
+      ]),
+    ];
+  }
+}
+
+/** The reader's files in that folder, beside that snapshot. */
+export function besideOf(folder: string, snapshot: Snapshot): Beside {
+  return new Beside(new Pairing(readState(folder), snapshot.names()));
+}
+
+/** The same for a program that looks again and again and must not wait for a file. */
+export class BesideFollower {
+  readonly #file: StateFollower;
+  #pairing: Pairing | undefined;
+
+  /** `changed` is called when the reader has left a new file. */
+  constructor(folder: string, changed: () => void) {
+    this.#file = new StateFollower(folder, changed);
+  }
+
+  /** What is known now. `names`: those of the board; the same array as long as they are the same. */
+  beside(names: readonly string[]): Beside {
+    const { found } = this.#file;
+    if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
+    return new Beside(this.#pairing);
+  }
+}

@@ -1,0 +1,185 @@
+// Jobs and the nodes they run on: the states of the nodes, how busy the allocated CPUs and GPUs are, and the worst
+// node. Only what no other job shares counts as a job's own.
+
+import type { Survey } from '../query/survey.js';
+import { readingOf, type Value } from '../readings/readings.js';
+import { AILMENTS, type Ailment } from '../shm/ailments.js';
+import { STATES, type State } from '../shm/liveness.js';
+import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
+import type { Beside } from './besideboard.js';
+import type { Job } from './statefile.js';
+
+/** What is shown of a job's nodes. */
+export interface Told {
+  readonly job: Job;
+  /** Names on the board; NodeNames where the board does not have the node. */
+  readonly names: readonly string[];
+  /** How many nodes are in each state; `absent`: not on the board. */
+  readonly states: ReadonlyMap<State | 'absent', number>;
+  /** Whether no other job runs on any of its nodes. */
+  readonly alone: boolean;
+  readonly busy?: number | undefined;
+  readonly efficiency?: number | undefined;
+  readonly memUsedMib?: number | undefined;
+  readonly memTotalMib?: number | undefined;
+  readonly gpus: number;
+  readonly gpusBusy?: number | undefined;
+  readonly worst: { readonly name: string; readonly why: string; readonly rank: number };
+}
+
+const READINGS = {
+  cpus: readingOf('cpus'),
+  cpu: readingOf('cpu'),
+  gpus: readingOf('gpu_busy'),
+  total: readingOf('mem_total_mib'),
+  left: readingOf('mem_avail_mib'),
+};
+
+type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
+
+/** What is shown of a node in its jobs. */
+export interface NodeTold extends Numbers {
+  readonly state: State;
+  readonly ailments: readonly Ailment[];
+}
+
+/** Looks up the node of a name, once; undefined: it is not on the board. */
+export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold | undefined {
+  const byName = new Map(all.map(({ name, index }) => [name, index]));
+  const told = new Map<string, NodeTold>();
+  return name => {
+    const index = byName.get(name);
+    if (index === undefined || told.has(name)) return told.get(name);
+    const node = snapshot.node(index);
+    const number = (of: keyof typeof READINGS) => {
+      const value: Value = READINGS[of]?.value(node);
+      return typeof value === 'number' ? value : undefined;
+    };
+    const [cpus, cpu, gpus, total, left] = [
+      number('cpus'),
+      number('cpu'),
+      number('gpus'),
+      number('total'),
+      number('left'),
+    ];
+    const one = { state: node.state, ailments: node.ailments, cpus, cpu, gpus, total, left };
+    told.set(name, one);
+    return one;
+  };
+}
+
+/** The sum, if all values are known and there is at least one. */
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  let all = 0;
+  for (const value of values) {
+    if (value === undefined) return undefined;
+    all += value;
+  }
+  return values.length === 0 ? undefined : all;
+}
+
+const product = (a: number | undefined, b: number | undefined) =>
+  a === undefined || b === undefined ? undefined : a * b;
+
+/** Ranks for the worst node: first states worse than live, then ailing, then absent, then idle. */
+const [ILL, ABSENT, WELL] = [STATES.length, STATES.length + AILMENTS.length, STATES.length + AILMENTS.length + 1];
+
+/** What is shown of one job. */
+function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): Told {
+  const nodeNames = expandNodeNames(job.nodes);
+  const names = nodeNames.map(name => beside.pairing.matched.boardName.get(name) ?? name);
+  const nodes = nodeNames.map(name => nodeOf(beside.pairing.matched.boardName.get(name) ?? ''));
+  const states = new Map<State | 'absent', number>();
+  let worst: Told['worst'] = { name: names[0] ?? '', why: '', rank: Number.POSITIVE_INFINITY };
+  for (const [i, node] of nodes.entries()) {
+    const state = node?.state ?? 'absent';
+    states.set(state, (states.get(state) ?? 0) + 1);
+    const [ailment] = node?.ailments ?? [];
+    const cpu = node?.cpu;
+    const how: [rank: number, why: string] =
+      state === 'absent'
+        ? [ABSENT, 'is not on the board']
+        : state !== 'live'
+          ? [STATES.indexOf(state), state]
+          : ailment !== undefined
+            ? [ILL + AILMENTS.indexOf(ailment), ailment]
+            : [WELL + (cpu ?? 0), cpu === undefined ? '' : `${Math.round(cpu)}%`];
+    if (how[0] < worst.rank) worst = { name: names[i] as string, why: how[1], rank: how[0] };
+  }
+  const alone = nodeNames.every(name => beside.jobsOn(name).length === 1);
+  const live = nodes.flatMap(node => (node?.state === 'live' ? [node] : []));
+  const ours = alone && live.length === nodes.length ? live : [];
+  const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent.
+  const total = sum(ours.map(node => node.total));
+  const left = sum(ours.map(node => node.left));
+  const gpus = alone ? nodeNames.reduce((all, name) => all + (beside.slurmNode(name)?.gpus_used ?? 0), 0) : 0;
+  return {
+    job,
+    names,
+    states,
+    alone,
+    busy: busy === undefined ? undefined : busy / 100,
+    efficiency: busy === undefined || job.cpus === 0 ? undefined : busy / 100 / job.cpus,
+    memUsedMib: total === undefined || left === undefined ? undefined : total - left,
+    memTotalMib: total,
+    gpus,
+    gpusBusy: gpus === 0 ? undefined : sum(ours.map(node => node.gpus)),
+    worst,
+  };
+}
+
+/** Jobs in the order of their worst nodes; healthy jobs by their numbers. */
+function inOrder(told: readonly Told[]): Told[] {
+  const rank = ({ worst }: Told) => Math.min(worst.rank, WELL);
+  return [...told].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
+}
+
+/** One job, for programs. */
+export function jobJson({
+  job,
+  names,
+  states,
+  alone,
+  busy,
+  efficiency,
+  memUsedMib,
+  memTotalMib,
+  gpus,
+  gpusBusy,
+  worst,
+}: Told) {
+  const { id, state, user, partition, name, start_s, cpus } = job;
+  return {
+    id,
+    state,
+    user,
+    partition,
+    name,
+    start_s,
+    nodes: fold(names),
+    node_count: names.length,
+    states: Object.fromEntries(states),
+    alone,
+    cpus,
+    cpus_busy: busy,
+    efficiency,
+    mem_used_mib: memUsedMib,
+    mem_total_mib: memTotalMib,
+    gpus: alone ? gpus : undefined,
+    gpus_busy: gpusBusy,
+    worst: { node: worst.name, why: worst.why === '' ? undefined : worst.why },
+  };
+}
+
+/** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
+export function tellJobs(
+  beside: Beside,
+  nodeOf: (name: string) => NodeTold | undefined,
+  among?: ReadonlySet<string>,
+): Told[] {
+  const told = beside.jobs.map(job => tellJob(job, beside, nodeOf));
+  if (among === undefined) return inOrder(told);
+  return inOrder(
+    told.filter(({ job, names }) => [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name))),
+  );
+}
