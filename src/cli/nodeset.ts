@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { expandLines, fold, foldAll, NodesetError, readNodes } from '../text/hostlists.js';
+import { expandLines, fold, foldAll, NodesetError } from '../text/hostlists.js';
+import { readNodes } from '../text/nodefiles.js';
 import { print } from '../text/output.js';
 import { InputError, oneLine, quote } from '../text/text.js';
 

@@ -3,7 +3,8 @@
 import { type Condition, parseCondition } from '../query/conditions.js';
 import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
-import { fold, readNodes } from '../text/hostlists.js';
+import { fold } from '../text/hostlists.js';
+import { readNodes } from '../text/nodefiles.js';
 import { InputError, UNSEEN } from '../text/text.js';
 import type { Key } from './keystrokes.js';
 

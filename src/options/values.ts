@@ -4,7 +4,8 @@
 import { isIPv6 } from 'node:net';
 import { type Address, type Network, parseAddress, parseNetwork } from '../text/addresses.js';
 import { parseDuration } from '../text/durations.js';
-import { parseNodeName, readNodes } from '../text/hostlists.js';
+import { parseNodeName } from '../text/hostlists.js';
+import { readNodes } from '../text/nodefiles.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 
 /** What kind of thing a value is. */

@@ -3,7 +3,7 @@
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import type { Node, Snapshot, Totals } from '../shm/reader.js';
 import { usable } from '../text/failure.js';
-import { readNodes } from '../text/hostlists.js';
+import { readNodes } from '../text/nodefiles.js';
 
 /** A node of the survey; all other data is in `snapshot.node(index)`. */
 export interface Surveyed {

@@ -8,7 +8,8 @@ import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { editBoard } from '../shm/writer.js';
 import { Failure, usable } from '../text/failure.js';
-import { foldParts, readNodes } from '../text/hostlists.js';
+import { foldParts } from '../text/hostlists.js';
+import { readNodes } from '../text/nodefiles.js';
 import { json, print } from '../text/output.js';
 import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
 

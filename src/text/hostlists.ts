@@ -1,8 +1,8 @@
 // Expands and folds host lists (node[001-128],login1) in the syntax that Slurm, pdsh and ClusterShell share. A text
 // that any of them would expand to unintended names is refused, with the column. Has no set operations and no groups;
-// steps in ranges only if asked for.
+// steps in ranges only if asked for. Reads no file: the page uses it, too.
 
-import { InputError, inNamedFile, lowerCase, oneLine, quote, readText } from './text.js';
+import { InputError, lowerCase, quote } from './inputerror.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
 export class NodesetError extends InputError {
@@ -18,7 +18,7 @@ export class NodesetError extends InputError {
   }
 }
 
-const LIMIT = 1_000_000;
+const NAMES_MOST = 1_000_000;
 /** The name field of the report has 64 bytes with its NUL. */
 const NAME_LENGTH = 63;
 /** Up to here a number is exact; a longer range would be refused anyway. */
@@ -197,7 +197,7 @@ function addList(names: Set<string>, list: string, limit: number, spelling: Spel
  * anything is expanded, for a list that is malformed or has more than `limit` names (counted before duplicates are
  * removed).
  */
-export function expand(list: string, limit = LIMIT, spelling: Spelling = 'node'): string[] {
+export function expand(list: string, limit = NAMES_MOST, spelling: Spelling = 'node'): string[] {
   const names = new Set<string>();
   addList(names, list, limit, spelling);
   return [...names];
@@ -213,13 +213,22 @@ export function expandNodeNames(list: string): string[] {
   // The commas outside brackets.
   for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? [list]) {
     try {
-      addList(names, entry, LIMIT, 'slurm');
+      addList(names, entry, NAMES_MOST, 'slurm');
     } catch (error) {
       if (entry.includes('[')) throw error;
       names.add(entry);
     }
   }
   return [...names];
+}
+
+/** The names of a host list, of an empty text none; undefined if it is invalid. */
+export function tryExpand(list: string, spelling: Spelling): string[] | undefined {
+  try {
+    return list === '' ? [] : expand(list, NAMES_MOST, spelling);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether it is one of Slurm's host lists, or empty. */
@@ -251,7 +260,7 @@ export function expandLines(
     const written = line.replace(/#.*/s, '').trimEnd();
     for (const { 0: list, index: start } of written.matchAll(blanks ? /\S+/g : /\S.*/g)) {
       try {
-        addList(names, list, LIMIT, spelling);
+        addList(names, list, NAMES_MOST, spelling);
       } catch (error) {
         if (!(error instanceof NodesetError)) throw error;
         throw new NodesetError(error.column + start, error.wrong, error.hint, `${place}:${index + 1}`);
@@ -259,21 +268,6 @@ export function expandLines(
     }
   }
   return [...names];
-}
-
-/**
- * The node names of a LIST, or of `@FILE`: a list on each line, `#` comments, blank lines. Throws a NodesetError, for a
- * file with its name and line, or an InputError if the file is unreadable or empty.
- */
-export function readNodes(value: string, spelling: Spelling = 'node'): string[] {
-  if (!value.startsWith('@')) return expand(value, LIMIT, spelling);
-  const file = value.slice(1);
-  if (file === '') throw new InputError(`'@' names no file; write @FILE or a list`);
-  return inNamedFile('nodes', () => {
-    const names = expandLines(readText(file), oneLine(file), { spelling });
-    if (names.length === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
-    return names;
-  });
 }
 
 const ZERO = 48;
@@ -393,6 +387,24 @@ export function foldParts(names: Iterable<string>): string[] {
 /** The names as one host list; empty for none. */
 export function fold(names: Iterable<string>): string {
   return foldParts(names).join(',');
+}
+
+/** The names as one host list in their order: those after one prefix whose numbers rise are folded together. */
+export function foldInOrder(names: readonly string[]): string {
+  const parts: string[] = [];
+  let run: string[] = [];
+  let [prefix, number] = ['', Number.NaN];
+  for (const name of names) {
+    const at = lastDigits(name);
+    const next = at === name.length ? Number.NaN : Number(name.slice(at));
+    if (!(next > number) || name.slice(0, at) !== prefix) {
+      parts.push(...foldParts(run));
+      run = [];
+    }
+    run.push(name);
+    [prefix, number] = [name.slice(0, at), next];
+  }
+  return [...parts, ...foldParts(run)].join(',');
 }
 
 /** A name in parts: its texts, and between them its numbers as they are written. */

@@ -1,25 +1,10 @@
-// Texts for people: errors about what a user wrote, quoted in one line, and the nearest known word. Prints nothing.
+// Texts for people: the nearest known word, and files that a user named. Prints nothing.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { oneLine, shortened } from './unseen.js';
+import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 
+export { brief, InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 export { beginning, characters, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
-
-/**
- * Something that a user wrote is invalid. The message is one line, "what is wrong; what to write instead", and needs no
- * stack. Any other error is a bug of ours and keeps its stack.
- */
-export class InputError extends Error {
-  override readonly name: string = 'InputError';
-
-  /** The file that it is about, if that is a key or a node list. */
-  about: NamedFile | undefined;
-  /** Whether the file is there, and this user may not read or trust it: a chown mends that, and no other command line. */
-  isDenied = false;
-}
-
-/** Files that may change while a daemon runs, and are no part of its options. */
-export type NamedFile = 'keys' | 'nodes';
 
 /** Runs a function that reads such a file: its InputErrors are about that file. */
 export function inNamedFile<T>(about: NamedFile, read: () => T): T {
@@ -29,16 +14,6 @@ export function inNamedFile<T>(about: NamedFile, read: () => T): T {
     if (error instanceof InputError) error.about = about;
     throw error;
   }
-}
-
-/** The first characters of a text, in one line. */
-export function brief(text: string, most: number): string {
-  return oneLine(shortened(text, most));
-}
-
-/** What a user wrote, for a message: quoted, in one line, at most 60 characters of it. */
-export function quote(text: string): string {
-  return `'${brief(text, 60)}'`;
 }
 
 /** How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other. */
@@ -58,14 +33,6 @@ function distance(from: readonly string[], to: readonly string[]): number {
     last = line;
   }
   return last[to.length]!;
-}
-
-/**
- * The text with a to z in place of A to Z, in which names are compared. toLowerCase also makes a k of the sign for
- * kelvins, and so one machine's name of another's.
- */
-export function lowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
 }
 
 /**

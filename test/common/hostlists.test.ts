@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../../src/text/hostlists.js';
+import { compareNames, expand, fold, NodesetError, parseNodeName } from '../../src/text/hostlists.js';
+import { readNodes } from '../../src/text/nodefiles.js';
 import { anyText } from '../kit/anytext.js';
 import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from '../kit/hostlistcases.js';
 

@@ -1,8 +1,8 @@
 // The nodes as sent by the server, a cell each, in the order of the map: groups, names, states, values. A frame that is
 // out of order is noticed and never shown. Pure.
 
+import { tryExpand } from '../../text/hostlists.js';
 import { CELL, type LayoutTold, NOT_MEASURED, STATES, type State } from '../wire.js';
-import { expand } from './expansion.js';
 
 export const LIVE = STATES.indexOf('live');
 const STATE_BITS = (1 << CELL.stateBits) - 1;
@@ -78,7 +78,7 @@ export class Cells {
   /** All names, in the order of the cells. */
   get names(): readonly string[] {
     this.#names ??= this.layout.groups.flatMap(({ nodes, count }) => {
-      const names = expand(nodes) ?? [];
+      const names = tryExpand(nodes, 'any') ?? [];
       // A cell must never get another node's name.
       return names.length === count ? names : Array.from({ length: count }, () => '?');
     });

@@ -1,8 +1,8 @@
 // Slurm's jobs, if the server shows them: a table in which each job selects its nodes, and colours that show the nodes
 // of a job or a user on the map. Asks every few seconds while the page is visible.
 
+import { tryExpand } from '../../text/hostlists.js';
 import { byId, make, show, write } from './dom.js';
-import { expand } from './expansion.js';
 import { count, quantity } from './formats.js';
 import { colourOf, type Theme } from './palette.js';
 import { request } from './requests.js';
@@ -95,7 +95,7 @@ export class JobView {
     const words = new Uint32Array(size);
     for (const job of this.#jobs) {
       const colour = colourOf(by === 'job' ? String(job.id) : (job.user ?? ''), theme);
-      for (const name of expand(job.nodes) ?? []) {
+      for (const name of tryExpand(job.nodes, 'any') ?? []) {
         const cell = indexOf(name);
         if (cell !== undefined) words[cell] = colour;
       }

@@ -1,11 +1,11 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and anomalies come from the server.
 
+import { foldInOrder, tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
-import { expand, foldRuns, isCondition } from './expansion.js';
 import { clock, count, plural, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import { type Direction, type Member, next } from './geometry.js';
@@ -20,7 +20,7 @@ import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
 import { Sheet } from './sheet.js';
 import { type Rows, TableView } from './tableview.js';
-import { parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
+import { isCondition, parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
 
 /** The river has at most so many rows, and shows nodes one by one only up to this number. */
 const RIVER_GROUPS = 512;
@@ -139,7 +139,7 @@ let ownRule: string | undefined;
 /** Groups by names with two numbers, if there were none when the page was opened. */
 function groupByThemselves({ groups, count }: LayoutTold): boolean {
   if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
-  const names = expand(groups[0]?.nodes ?? '') ?? [];
+  const names = tryExpand(groups[0]?.nodes ?? '', 'any') ?? [];
   if (names.filter(name => AUTO.ofNames.test(name)).length <= count / 2) return false;
   ownRule = AUTO.rule;
   ask();
@@ -261,7 +261,9 @@ let dark: { readonly key: string; readonly behind: Behind | undefined; readonly 
 function takeDark(links: Head['dark']): boolean {
   const key = JSON.stringify(links.map(({ name, nodes }) => [name, nodes]));
   if (key === dark.key) return false;
-  const linkOf = new Map(links.flatMap(({ name, nodes }) => (expand(nodes) ?? []).map(node => [node, name] as const)));
+  const linkOf = new Map(
+    links.flatMap(({ name, nodes }) => (tryExpand(nodes, 'any') ?? []).map(node => [node, name] as const)),
+  );
   const name = links.length === 1 ? (links[0]?.name ?? '') : `${links.length} links`;
   const nodes = links.map(link => link.nodes).join();
   dark = { key, behind: linkOf.size > 0 ? { name, nodes, count: linkOf.size } : undefined, linkOf };
@@ -336,7 +338,9 @@ function selection(): Uint32Array | undefined {
     return Uint32Array.from(found);
   }
   if (view.select === undefined) return undefined;
-  const found = (expand(view.select) ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+  const found = (tryExpand(view.select, 'any') ?? [])
+    .map(name => cells.indexOf(name))
+    .filter(cell => cell !== undefined);
   return Uint32Array.from(found).sort();
 }
 
@@ -416,7 +420,7 @@ const LIST_MOST = 4000;
 async function recall(names: readonly (string | null)[], byNode: boolean, isAll: boolean): Promise<void> {
   const into = river;
   const query = new URLSearchParams({ reading: hello?.reading ?? '' });
-  const nodes = byNode ? foldRuns(names as string[]) : '';
+  const nodes = byNode ? foldInOrder(names as string[]) : '';
   if (nodes.length > LIST_MOST) return;
   if (byNode) query.set('nodes', nodes);
   else if (!isAll && hello?.by != null) query.set('by', hello.by);
@@ -583,7 +587,7 @@ byId('find').addEventListener('submit', event => {
   else if (isState(asked)) go({ ...plain, where: view.where, state: asked });
   else if (cells.layout.groups.some(({ name }) => name === asked)) go({ ...plain, where: view.where, group: asked });
   else {
-    const names = expand(asked);
+    const names = tryExpand(asked, 'any');
     const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
     if (known.length === 0) {
       refusal = names === undefined ? `“${asked}” is not a host list` : `There is no node ${asked}`;

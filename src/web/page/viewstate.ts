@@ -64,3 +64,8 @@ export function streamQuery({ reading, by, where }: View): string {
   for (const [key, text] of Object.entries({ reading, by, where })) if (text !== undefined) query.set(key, text);
   return query.toString();
 }
+
+/** Whether a typed text is a condition and not a host list: only conditions have comparisons. */
+export function isCondition(text: string): boolean {
+  return /[<>=!~&|()]/.test(text);
+}
