@@ -3,4 +3,5 @@
 
 export * from './service/process.js';
 export * from './text/failure.js';
+export * from './text/inputerror.js';
 export * from './text/text.js';
