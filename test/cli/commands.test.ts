@@ -68,7 +68,10 @@ function loaded(t: Test, program: string, argv: string[]): string[] {
 t.test('a command loads only what it needs, so that it starts quickly', async t => {
   const modules = (...argv: string[]) =>
     loaded(t, MODULES, argv).filter(
-      path => !/^src\/((main|base|parts|runverb)\.js|text\/|options\/|layout\/terms\.gen\.js|service\/process\.js)/.test(path),
+      path =>
+        !/^src\/((main|base|parts|runverb)\.js|text\/|options\/|layout\/terms\.gen\.js|service\/process\.js)/.test(
+          path,
+        ),
     );
   t.strictSame(modules('--help'), []);
   t.strictSame(modules('nodeset', '--fold', 'n1', 'n2'), ['src/cli/nodeset.js']);
