@@ -35,13 +35,19 @@ int refuse_start(struct words *fault, int code) {
   add_text(&words, ": ");
   add_span(&words, (struct span){fault->text, fault->len});
   add_text(&words, "\n");
-  (void)write_all(STDERR_FILENO, (struct span){words.text, words.len}); /* nobody can be told any more */
+  /* Once: who does not read must not keep us. */
+  const ssize_t written = write(STDERR_FILENO, words.text, words.len);
+  (void)written;
   return code;
 }
 
 int show(const char *text) {
-  const int error = write_all(STDOUT_FILENO, span_of(text));
-  return error == 0 || error == EPIPE ? DONE : WRITE_FAILED;
+  for (struct span left = span_of(text); left.len > 0;) {
+    const ssize_t written = write(STDOUT_FILENO, left.at, left.len);
+    if (written < 0 && errno != EINTR) return errno == EPIPE ? DONE : WRITE_FAILED;
+    if (written > 0) left = without(left, (size_t)written);
+  }
+  return DONE;
 }
 
 /* Our parent may have closed stdin, stdout or stderr: a file that we open must not get one of these descriptors, and

@@ -26,22 +26,28 @@ static inline int64_t bb_doubt_left(struct bb_link_evidence e) {
   return e.heartbeat_ns == 0 ? 0 : bb_doubt_limited(from_to(e.heartbeat_ns, e.listening_since_ns));
 }
 
+/* When the deafness began of which that doubt was left; on a corrupt board times may be anything, so they wrap. */
+static inline int64_t bb_doubt_before(int64_t heard_ns, struct bb_link_evidence e) {
+  return (int64_t)((uint64_t)heard_ns - (uint64_t)(bb_doubt_left(e) * BB_DOUBT_SHARE));
+}
+
 /* Listening begins anew at `now_ns`; returns for how long it proves nothing. `e`: what the board says of the listening
  * that ends. */
 static inline int64_t bb_hearing_anew(struct bb_hearing *h, struct bb_link_evidence e, int64_t silent_after_ns,
                                       int64_t now_ns) {
   /* Listening that was too short for calling anybody silent ended no deafness: a node may have reported in each of many
    * short gaps, and only then. */
-  if (h->heard_ns - h->began_ns > silent_after_ns) h->deaf_ns = h->heard_ns - bb_doubt_left(e) * BB_DOUBT_SHARE;
+  if (from_to((uint64_t)h->began_ns, (uint64_t)h->heard_ns) > silent_after_ns)
+    h->deaf_ns = bb_doubt_before(h->heard_ns, e);
   h->began_ns = h->heard_ns = now_ns;
-  return bb_doubt_limited((now_ns - h->deaf_ns) / BB_DOUBT_SHARE);
+  return bb_doubt_limited(from_to((uint64_t)h->deaf_ns, (uint64_t)now_ns) / BB_DOUBT_SHARE);
 }
 
 /* Until a writer has listened, what the board says of the one before is true of it. `ahead_ns`: the clock of this minus
  * that of the board. */
 static inline struct bb_hearing bb_hearing_inherited(struct bb_link_evidence e, int64_t now_ns, int64_t ahead_ns) {
-  const int64_t heard_ns = e.heartbeat_ns == 0 ? now_ns : (int64_t)e.heartbeat_ns + ahead_ns;
-  return (struct bb_hearing){heard_ns, heard_ns, heard_ns - bb_doubt_left(e) * BB_DOUBT_SHARE};
+  const int64_t heard_ns = e.heartbeat_ns == 0 ? now_ns : (int64_t)(e.heartbeat_ns + (uint64_t)ahead_ns);
+  return (struct bb_hearing){heard_ns, heard_ns, bb_doubt_before(heard_ns, e)};
 }
 
 /* The links of a board, and what its writer knows of them beside that. */

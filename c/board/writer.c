@@ -337,7 +337,10 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
   struct bb_mapped old = {0};
   bool whole = false;
   const enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
-  if (found == BB_FOUND_BOARD && writer_claim(w, &old, &whole, why, size) && whole) return w;
+  if (found == BB_FOUND_BOARD && writer_claim(w, &old, &whole, why, size) && whole) {
+    begin_listening(w);
+    return w;
+  }
   if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole))
     bb_fail(why, size, "%s: there is no board of this boot and version", path);
   bb_file_unmap(&old);

@@ -311,8 +311,9 @@ static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = keep_path(r, trouble, sizeof trouble);
   if (published == BB_PATH_TAKEN) return;
-  links_keep(&r->links, trouble, sizeof trouble);
+  /* Before links are judged dark: what this machine dropped itself is no fault of theirs. */
   drops_count_softnet(&r->drops, r->writer);
+  links_keep(&r->links, trouble, sizeof trouble);
   const struct bb_board_header *h = bb_writer_header(r->writer);
   pthread_mutex_lock(&r->mutex);
   struct bb_receiver_status *s = &r->status;

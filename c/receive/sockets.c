@@ -17,13 +17,6 @@
 
 #define WANTED_BUFFER (64 << 20)
 
-#ifndef IP_RECVFRAGSIZE
-#define IP_RECVFRAGSIZE 25 /* Linux 4.10 */
-#endif
-#ifndef IPV6_RECVFRAGSIZE
-#define IPV6_RECVFRAGSIZE 77 /* Linux 4.11 */
-#endif
-
 static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
 
 /* 0 if the kernel does not report it. */

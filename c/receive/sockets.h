@@ -10,6 +10,13 @@
 #include "interfaces.h"
 #include "stamps.h"
 
+#ifndef IP_RECVFRAGSIZE
+#define IP_RECVFRAGSIZE 25 /* Linux 4.10 */
+#endif
+#ifndef IPV6_RECVFRAGSIZE
+#define IPV6_RECVFRAGSIZE 77 /* Linux 4.11 */
+#endif
+
 #define BB_MOST_SOCKETS 16
 
 /* A socket that reports come to. */

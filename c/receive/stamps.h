@@ -9,14 +9,16 @@
  * distance, if that lies behind `heard_ns` and the clocks have not moved against each other since; else there is only
  * the bound.
  *
- *   the socket                                      heard_ns                 heard_offset        inherited  the bound
- *   ----------------------------------------------  -----------------------  ------------------  --------- 
- *   --------------------------- bound by us                                     before it was bound      then          
- *   no         heard_ns passed to us, and never one of ours: emptied    when it was empty        then                no
- *   heard_ns passed, and drained by a receiver before us     his last heartbeat       at his last report  yes       
- *   none: what needs it is left out the same, without a board that tells of him: it is emptied, as in the second row
- *   drained until it was empty                      the drain's beginning    then                no         heard_ns
- *   not emptied by a drain, in a flood              what was last taken      before heard_ns     as before  as before
+ *   the socket                                  heard_ns               heard_offset       inherited  the bound
+ *   ------------------------------------------  ---------------------  -----------------  ---------  ------------
+ *   bound by us                                 before it was bound    then               no         heard_ns
+ *   passed to us, never one of ours: emptied    when it was empty      then               no         heard_ns
+ *   passed, and drained by one before us        its last heartbeat     at its last report yes        none (*)
+ *   the same, without a board that tells of it  as in the second row
+ *   drained until it was empty                  the drain's beginning  then               no         heard_ns
+ *   not emptied by a drain, in a flood          what was last taken    before heard_ns    as before  as before
+ *
+ * (*) What needs the bound is left out.
  *
  * In the last row the distance must be one from before `heard_ns`: it is sampled at the beginning of a drain, waits in
  * `sampled_*` until all from before then has been taken, and is `heard_offset` only then. */

@@ -1,8 +1,8 @@
 /* A cluster of nodes in network namespaces of a test's own: reports for each of them at a steady interval, by as many
  * roads as it has, and what a cluster should not send. For tests; needs CAP_SYS_ADMIN to enter the namespaces, and
  * CAP_NET_RAW for datagrams with wrong checksums.
- *   cluster INTERVAL_MS      reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or
- *   `failed WHY`
+ *   cluster INTERVAL_MS
+ * Reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or `failed WHY`.
  *
  *   net NET PID                         a namespace is that of this process (0: our own)
  *   road NODE NET ADDRESS PORT          the node reports by this road, too; the first road makes the node
@@ -11,7 +11,8 @@
  *   once NODE CLUSTER NET ADDRESS PORT  a report of a node of that name, of the cluster of that number, and no more
  *   burst COUNT NET ADDRESS PORT        so many reports of as many nodes that are not of the cluster, at once
  *   bad PER_SECOND NET ADDRESS PORT     datagrams with wrong checksums from now on, short ones and some as long as a
- *   report; 0: no more count                               answers with how many of these have left
+ *                                       report; 0: no more
+ *   count                               answers with how many of these have left
  *
  * Times are CLOCK_MONOTONIC in ns. Beside the answers it prints `gap FROM TO` when it was kept from sending for more
  * than two intervals (FROM and TO lie outside of it). */

@@ -1,7 +1,7 @@
 /* A receiver's thread beside another that asks for its status and has it do jobs, while reports, junk and floods come
  * over loopback. For the sanitizers.
- *   drain BOARD ROUNDS SEED        prints how many datagrams were sent, taken, accepted, and dropped by the kernel: for
- *   want of room or as junk */
+ *   drain BOARD ROUNDS SEED
+ * Prints how many datagrams were sent, taken, accepted, and dropped by the kernel: for want of room or as junk. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

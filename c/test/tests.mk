@@ -41,6 +41,6 @@ $(UNIT_OUT)/units.a: $(UNIT_OBJECTS)
 $(UNIT_OUT)/%unit: $(UNIT_OUT)/test/unit/%unit.o $(UNIT_OUT)/units.a
 	$(CC) $(UNIT_CFLAGS) -o $@ $^ $(LDFLAGS) -lpthread -lm
 
-.PRECIOUS: $(UNIT_OUT)/test/unit/%unit.o
+.PRECIOUS: $(UNIT_OUT)/%.o
 .PHONY: check
 -include $(UNIT_OBJECTS:.o=.d) $(UNITS:%=$(UNIT_OUT)/test/unit/%unit.d)

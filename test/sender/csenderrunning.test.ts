@@ -593,6 +593,26 @@ t.test('what a program may be started with: closed, full and few files', { buffe
   t.end();
 });
 
+t.test('who does not read what is said keeps nobody', { buffered: true, skip: lacks('python3', 'python3') }, t => {
+  // A pipe that is full and does not block, as a supervisor's that has stopped reading.
+  const full = `
+import os, subprocess, sys
+read, write = os.pipe()
+os.set_blocking(write, False)
+try:
+    while True: os.write(write, b'x' * 4096)
+except BlockingIOError: pass
+print(subprocess.run(sys.argv[2:], **{sys.argv[1]: write, 'stdin': subprocess.DEVNULL}).returncode)`;
+  const codeOf = (stream: string, ...argv: string[]) =>
+    execFileSync('python3', ['-c', full, stream, ...argv], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  t.equal(codeOf('stderr', sender, '--no-such-option'), '2');
+  t.equal(codeOf('stdout', sender, '--help'), '74');
+  t.end();
+});
+
 t.test('the log as JSON', { buffered: true }, async t => {
   const root = folder(t);
   mkdirSync(join(root, 'proc'));

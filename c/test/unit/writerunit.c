@@ -1,4 +1,5 @@
 /* A board in a folder of its own: laid, read, closed, taken over, its nodes forgotten. */
+#include "../../board/hearing.h"
 #include "../../board/writer.h"
 
 #include <stdlib.h>
@@ -266,6 +267,22 @@ static void check_places(void) {
   unlink(place);
 }
 
+/* Of an edited board all calls are as of another; and no time on a board that somebody has corrupted overflows. */
+static void check_edited(void) {
+  struct bb_writer *w = bb_writer_edit(path, why, sizeof why);
+  CHECK(w != NULL, "%s", why);
+  bb_writer_heartbeat(w, bb_clock_ns(CLOCK_MONOTONIC));
+  bb_links_survey(bb_writer_links(w));
+  bb_writer_close(w);
+  static const uint64_t odd[] = {0, 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) + 60000000000000, UINT64_MAX};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd * 2; i++) {
+    struct bb_link_evidence e = {odd[i / 2], i % 2 == 0 ? odd[i / 2] : 1};
+    struct bb_hearing h = bb_hearing_inherited(e, 1, 60000000000000);
+    const int64_t doubt_ns = bb_hearing_anew(&h, e, 10, 60000000000000);
+    CHECK(doubt_ns >= 0 && doubt_ns <= BB_MOST_DOUBT_NS, "%zu: a doubt of %lld ns", i, (long long)doubt_ns);
+  }
+}
+
 int main(void) {
   const char *const within = getenv("TMPDIR");
   snprintf(folder, sizeof folder, "%.60s/beoboard-unit.XXXXXX", within == NULL ? "/tmp" : within);
@@ -276,6 +293,7 @@ int main(void) {
   check_forget();
   check_node_list();
   check_keys();
+  check_edited();
   check_places();
   char lock[130];
   snprintf(lock, sizeof lock, "%s.lock", path);
