@@ -56,7 +56,7 @@ t.test('the README counts the packages that are installed at run time', async t 
   const marked = Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
   t.same(found, marked.sort(), 'they are those that the lock file does not mark as for development');
   const [, direct, all] =
-    /^(\d+) packages at run time that we chose, (\d+) with what these bring/m.exec(read('README.md')) ?? [];
+    /^Dependencies at run time: (\d+) direct, (\d+) with transitive ones/m.exec(read('README.md')) ?? [];
   t.same([Number(direct), Number(all)], [Object.keys(manifest.dependencies).length, found.length]);
 });
 
