@@ -182,7 +182,7 @@ int beoboard_name(const beoboard *b, int index, char *buf, size_t size);
 enum beoboard_state {
     BEOBOARD_NEVER     = 0,            /* in the node list, no report yet */
     BEOBOARD_LIVE      = 1,            /* heard within uncertain_after */
-    BEOBOARD_UNCERTAIN = 2,            /* neither place work nor drain */
+    BEOBOARD_UNCERTAIN = 2,            /* place no new work, but do not drain */
     BEOBOARD_SILENT    = 3,            /* not heard for silent_after, while the receiver listened */
     BEOBOARD_LEFT      = 4,            /* said goodbye: shut down cleanly */
     BEOBOARD_UNKNOWN   = 5             /* the receiver is stalled: nothing is known about nodes */
@@ -246,16 +246,16 @@ const char *beoboard_reason_name(int reason);
 /* >>>> generated from the documents in proto/: change these and run `npm run generate` */
 enum beoboard_ailment {
     BEOBOARD_AILS_HELD           = 0,  /* put on hold by its administrator */
-    BEOBOARD_AILS_BAD_HEALTH     = 1,  /* its own health check says bad */
+    BEOBOARD_AILS_BAD_HEALTH     = 1,  /* its health check failed */
     BEOBOARD_AILS_ROOT_READONLY  = 2,  /* its root file system is read-only */
     BEOBOARD_AILS_MEMORY_ERRORS  = 3,  /* memory errors that were not corrected */
     BEOBOARD_AILS_GPU_LOST       = 4,  /* a GPU has fallen off the bus */
-    BEOBOARD_AILS_GPU_ERRORS     = 5,  /* errors of a GPU */
+    BEOBOARD_AILS_GPU_ERRORS     = 5,  /* GPU errors */
     BEOBOARD_AILS_ROOT_FULL      = 6,  /* its root file system is nearly full */
     BEOBOARD_AILS_SCRATCH_FULL   = 7,  /* its scratch is nearly full */
-    BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its own health check warns */
+    BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its health check warns */
     BEOBOARD_AILS_OOM            = 9,  /* programs were killed, memory ran out */
-    BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks hang in the kernel */
+    BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks were stuck for over two minutes */
     BEOBOARD_AILS_THROTTLED      = 11, /* it is slowed down by heat or power supply */
     BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */
 };

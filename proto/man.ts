@@ -268,7 +268,7 @@ export function fromHeader(header: string, pages: string[]): string {
   const [, opening = ''] = /^(\/\*[\s\S]*?\*\/)/.exec(header) ?? [];
   const about = commentText(opening);
   const out = [
-    ...title('beoboard', 3, 'read how the nodes of a cluster are from the scoreboard'),
+    ...title('beoboard', 3, 'read node states from the scoreboard'),
     '.SH SYNOPSIS',
     '.nf',
     '\\fB#include <beoboard.h>\\fR',

@@ -90,7 +90,7 @@ static bool refuse_unknown(const struct option_table *table, struct span word, s
   while (eat(&name, SPAN("-"))) {}
   if (is_elsewhere(table, name)) {
     for (unsigned i = 0; i < 2; i++) {
-      if (i > 0) REFUSE(" is left to ", table->whose, "; write ", table->whose, " ");
+      if (i > 0) REFUSE(" is only in ", table->whose, "; use ", table->whose, " ");
       add_text(fault, "--");
       add_span(fault, name);
     }

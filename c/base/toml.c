@@ -87,7 +87,7 @@ static bool take_key(struct toml_place *place, struct span *key) {
   }
   skip_blanks(place);
   if (*place->at == '.') return wrong(place, "keys with dots are not taken here");
-  if (*place->at != '=') return wrong(place, "there is no = behind the key");
+  if (*place->at != '=') return wrong(place, "there is no = after the key");
   place->at++;
   return true;
 }

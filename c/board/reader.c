@@ -134,7 +134,7 @@ __attribute__((format(printf, 5, 6))) static enum bb_state refuse(struct bb_boar
 static const char *open_fault(int error) {
   if (error == ELOOP) return "is a link, not a board; name the file itself";
   if (error == ENXIO) return "is not a regular file; give the path of a board";
-  if (error == EACCES) return "may not be read; ask as a user who may";
+  if (error == EACCES) return "permission denied; run this as a user who may read it";
   if (error == ENAMETOOLONG) return "its name is too long; give the path of a board";
   return strerror(error);
 }
@@ -168,7 +168,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   const unsigned uid = (unsigned)st.st_uid, mode = (unsigned)st.st_mode & 07777;
   if (!is_trusted(st.st_uid, owner))
     return refuse(b, BB_FOREIGN, why, size,
-                  "belongs to user %u, who is not trusted; if it is right, name it with --owner %u", uid, uid);
+                  "belongs to user %u, who is not trusted; if that is right, give --owner %u", uid, uid);
   /* Whoever can write the file can put anything into it in its owner's name. */
   if (mode & 022)
     return refuse(b, BB_FOREIGN, why, size,

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   struct beoboard_receiver receiver;
   beoboard_receiver(b, &receiver, sizeof receiver);
   if ((receiver.flags & BEOBOARD_F_STALLED) != 0) {
-    fprintf(stderr, "least-loaded: the receiver is stalled: nothing is known of any node\n");
+    fprintf(stderr, "least-loaded: the receiver is stalled: nothing is known about any node\n");
     beoboard_close(b);
     return 4;
   }

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
       is = index < 0 ? "not on the board" : state < 0 ? beoboard_strerror(state) : beoboard_state_name(state);
       struct beoboard_node node;
       if (state == BEOBOARD_LIVE && beoboard_read(b, index, &node, sizeof node) == 0) {
-        printf("%s: live%s\n", name, boot != 0 && boot != node.boot_id ? ", booted meanwhile" : "");
+        printf("%s: live%s\n", name, boot != 0 && boot != node.boot_id ? ", booted in between" : "");
         beoboard_close(b);
         return 0;
       }

@@ -270,7 +270,7 @@ static const char *const bb_node_state_names[] __attribute__((unused)) = {
 static const char *const bb_node_state_meanings[] __attribute__((unused)) = {
   "in the node list, no report yet",
   "heard within uncertain_after",
-  "neither place work nor drain",
+  "place no new work, but do not drain",
   "not heard for silent_after, while the receiver listened",
   "said goodbye: shut down cleanly",
   "the receiver is stalled: nothing is known about nodes",
@@ -309,16 +309,16 @@ static const char *const bb_ailment_names[] __attribute__((unused)) = {
 };
 static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
   "put on hold by its administrator",
-  "its own health check says bad",
+  "its health check failed",
   "its root file system is read-only",
   "memory errors that were not corrected",
   "a GPU has fallen off the bus",
-  "errors of a GPU",
+  "GPU errors",
   "its root file system is nearly full",
   "its scratch is nearly full",
-  "its own health check warns",
+  "its health check warns",
   "programs were killed, memory ran out",
-  "tasks hang in the kernel",
+  "tasks were stuck for over two minutes",
   "it is slowed down by heat or power supply",
   "memory errors that were corrected",
 };

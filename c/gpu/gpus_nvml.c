@@ -95,7 +95,7 @@ static const char *load(const char *name) {
     if (before == NULL && (found = dlsym(library, symbols[i].name)) != NULL) memcpy(place, &found, sizeof found);
   }
   if (nvml.init != NULL && nvml.shutdown != NULL && nvml.count != NULL && nvml.handle != NULL) return NULL;
-  return fault("%s is no NVML, or one from before 2013", name);
+  return fault("%s is not NVML, or is from before 2013", name);
 }
 
 const char *gpus_open(const char *name) {

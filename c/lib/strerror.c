@@ -7,7 +7,7 @@ const char *beoboard_strerror(int err) {
     case ENOENT: return "no such board or node: is the receiver running, and the name right?";
     case EAGAIN: return "the board or the record is being written; look again";
     case ESTALE:
-      return "the board is stalled or retired: nothing is known of any node; refresh, and see to the receiver";
+      return "the board is stalled or retired: nothing is known about any node; refresh, and see to the receiver";
     case EPERM:
       return "the board is of a user who is not trusted, or others can write it; if he is right, name him with "
              "BEOBOARD_OWNER";

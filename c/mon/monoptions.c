@@ -73,7 +73,7 @@ enum outcome settings_read(int argc, char *const argv[], struct settings *settin
   const enum outcome outcome = options_read(&table, argc, argv, settings, fault);
   if (outcome != OPTIONS_GOOD) return outcome;
   if (settings->stdio && settings->listen_count > 0) {
-    add_text(fault, "--stdio answers on stdout alone; leave out --listen");
+    add_text(fault, "--stdio answers only on stdout; leave out --listen");
     return OPTIONS_BAD;
   }
   if (!settings->stdio && settings->listen_count == 0) read_listen(SPAN("127.0.0.1"), settings, fault);

@@ -78,7 +78,7 @@
 #define SAY_CLONE(name, moment, from, forged) \
   (name), ": two machines report as one since ", (moment), ", ", (from), \
   ": one is a copy of the other with its memory", (forged) ? ", or somebody forges reports" : "", \
-  "; either can fail unseen: stop one, or give it a name of its own"
+  "; either can fail unnoticed: stop one, or give it its own name"
 #define SAY_CLONE_ONE_ADDRESS(address) \
   "both from ", (address)
 #define SAY_CLONE_ADDRESSES(address, other) \

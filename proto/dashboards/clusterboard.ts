@@ -47,7 +47,7 @@ export const clusterDashboard: Dashboard = dashboard(
           {
             title: 'Receiver',
             description:
-              'running: nodes are heard. stalled: the receiver does not run or hangs, and nothing is known of any node; they may all be well. no board: there is none to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
+              'running: nodes are heard. stalled: the receiver does not run or hangs, and nothing is known about any node; they may all be well. no board: there is none to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
             unit: 'none',
             width: 8,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],

@@ -29,7 +29,7 @@ object per line and node (docs/json.md).
 Changes of state are not stored: --last shows only events of the receiver, of which the board keeps 4,096.
 While the receiver is stalled, no node changes its state. If the board is replaced, the new one is followed; if it is missing, events
 waits for it, except at the start. With --nodes, changes of other nodes are left out.
-It notices that its reader has gone when it writes the next line. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was
+If its reader is gone, it notices that when it writes the next line. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was
 never on the board; 2 usage; 4 no board at the start.`,
 });
 

@@ -42,7 +42,7 @@ are not on the board are reported on stderr. So are more likely causes than the 
 through which no node is heard, and why reports are rejected. sbatch rejects a list that contains a name unknown to Slurm: --for slurm
 prints NodeNames of nodes that Slurm knows, and reports the others on stderr. Exit codes: 0 done, 1 a name is not on the board or
 nothing is known from Slurm, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
-the shell loses this code and excludes nobody: write it as in the example.`,
+the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
 
 /** Only the nodes in these states: reads liveness. */

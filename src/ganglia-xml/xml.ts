@@ -29,7 +29,7 @@ export async function main(argv: string[]): Promise<number> {
     const documents = new Documents([source], undefined, METRIC_SETS[values.metrics]);
     await print(documents.gmond(Number(realNs / 1_000_000_000n)));
     if (!stalled && !retired) return 0;
-    const why = stalled ? `stalled, ${heartbeatText(heartbeatAgeMs)}` : 'retired meanwhile';
+    const why = stalled ? `stalled, ${heartbeatText(heartbeatAgeMs)}` : 'retired in between';
     throw new Failure(
       `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
       NO_BOARD,

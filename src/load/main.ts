@@ -89,7 +89,7 @@ export async function main(argv: string[]): Promise<number> {
   if (ofSilent !== undefined && options.silent === undefined)
     throw new UsageError(
       verb.name,
-      `--${ofSilent} is for the nodes of --silent alone; give these, too, or leave it out`,
+      `--${ofSilent} is only for the nodes of --silent; give these, too, or leave it out`,
     );
   const { nodes } = options;
   const size = nodes?.length ?? options.size;

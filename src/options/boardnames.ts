@@ -6,7 +6,7 @@ import { type NamedBoard, UsageError } from './options.js';
 export function distinct(verbName: string, boards: readonly NamedBoard[]): readonly NamedBoard[] {
   const names = boards.map(({ name }) => name);
   if (boards.length > 1 && names.includes(undefined))
-    throw new UsageError(verbName, '--board: of several each needs the name of its cluster; write NAME=PATH');
+    throw new UsageError(verbName, '--board: each of several boards needs a cluster name; write NAME=PATH');
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined)
     throw new UsageError(

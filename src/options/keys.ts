@@ -26,7 +26,7 @@ const KEY: Kind = { most: 4096, wrong: 'is not a key file; beoboard keygen makes
 /** Creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
 const FOR_NATS: Kind = {
   most: 4 << 20,
-  wrong: 'is not a file for NATS: it is no plain file, or larger than 4 MiB',
+  wrong: 'is not a file for NATS: it is not a plain file, or larger than 4 MiB',
   is: 'secret',
 };
 

@@ -259,7 +259,7 @@ export const gangliaName = value('text', (written): GangliaName => {
   const text = Buffer.from(name).toString('latin1');
   if (/^(|\.|\.\.|__SummaryInfo__)$|[&<>"/\x00-\x1f\x7f]/.test(text) || text.length > GANGLIA_NAME_MAX)
     throw new InputError(
-      `${quote(name)} is no name of a cluster that gmetad survives; write 1 to ${GANGLIA_NAME_MAX} bytes without & < > " /`,
+      `${quote(name)} is not a cluster name that gmetad can handle; write 1 to ${GANGLIA_NAME_MAX} bytes without & < > " /`,
     );
   return { cluster: clusterName.parse(cluster), text };
 });
@@ -299,7 +299,9 @@ export const relayName = value('text', (text): string => {
 export const natsServer = value('address', (text): string => {
   if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
   if (/@/.test(text))
-    throw new InputError('a server with a login in it, which others could read; write it into a file for --nats-login');
+    throw new InputError(
+      'the address contains a password that others could read; write it into a file for --nats-login',
+    );
   throw new InputError(`${quote(text)} is not a server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
 });
 

@@ -75,9 +75,9 @@ function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   if (those.length === 0) return [];
   const why =
     mirror.vetoed > 0
-      ? `${oneLine(mirror.master ?? 'this master')} does not hear and another master does`
+      ? `${oneLine(mirror.master ?? 'this master')} hears nothing, but another master does`
       : 'were last heard before this mirror could tell when';
-  return [{ kind: 'mirror', nodes: those, text: `${shown(those)}: uncertain, and not silent: ${why}` }];
+  return [{ kind: 'mirror', nodes: those, text: `${shown(those)}: uncertain, not silent: ${why}` }];
 }
 
 /** A few parts of a host list, and the number of further nodes. */
@@ -357,12 +357,12 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   const isBefore = before !== undefined && before.sinceMs <= LATELY_MS && !others.includes(before.address);
   const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
   const often = `rival, ${oftenText(snapshot, all)}`;
-  const advice = 'give each a name of its own';
+  const advice = 'give each its own name';
   // The rejected sender owns the name by now: either both have the same address, or the other was last heard long ago.
   if (others.length === 0 && !isBefore)
     return (
-      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was rejected ` +
-      `meanwhile (${often}); ${advice}`
+      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which holds it now, was itself ` +
+      `rejected in between (${often}); ${advice}`
     );
   const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
   const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
@@ -436,11 +436,11 @@ function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: read
 function listenedText(where: string, listened: number, doubt: number, silentAfter: number, which: string): string {
   if (doubt > 0)
     return (
-      `the receiver was deaf${where}, and intervals may have grown meanwhile: ` +
+      `the receiver could not hear${where}, and intervals may have grown in that time: ` +
       `no node${which} counts as silent for another ${formatDuration(doubt + silentAfter)}`
     );
   return (
-    `the receiver has listened${where} for ${formatDuration(listened)} only: ` +
+    `the receiver has been listening${where} for only ${formatDuration(listened)}: ` +
     `no node${which} counts as silent before ${formatDuration(silentAfter)}`
   );
 }

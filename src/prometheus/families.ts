@@ -162,7 +162,7 @@ const STATE: readonly Family[] = [
   several(
     'node_ailment',
     'gauge',
-    '1 for what ails the node; there is no series of what does not.',
+    '1 for each ailment that the node has; no series for others.',
     'ailment',
     Object.fromEntries(
       AILMENTS.map(ailment => {

@@ -100,7 +100,7 @@ export function tellChanges(
   const stoodStillMs = (after.stoodStillNs - before.stoodStillNs) / 1e6;
   if (stoodStillMs > 0)
     log.warn(
-      `stood still for ${formatDuration(stoodStillMs)}: nothing was heard meanwhile; find out what stops it, or whether the machine was suspended`,
+      `stood still for ${formatDuration(stoodStillMs)}: nothing was heard in that time; find out what stops it, or whether the machine was suspended`,
     );
   tellDrops(before, after, log);
   enums.reason.forEach((reason, i) => {

@@ -121,7 +121,7 @@ export type Found = { readonly state: State; readonly why?: undefined } | { read
 /** A reader that is late by more than this has ended, ms. */
 const PATIENCE_MS = 15_000;
 
-const nothing = (why: string): Found => ({ why: `nothing is known of Slurm: ${why}` });
+const nothing = (why: string): Found => ({ why: `nothing is known about Slurm: ${why}` });
 
 /** Why it cannot be read. */
 function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
@@ -345,7 +345,7 @@ export function stateTrouble(state: State, now = monotonicMs()): string | undefi
     if (error === undefined) continue;
     const age = ageOf(answer, now);
     const old =
-      age === undefined ? 'nothing is known of Slurm yet' : `what is shown of Slurm is ${formatDuration(age)} old`;
+      age === undefined ? 'nothing is known about Slurm yet' : `what is shown of Slurm is ${formatDuration(age)} old`;
     return `Slurm does not answer: ${oneLine(error)}; ${old}`;
   }
   return undefined;

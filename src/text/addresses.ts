@@ -89,5 +89,5 @@ export function parseNetwork(text: string): Network {
     throw new InputError(`${quote(text)} is not an address; write one as 10.0.0.1 or fd00::1, a network as 10.0.0.0/8`);
   const bits = digits === undefined ? most : /^\d{1,3}$/.test(digits) ? Number(digits) : Number.NaN;
   if (bits <= most) return { host, bits };
-  throw new InputError(`${quote(text)} is not a network; write 0 to ${most} bits behind the /`);
+  throw new InputError(`${quote(text)} is not a network; write 0 to ${most} bits after the /`);
 }

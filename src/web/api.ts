@@ -158,7 +158,7 @@ export class Api {
       const index = names.indexOf(name);
       if (index >= 0) return index;
       throw new InputError(
-        `fields: of a look the readings of the map are kept alone, and ${quote(name)} is none; ${didYouMean(nearest(name, names), `there are ${names.join(', ')}`)}`,
+        `fields: only the readings of the map are kept for each look, and ${quote(name)} is not one; ${didYouMean(nearest(name, names), `there are ${names.join(', ')}`)}`,
       );
     });
     const nodes = this.wall.watcher.names.slice(0, tick.count);

@@ -73,7 +73,7 @@ const NODE = object(
     name: text(),
     state,
     'ails?': array({ enum: [...terms.ailment] }, 'the worst first'),
-    'why?': text('why reports in its name are rejected, which is no sign of life'),
+    'why?': text('why reports in its name are rejected, which proves nothing about the node'),
     'age_ms?': number(),
     'link?': text(),
     'address?': text(),
@@ -253,7 +253,7 @@ const PATHS: Readonly<Record<string, Path>> = {
     summary: 'Nodes as beoboard status --json has them, or with seq the readings of one of the last ten looks.',
     parameters: [
       { name: 'where', about: WHERE },
-      { name: 'fields', about: 'these alone, separated by commas: columns and fields as beoboard describe lists them' },
+      { name: 'fields', about: 'only these, separated by commas: columns and fields as beoboard describe lists them' },
       {
         name: 'seq',
         about: 'the number of a look; fields are readings of the map then, to 1/4000 of their domain',
@@ -270,7 +270,7 @@ const PATHS: Readonly<Record<string, Path>> = {
   },
   '/events': {
     summary: 'What has happened, as long as it is kept; nodes to which the same happened are together.',
-    parameters: [{ name: 'since', about: 'events of looks after this one alone', schema: integer() }],
+    parameters: [{ name: 'since', about: 'only events of looks after this one', schema: integer() }],
     answers: 'Events',
   },
   '/jobs': {

@@ -143,7 +143,7 @@ t.test('a link that is down', async t => {
   beat();
   t.match(
     (await ask('status')).stdout,
-    /\nthe receiver was deaf on eth0, and intervals may have grown meanwhile: no node\s+behind\s+it\s+counts\s+as\s+silent\s+for\s+another\s+\d/,
+    /\nthe receiver could not hear on eth0, and intervals may have grown in\s+that\s+time:\s+no\s+node\s+behind\s+it\s+counts\s+as\s+silent\s+for\s+another\s+\d/,
   );
   t.equal((await ask('nodes', '--state', 'uncertain')).stderr, '');
 });
@@ -441,7 +441,7 @@ t.test('the log says why datagrams were dropped', async t => {
     /: a flood: the kernel drops datagrams that are not reports, and counts them as unfit \(7 more\)$/,
   ]);
   t.match(line({ stoodStillNs: 7_345_000_000 }), [
-    /^beoboard receive: stood still for 7\.3s: nothing was heard meanwhile; /,
+    /^beoboard receive: stood still for 7\.3s: nothing was heard in that time; /,
   ]);
   t.same(looks({ stoodStillNs: 2e9 }, { stoodStillNs: 2e9 })[1], [], 'once');
   for (const status of [{ softnetDrops: 7 }, { missed: 7 }, { softnetDrops: 3, missed: 4 }])
@@ -487,7 +487,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   await until('both nodes have reported', () => reader.snapshot().count === 2);
   other(x({ boot_id: 2n }), x({ boot_id: 2n, seq: 1, t_boot_ns: 101n * S }));
   await refusals('rival', 2);
-  const often = String.raw`\(rival, 2 times in \S+, the last \S+ ago\); give each a name of its own`;
+  const often = String.raw`\(rival, 2 times in \S+, the last \S+ ago\); give each its own name`;
   const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is trusted, 127\\.0\\.0\\.3 is rejected ${often}`;
   const { text } = await ask('status');
   t.match(text, new RegExp(`\n${both}\n`));
@@ -534,17 +534,17 @@ t.test('of two machines with one name, the one that was rejected has outlived th
   const rival = (address: string, last: number, count = 4) =>
     ({ reason: 'rival', address, name: 'x', first: last + 3, last, count }) as const;
   t.same(scene([rival('10.0.0.3', 5)]), [
-    'rival: x: two machines or senders have reported under this name, and 10.0.0.3, which has it now, was rejected meanwhile ' +
-      '(rival, 4 times in 3.0s, the last 5.0s ago); give each a name of its own',
+    'rival: x: two machines or senders have reported under this name, and 10.0.0.3, which holds it now, was itself rejected in between ' +
+      '(rival, 4 times in 3.0s, the last 5.0s ago); give each its own name',
   ]);
   t.same(scene([rival('10.0.0.7', 30)]), [
     'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted, 10.0.0.7 was rejected ' +
-      '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
+      '(rival, 4 times in 3.0s, the last 30.0s ago); give each its own name',
   ]);
   // The board still has the address of the machine that has died.
   t.same(scene([rival('10.0.0.3', 5)], 4), [
     'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted and was rejected before ' +
-      '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was trusted until 4.0s ago; give each a name of its own',
+      '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was trusted until 4.0s ago; give each its own name',
   ]);
   t.same(scene([rival('10.0.0.3', 5)], 61), scene([rival('10.0.0.3', 5)]), 'for a minute');
   t.same(scene([], 4), [], 'another address alone is no second machine');

@@ -235,7 +235,7 @@ t.test('nodes as which two machines report', async t => {
   const six = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
   const other = (name: string, from: string, forged = ', or somebody forges reports') =>
     `${name}: two machines report as one since TIME \\(AGE\\), ${from}: one is a copy of the other with its memory${forged}; ` +
-    'either can fail unseen: stop one, or give it a name of its own';
+    'either can fail unnoticed: stop one, or give it its own name';
   const first = other('node1', '10.0.0.7 and 10.0.0.8');
   const rows: [nodes: number, last: number, argv: string[], says: string | undefined, spoil?: (b: Sheet) => void][] = [
     [1, 1, [], first],
@@ -249,9 +249,9 @@ t.test('nodes as which two machines report', async t => {
     [1, 1, [], other('node1', '10.0.0.7 and 10.0.0.8', ''), b => b.record(0, { order_proved: 2n })],
     [1, 1, [], undefined, b => b.memory(0, { clone_tail: 4n })],
     [1, 1, [], undefined, b => b.header({ memory_bytes: 48 })],
-    [3, 1, [], `${first}; node2: .*; node3: .* of its own`],
-    [4, 1, [], `${first}; node2: .*; node3: .* of its own; two machines report as each of 1 more \\(node4\\)`],
-    [8, 1, [], 'node3: .* of its own; two machines report as each of 5 more \\(node\\[4-8\\]\\)'],
+    [3, 1, [], `${first}; node2: .*; node3: .* its own name`],
+    [4, 1, [], `${first}; node2: .*; node3: .* its own name; two machines report as each of 1 more \\(node4\\)`],
+    [8, 1, [], 'node3: .* its own name; two machines report as each of 5 more \\(node\\[4-8\\]\\)'],
   ];
   for (const [nodes, last, argv, says, spoil] of rows) {
     const { path, live } = sheet(t, b => {
@@ -598,7 +598,7 @@ t.test('options that only the other program has are rejected by name', async t =
   ];
   for (const [verb, option] of rows) {
     const { code, stdout, stderr } = await askC({ verb, argv: ['--board', board.path, `--${option}`, 'x'] });
-    const says = `beoboard-${verb}: --${option} is left to beoboard ${verb}; write beoboard ${verb} --${option}`;
+    const says = `beoboard-${verb}: --${option} is only in beoboard ${verb}; use beoboard ${verb} --${option}`;
     if (verb === 'nodes') t.strictSame([code, stdout, stderr], [2, '', `${says}\n`]);
     else t.strictSame([code, stdout, stderr], [3, `BEOBOARD UNKNOWN: ${says}\n`, '']);
   }

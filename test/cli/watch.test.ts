@@ -650,7 +650,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       replaceFile(path, 'state', text, 0o644);
     };
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
-    await terminal.shows(/\nnothing is known of Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
+    await terminal.shows(/\nnothing is known about Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
     leave('MIXED');
     await terminal.shows(/\non the board, and not known to Slurm: node\[1,3\]\nNODE +STATE +SLURM +USER +JOBS +AGE/);
     await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
@@ -668,7 +668,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     // Opening a FIFO for reading would block until somebody writes.
     rmSync(join(path, 'state'));
     t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
-    await terminal.shows(/\nnothing is known of Slurm: /);
+    await terminal.shows(/\nnothing is known about Slurm: /);
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
   });

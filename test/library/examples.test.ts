@@ -159,7 +159,7 @@ t.test('the least loaded node, of a board whose loads are known', async t => {
     {
       status: 1,
       stdout:
-        'held: put on hold by its administrator\nill: its own health check says bad\ngone: left\nsilent: silent\nuncertain: uncertain\nnever: never\nnobody: not on the board\n',
+        'held: put on hold by its administrator\nill: its health check failed\ngone: left\nsilent: silent\nuncertain: uncertain\nnever: never\nnobody: not on the board\n',
       stderr: '',
     },
   );

@@ -175,7 +175,7 @@ for (const keyed of [false, true])
         const forged = keyed ? '' : ', or somebody forges reports';
         const sentence =
           `n7: two machines report as one since \\S+ \\(\\S+\\), ${A} and ${B}: one is a copy of the other with its memory${forged}; ` +
-          'either can fail unseen: stop one, or give it a name of its own';
+          'either can fail unnoticed: stop one, or give it its own name';
         t.match(one?.text, new RegExp(`^${sentence}$`));
         t.match((await master.ask('status')).stdout.replace(/\n\s+/g, ' '), new RegExp(sentence));
         const check = await master.ask('check');

@@ -366,7 +366,7 @@ t.test('the log: the buffer, that reports are not verified, and how long it stoo
   child.kill('SIGSTOP');
   await until('it is stalled', () => reader.snapshot().stalled);
   child.kill('SIGCONT');
-  await until('it has told', () => /stood still for \d+\.\ds: nothing was heard meanwhile/.test(output().stderr));
+  await until('it has told', () => /stood still for \d+\.\ds: nothing was heard in that time/.test(output().stderr));
 });
 
 t.test('a board that was corrupted at its path is published again, with everything on it', async t => {

@@ -1450,7 +1450,7 @@ t.test('GPUs: where they come from', t => {
     fields: { gpu_vendor: 1, gpu_count: 2, gpu_busy: 1, gpu_flags: [3, 17], gpu_errors: 5, gpu_ecc_ue: 2 },
   });
   world.age = 10.5;
-  t.match(read('gpu', world), { sets: [], trouble: /gpu is ignored: it is not of the last 10 s/ });
+  t.match(read('gpu', world), { sets: [], trouble: /gpu is ignored: it was not written within the last 10 s/ });
   world.age = 1;
   world.write({ 'run/gpu': 'gpu 1 nvidia 1\n' });
   t.match(

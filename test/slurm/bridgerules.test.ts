@@ -134,7 +134,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   // Links.
   ['its link is dark', { links: [[1, { name: 'eth0', trouble: trouble('dark', 60) }]] }, /^its link eth0 is dark$/],
   ['its link is down', { links: [[1, { name: 'eth0', trouble: trouble('down', 60) }]] }, /^its link eth0 is down$/],
-  ['nothing is known of its link', { links: [[2, { name: 'eth1' }]] }, /^nothing is known of its link$/],
+  ['nothing is known about its link', { links: [[2, { name: 'eth1' }]] }, /^nothing is known about its link$/],
   [
     'another link is down',
     {

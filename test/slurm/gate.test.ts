@@ -176,7 +176,7 @@ t.test('every rule', async t => {
     ['no such file', board, `--nodes n001 --names ${far}/x`, 0, `${OPEN}cannot read '${far}/x': No such file or directory`],
     ['held, unasked', board, '--nodes h1,i1', 0, ''],
     ['held', board, '--nodes n001,h1 --health', 1, 'no: h1 ails: put on hold by its administrator'],
-    ['ill', board, '--health --nodes i1', 1, 'no: i1 ails: its own health check says bad'],
+    ['ill', board, '--health --nodes i1', 1, 'no: i1 ails: its health check failed'],
     ['ill, ignored', board, '--health --nodes i1,h1 --ignore ecc,bad_health,held', 0, ''],
     ['power saving, a list', board, '--nodes s1 --skip s[1-2]', 0, 'yes, though s1 has been silent for AGE: left out by --skip'],
     ['not in it', board, '--nodes s1,s3 --skip s1', 1, 'no: s3 has been silent for AGE'],

@@ -197,7 +197,10 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     stateTrouble({ ...STATE, jobs: failed }, 1500),
     /^Slurm does not answer: squeue took .*; what is shown of Slurm is 600ms old$/,
   );
-  t.match(stateTrouble({ ...STATE, nodes: { ...failed, mono_ms: undefined } }, 1500), /nothing is known of Slurm yet$/);
+  t.match(
+    stateTrouble({ ...STATE, nodes: { ...failed, mono_ms: undefined } }, 1500),
+    /nothing is known about Slurm yet$/,
+  );
 });
 
 const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
@@ -217,11 +220,11 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.match(before, {
     code: 1,
     stdout: '',
-    stderr: /^beoboard jobs: nothing is known of Slurm: .* is not there; start beoboard slurm/,
+    stderr: /^beoboard jobs: nothing is known about Slurm: .* is not there; start beoboard slurm/,
   });
   t.match(
     (await run(['status', '--jobs', '--board', board, '--slurm-dir', path])).stdout,
-    /nothing is known of Slurm: /,
+    /nothing is known about Slurm: /,
   );
   t.notMatch(
     (await run(['status', '--board', board, '--slurm-dir', path])).stdout,

@@ -247,7 +247,7 @@ t.test('its command line', async t => {
       "--user: there is no user 'nobody-of-that-name' in /etc/passwd; name one that is there, or write an id",
     ],
     [['--proc', ''], "--proc: '' is not a file name; write a path"],
-    [['--stdio', '--listen', '127.0.0.1'], '--stdio answers on stdout alone; leave out --listen'],
+    [['--stdio', '--listen', '127.0.0.1'], '--stdio answers only on stdout; leave out --listen'],
   ] as const)
     t.same(call(...argv), [2, '', `beoboard-mon: ${says}\n`], argv.join(' '));
   const { port } = await startMon(t, MON);

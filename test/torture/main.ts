@@ -92,10 +92,10 @@ interface Row {
 
 function print(rows: ReadonlyMap<Fault, Row>): void {
   const width = Math.max(...[...rows.keys()].map(({ name }) => name.length));
-  console.log(`\n${'fault'.padEnd(width)}  times  worst time to heal  checks`);
+  console.log(`\n${'fault'.padEnd(width)}  times  worst recovery time  checks`);
   for (const [{ name }, { times, worst, checks }] of rows)
     console.log(
-      `${name.padEnd(width)}  ${String(times).padStart(5)}  ${formatDuration(worst).padStart(18)}  ${String(checks).padStart(6)}`,
+      `${name.padEnd(width)}  ${String(times).padStart(5)}  ${formatDuration(worst).padStart(19)}  ${String(checks).padStart(6)}`,
     );
 }
 

@@ -270,7 +270,7 @@ t.test('SIGINT ends it with its table', { skip }, async t => {
   await until('it is at work', () => text().includes('healed in'));
   child.kill('SIGINT');
   t.equal(await exit, 0);
-  t.match(text(), /^fault +times +worst time to heal +checks$/m);
+  t.match(text(), /^fault +times +worst recovery time +checks$/m);
 });
 
 t.test('help, the list, and what it does not understand', async t => {

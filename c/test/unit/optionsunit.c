@@ -60,7 +60,7 @@ static const struct {
   {"--nodes --verbose", OPTIONS_BAD, "", false, "--nodes has no value, --verbose follows it"},
   {"--verbose=x", OPTIONS_BAD, "", false, "--verbose takes no value"},
   {"--nods a", OPTIONS_BAD, "", false, "did you mean --nodes?"},
-  {"--json", OPTIONS_BAD, "", false, "--json is left to beoboard tool"},
+  {"--json", OPTIONS_BAD, "", false, "--json is only in beoboard tool"},
   {"-nodes", OPTIONS_GOOD, "odes", false, NULL},
   {"-verbose", OPTIONS_BAD, "", false, "-verbose"},
   {"-vx", OPTIONS_BAD, "", false, "-v -x"},

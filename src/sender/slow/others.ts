@@ -101,7 +101,8 @@ export function readOthers<T>(
   const found = lookAtOthers(world, name, parser);
   if (found.state === 'absent') return { there: false };
   if (found.state !== 'good') refuse(path, now, found.why);
-  else if (Math.abs(found.ageSeconds ?? 0) > mostSeconds) refuse(path, now, `it is not of the last ${mostSeconds} s`);
+  else if (Math.abs(found.ageSeconds ?? 0) > mostSeconds)
+    refuse(path, now, `it was not written within the last ${mostSeconds} s`);
   else return { there: true, value: found.value };
   return { there: true };
 }

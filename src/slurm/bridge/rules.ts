@@ -233,7 +233,7 @@ const LINK_SETTLES_MS = 600_000;
 /** Trouble with links that exculpates a silent node. */
 function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined {
   const own = links.get(seen.link);
-  if (own === undefined) return 'nothing is known of its link';
+  if (own === undefined) return 'nothing is known about its link';
   if (own.trouble !== undefined) return `its link ${own.name} is ${own.trouble.what}`;
   for (const { name, trouble } of links.values())
     if (trouble !== undefined && trouble.forMs < LINK_SETTLES_MS)
