@@ -357,7 +357,7 @@ t.test('errors at the start: one line and exit code 1; the file is left as it wa
       '/nowhere/libnvidia-ml.so.1',
       /^cannot load NVML: \/nowhere\/libnvidia-ml\.so\.1: .*No such file/,
     ],
-    ['something else', GOOD, 'libm.so.6', /^libm\.so\.6 is no NVML, or one from before 2013$/],
+    ['something else', GOOD, 'libm.so.6', /^libm\.so\.6 is not NVML, or is from before 2013$/],
     ['no driver', [...GOOD, 'Init * 9'], NVML, /^NVML does not start: something is wrong \(9\)$/],
     ['another driver', [...GOOD, 'Init * 18'], NVML, /^NVML does not start: something is wrong \(18\)$/],
     [
