@@ -57,17 +57,17 @@ struct beoboard_rates;                 /* below, generated: its counters per sec
  *     -ENOENT    there is no board: the receiver has not been started yet
  *     -EAGAIN    the board is being made: look again
  *     -ESTALE    it is retired, and nothing has taken its place
- *     -EPERM     it belongs to a user who is not trusted, or others than its owner can write it
- *     -ELOOP     the path is a link; boards are no links
+ *     -EPERM     it belongs to a user who is not trusted, or users other than its owner can write it
+ *     -ELOOP     the path is a link; a board is never a link
  *     -EBADMSG   it is not a board, or one of another major version, of other reports, or of another boot or machine
- *     -EUCLEAN   it is cut short, or its parts lead out of the file
+ *     -EUCLEAN   it is truncated, or its parts point beyond the file
  *     -EINVAL    flags are not 0, or BEOBOARD_OWNER names no user
  *     other      what open(2), mmap(2) or malloc(3) say, such as -EACCES or -ENOMEM
  *
- * /dev/shm can be written by everybody, so a board is trusted by its owner only: root, the calling process's effective
+ * /dev/shm can be written by everybody, so a board is trusted only by its owner: root, the calling process's effective
  * user, the user `beoboard`, and the user whom the environment variable BEOBOARD_OWNER names (by name or number; not
- * looked at by set-user-ID programs). The names are looked up here, and never again: that may take as long as the
- * system's name service does, and allocate what that does. */
+ * looked at by set-user-ID programs). The names are looked up only here: that may take as long, and allocate as
+ * much, as the system's name service does. */
 int beoboard_open(beoboard **out, const char *path, uint32_t flags);
 
 /* The same, with the user named by the caller in place of BEOBOARD_OWNER; NULL for that. */
@@ -75,7 +75,7 @@ int beoboard_open_owner(beoboard **out, const char *path, const char *owner, uin
 
 /* Follows the path: a receiver that forgets nodes, or gets another node list, puts a new board into the old one's
  * place. 0: it is the same as before; 1: another was mapped, and indexes from before mean nothing; -errno as from
- * beoboard_open(): there is none to go over to, and the handle answers from the board that it has. Costs one lstat(2)
+ * beoboard_open(): there is no other, and the handle keeps the board that it has. Costs one lstat(2)
  * when nothing has changed. Call it now and then (once a second is plenty), and always after -ESTALE. */
 int beoboard_refresh(beoboard *b);
 
@@ -97,33 +97,33 @@ struct beoboard_receiver {
     int64_t  uncertain_after_ns, silent_after_ns; /* the limits in force */
     uint32_t nodes;
     uint32_t flags;                    /* BEOBOARD_F_* */
-    uint64_t received, accepted;       /* datagrams; reports laid on the board */
+    uint64_t received, accepted;       /* datagrams; reports written to the board */
     uint64_t duplicate;                /* reports that had already come by another path */
-    uint64_t kernel_drops;             /* datagrams lost to a full socket buffer, and to nothing else */
+    uint64_t kernel_drops;             /* datagrams lost only to a full socket buffer */
     uint64_t refused[32];              /* by enum beoboard_reason */
-    uint32_t capacity;                 /* records that there is room for */
+    uint32_t capacity;                 /* how many records there is room for */
     uint32_t pid;                      /* as of its last start */
     char     cluster[64];              /* for display; empty: none */
     uint64_t unfit_drops;              /* datagrams dropped by the kernel for a wrong checksum, or filtered as junk */
     uint64_t softnet_drops;            /* packets of any kind that the machine dropped before it looked at them */
 };
 
-/* Is the monitor itself well? Ask before blaming nodes. Works also when the board is stalled or retired. */
+/* Does the monitor itself work? Ask before blaming nodes. Works also when the board is stalled or retired. */
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size);
 
 /* ---- Links ---- */
 
 #define BEOBOARD_LINK_UNKNOWN 0u       /* the number of no link: the report did not come from a network */
-#define BEOBOARD_LINK_OTHERS  31u      /* the number of all interfaces that have none of their own */
-#define BEOBOARD_LINKS_MAX    31       /* room for so many is always enough */
+#define BEOBOARD_LINK_OTHERS  31u      /* the number of all interfaces without their own number */
+#define BEOBOARD_LINKS_MAX    31       /* an array of this size is always large enough */
 
 #define BEOBOARD_LINK_F_UP         0x1u  /* what is sent to it can be heard; else it is down */
 #define BEOBOARD_LINK_F_GONE       0x2u  /* the master has no interface of that name */
 #define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* what is sent to where its reports were sent does not reach the receiver */
-#define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, fell together: see dark_nodes */
+#define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, failed together: see dark_nodes */
 #define BEOBOARD_LINK_F_OTHERS     0x10u /* number 31: not one interface, but all others */
-#define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: so it was when that was last known */
-#define BEOBOARD_LINK_F_IN_PIECES  0x40u /* what comes by it in IP fragments; another link has what comes whole */
+#define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: this is the last known state */
+#define BEOBOARD_LINK_F_IN_PIECES  0x40u /* reports that come by it in IP fragments; another link has the rest */
 
 /* An interface of the master by which nodes report. */
 struct beoboard_link {
@@ -137,7 +137,7 @@ struct beoboard_link {
     int64_t  dark_age_ns;              /* since it is dark; -1: it is not */
     uint64_t dark_nodes;               /* nodes that fell with it */
     uint64_t downs;                    /* times that it was found to be down, or to have been */
-    uint64_t accepted;                 /* reports laid on the board that came by it */
+    uint64_t accepted;                 /* reports written to the board that came by it */
     uint64_t missed;                   /* packets of any kind that it dropped before they were looked at */
 };
 
@@ -145,11 +145,11 @@ struct beoboard_link {
  * the clock; gives how many. `size` is that of one element. Like beoboard_receiver() it works also when the board
  * is stalled or retired, and says so: by BEOBOARD_LINK_F_STALE, of every link.
  *
- * A node is silent only by what is known of its own link. While that is down, or has not listened for long enough, its
- * nodes are uncertain at most. But what fails beyond the master's own port, a switch for example, is no down: then all
- * nodes of a link fall silent, and rightly so. Before a scheduler acts on silent nodes (drains them, starts their jobs
- * elsewhere) it asks whether their link is dark or down; if it is, the network or this master has more likely failed
- * than all of these nodes, and somebody should look first:
+ * A node is judged by its own link. While that is down, or has not listened for long enough, its nodes are uncertain at
+ * most. But a failure beyond the master's own port, of a switch for example, does not count as down: then all nodes of
+ * the link fall silent, correctly. Before a scheduler acts on silent nodes (drains them, starts their jobs elsewhere),
+ * ask whether their link is dark or down. If so, the network or this master has more likely failed than all of
+ * these nodes, and somebody should look first:
  *
  *     struct beoboard_link links[BEOBOARD_LINKS_MAX];
  *     const uint32_t both = BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK;
@@ -159,7 +159,7 @@ struct beoboard_link {
  *             (links[i].flags & both) != BEOBOARD_LINK_F_UP)
  *             return wait_and_tell_somebody(links[i].name);
  *
- * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its
+ * Ask for the states first. A dark link is detected within a second after the last of its nodes has passed its
  * first limit: with the usual limits some seconds before the first of them is silent, if none of them has a much longer
  * interval than the others. */
 int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, int max);
@@ -208,7 +208,7 @@ int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]);
 /* "live", "uncertain" …; NULL for what is not a state. */
 const char *beoboard_state_name(int state);
 
-/* ---- How a node is ---- */
+/* ---- One node ---- */
 
 /* What was not measured is 0, of the floats NaN (which is in no order to any number): see BEOBOARD_HAS. */
 struct beoboard_node {
@@ -263,9 +263,9 @@ enum beoboard_ailment {
 /* <<<< generated */
 
 /* What ails a node by its newest report and the one before it, as a set of bits: bit n for number n of enum
- * beoboard_ailment, 0: nothing that it tells. When each is told, by which limits, stands in beoboard(5). -ENODATA:
- * there is no report; -EAGAIN as above. Answers whatever the node's state: of one that is not heard it is what was
- * known last. Of use beside its state for whoever places work: a node that is drained or ill reports like any other. */
+ * beoboard_ailment, 0: none that it reports. beoboard(5) has the limits of each. -ENODATA: there is no report; -EAGAIN
+ * as above. Answers in every state of the node: if it is not heard, with what was last known. Schedulers need this in
+ * addition to the state: a node that is drained or ill reports like any other. */
 int beoboard_ailments(const beoboard *b, int index);
 
 /* "held", "root_full" …: the name of an enum beoboard_ailment; NULL for what is none. */
@@ -285,15 +285,15 @@ struct beoboard_refusal {
     uint32_t is_newer;                 /* 1: no report was accepted since; 0: one was, or this one was only late */
 };
 
-/* Why the receiver last rejected a report of this node: it may explain a "silent" or "never", but is no sign of life,
- * because what was rejected may be a recording that somebody sends again. Only
- * rejections of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what
- * has a valid signature); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there
+/* Why the receiver last rejected a report of this node: it may explain a "silent" or "never", but does not prove that
+ * the node lives, because somebody may be sending a recording again. A record has only rejections of what the node
+ * itself sent, as far as the receiver can know (with keys: of what has a valid signature); beoboard_senders() has all
+ * others, and names without a record. 0; -ENODATA: there
  * was none; -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a
  * stalled or retired board. */
 int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size);
 
-#define BEOBOARD_SENDERS_MAX 256       /* room for so many is always enough */
+#define BEOBOARD_SENDERS_MAX 256       /* an array of this size is always large enough */
 
 /* From where datagrams came that were rejected for the same reason. */
 struct beoboard_sender {

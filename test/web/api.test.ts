@@ -131,7 +131,7 @@ t.test('a board that stands still', async t => {
     await refused(`nodes?fields=${Array(65).fill('load').join()}`, 400, /there are 65; write at most 64/);
     await refused('nodes?seq=x', 400, /seq is 'x'; write a whole number/);
     await refused('nodes?seq=1&where=load', 400, /do not go together/);
-    await refused(`nodes?seq=${client.seq}&fields=load`, 400, /'load' is none; .*load_per_cpu/);
+    await refused(`nodes?seq=${client.seq}&fields=load`, 400, /'load' is not one; .*load_per_cpu/);
     await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
     await refused('nodes/nobody', 404, /'nobody' is not on the board/);
     await refused('river?nodes=nobody', 400, /not on the board: 'nobody'/);
