@@ -7,7 +7,7 @@ import { Guest, loser, originOf, type Unread } from '../net/clients.js';
 import { listenAt } from '../net/listening.js';
 import { type Address, type Network, plainName } from '../text/addresses.js';
 
-/** Clients at once. With one more, one has to go (crowd.ts). */
+/** Clients at once. With one more, one has to go (clients.ts). */
 const MOST_CLIENTS = 64;
 /** For how long a client may read nothing, ms. gmetad itself gives up after as long a silence. */
 const PATIENCE_MS = 10_000;

@@ -4,30 +4,33 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, type Network, plainName } from '../text/addresses.js';
 import { InputError, lowerCase } from '../text/text.js';
 import { Guest, loser, originOf, Places, type Unread } from './clients.js';
 import { listenAt } from './listening.js';
+import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
 
-/** Clients at once. With one more, one has to go (crowd.ts). */
+/** Clients at once. With one more, one has to go (clients.ts). */
 const MOST_CLIENTS = 256;
 /** How many documents are made at once that keep their data until they are read. */
 const MOST_AT_WORK = 4;
 /** The memory for answers that are kept as a whole until they are read, bytes. */
 const MOST_KEPT = 64 << 20;
-/** Bytes of all headers of a request. */
-const HEADER_MOST = 8192;
+/** How many requests of a client may wait for the answer to the one before: with more, it is cut off. */
+const MOST_PIPELINED = 16;
 /** How long a client may take for a request, and how long it may read nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
 const KEPT_MS = 75_000;
 /** How long a client of a stream may read nothing, ms: its machine may be asleep. */
 const FEED_PATIENCE_MS = 60_000;
+/** How long answers may still take when the server ends, ms. */
+const END_MS = 2000;
 /** The size from which a write is worthwhile. */
 const GZIP_CHUNK = 1 << 18;
 
@@ -97,6 +100,14 @@ export function sentence(status: number, text: string): Answer {
 /** What a client is doing. */
 class Client extends Guest {
   response: ServerResponse | undefined;
+  /** Its requests that came before the answer to the one before, in order. */
+  readonly pipelined: [IncomingMessage, ServerResponse][] = [];
+  /** What to answer after those, because nothing behind them is a request. */
+  refusal: Refusal | undefined;
+  /** Whether the answer under way is the last. */
+  isLast = false;
+  /** Since when it has its last answer, and is expected to close the connection, ms of performance.now(). */
+  leftAt: number | undefined;
   /** The answer that is kept for it as a whole, bytes. */
   kept = 0;
 }
@@ -160,6 +171,7 @@ export class HttpServer {
   /** The clients that get a document now. */
   readonly #places: Places<Client>;
   readonly #guard: NodeJS.Timeout;
+  #isEnding = false;
   readonly #token = randomBytes(12).toString('hex');
 
   constructor(respond: Respond, options: HttpOptions = {}) {
@@ -181,18 +193,30 @@ export class HttpServer {
 
   /** Listens; returns the address that was bound. Throws one line for people. */
   async listen(address: Address): Promise<Address> {
+    const meet = (request: IncomingMessage, response: ServerResponse) => this.#meet(request, response);
     const server = createServer(
       {
-        maxHeaderSize: HEADER_MOST,
+        maxHeaderSize: MOST_HEAD,
+        requireHostHeader: false,
         headersTimeout: this.#patience,
         requestTimeout: this.#patience,
         keepAliveTimeout: KEPT_MS,
         connectionsCheckingInterval: Math.min(1000, this.#patience),
         noDelay: true,
       },
-      (request, response) => void this.#meet(request, response),
+      meet,
     );
+    // All are counted: the parser would ignore those beyond a limit, and a second Host among them.
+    server.maxHeadersCount = 0;
+    // Some clients (nc -N) close their side when they have asked; they still get their answers.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket: Socket) => this.#admit(socket));
+    // The final answer comes in place of a 100: nobody needs the body.
+    server.on('checkContinue', meet).on('checkExpectation', meet);
+    server.on('clientError', (error: ParserError, socket) => this.#refuse(socket as Socket, refusalOf(error)));
+    server.on('connect', (_, socket) =>
+      this.#refuse(socket as Socket, new Refusal(405, 'CONNECT is not served here; use GET or HEAD')),
+    );
     const bound = await listenAt(server, address);
     this.#servers.push(server);
     return bound;
@@ -214,32 +238,70 @@ export class HttpServer {
     if (gone !== undefined) this.#drop(gone);
   }
 
-  async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Answers a request, after those of the same client that came before it: one client has one answer at a time. */
+  #meet(request: IncomingMessage, response: ServerResponse): void {
     // Errors of a client during its answer are reported by write().
     response.on('error', () => undefined);
+    const client = this.#clients.get(request.socket);
+    if (client === undefined) request.socket.resetAndDestroy();
+    else if (client.response === undefined) void this.#serve(request, response, client);
+    else if (client.pipelined.length < MOST_PIPELINED) client.pipelined.push([request, response]);
+    else this.#drop(client);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, client: Client): Promise<void> {
     const { socket } = request;
-    const client = this.#clients.get(socket);
-    // By requests without waiting for answers one client could have more answers than there are clients.
-    if (client === undefined || client.response !== undefined) {
-      socket.resetAndDestroy();
-      return;
-    }
     client.response = response;
     client.begin();
     response.once('close', () => {
       client.response = undefined;
       client.kept = 0;
       client.end();
+      this.#goOn(client);
     });
     this.#makeRoom();
     try {
-      await this.#send(request, response, client, await this.#answer(request));
+      await this.#send(request, response, client, await this.#answer(request, client));
       this.counts.served++;
     } catch {
       // Half a document must not look like a whole one: if its length is not given (HTTP/1.0, as proxies speak it),
       // closing the connection would end it regularly.
       socket.resetAndDestroy();
     }
+  }
+
+  /** An answer has ended. */
+  #goOn(client: Client): void {
+    if (!client.socket.writable || client.isLast) return;
+    if (this.#isEnding) {
+      client.socket.destroySoon();
+      return;
+    }
+    const next = client.pipelined.shift();
+    if (next !== undefined) void this.#serve(...next, client);
+    else if (client.refusal !== undefined) this.#refuse(client.socket, client.refusal);
+  }
+
+  /** Answers what is no request, after the requests before it, and closes the connection. */
+  #refuse(socket: Socket, refusal: Refusal): void {
+    const client = this.#clients.get(socket);
+    if (client === undefined) socket.destroy();
+    if (client === undefined || !socket.writable || client.isLast || client.leftAt !== undefined) return;
+    if (client.response !== undefined) {
+      client.refusal ??= refusal;
+      return;
+    }
+    const body = `${refusal.message}\n`;
+    const headers = Object.entries({
+      Date: new Date().toUTCString(),
+      Connection: 'close',
+      ...this.#headersOf(sentence(refusal.status, refusal.message)),
+    });
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
+    // What it still sends is read and thrown away, because otherwise a reset would follow, and it might miss the answer.
+    client.leftAt = performance.now();
+    socket.resume();
   }
 
   /** Whether that is a name of this server. */
@@ -261,24 +323,20 @@ export class HttpServer {
     return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
   }
 
-  async #answer({ method, url = '/', headers, rawHeaders, socket }: IncomingMessage): Promise<Answer> {
-    if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
-    // Which of two a proxy has checked is not known.
-    if (rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length > 1)
-      return sentence(400, 'the request has several Host headers; send one');
-    const host = headers.host ?? '';
-    // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
-    if (!this.#isOurs(nameOf(host), socket)) {
-      this.counts.misnamed++;
-      return sentence(
-        421,
-        'this server does not accept that host name; use its address, or start it with --allow-host NAME',
-      );
-    }
-    if (!url.startsWith('/')) return sentence(400, 'the request is for no path of this server');
-    const cut = url.indexOf('?');
-    const [path, search] = cut < 0 ? [url, ''] : [url.slice(0, cut), url.slice(cut + 1)];
+  async #answer(request: IncomingMessage, client: Client): Promise<Answer> {
+    const { headers, socket } = request;
+    // Whether the body still comes, which it was not asked for, is not known.
+    if (headers.expect !== undefined) client.isLast = true;
     try {
+      const { host, path, search } = targetOf(request);
+      // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
+      if (!this.#isOurs(nameOf(host), socket)) {
+        this.counts.misnamed++;
+        return sentence(
+          421,
+          'this server does not accept that host name; use its address, or start it with --allow-host NAME',
+        );
+      }
       const query = new URLSearchParams(search);
       const site = String(headers['sec-fetch-site'] ?? '');
       const isForeign = this.#isForeign(headers, query);
@@ -289,25 +347,37 @@ export class HttpServer {
       return await this.#respond({ path, query, host, zone, accept, site, isForeign, token });
     } catch (error) {
       if (error instanceof InputError) return sentence(400, error.message);
+      if (error instanceof Refusal) {
+        client.isLast ||= error.closes;
+        return sentence(error.status, error.message);
+      }
       throw error;
     }
   }
 
-  async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
-    const { status, type, body } = answer;
+  #headersOf({ status, type, body, headers }: Answer): Record<string, string | number> {
     const isWhole = typeof body === 'string' || body instanceof Uint8Array;
-    const isFeed = typeof body === 'function';
-    const isPacked = !isWhole && !isFeed && takesGzip(String(request.headers['accept-encoding'] ?? ''));
-    response.writeHead(status, {
+    return {
       'Content-Type': type,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
       ...(isWhole && { 'Content-Length': Buffer.byteLength(body) }),
-      ...(!isWhole && !isFeed && { Vary: 'Accept-Encoding' }),
-      ...(isPacked && { 'Content-Encoding': 'gzip' }),
+      ...(!isWhole && typeof body !== 'function' && { Vary: 'Accept-Encoding' }),
       ...this.#headers,
-      ...answer.headers,
+      ...headers,
+    };
+  }
+
+  async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
+    const { status, body } = answer;
+    const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+    const isFeed = typeof body === 'function';
+    const isPacked = !isWhole && !isFeed && takesGzip(String(request.headers['accept-encoding'] ?? ''));
+    response.writeHead(status, {
+      ...this.#headersOf(answer),
+      ...(isPacked && { 'Content-Encoding': 'gzip' }),
+      ...((client.isLast || this.#isEnding) && { Connection: 'close' }),
     });
     if (request.method === 'HEAD') response.end();
     else if (isWhole) {
@@ -347,12 +417,16 @@ export class HttpServer {
     client.isFed = true;
     response.flushHeaders();
     const gone = once(response, 'close');
+    // Where nothing is written, nothing else would show that the client is gone.
+    const { socket } = client;
+    if (socket.readableEnded) socket.destroy();
+    else socket.once('end', () => socket.destroy());
     feed({
       get isFree() {
         return response.writableLength === 0;
       },
       write(bytes) {
-        response.write(bytes);
+        if (!response.writableEnded) response.write(bytes);
       },
       end() {
         response.end();
@@ -366,6 +440,7 @@ export class HttpServer {
 
   #dropStuck(): void {
     for (const client of this.#clients.values()) {
+      if (client.leftAt !== undefined && client.leftAt < performance.now() - this.#patience) client.socket.destroy();
       if (client.response === undefined || this.#places.isWaiting(client)) continue;
       client.look();
       const patience = client.isFed ? this.#feedPatience : this.#patience;
@@ -381,6 +456,25 @@ export class HttpServer {
       this.counts.stuck++;
       socket.resetAndDestroy();
     }
+  }
+
+  /**
+   * Stops listening, and disconnects those that wait for nothing. Returns when the answers under way have been sent, or
+   * have taken too long. Streams are ended; they are never complete.
+   */
+  async end(patience = END_MS): Promise<void> {
+    this.#isEnding = true;
+    for (const server of this.#servers) server.close();
+    const closed: Promise<unknown>[] = [];
+    for (const client of this.#clients.values()) {
+      if (client.response === undefined && client.leftAt === undefined) this.#drop(client);
+      else closed.push(new Promise(resolve => client.socket.once('close', resolve)));
+      if (client.isFed) client.response?.end();
+    }
+    const late = new AbortController();
+    const timer = delay(patience, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(closed), timer]);
+    late.abort();
   }
 
   /** Stops listening, and disconnects all clients. */

@@ -126,6 +126,7 @@ export async function main(argv: string[]): Promise<number> {
     service.ready(status);
     service.watch(() => true);
     if (!stop.aborted) await stopped;
+    await server.end();
     const { served, stuck } = server.counts;
     log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
     return 0;

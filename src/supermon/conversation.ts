@@ -7,7 +7,7 @@ import { Guest, loser, originOf, Places, type Unread } from '../net/clients.js';
 import { listenAt } from '../net/listening.js';
 import type { Address } from '../text/addresses.js';
 
-/** Clients at once. With one more, one has to go (crowd.ts). */
+/** Clients at once. With one more, one has to go (clients.ts). */
 const MOST_CLIENTS = 256;
 /** How many large answers are made at once: made for all at once, each would take as long as all of them. */
 const MOST_AT_WORK = 4;

@@ -67,6 +67,7 @@ export async function main(argv: string[]): Promise<number> {
     service.ready(status);
     service.watch(() => wall.isAlive);
     if (!stop.aborted) await stopped;
+    await server.end();
     log.info(`clean shutdown; ${server.counts.served} served, ${server.counts.stuck} cut off`);
     return 0;
   } finally {

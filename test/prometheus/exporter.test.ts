@@ -358,7 +358,7 @@ t.test('invalid requests get one sentence', async t => {
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])
     t.match(await ask(port, '/metrics', { method }), { status: 405, headers: { allow: 'GET, HEAD' } }, method);
   t.match(await talk(port, 'GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'), {
-    text: /^HTTP\/1\.1 400 /,
+    text: /^HTTP\/1\.1 200 /,
   });
   t.match(
     await talk(port, 'GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n'),
@@ -371,12 +371,12 @@ t.test('invalid requests get one sentence', async t => {
     'targets need a name',
   );
   t.match(await talk(port, 'nonsense\r\n\r\n'), { text: /^HTTP\/1\.1 400 / });
-  t.match(await talk(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), { text: /^$/ });
+  t.match(await talk(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), { text: /^HTTP\/1\.1 405 / });
   t.match(await talk(port, `GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(9 * 1024)}\r\n\r\n`), {
     text: /^HTTP\/1\.1 431 /,
   });
   t.match(await talk(port, `GET /${'x'.repeat(9 * 1024)} HTTP/1.1\r\nHost: localhost\r\n\r\n`), {
-    text: /^HTTP\/1\.1 431 /,
+    text: /^HTTP\/1\.1 414 /,
   });
   t.equal((await ask(port, '/metrics')).status, 200, 'and it goes on');
 });
@@ -410,8 +410,6 @@ t.test('host names in requests: which are allowed', async t => {
     ['metrics.example.attacker', false],
     ['localhost.attacker.example', false],
     ['127.0.0.1.attacker.example', false],
-    ['127.0.0.1@attacker.example', false],
-    ['[::1]x', false],
     ['[attacker.example]', false],
     ['2130706433', false],
     ['constructor', false],
@@ -426,6 +424,8 @@ t.test('host names in requests: which are allowed', async t => {
           /^this server does not accept that host name; use its address, or start it with --allow-host NAME\n$/,
         );
     }
+  for (const host of ['127.0.0.1@attacker.example', '[::1]x'])
+    t.equal((await ask(port, '/metrics', { headers: { Host: host } })).status, 400, host);
   await until('it is told', () =>
     /clients? refused: asked for another host; name it by --allow-host/.test(output().stderr),
   );
@@ -675,9 +675,9 @@ t.test('an incomplete document ends with a reset', async t => {
   );
   const one = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
   t.equal(
-    await (await patient(t, more.port, one + one))(),
+    await (await patient(t, more.port, one.repeat(18)))(),
     'ConnectionResetError',
-    'one that asks again before it is answered',
+    'one that asks again and again before it is answered',
   );
   await until('nobody is left', () => server.clients + more.server.clients === 0);
 });

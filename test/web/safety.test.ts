@@ -155,9 +155,9 @@ t.test('addresses of IPv6, with and without a zone', async t => {
     ['[fe80::2%25eth1]', 200],
     ['[fd00::2]', 421],
     ['[fe80::1%lo]', 421],
-    ['[::1', 421],
-    ['::1]', 421],
-    ['evil%::1', 421],
+    ['[::1', 400],
+    ['::1]', 400],
+    ['evil%::1', 400],
   ] as const)
     t.equal((await ask(url, { host })).status, status, host);
 });
