@@ -1,13 +1,13 @@
 // Serves documents over TCP with limits on clients and times, each client as fast as it reads; none waits for another.
 // Knows nothing of the contents.
 
-import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { BlockList, createServer, isIPv6, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Guest, loser, originOf, type Unread } from '../net/clients.js';
-import { listenAt } from '../net/listening.js';
+import { Admission } from '../net/admission.js';
+import { Guest, originOf, type Unread } from '../net/clients.js';
 import { type Address, type Network, plainName } from '../text/addresses.js';
 
-/** Clients at once. With one more, one has to go (clients.ts). */
+/** Clients at once. */
 const MOST_CLIENTS = 64;
 /** For how long a client may read nothing, ms. gmetad itself gives up after as long a silence. */
 const PATIENCE_MS = 10_000;
@@ -47,11 +47,14 @@ export class Client extends Guest {
   begun = false;
   /** Whether the whole answer is in the kernel, which continues to send it after the socket is closed. */
   answered = false;
-  /** Whether it was disconnected, and counted, by us. */
-  dropped = false;
 
   constructor(socket: Socket, from = '', unread?: Unread) {
     super(socket, from, unread);
+  }
+
+  /** No answer at all must not look like a whole one either. */
+  override get mayEnd(): boolean {
+    return this.answered;
   }
 
   /** One that has its answer can go at once. */
@@ -114,19 +117,11 @@ function trust(networks: readonly Network[]): (socket: Socket) => boolean {
   };
 }
 
-/** Closes at once: by a reset, so that an incomplete answer does not look like a whole one. */
-function cut({ socket, answered }: Client): void {
-  if (answered) socket.destroy();
-  else socket.resetAndDestroy();
-}
-
 export class Ports {
   readonly counts: Counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
-  readonly #clients = new Set<Client>();
-  readonly #servers: Server[] = [];
+  readonly #clients: Admission<Client>;
   readonly #originOf = originOf([]);
   readonly #isTrusted: (socket: Socket) => boolean;
-  readonly #guard: NodeJS.Timeout;
 
   /** `patience`: for how long a client may read nothing, ms. */
   constructor(
@@ -135,16 +130,18 @@ export class Ports {
     readonly unread?: Unread,
   ) {
     this.#isTrusted = trust(trusted);
-    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+    const isStuck = (client: Client, now: number) => {
+      if (client.busySince !== undefined) client.look();
+      return client.lastMoved < now - patience;
+    };
+    this.#clients = new Admission({ most: MOST_CLIENTS, patience, isStuck, counts: this.counts });
   }
 
   /** Listens, and serves all clients. Returns the address that was bound. Throws one line for people. */
   async listen(address: Address, serve: Serve): Promise<Address> {
     // Half open: some clients close their side before they read.
     const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void this.#meet(socket, serve));
-    const bound = await listenAt(server, address);
-    this.#servers.push(server);
-    return bound;
+    return await this.#clients.listen(server, address);
   }
 
   get clients(): number {
@@ -160,13 +157,11 @@ export class Ports {
       return;
     }
     const client = new Client(socket, this.#originOf(socket), this.unread);
-    this.#clients.add(client);
-    socket.once('close', () => this.#clients.delete(client));
-    this.#makeRoom();
+    this.#clients.admit(client);
     try {
       const answer = await serve(client);
       client.begin();
-      this.#makeRoom();
+      this.#clients.makeRoom();
       if (answer !== undefined) await this.#send(client, answer);
       this.#end(client);
     } catch {
@@ -176,15 +171,9 @@ export class Ports {
         return;
       }
       // Half a document is worse than none, and half a gzip stream hangs gmetad forever: this one ends with a reset.
-      if (!client.dropped) this.counts.left++;
+      if (!client.isDropped) this.counts.left++;
       if (!socket.destroyed) socket.resetAndDestroy();
     }
-  }
-
-  /** Somebody has come, or asks. */
-  #makeRoom(): void {
-    const gone = loser(this.#clients, MOST_CLIENTS);
-    if (gone !== undefined) this.#drop(gone);
   }
 
   async #send(client: Client, answer: Answer): Promise<void> {
@@ -215,24 +204,8 @@ export class Ports {
     socket.once('end', () => socket.destroySoon());
   }
 
-  #dropStuck(): void {
-    for (const client of this.#clients) {
-      if (client.busySince !== undefined) client.look();
-      if (client.lastMoved < performance.now() - this.patience) this.#drop(client);
-    }
-  }
-
-  #drop(client: Client): void {
-    if (client.busySince !== undefined) this.counts.stuck++;
-    client.dropped = true;
-    this.#clients.delete(client);
-    cut(client);
-  }
-
   /** Stops listening, and disconnects all clients. */
   close(): void {
-    clearInterval(this.#guard);
-    for (const server of this.#servers) server.close();
-    for (const client of this.#clients) cut(client);
+    this.#clients.close();
   }
 }

@@ -33,6 +33,8 @@ export class Guest {
   isFed = false;
   /** Whether it has read its last answer as fast as it was sent. */
   readWell = false;
+  /** Whether we have disconnected it. */
+  isDropped = false;
   /** Whether there is something that it could read. */
   isBehind = false;
   #read = 0;
@@ -114,6 +116,11 @@ export class Guest {
 
   #keepsWaiting(now: number): boolean {
     return now - (this.busySince ?? now) > SLOW_MS && this.waits(now) > 0.5;
+  }
+
+  /** Whether its connection may end cleanly now, because it has no part of an answer. */
+  get mayEnd(): boolean {
+    return this.busySince === undefined;
   }
 
   /**

@@ -4,18 +4,18 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, type Network, plainName } from '../text/addresses.js';
 import { InputError, lowerCase } from '../text/text.js';
-import { Guest, loser, originOf, Places, type Unread } from './clients.js';
-import { listenAt } from './listening.js';
+import { Admission } from './admission.js';
+import { Guest, originOf, Places, type Unread } from './clients.js';
 import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
 
-/** Clients at once. With one more, one has to go (clients.ts). */
+/** Clients at once. */
 const MOST_CLIENTS = 256;
 /** How many documents are made at once that keep their data until they are read. */
 const MOST_AT_WORK = 4;
@@ -161,16 +161,13 @@ export class HttpServer {
   readonly #names: ReadonlySet<string>;
   readonly #strict: boolean;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #most: number;
   readonly #patience: number;
   readonly #feedPatience: number;
   readonly #originOf: (socket: Socket) => string;
   readonly #unread: Unread | undefined;
-  readonly #clients = new Map<Socket, Client>();
-  readonly #servers: Server[] = [];
+  readonly #clients: Admission<Client>;
   /** The clients that get a document now. */
   readonly #places: Places<Client>;
-  readonly #guard: NodeJS.Timeout;
   #isEnding = false;
   readonly #token = randomBytes(12).toString('hex');
 
@@ -182,13 +179,13 @@ export class HttpServer {
     this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
     this.#strict = strict;
     this.#headers = headers;
-    this.#most = most;
     this.#originOf = originOf(options.proxies ?? []);
     this.#unread = options.unread;
-    this.#places = new Places(MOST_AT_WORK, patience, client => this.#drop(client));
+    this.#places = new Places(MOST_AT_WORK, patience, client => this.#clients.drop(client));
     this.#patience = patience;
     this.#feedPatience = options.feedPatience ?? FEED_PATIENCE_MS;
-    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+    const isStuck = (client: Client, now: number) => this.#isStuck(client, now);
+    this.#clients = new Admission({ most, patience, isStuck, counts: this.counts });
   }
 
   /** Listens; returns the address that was bound. Throws one line for people. */
@@ -210,43 +207,31 @@ export class HttpServer {
     server.maxHeadersCount = 0;
     // Some clients (nc -N) close their side when they have asked; they still get their answers.
     Object.assign(server, { httpAllowHalfOpen: true });
-    server.on('connection', (socket: Socket) => this.#admit(socket));
+    server.on('connection', (socket: Socket) =>
+      this.#clients.admit(new Client(socket, this.#originOf(socket), this.#unread)),
+    );
     // The final answer comes in place of a 100: nobody needs the body.
     server.on('checkContinue', meet).on('checkExpectation', meet);
     server.on('clientError', (error: ParserError, socket) => this.#refuse(socket as Socket, refusalOf(error)));
     server.on('connect', (_, socket) =>
       this.#refuse(socket as Socket, new Refusal(405, 'CONNECT is not served here; use GET or HEAD')),
     );
-    const bound = await listenAt(server, address);
-    this.#servers.push(server);
-    return bound;
+    return await this.#clients.listen(server, address);
   }
 
   get clients(): number {
     return this.#clients.size;
   }
 
-  #admit(socket: Socket): void {
-    this.#clients.set(socket, new Client(socket, this.#originOf(socket), this.#unread));
-    socket.once('close', () => this.#clients.delete(socket));
-    this.#makeRoom();
-  }
-
-  /** Somebody has come, or asks. */
-  #makeRoom(): void {
-    const gone = loser(this.#clients.values(), this.#most);
-    if (gone !== undefined) this.#drop(gone);
-  }
-
   /** Answers a request, after those of the same client that came before it: one client has one answer at a time. */
   #meet(request: IncomingMessage, response: ServerResponse): void {
     // Errors of a client during its answer are reported by write().
     response.on('error', () => undefined);
-    const client = this.#clients.get(request.socket);
+    const client = this.#clients.of(request.socket);
     if (client === undefined) request.socket.resetAndDestroy();
     else if (client.response === undefined) void this.#serve(request, response, client);
     else if (client.pipelined.length < MOST_PIPELINED) client.pipelined.push([request, response]);
-    else this.#drop(client);
+    else this.#clients.drop(client);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, client: Client): Promise<void> {
@@ -259,7 +244,7 @@ export class HttpServer {
       client.end();
       this.#goOn(client);
     });
-    this.#makeRoom();
+    this.#clients.makeRoom();
     try {
       await this.#send(request, response, client, await this.#answer(request, client));
       this.counts.served++;
@@ -284,7 +269,7 @@ export class HttpServer {
 
   /** Answers what is no request, after the requests before it, and closes the connection. */
   #refuse(socket: Socket, refusal: Refusal): void {
-    const client = this.#clients.get(socket);
+    const client = this.#clients.of(socket);
     if (client === undefined) socket.destroy();
     if (client === undefined || !socket.writable || client.isLast || client.leftAt !== undefined) return;
     if (client.response !== undefined) {
@@ -405,9 +390,8 @@ export class HttpServer {
   /** An answer is kept for it until it is read: if that is too much, the client that gets on least has to go. */
   #keep(client: Client, bytes: number): void {
     client.kept = bytes;
-    const keeping = [...this.#clients.values()].filter(({ kept }) => kept > 0);
-    const gone = keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT ? loser(keeping, 1) : undefined;
-    if (gone !== undefined) this.#drop(gone);
+    const keeping = [...this.#clients].filter(({ kept }) => kept > 0);
+    if (keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.#clients.dropOneOf(keeping, 1);
   }
 
   /** Feeds a client until it is gone. */
@@ -438,24 +422,11 @@ export class HttpServer {
     await gone;
   }
 
-  #dropStuck(): void {
-    for (const client of this.#clients.values()) {
-      if (client.leftAt !== undefined && client.leftAt < performance.now() - this.#patience) client.socket.destroy();
-      if (client.response === undefined || this.#places.isWaiting(client)) continue;
-      client.look();
-      const patience = client.isFed ? this.#feedPatience : this.#patience;
-      if (client.lastMoved < performance.now() - patience) this.#drop(client);
-    }
-  }
-
-  #drop({ socket, busySince }: Client): void {
-    this.#clients.delete(socket);
-    // The last answer may still be on its way, and will arrive.
-    if (busySince === undefined) socket.destroy();
-    else {
-      this.counts.stuck++;
-      socket.resetAndDestroy();
-    }
+  #isStuck(client: Client, now: number): boolean {
+    if (client.leftAt !== undefined) return client.leftAt < now - this.#patience;
+    if (client.response === undefined || this.#places.isWaiting(client)) return false;
+    client.look();
+    return client.lastMoved < now - (client.isFed ? this.#feedPatience : this.#patience);
   }
 
   /**
@@ -464,10 +435,10 @@ export class HttpServer {
    */
   async end(patience = END_MS): Promise<void> {
     this.#isEnding = true;
-    for (const server of this.#servers) server.close();
+    this.#clients.stop();
     const closed: Promise<unknown>[] = [];
-    for (const client of this.#clients.values()) {
-      if (client.response === undefined && client.leftAt === undefined) this.#drop(client);
+    for (const client of this.#clients) {
+      if (client.response === undefined && client.leftAt === undefined) this.#clients.drop(client);
       else closed.push(new Promise(resolve => client.socket.once('close', resolve)));
       if (client.isFed) client.response?.end();
     }
@@ -479,9 +450,7 @@ export class HttpServer {
 
   /** Stops listening, and disconnects all clients. */
   close(): void {
-    clearInterval(this.#guard);
-    for (const server of this.#servers) server.close();
-    for (const client of this.#clients.values()) this.#drop(client);
+    this.#clients.close();
   }
 }
 

@@ -1,13 +1,13 @@
 // Parses the commands of clients word by word, and sends answers as fast as they read, with limits on clients, words
 // and times. Connections stay open for further commands.
 
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Guest, loser, originOf, Places, type Unread } from '../net/clients.js';
-import { listenAt } from '../net/listening.js';
+import { Admission } from '../net/admission.js';
+import { Guest, originOf, Places, type Unread } from '../net/clients.js';
 import type { Address } from '../text/addresses.js';
 
-/** Clients at once. With one more, one has to go (clients.ts). */
+/** Clients at once. */
 const MOST_CLIENTS = 256;
 /** How many large answers are made at once: made for all at once, each would take as long as all of them. */
 const MOST_AT_WORK = 4;
@@ -166,10 +166,7 @@ class Client extends Guest {
 /** Listens, and serves all clients. */
 export class Conversations {
   readonly counts: Counts = { served: 0, stuck: 0, bad: 0 };
-  readonly #clients = new Set<Client>();
-  readonly #servers: Server[] = [];
-  readonly #guard: NodeJS.Timeout;
-
+  readonly #clients: Admission<Client>;
   readonly places: Places<Client>;
   readonly #originOf = originOf([]);
 
@@ -180,8 +177,9 @@ export class Conversations {
     readonly isSmall: (command: Command) => boolean = () => true,
     readonly unread?: Unread,
   ) {
-    this.places = new Places(MOST_AT_WORK, patience, client => this.#drop(client));
-    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+    this.places = new Places(MOST_AT_WORK, patience, client => this.#clients.drop(client));
+    const isStuck = (client: Client, now: number) => client.isStuck(now, patience);
+    this.#clients = new Admission({ most: MOST_CLIENTS, patience, isStuck, counts: this.counts });
   }
 
   get clients(): number {
@@ -191,21 +189,17 @@ export class Conversations {
   /** Returns the address that was bound. Throws one line for people. */
   async listen(address: Address): Promise<Address> {
     const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => void this.#meet(socket));
-    const bound = await listenAt(server, address);
-    this.#servers.push(server);
-    return bound;
+    return await this.#clients.listen(server, address);
   }
 
   async #meet(socket: Socket): Promise<void> {
     socket.on('error', () => undefined);
     const client = new Client(socket, this.#originOf(socket), this);
-    this.#clients.add(client);
-    socket.once('close', () => this.#clients.delete(client));
-    this.limit();
+    this.#clients.admit(client);
     try {
       if (!(await client.serve())) {
         this.counts.stuck++;
-        return this.#drop(client);
+        return this.#clients.drop(client);
       }
       socket.end();
       socket.setTimeout(this.patience, () => socket.destroy());
@@ -215,36 +209,19 @@ export class Conversations {
     }
   }
 
-  #dropStuck(): void {
-    const now = performance.now();
-    for (const client of this.#clients) if (client.isStuck(now, this.patience)) this.#drop(client);
-  }
-
   /** Disconnects one if there are too many: somebody has come, or asks. */
   limit(): void {
-    const gone = loser(this.#clients, MOST_CLIENTS);
-    if (gone !== undefined) this.#drop(gone);
+    this.#clients.makeRoom();
   }
 
   /** Disconnects one of those that are being answered; a client that is alone may use all the room. */
   makeRoom(): void {
     const answering = [...this.#clients].filter(({ busySince }) => busySince !== undefined);
-    const gone = loser(answering, 1);
-    if (gone !== undefined) this.#drop(gone);
-  }
-
-  #drop(client: Client): void {
-    if (client.busySince !== undefined) this.counts.stuck++;
-    this.#clients.delete(client);
-    client.socket.resetAndDestroy();
+    this.#clients.dropOneOf(answering, 1);
   }
 
   /** Stops listening, and disconnects all clients. */
   close(): void {
-    clearInterval(this.#guard);
-    for (const server of this.#servers) server.close();
-    for (const { socket, busySince } of this.#clients)
-      if (busySince === undefined) socket.destroy();
-      else socket.resetAndDestroy();
+    this.#clients.close();
   }
 }
