@@ -7,13 +7,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { constants, createGzip } from 'node:zlib';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Address, type Network, plainName } from '../text/addresses.js';
 import { InputError, lowerCase } from '../text/text.js';
 import { Admission } from './admission.js';
 import { Guest, originOf, Places, type Unread } from './clients.js';
 import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
+import { type Pieces, sendPacked, sendPlain, takesGzip } from './sending.js';
 
 /** Clients at once. */
 const MOST_CLIENTS = 256;
@@ -31,9 +31,6 @@ const KEPT_MS = 75_000;
 const FEED_PATIENCE_MS = 60_000;
 /** How long answers may still take when the server ends, ms. */
 const END_MS = 2000;
-/** The size from which a write is worthwhile. */
-const GZIP_CHUNK = 1 << 18;
-
 /** What is asked for. */
 export interface Question {
   readonly path: string;
@@ -54,12 +51,6 @@ export interface Question {
 
 /** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
 export const PAGE_HEADER = 'x-beoboard-page';
-
-/**
- * Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. An array is in memory
- * as a whole, and waits for no place.
- */
-export type Pieces = Iterable<Uint8Array | undefined>;
 
 /** The output of a stream: one client. */
 export interface Sink {
@@ -140,14 +131,6 @@ export interface HttpOptions {
   readonly proxies?: readonly Network[];
   /** What the kernel still keeps for a client; by default only what we keep counts. */
   readonly unread?: Unread;
-}
-
-/** Whether the client accepts gzip; its answer for all codings counts if it does not name gzip. */
-function takesGzip(header: string): boolean {
-  const parts = header.split(',').map(part => part.split(';').map(text => text.trim().toLowerCase()));
-  const [, ...parameters] = parts.find(([coding]) => coding === 'gzip') ??
-    parts.find(([coding]) => coding === '*') ?? ['', 'q=0'];
-  return !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
 }
 
 /** The name of a Host header without its port. */
@@ -451,63 +434,5 @@ export class HttpServer {
   /** Stops listening, and disconnects all clients. */
   close(): void {
     this.#clients.close();
-  }
-}
-
-/** Writes bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
-function write(response: ServerResponse, client: Client, bytes: Uint8Array): Promise<void> {
-  const taken = new Promise<void>((resolve, reject) => {
-    const gone = () => reject(new Error('the client is gone'));
-    response.once('close', gone);
-    response.write(bytes, error => {
-      response.off('close', gone);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
-  return client.wait(taken);
-}
-
-async function sendPlain(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
-  for (const bytes of pieces) {
-    if (response.destroyed) throw new Error('the client is gone');
-    if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
-    // Other clients and signals get their turn, even if this client takes everything at once.
-    await turn();
-  }
-  response.end();
-}
-
-async function sendPacked(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
-  // The fastest level: it shrinks what is served here to a twentieth; better levels reach a thirtieth for several times
-  // the CPU time.
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
-  const gone = new Promise<never>((_, reject) => {
-    const tell = () => reject(new Error('the client is gone'));
-    response.once('close', tell);
-    gzip.once('error', tell);
-  });
-  // The timer must not keep the process alive when there is nothing to wait for.
-  gone.catch(() => undefined);
-  gzip.on('data', (chunk: Buffer) => {
-    if (response.write(chunk)) return;
-    gzip.pause();
-    const drained = new Promise<void>(resolve => response.once('drain', resolve));
-    void client.wait(Promise.race([drained, gone])).then(
-      () => gzip.resume(),
-      () => undefined,
-    );
-  });
-  try {
-    for (const bytes of pieces) {
-      if (response.destroyed) throw new Error('the client is gone');
-      if (bytes === undefined || bytes.length === 0) await turn();
-      else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
-    }
-    gzip.end();
-    await Promise.race([gone, once(gzip, 'end')]);
-    response.end();
-  } finally {
-    gzip.destroy();
   }
 }

@@ -1,7 +1,8 @@
 // The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
 // by piece if it is long.
 
-import { type Answer, type Pieces, type Question, sentence } from '../net/http.js';
+import { type Answer, type Question, sentence } from '../net/http.js';
+import type { Pieces } from '../net/sending.js';
 import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
