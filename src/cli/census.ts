@@ -3,7 +3,7 @@
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
-import type { BoardReader, Roll } from '../shm/reader.js';
+import type { BoardReader, NodeStates } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 
 /** A node of the census. */
@@ -35,13 +35,13 @@ export interface Census {
 }
 
 /** What to keep, and among which nodes; undefined: all. */
-export interface Question {
+export interface NodeFilter {
   readonly keep: (state: State) => boolean;
   readonly among?: readonly string[] | undefined;
 }
 
 /** Takes the census. Throws NoBoard. */
-export function takeCensus(reader: BoardReader, { keep, among }: Question): Census {
+export function takeCensus(reader: BoardReader, { keep, among }: NodeFilter): Census {
   const roll = reader.roll();
   const { states } = roll;
   const strangers = new Set<string>();
@@ -94,7 +94,7 @@ function clonesOf(reader: BoardReader, among: ReadonlySet<string> | undefined): 
 }
 
 /** Sentences about links that have a wanted node behind them. */
-function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string[] {
+function linkRemarks(roll: NodeStates, asked: ReadonlySet<number> | undefined): string[] {
   const news = linkNews(roll.board, roll);
   if (news.length === 0 || asked === undefined) return news.map(({ text }) => text);
   const behind = new Set([...asked].map(index => roll.linkOf(index)));
@@ -111,7 +111,7 @@ function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNod
 }
 
 /** The numbers of the nodes of these names; names that are not on the board go to `strangers`. */
-function found(roll: Roll, names: readonly string[], strangers: Set<string>): ReadonlySet<number> {
+function found(roll: NodeStates, names: readonly string[], strangers: Set<string>): ReadonlySet<number> {
   const indexes = new Set<number>();
   for (const name of names) {
     const index = roll.find(name);

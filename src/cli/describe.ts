@@ -73,18 +73,18 @@ function askedName(entry: Entry): string {
 /** A sentence as a part of a list: its first letter is small, unless the word is a name such as CPU. */
 const asPart = (text: string) => text.replace(/^[A-Z](?=[a-z]|\s)/, letter => letter.toLowerCase());
 
-type Row = readonly [name: string, unit: string, meaning: string];
+type FieldRow = readonly [name: string, unit: string, meaning: string];
 
 function* list(): Generator<string> {
-  const ofReport = (entry: Entry): Row => [askedName(entry), entry.unit, entry.meaning || entry.source];
-  const ofReading = (reading: AnyReading): Row => [
+  const ofReport = (entry: Entry): FieldRow => [askedName(entry), entry.unit, entry.meaning || entry.source];
+  const ofReading = (reading: AnyReading): FieldRow => [
     reading.name,
     reading.unit.label,
     bitOf(reading)?.meaning || reading.about || reading.name,
   ];
   const flags = allReadings().filter(({ name }) => /^flags\./.test(name));
   const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
-  const parts: [title: string, rows: Row[]][] = [
+  const parts: [title: string, rows: FieldRow[]][] = [
     ['Of a node, as the board knows it', ownReadings().map(ofReading)],
     [
       'Of its last report',

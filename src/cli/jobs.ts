@@ -10,7 +10,7 @@ import { namesOf, survey } from '../query/survey.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
 import { besideOf } from '../slurm/besideboard.js';
-import { jobJson, nodesOf, type Told, tellJobs } from '../slurm/joblist.js';
+import { jobJson, type ListedJob, nodesOf, tellJobs } from '../slurm/joblist.js';
 import type { Job } from '../slurm/statefile.js';
 import { formatDuration } from '../text/durations.js';
 import { json, print } from '../text/output.js';
@@ -38,7 +38,7 @@ const ROWS = 40;
 const NAME_MOST = 24;
 
 /** `3 live, 1 silent`; `4` if all are live. */
-function nodesText({ states }: Told): string {
+function nodesText({ states }: ListedJob): string {
   const counts = [...states];
   if (counts.length === 1 && counts[0]?.[0] === 'live') return String(counts[0][1]);
   const rank = (state: State | 'absent') => (state === 'absent' ? -1 : STATES.indexOf(state));
@@ -54,7 +54,7 @@ function elapsed({ start_s }: Job): number | undefined {
   return start_s === undefined ? undefined : Math.max(0, Date.now() - start_s * 1000);
 }
 
-const COLUMNS: readonly [title: string, isLeft: boolean, text: (told: Told) => string][] = [
+const COLUMNS: readonly [title: string, isLeft: boolean, text: (told: ListedJob) => string][] = [
   ['JOB', false, ({ job }) => oneLine(job.id)],
   ['USER', true, ({ job }) => oneLine(job.user)],
   ['STATE', true, ({ job }) => oneLine(job.state)],
@@ -82,7 +82,7 @@ const COLUMNS: readonly [title: string, isLeft: boolean, text: (told: Told) => s
 ];
 
 /** A line of titles, and one for each job. */
-function* tableLines(told: readonly Told[]): Generator<string> {
+function* tableLines(told: readonly ListedJob[]): Generator<string> {
   const cells = told.map(row => COLUMNS.map(([, , text]) => text(row)));
   const widths = COLUMNS.map(([title], i) => Math.max(title.length, ...cells.map(row => row[i]?.length ?? 0)));
   const line = (texts: readonly string[]) =>

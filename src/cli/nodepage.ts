@@ -16,7 +16,7 @@ interface Described {
 }
 
 /** Name, value, unit, rate. */
-type Line = readonly [name: string, value: string, unit: string, rate: string];
+type ReadingLine = readonly [name: string, value: string, unit: string, rate: string];
 
 /** A value in the meaning of its unit. */
 function shownValue(value: unknown, { unit }: Described): string {
@@ -38,7 +38,7 @@ const perSecond = (rate: unknown) =>
 type Values = Readonly<Record<string, unknown>>;
 
 /** The lines of a struct's fields, and of the structs within it. */
-function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, prefix: string): Generator<Line> {
+function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, prefix: string): Generator<ReadingLine> {
   for (const [field, described] of Object.entries<Described>(structs[struct].fields)) {
     if (described.kind === 'reserved') continue;
     const [name, value, rate] = [`${prefix}${field}`, values[field], rates[field]];
@@ -63,7 +63,7 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
 /** The fields of the record that are shown besides its reports. */
 const COUNTED = [['reports', 'accepted'], ...COUNTERS.map(name => [name, name] as const)] as const;
 
-function* recordLines(node: Node): Generator<Line> {
+function* recordLines(node: Node): Generator<ReadingLine> {
   const { record, lastRefusal } = node;
   for (const [name, field] of COUNTED) yield [name, String(record[field] ?? NOTHING), '', ''];
   yield ['offset_us', node.reportAt === undefined ? NOTHING : String(record.offset_us ?? NOTHING), 'us', ''];
@@ -72,7 +72,7 @@ function* recordLines(node: Node): Generator<Line> {
   yield ['last_refusal', refusal ?? NOTHING, '', ''];
 }
 
-const TITLES: Line = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
+const TITLES: ReadingLine = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
 
 /** The titles, and a line for each field. */
 export function nodePage(node: Node, paint: Painter): string[] {
@@ -80,7 +80,7 @@ export function nodePage(node: Node, paint: Painter): string[] {
   const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as Values, '')];
   const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));
   const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
-  const shown = ([name, value, unit, rate]: Line) =>
+  const shown = ([name, value, unit, rate]: ReadingLine) =>
     `${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${unit.padEnd(widths[2])}  ${rate}`.trimEnd();
   return [paint.title(shown(TITLES)), ...lines.map(shown)];
 }

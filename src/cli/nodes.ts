@@ -6,7 +6,7 @@ import { VERBS } from '../options/verbs.js';
 import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
-import { type Census, type Question, takeCensus } from './census.js';
+import { type Census, type NodeFilter, takeCensus } from './census.js';
 import { select } from './selection.js';
 
 export const verb = defineVerb({
@@ -46,7 +46,7 @@ the shell discards this exit code and excludes nobody: write it as in the exampl
 });
 
 /** Only the nodes in these states: reads liveness. */
-function counted(reader: BoardReader, question: Question) {
+function counted(reader: BoardReader, question: NodeFilter) {
   const census = takeCensus(reader, question);
   return { ...census, names: census.kept.map(({ name }) => name) };
 }

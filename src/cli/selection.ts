@@ -6,7 +6,7 @@ import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
-import type { Census, Question } from './census.js';
+import type { Census, NodeFilter } from './census.js';
 
 export interface Selection
   extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
@@ -30,7 +30,7 @@ export async function select(
   verb: string,
   reader: BoardReader,
   { condition, healthy }: Filter,
-  { keep, among }: Question,
+  { keep, among }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
   const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;

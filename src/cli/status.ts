@@ -16,7 +16,7 @@ import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print } from '../text/output.js';
 import { InputError } from '../text/text.js';
 import { type Asked, askedOf } from './rest.js';
-import { type Look, plainText, statusText } from './statustext.js';
+import { plainText, type StatusLayout, statusText } from './statustext.js';
 
 export const verb = defineVerb({
   name: 'status',
@@ -154,7 +154,7 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
   }
   const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);
-  const look: Look = {
+  const look: StatusLayout = {
     width: terminalWidth(),
     paint,
     columns,

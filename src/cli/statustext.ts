@@ -24,13 +24,17 @@ const ROWS = 40;
  */
 export function areFolded(
   count: number,
-  { sort, columns, long }: Partial<Pick<Look, 'sort' | 'columns' | 'long'>>,
+  { sort, columns, long }: Partial<Pick<StatusLayout, 'sort' | 'columns' | 'long'>>,
 ): boolean {
   return count > ROWS && !long && sort === undefined && columns === undefined;
 }
 
 /** The nodes that have a row each, and those that are folded into host lists; with Slurm's columns the worst have rows. */
-function divided(found: Survey, nodes: readonly Surveyed[], look: Look): { inRows: Surveyed[]; folded: Surveyed[] } {
+function divided(
+  found: Survey,
+  nodes: readonly Surveyed[],
+  look: StatusLayout,
+): { inRows: Surveyed[]; folded: Surveyed[] } {
   const areMany = areFolded(nodes.length, look);
   if (areMany && look.beside === undefined) return { inRows: [], folded: [...nodes] };
   const inOrder = ordered({ ...found, nodes }, look.sort);
@@ -38,7 +42,7 @@ function divided(found: Survey, nodes: readonly Surveyed[], look: Look): { inRow
 }
 
 /** What is asked for, and the layout. */
-export interface Look {
+export interface StatusLayout {
   readonly width: number;
   readonly paint: Painter;
   /** Names of columns; undefined: as many as fit. */
@@ -111,7 +115,7 @@ export function foldStates(nodes: readonly Surveyed[]): FoldedState[] {
 /** At least one line for each state. */
 export function* foldedLines(
   states: readonly FoldedState[],
-  { width, paint, asked = {} }: Pick<Look, 'width' | 'paint' | 'asked'>,
+  { width, paint, asked = {} }: Pick<StatusLayout, 'width' | 'paint' | 'asked'>,
 ): Generator<string> {
   const digits = String(states.reduce((sum, { count }) => sum + count, 0)).length;
   for (const { state, count, parts } of states) {
@@ -130,7 +134,7 @@ export function* foldedLines(
 async function rows(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
-  { width, paint, columns, beside }: Look,
+  { width, paint, columns, beside }: StatusLayout,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('../query/columns.js');
   const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
@@ -153,12 +157,12 @@ export function unmatched(grouping: Grouping): string {
 }
 
 /** How many more there are, and the command that shows all; empty if there are no more. */
-function moreLines(more: number, { asked = {}, width }: Pick<Look, 'asked' | 'width'>): string[] {
+function moreLines(more: number, { asked = {}, width }: Pick<StatusLayout, 'asked' | 'width'>): string[] {
   return more > 0 ? commandLines(`… ${more} more; all: `, inFull(asked), width).map(line => `${line}\n`) : [];
 }
 
 /** One line per group: all groups, or those that `-x` leaves. */
-async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
+async function grouped(found: Survey, grouping: Grouping, look: StatusLayout): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint, asked } = look;
   const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
     import('../query/groups.js'),
@@ -203,7 +207,7 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
 }
 
 /** The anomalies, from the board alone and from the comparison with Slurm. */
-function allOddities(found: Survey, { beside }: Look): Oddity[] {
+function allOddities(found: Survey, { beside }: StatusLayout): Oddity[] {
   return [...oddities(found), ...(beside?.oddities(found) ?? [])];
 }
 
@@ -240,7 +244,7 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Oddity[]): string
 }
 
 /** The whole answer for people. */
-export async function statusText(found: Survey, look: Look): Promise<string[]> {
+export async function statusText(found: Survey, look: StatusLayout): Promise<string[]> {
   const { snapshot } = found;
   const { grouping, exceptions, width } = look;
   const odd = allOddities(found, look);
@@ -272,7 +276,7 @@ const SPOKEN: Partial<Record<State, string>> = {
 };
 
 /** The status in sentences, one line per node: for people who have it read aloud, and for grep. */
-export async function plainText(found: Survey, look: Look): Promise<string[]> {
+export async function plainText(found: Survey, look: StatusLayout): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('../query/columns.js');
   const { snapshot } = found;
   const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(

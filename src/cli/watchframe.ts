@@ -21,7 +21,7 @@ import {
   unmatched,
   wrappedText,
 } from './statustext.js';
-import { type Prompt, type Row, type Shown, settled, type View, within } from './watchstate.js';
+import { type Prompt, type Shown, settled, type View, type WatchRow, within } from './watchstate.js';
 
 /** A board that was seen, or the reason why there was none. */
 export type Seen =
@@ -293,7 +293,7 @@ function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appeara
       top: first,
     });
   }
-  const all: readonly Row[] =
+  const all: readonly WatchRow[] =
     body.kind === 'nodes'
       ? body.nodes
       : body.kind === 'groups'

@@ -45,7 +45,7 @@ export interface View {
 }
 
 /** A row of the table: a node, or a group with its nodes. */
-export interface Row {
+export interface WatchRow {
   readonly name: string;
   readonly nodes?: readonly { readonly name: string }[];
 }
@@ -53,7 +53,7 @@ export interface Row {
 /** What is on the screen, which determines the meaning of a key. */
 export interface Shown {
   /** All rows in their order, whether they fit or not. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly WatchRow[];
   /** Whether the nodes are folded into host lists, without rows. */
   readonly folded?: boolean;
   /** How many lines fit. */

@@ -32,7 +32,8 @@ export interface Metric {
 
 type Common = Pick<Metric, 'type' | 'units' | 'slope' | 'tmax' | 'digits'>;
 /** What differs between metrics. The value is that of the reading of this name, or one that only Ganglia has. */
-type Row = Partial<Common & Pick<Metric, 'title' | 'description' | 'put'>> & ({ reading: string } | { value: Value });
+type MetricRow = Partial<Common & Pick<Metric, 'title' | 'description' | 'put'>> &
+  ({ reading: string } | { value: Value });
 
 /** Ganglia's units where the reading has another one. */
 const UNITS: Readonly<Record<string, Unit>> = {
@@ -55,7 +56,7 @@ function ofReading(name: string, units: string): Pick<Metric, 'title' | 'descrip
 }
 
 /** The metrics of one group; a row gives only what differs from the common values. */
-function group(name: string, common: Common, rows: Record<string, Row>): Metric[] {
+function group(name: string, common: Common, rows: Record<string, MetricRow>): Metric[] {
   return Object.entries(rows).map(([metric, row]) => {
     const all = { title: '', description: '', ...common, ...row, name: metric, group: name };
     return 'value' in all ? all : { ...all, ...ofReading(all.reading, all.units), ...titled(row) };

@@ -34,12 +34,12 @@ export interface Counts {
 }
 
 /** Bytes to send, piece by piece, each valid until the next is asked for; no bytes: not ready yet. */
-export type Answer = Iterable<Uint8Array>;
+export type Chunks = Iterable<Uint8Array>;
 
 /**
  * Reads the client's query, if it sends one, and returns the answer; undefined: there is none, close the connection.
  */
-export type Serve = (client: Client) => Promise<Answer | undefined>;
+export type Serve = (client: Client) => Promise<Chunks | undefined>;
 
 /** A client that is being served. */
 export class Client extends Guest {
@@ -176,7 +176,7 @@ export class Ports {
     }
   }
 
-  async #send(client: Client, answer: Answer): Promise<void> {
+  async #send(client: Client, answer: Chunks): Promise<void> {
     let began = performance.now();
     for (const bytes of answer) {
       if (client.socket.destroyed) throw new Error('the client is gone');

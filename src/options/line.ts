@@ -6,7 +6,7 @@ import type { OptionName } from './table.js';
 import { isOption, meantBy, named, optionOf, spelled, type Verb } from './verb.js';
 
 /** The contents of a command line: the texts of each option in order, and the arguments. */
-export interface Line {
+export interface CommandLine {
   readonly texts: ReadonlyMap<OptionName, readonly string[]>;
   readonly args: readonly string[];
 }
@@ -44,7 +44,7 @@ function parseWord(verb: Verb, word: string): Given | undefined {
 }
 
 /** Throws an InputError for the first mistake; returns undefined if help is asked for, whatever else is on the line. */
-export function takeApart(verb: Verb, argv: readonly string[]): Line | undefined {
+export function takeApart(verb: Verb, argv: readonly string[]): CommandLine | undefined {
   const texts = new Map<OptionName, string[]>();
   const args: string[] = [];
   // A mistake is kept until the whole line has been read: if --help follows, the user gets help.

@@ -5,7 +5,7 @@ import { HelpShown, UsageError, usable } from '../text/failure.js';
 import { InputError } from '../text/text.js';
 import { readConfig, type Setting, type Shape } from './config.js';
 import { helpOf } from './help.js';
-import { type Line, takeApart } from './line.js';
+import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
 import { type Forms, forms, OPTION_NAMES, type OptionName, options } from './table.js';
 import type { Grouping, NamedBoard, Portion } from './values.js';
@@ -92,7 +92,7 @@ function camel(name: string): string {
 }
 
 /** The source of an option's value. */
-function settingOf(name: OptionName, option: Option<unknown>, line: Line, file?: Map<string, Setting>): Setting {
+function settingOf(name: OptionName, option: Option<unknown>, line: CommandLine, file?: Map<string, Setting>): Setting {
   const given = line.texts.get(name);
   if (given !== undefined) return { where: `--${name}`, texts: given };
   const written = file?.get(name);
@@ -104,7 +104,7 @@ function settingOf(name: OptionName, option: Option<unknown>, line: Line, file?:
   return { where: `the default of --${name}`, texts: fallback.texts() };
 }
 
-function readValues(verb: Verb, line: Line, file: Map<string, Setting> | undefined): Record<string, unknown> {
+function readValues(verb: Verb, line: CommandLine, file: Map<string, Setting> | undefined): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of verb.options) {
     const option = optionOf(verb, name);

@@ -4,7 +4,7 @@
 import { enums } from '../layout/layout.gen.js';
 import { AILMENTS, type Ailment, ailmentBit } from '../shm/ailments.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
-import { type BoardReader, type EventEntry, linkName, NoBoard, type Roll, type Snapshot } from '../shm/reader.js';
+import { type BoardReader, type EventEntry, linkName, NoBoard, type NodeStates, type Snapshot } from '../shm/reader.js';
 
 /** The number of nodes, how many of them are in each state, and how many are ailing. */
 export interface Standing {
@@ -182,7 +182,7 @@ export class Follower {
     return among === undefined || !('node' in happening) || happening.node === undefined || among.has(happening.node);
   }
 
-  #standing(roll: Roll): Standing {
+  #standing(roll: NodeStates): Standing {
     const { among } = this.following;
     const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
     const states = among === undefined ? roll.states : roll.states.filter(isAsked);
@@ -191,7 +191,7 @@ export class Follower {
   }
 
   /** Adds the nodes that are new on the same board. */
-  #learn(roll: Roll): void {
+  #learn(roll: NodeStates): void {
     const before = this.#names.length;
     if (roll.count > before) {
       const added = roll.names(Array.from({ length: roll.count - before }, (_, i) => before + i));
@@ -203,7 +203,7 @@ export class Follower {
   }
 
   /** Switches to another board: what was known about a node is kept under its new number. */
-  #change(roll: Roll, told: Happening[]): void {
+  #change(roll: NodeStates, told: Happening[]): void {
     const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#ails[i]!] as const]));
     const { instance, startedNs } = this.#receiver;
     [this.#names, this.#states, this.#ails] = [[], new Uint8Array(), new Uint32Array()];
@@ -235,7 +235,7 @@ export class Follower {
     }
   }
 
-  #tellRing(entries: readonly EventEntry[], { board }: Roll, told: Happening[]): void {
+  #tellRing(entries: readonly EventEntry[], { board }: NodeStates, told: Happening[]): void {
     const links = entries.length === 0 ? [] : this.reader.links();
     for (const { number, stampRealNs, kind, subject, detail } of entries) {
       const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
@@ -270,7 +270,7 @@ export class Follower {
     }
   }
 
-  #tellStates(roll: Roll, told: Happening[]): void {
+  #tellStates(roll: NodeStates, told: Happening[]): void {
     const { states, board } = roll;
     this.#isStalled = board.stalled || board.retired;
     // Nothing is known about nodes now. The last known states stay until there are new ones.
@@ -330,13 +330,13 @@ const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUM
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;
 
-function stalled({ board }: Roll): Happening {
+function stalled({ board }: NodeStates): Happening {
   const { closed, heartbeatAgeMs } = board;
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }
 
 /** What identifies a receiver. */
-function receiverOf({ board }: Roll): { instance: number; startedNs: bigint } {
+function receiverOf({ board }: NodeStates): { instance: number; startedNs: bigint } {
   const { instance = 0, started_ns } = board.header;
   return { instance, startedNs: started_ns };
 }

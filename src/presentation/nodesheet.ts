@@ -17,10 +17,10 @@ import type { Painter } from './style.js';
 /** A known fact in a few words; undefined: unknown. */
 type Fact = string | undefined;
 /** Facts that share a line as far as there is room. */
-type Line = readonly Fact[];
+type FactLine = readonly Fact[];
 
 /** What a node reports, in words. */
-class Told {
+class NodeFacts {
   constructor(readonly node: Node) {}
 
   value(name: string): Value {
@@ -75,7 +75,7 @@ class Told {
   }
 
   /** A line for each entry that is used. */
-  entries(list: List, line: (entry: number) => Line): Line[] {
+  entries(list: List, line: (entry: number) => FactLine): FactLine[] {
     return Array.from({ length: entriesOf(cursorOf(this.node), list) }, (_, entry) => line(entry)).filter(
       facts => facts[0] !== undefined,
     );
@@ -102,7 +102,7 @@ function version(value: number | undefined): Fact {
   return value === undefined || value === 0 ? undefined : `${value >> 16}.${(value >> 8) & 255}.${value & 255}`;
 }
 
-function identity(told: Told): Line[] {
+function identity(told: NodeFacts): FactLine[] {
   return [
     [told.text('arch'), told.text('virt'), told.say('os_release', 'Linux '), labelled('up', told.text('up'))],
     [
@@ -114,7 +114,7 @@ function identity(told: Told): Line[] {
   ];
 }
 
-function reports(told: Told): Line[] {
+function reports(told: NodeFacts): FactLine[] {
   const { node } = told;
   const { lastRefusal } = node;
   const counted = COUNTERS.filter(name => name !== 'lost' && name !== 'refused').map(name =>
@@ -145,7 +145,7 @@ function reports(told: Told): Line[] {
 }
 
 /** What its health file says, and since when; why, only the node knows. */
-function wordOfCheck(told: Told): Line {
+function wordOfCheck(told: NodeFacts): FactLine {
   const word = told.text('health');
   return [
     word,
@@ -155,7 +155,7 @@ function wordOfCheck(told: Told): Line {
   ];
 }
 
-function health(told: Told): Line[] {
+function health(told: NodeFacts): FactLine[] {
   const { state, ailments } = told.node;
   // Ailments of a node that is not heard are not judged.
   const isWell = ailments.length === 0 && (state === 'live' || state === 'uncertain');
@@ -176,14 +176,14 @@ function health(told: Told): Line[] {
 }
 
 /** The large shares of CPU time by kind. Shares that round to 0 are left out. */
-function cpuTimes(told: Told): Fact[] {
+function cpuTimes(told: NodeFacts): Fact[] {
   return ['user', 'nice', 'system', 'iowait', 'irq', 'softirq', 'steal'].map(kind => {
     const share = told.number(`rates.cpu_${kind}_pct`);
     return share === undefined || share < 0.05 ? undefined : told.say(`rates.cpu_${kind}_pct`, `${kind} `);
   });
 }
 
-function cpus(told: Told): Line[] {
+function cpus(told: NodeFacts): FactLine[] {
   const { node } = told;
   const [online, present] = [told.number('cpus_online'), told.number('cpus_present')];
   const isWhole = online === undefined || !present || online === present;
@@ -221,7 +221,7 @@ function cpus(told: Told): Line[] {
   ].map(line => (node.reportAt === undefined ? [] : line));
 }
 
-function memory(told: Told): Line[] {
+function memory(told: NodeFacts): FactLine[] {
   return [
     [told.used('mem_avail_mib', 'mem_total_mib')],
     [
@@ -241,7 +241,7 @@ function memory(told: Told): Line[] {
   ];
 }
 
-function disks(told: Told): Line[] {
+function disks(told: NodeFacts): FactLine[] {
   return [
     [
       told.say('rates.disk_read_bytes', 'read ', told.say('rates.disk_reads', ' (', ')')),
@@ -258,8 +258,8 @@ function disks(told: Told): Line[] {
   ];
 }
 
-function network(told: Told): Line[] {
-  const sum = (name: 'net_rest' | 'fabric', what: string): Line => {
+function network(told: NodeFacts): FactLine[] {
+  const sum = (name: 'net_rest' | 'fabric', what: string): FactLine => {
     if (told.value(`${name}.name`) === undefined) return [];
     return [
       told.say(`${name}.name`, '', what),
@@ -292,7 +292,7 @@ function network(told: Told): Line[] {
   ];
 }
 
-function gpus(told: Told): Line[] {
+function gpus(told: NodeFacts): FactLine[] {
   const count = told.number('gpu_count');
   if (!count) return [];
   return [
@@ -316,7 +316,7 @@ function gpus(told: Told): Line[] {
   ];
 }
 
-function power(told: Told): Line[] {
+function power(told: NodeFacts): FactLine[] {
   return [
     [
       told.say('power_node_w', '', told.number('power_src') ? ` by ${told.text('power_src')}` : ''),
@@ -328,7 +328,7 @@ function power(told: Told): Line[] {
   ];
 }
 
-const SECTIONS: readonly [title: string, lines: (told: Told) => Line[]][] = [
+const SECTIONS: readonly [title: string, lines: (told: NodeFacts) => FactLine[]][] = [
   ['Identity', identity],
   ['Reports', reports],
   ['Health', health],
@@ -368,8 +368,8 @@ export function nodeHead(node: Node, paint: Painter): string {
  * The parts of a node of which anything is known, in their order: for each part its title and its facts. Facts that
  * belong together are in one list.
  */
-export function nodeSections(node: Node, slurm: readonly Line[] = []): { title: string; facts: string[][] }[] {
-  const told = new Told(node);
+export function nodeSections(node: Node, slurm: readonly FactLine[] = []): { title: string; facts: string[][] }[] {
+  const told = new NodeFacts(node);
   return [...SECTIONS, ['Slurm', () => slurm] as const]
     .map(([title, make]) => ({
       title,
@@ -388,7 +388,7 @@ export function nodeSheet(
   node: Node,
   paint: Painter,
   width: number,
-  slurm: readonly Line[] = [],
+  slurm: readonly FactLine[] = [],
 ): { head: string[]; lines: string[] } {
   const lines: string[] = [];
   for (const { title, facts } of nodeSections(node, slurm)) {

@@ -322,7 +322,7 @@ export function boardJson(snapshot: Snapshot) {
 }
 
 /** What is written about the nodes. */
-export interface Told {
+export interface StatusContents {
   readonly nodes: readonly Surveyed[];
   readonly odd: readonly Oddity[];
   readonly totals?: Totals | undefined;
@@ -345,7 +345,7 @@ export interface Form {
  */
 export function jsonPieces(
   snapshot: Snapshot,
-  told: () => Told,
+  told: () => StatusContents,
   { columns, beside, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
   const ofBoard = nodePut(columns);
@@ -356,7 +356,7 @@ export function jsonPieces(
 
 function* pieces(
   snapshot: Snapshot,
-  told: () => Told,
+  told: () => StatusContents,
   beside: Beside | undefined,
   put: NodePut,
   end: string,

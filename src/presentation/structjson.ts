@@ -70,17 +70,24 @@ export function closeObject(page: Page, begin: number): void {
 }
 
 /** A row of a table by the names of its numbers; what is not given is 0, or none. */
-type Row = Partial<Record<(typeof JSON_ROW)[number], number>>;
+type JsonRow = Partial<Record<(typeof JSON_ROW)[number], number>>;
 
 /** A table under construction. */
 class Rows {
-  readonly #rows: Row[] = [];
+  readonly #rows: JsonRow[] = [];
   #keys = '';
 
   /** Adds a field, and behind it those of its objects; `of` tells more than the type does. */
-  add(name: string, { offset, type, count }: Field, of: Row, fields?: () => void): void {
+  add(name: string, { offset, type, count }: Field, of: JsonRow, fields?: () => void): void {
     const key = `,${json(name)}:`;
-    const row: Row = { at: offset, count, stride: sizeOf(type), key: this.#keys.length, keyBytes: key.length, ...of };
+    const row: JsonRow = {
+      at: offset,
+      count,
+      stride: sizeOf(type),
+      key: this.#keys.length,
+      keyBytes: key.length,
+      ...of,
+    };
     this.#keys += key;
     this.#rows.push(row);
     const before = this.#rows.length;
@@ -102,7 +109,7 @@ class Rows {
   }
 
   table(validAt: number): JsonTable {
-    const none: Row = { used: JSON_NONE, usedSet: JSON_NONE, set: JSON_NONE };
+    const none: JsonRow = { used: JSON_NONE, usedSet: JSON_NONE, set: JSON_NONE };
     const numbers = this.#rows.flatMap(row => JSON_ROW.map(name => row[name] ?? none[name] ?? 0));
     return new JsonTable(Uint32Array.from(numbers), Buffer.from(this.#keys), validAt);
   }
@@ -132,11 +139,11 @@ function fieldsOf(field: Field, add: (struct: StructName) => void): (() => void)
   return whatOf(field) === JSON_WHAT.object ? () => add(field.type as StructName) : undefined;
 }
 
-const setOf = ({ set }: Field): Row => (set === undefined ? {} : { set: bits.valid[set] });
+const setOf = ({ set }: Field): JsonRow => (set === undefined ? {} : { set: bits.valid[set] });
 
 function addLeaf(rows: Rows, { name, field, unless }: Leaf): void {
   const bytes = unless === undefined ? 0 : sizeOf(unless.field.type);
-  const left: Row =
+  const left: JsonRow =
     (unless && {
       unlessAt: unless.field.offset,
       unlessBytes: bytes,
@@ -153,7 +160,7 @@ function addLeaf(rows: Rows, { name, field, unless }: Leaf): void {
 
 /** Adds what readers see of a field of a report. */
 function addShown(rows: Rows, { name, field, counter, inUse, leaves }: ShownField): void {
-  const row: Row = { what: name === BOOT_ID ? JSON_WHAT.id : whatOf(field), ...setOf(field) };
+  const row: JsonRow = { what: name === BOOT_ID ? JSON_WHAT.id : whatOf(field), ...setOf(field) };
   if (counter !== undefined) {
     row.used = counter.offset;
     row.usedSet = setOf(counter).set ?? JSON_NONE;

@@ -3,7 +3,7 @@
 
 import { bits, enums } from '../layout/layout.gen.js';
 import { countStates, STATES } from '../shm/liveness.js';
-import { BoardReader, linkName, NoBoard, type Roll } from '../shm/reader.js';
+import { BoardReader, linkName, NoBoard, type NodeStates } from '../shm/reader.js';
 import { reloadFailed } from '../shm/sentences.js';
 import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
@@ -31,7 +31,7 @@ export class Board {
   }
 
   /** The present board and the names on it, under that label; or why there is none. */
-  look(label: keyof Board['names'] = 'node'): Roll | NoBoard {
+  look(label: keyof Board['names'] = 'node'): NodeStates | NoBoard {
     try {
       const roll = this.reader.roll();
       this.#cluster = this.name ?? (roll.board.header.cluster_name || undefined);
@@ -45,13 +45,13 @@ export class Board {
 }
 
 /** One look at a board. */
-export interface Look {
+export interface BoardScrape {
   readonly cluster: string | undefined;
-  readonly roll: Roll | NoBoard;
+  readonly roll: NodeStates | NoBoard;
 }
 
 type Labels = Readonly<Record<string, string | undefined>>;
-type Told = readonly (readonly [labels: Labels, value: number])[];
+type LabelledValues = readonly (readonly [labels: Labels, value: number])[];
 
 const seconds = (ns: bigint) => Number(ns) / 1e9;
 const flag = (is: boolean): number => (is ? 1 : 0);
@@ -59,8 +59,8 @@ const WHOLE_MS = 1000;
 const toMs = (value: number) => Math.round(value * WHOLE_MS) / WHOLE_MS;
 
 /** A family with one series for each board that exists. */
-function small(name: string, type: Small['type'], help: string, tell: (roll: Roll) => number | Told) {
-  return (looks: readonly Look[]): Small => ({
+function small(name: string, type: Small['type'], help: string, tell: (roll: NodeStates) => number | LabelledValues) {
+  return (looks: readonly BoardScrape[]): Small => ({
     name: `beoboard_${name}`,
     type,
     help,
@@ -79,7 +79,7 @@ const perLink = (
   name: string,
   type: Small['type'],
   help: string,
-  tell: (link: Roll['board']['links'][number], roll: Roll) => number | undefined,
+  tell: (link: NodeStates['board']['links'][number], roll: NodeStates) => number | undefined,
 ) =>
   small(`link_${name}`, type, help, roll =>
     type === 'gauge' && roll.board.stalled
@@ -212,7 +212,7 @@ const FAMILIES = [
 ];
 
 /** Whether each board can be read. */
-const up = (looks: readonly Look[]): Small => ({
+const up = (looks: readonly BoardScrape[]): Small => ({
   name: 'beoboard_board_up',
   type: 'gauge',
   help: '1 where there is a board that can be read, else 0: nothing is known about its nodes then.',
@@ -220,6 +220,6 @@ const up = (looks: readonly Look[]): Small => ({
 });
 
 /** Metrics of boards and receivers. */
-export function boardFamilies(looks: readonly Look[]): Small[] {
+export function boardFamilies(looks: readonly BoardScrape[]): Small[] {
   return [up(looks), ...FAMILIES.map(family => family(looks))];
 }

@@ -4,13 +4,13 @@
 import { VERSION } from '../options/version.js';
 import { NoBoard } from '../shm/reader.js';
 import { Page } from '../text/buffer.js';
-import { type Board, boardFamilies, type Look } from './boards.js';
+import { type Board, type BoardScrape, boardFamilies } from './boards.js';
 import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';
 import { FAMILIES } from './families.js';
 import { NODE_FAMILIES } from './nodefamilies.js';
 import { type Format, Plan } from './plan.js';
 import type { Scrape } from './request.js';
-import { Rooms, type Sample, takeSample } from './sample.js';
+import { NodeSlots, type Sample, takeSample } from './sample.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
@@ -35,7 +35,7 @@ export class Exporter {
   readonly done: Done = { scrapes: 0, seconds: Number.NaN };
   readonly #plans = new Map<string, Plan>();
   readonly #pages: Page[] = [];
-  readonly #rooms = new Rooms();
+  readonly #rooms = new NodeSlots();
 
   /** `slurm`: the families about Slurm. */
   constructor(
@@ -94,7 +94,7 @@ export class Exporter {
     this.done.seconds = (performance.now() - began) / 1000;
   }
 
-  #told(looks: readonly Look['roll'][]): Look[] {
+  #told(looks: readonly BoardScrape['roll'][]): BoardScrape[] {
     return looks.map((roll, i) => ({ cluster: (this.boards[i] as Board).cluster, roll }));
   }
 

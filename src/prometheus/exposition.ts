@@ -3,7 +3,7 @@
 
 import type { Page } from '../text/buffer.js';
 import type { Family } from './family.js';
-import { escaped, type Format, headOf, type Line, type Plan } from './plan.js';
+import { escaped, type Format, headOf, type Plan, type SampleLine } from './plan.js';
 import type { Sample } from './sample.js';
 
 /** The length of the longest number, and of the characters around it, bytes. */
@@ -49,7 +49,7 @@ export function* turn(page: Page): Generator<Uint8Array> {
 }
 
 /** Writes the lines of as many nodes as fit, from that row on; returns the row to continue with. */
-function writeLines(page: Page, { before, column, digits, label }: Line, sample: Sample, from: number): number {
+function writeLines(page: Page, { before, column, digits, label }: SampleLine, sample: Sample, from: number): number {
   const { numbers, room, rows, names, starts, ends, labels, texts } = sample;
   const base = column * room;
   for (let row = from; row < rows; row++) {

@@ -17,7 +17,7 @@ export type Label = (cursor: Cursor) => string;
  * What a number may do while its node is up. `highest`: it never decreases (the kernel lets CPU times decrease a
  * little, and Prometheus would take that for a boot); `first`: it never changes.
  */
-export interface Kept {
+export interface Monotonic {
   /** Which of the numbers that are kept for each node. */
   readonly which: number;
   readonly how: 'highest' | 'first';
@@ -31,7 +31,7 @@ export interface Column {
   readonly digits: number;
   readonly label?: Label;
   /** The last value of the same boot is kept. */
-  readonly kept?: Kept;
+  readonly kept?: Monotonic;
   /** The divisor that is applied after that. */
   readonly per?: Measure;
 }

@@ -1,8 +1,8 @@
 // The names of a board's nodes as labels, made once and kept: a scrape writes each of them for every reading. When a
 // board is replaced, nodes may have other numbers; what was kept of a node follows its name.
 
-import type { Roll } from '../shm/reader.js';
-import type { Kept } from './family.js';
+import type { NodeStates } from '../shm/reader.js';
+import type { Monotonic } from './family.js';
 import { escaped } from './plan.js';
 
 /** The numbers that are kept of a node: eight CPU numbers, and the time of its boot. */
@@ -40,7 +40,7 @@ export class NodeNames {
    * The names of the board as it is now: the same object with new names added, or another one if the board was
    * replaced.
    */
-  follow(opened: number, roll: Roll, cluster: string | undefined): NodeNames {
+  follow(opened: number, roll: NodeStates, cluster: string | undefined): NodeNames {
     const { length } = this.names;
     if (opened === this.opened && cluster === this.cluster && roll.count >= length) {
       if (roll.count > length) this.#add(roll.names(Array.from({ length: roll.count - length }, (_, i) => length + i)));
@@ -88,7 +88,7 @@ export class NodeNames {
   }
 
   /** The value to export for that number of the node: the new value, or the last one of the same boot. */
-  keep(index: number, { which, how }: Kept, boot: number, value: number): number {
+  keep(index: number, { which, how }: Monotonic, boot: number, value: number): number {
     const [boots, numbers] = [this.#boots, this.#numbers];
     const at = index * KEPT;
     if (boots[index] !== boot) {

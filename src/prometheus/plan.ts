@@ -3,10 +3,10 @@
 import { structs } from '../layout/layout.gen.js';
 import type { Measure } from '../readings/measures.js';
 import { isMeasured } from '../shm/rates.js';
-import type { Column, Family, Kept, Label, Whose } from './family.js';
+import type { Column, Family, Label, Monotonic, Whose } from './family.js';
 
 /** A line of a family: the text before the node's labels, and the column of its number. */
-export interface Line {
+export interface SampleLine {
   readonly before: Uint8Array;
   readonly column: number;
   readonly digits: number;
@@ -17,7 +17,7 @@ export interface Line {
 export interface Block {
   /** The text before the lines, in each format. */
   readonly head: Readonly<Record<Format, Uint8Array>>;
-  readonly lines: readonly Line[];
+  readonly lines: readonly SampleLine[];
 }
 
 export type Format = 'text' | 'openmetrics';
@@ -66,7 +66,7 @@ export class Plan {
   readonly takes: readonly Measure['take'][];
   readonly labels: readonly Label[];
   /** The columns that must not decrease, and under which number each is kept. */
-  readonly kept: readonly (Kept | undefined)[];
+  readonly kept: readonly (Monotonic | undefined)[];
   /** The divisors of columns. */
   readonly per: readonly (Measure['take'] | undefined)[];
   /** Whether any column needs two reports. */
@@ -91,7 +91,7 @@ export class Plan {
     this.blocks = families.map(({ name, type, help, series }) => {
       const whole = `${prefix}${name}`;
       const head = (format: Format) => Buffer.from(headOf(whole, type, help, format));
-      const lines = series.map(({ labels: text, column }): Line => {
+      const lines = series.map(({ labels: text, column }): SampleLine => {
         const at = columns.push(column) - 1;
         const label = column.label === undefined ? -1 : place(column.label, at);
         return { before: Buffer.from(`${whole}{${text}`), column: at, digits: column.digits, label };

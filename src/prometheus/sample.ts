@@ -33,7 +33,7 @@ const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' 
  * Buffers for samples, kept from one scrape to the next: getting new memory from the system costs as much as filling
  * it.
  */
-export class Rooms {
+export class NodeSlots {
   readonly #free: { numbers: Float64Array; labels: Uint32Array }[] = [];
 
   take(numbers: number, labels: number): { numbers: Float64Array; labels: Uint32Array } {
@@ -66,7 +66,7 @@ export class Sample {
     readonly room: number,
     readonly names: Uint8Array,
     plan: Plan,
-    rooms: Rooms,
+    rooms: NodeSlots,
   ) {
     const length = room * plan.takes.length;
     const { numbers, labels } = rooms.take(length, room * plan.labels.length);
@@ -99,7 +99,7 @@ export function* takeSample(
   names: NodeNames,
   plan: Plan,
   selection: Selection,
-  rooms: Rooms,
+  rooms: NodeSlots,
   isLast = false,
 ): Generator<undefined, Sample | undefined> {
   const rows = rowsOf(names, selection);

@@ -1,7 +1,7 @@
 // Metrics about what the reader of Slurm has left: how old Slurm's answers are, and how much of them was left out. Only
 // where the exporter may read its file.
 
-import { type Answer, ageOf, readState } from '../slurm/statefile.js';
+import { ageOf, readState, type SlurmAnswer } from '../slurm/statefile.js';
 import type { Small } from './exposition.js';
 
 /**
@@ -13,7 +13,7 @@ export function slurmFamilies(folder: string): () => Small[] {
     const found = readState(folder);
     if (found.why !== undefined) return [];
     const { nodes, jobs } = found.state;
-    const each = (value: (answer: Answer<object>) => number | undefined) =>
+    const each = (value: (answer: SlurmAnswer<object>) => number | undefined) =>
       Object.entries({ nodes, jobs }).flatMap(([about, answer]) => {
         const number = value(answer);
         return number === undefined ? [] : [[{ about }, number] as const];

@@ -20,7 +20,7 @@ import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/s
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
 import type { Details } from './slow/source.js';
-import { here, type World } from './world.js';
+import { type HostMachine, here } from './world.js';
 
 /** Where the kernel's trees are: /proc and /sys, or copies of them. */
 export interface Roots {
@@ -141,7 +141,7 @@ class Tree {
 /** Fills the fast sets of reports, tick by tick; keeps its files open in between. */
 export class Collector {
   readonly #tell: Tell | undefined;
-  readonly #world: World;
+  readonly #world: HostMachine;
   readonly #topologyTold: Once;
   readonly #blockTold: Once;
   readonly #newDisksTold: Once;
@@ -158,7 +158,7 @@ export class Collector {
   #disks: { at: bigint; whole: Disk[] } | undefined;
 
   /** @param tell is called with one line about something that cannot be read, once until it works again */
-  constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: World }) {
+  constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: HostMachine }) {
     this.#tell = tell;
     this.#world = world;
     this.#topologyTold = new Once(tell);

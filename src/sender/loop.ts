@@ -3,7 +3,7 @@
 
 import { type Identity, pack, type Source, type Tick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
-import type { World } from './world.js';
+import type { HostMachine } from './world.js';
 
 /** Settings that may change while the loop runs. */
 export interface Course {
@@ -47,7 +47,7 @@ export interface Crossing {
 const STAYING: Crossing = { forget: () => {}, swap: () => false };
 
 type Due = Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>;
-type Clocks = ReturnType<World['clocks']>;
+type Clocks = ReturnType<HostMachine['clocks']>;
 
 /**
  * The longest interval at which a node begins to report, ms. It says that it goes on at twice that, goes on so once
@@ -78,7 +78,7 @@ export class Loop {
   #phaseNs: bigint;
   readonly #source: Source;
   readonly #send: Send;
-  readonly #world: World;
+  readonly #world: HostMachine;
   readonly #helm: Helm;
   #seq: number;
   #missed: number;
@@ -95,7 +95,7 @@ export class Loop {
     course: Course,
     source: Source,
     send: Send,
-    world: World,
+    world: HostMachine,
     helm: Helm,
     { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {

@@ -4,7 +4,7 @@
 import type { Log } from '../service/log.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Destination } from './send.js';
-import { allKnow, Told } from './told.js';
+import { allKnow, Deliveries } from './told.js';
 
 /** The destinations, as in the options. */
 export interface Roads {
@@ -19,7 +19,7 @@ export class Outlets {
   readonly #log: Log;
   #destinations = new Map<string, Destination>();
   /** What stdout was told; undefined: it is none of them. */
-  #stdout: Told | undefined;
+  #stdout: Deliveries | undefined;
 
   constructor(roads: Roads, log: Log) {
     this.#log = log;
@@ -32,7 +32,7 @@ export class Outlets {
     for (const told of this.#told) told.forget();
   }
 
-  get #told(): Told[] {
+  get #told(): Deliveries[] {
     const told = [...this.#destinations.values()].map(destination => destination.told);
     return this.#stdout === undefined ? told : [...told, this.#stdout];
   }
@@ -52,7 +52,7 @@ export class Outlets {
       const key = `${formatAddress(address)} ${name ?? ''} ${ttl}`;
       next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.#log));
     }
-    this.#stdout = to.includes('-') ? (this.#stdout ?? new Told()) : undefined;
+    this.#stdout = to.includes('-') ? (this.#stdout ?? new Deliveries()) : undefined;
     this.#destinations = next;
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
     return this.#told.some(told => !known.has(told));

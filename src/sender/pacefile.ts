@@ -13,7 +13,7 @@ export interface PaceOptions {
 }
 
 /** Who is told the result for a file. */
-interface Told {
+interface PaceLog {
   info(line: string): void;
   warn(line: string): void;
 }
@@ -48,13 +48,13 @@ export function parsePace(text: string): { intervalMs: number; forMs: number } {
 
 /** The file, which is checked before each report. */
 export class PaceFile {
-  readonly #told: Told;
+  readonly #told: PaceLog;
   #options: PaceOptions;
   /** The state of the file when it was read last; empty: there was none. */
   #sign = '';
   #held: { intervalMs: number; untilBootNs: bigint } | undefined;
 
-  constructor(options: PaceOptions, told: Told) {
+  constructor(options: PaceOptions, told: PaceLog) {
     this.#options = options;
     this.#told = told;
   }

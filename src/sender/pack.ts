@@ -6,7 +6,7 @@ import { clusterId } from '../layout/identity.js';
 import { bits, constants, enums } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 import type { Key } from '../options/keys.js';
-import type { World } from './world.js';
+import type { HostMachine } from './world.js';
 
 /** What is the same in all reports of a run. */
 export interface Identity {
@@ -78,7 +78,7 @@ function formOf(identity: Identity): Uint8Array {
 }
 
 /** One report, in its own buffer. */
-export function pack(identity: Identity, tick: Tick, source: Source, world: World): Uint8Array {
+export function pack(identity: Identity, tick: Tick, source: Source, world: HostMachine): Uint8Array {
   const report = formOf(identity).slice();
   const view = new DataView(report.buffer);
   encode('report', view, 0, {

@@ -8,13 +8,13 @@ import { versionNumber } from '../options/version.js';
 import { InputError, oneLine, readText } from '../text/text.js';
 import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
-import { here, type World } from './world.js';
+import { type HostMachine, here } from './world.js';
 
 type PretendedPlaces = Pick<SlowWorld, 'proc' | 'sys' | 'scratch' | 'healthMostMs'>;
 
 /** A pretended run of the sender. */
 export interface Pretence {
-  world: World;
+  world: HostMachine;
   /** What the slow sources read from some trees. */
   slowWorld(places: PretendedPlaces): SlowWorld;
   /** When the last slow round ended, CLOCK_BOOTTIME, ns. */

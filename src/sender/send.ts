@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAsPromised } from 'dgram-as-promised';
 import type { Log } from '../service/log.js';
 import { type Address, formatAddress } from '../text/addresses.js';
-import { Told } from './told.js';
+import { Deliveries } from './told.js';
 
 /**
  * The shortest time between two look-ups of the name of a master that cannot be reached, ms, so that a broken resolver
@@ -54,7 +54,7 @@ export class Destination {
   /** Reports that could not be sent, or that nobody received. */
   failed = 0;
   readonly label: string;
-  readonly told = new Told();
+  readonly told = new Deliveries();
   readonly #address: Address;
   readonly #isName: boolean;
   readonly #multicast: Multicast;

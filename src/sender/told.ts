@@ -12,7 +12,7 @@ const ANNOUNCED_MS = 12_000;
 const AWAY_MS = 60_000;
 
 /** All times are of one clock that never goes back, ms. */
-export class Told {
+export class Deliveries {
   /** Reports that were taken and said this interval, without another one between them; and since when. */
   #reports = 0;
   #intervalMs = 0;
@@ -51,7 +51,7 @@ export class Told {
 }
 
 /** Whether all know the interval; those that are away are not waited for, if there is another one. */
-export function allKnow(told: readonly Told[], intervalMs: number, nowMs: number): boolean {
+export function allKnow(told: readonly Deliveries[], intervalMs: number, nowMs: number): boolean {
   const there = told.filter(one => !one.isAway(nowMs));
   return there.length > 0 && there.every(one => one.knows(intervalMs, nowMs));
 }

@@ -4,7 +4,7 @@
 import { adjtimex, CLOCK, type ClockState, clocks } from '../native/index.js';
 import { readMachine } from './collect/system.js';
 
-export interface World {
+export interface HostMachine {
   /** CLOCK_REALTIME and CLOCK_BOOTTIME, taken together, ns. */
   clocks(): { realNs: bigint; bootNs: bigint };
   /** Undefined if the kernel does not report it. */
@@ -22,7 +22,7 @@ export interface World {
 const now = new BigUint64Array(3);
 
 /** This machine. */
-export const here: World = {
+export const here: HostMachine = {
   clocks() {
     clocks(now);
     return { realNs: now[CLOCK.real] ?? 0n, bootNs: now[CLOCK.boot] ?? 0n };

@@ -4,7 +4,7 @@ import { UsageError } from '../options/options.js';
 import type { Log } from './log.js';
 
 /** Somebody who is told that options are being read, and that all of them are in force again. */
-interface Told {
+interface ReloadObserver {
   reloading(): void;
   ready(status: string): void;
 }
@@ -19,7 +19,7 @@ const AGAIN_MS = 2000;
  */
 export function onHangup(
   log: Log,
-  service: Told,
+  service: ReloadObserver,
   status: () => string,
   act: () => void,
   failed: (error: UsageError) => void = () => {},

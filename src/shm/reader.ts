@@ -388,7 +388,7 @@ export class Snapshot {
  * The states of a board's nodes from the column words alone, for programs that need nothing else: 8 bytes a node, where
  * a snapshot has 3,144. Names are read only for the nodes whose name is asked for.
  */
-export class Roll {
+export class NodeStates {
   /** As `NUMBERED`, in the order of the records. */
   readonly states: Uint8Array;
   readonly #words: Uint32Array;
@@ -759,8 +759,8 @@ export class BoardReader {
   }
 
   /** The names on the board and their states. Throws NoBoard. */
-  roll(): Roll {
-    let roll: Roll | undefined;
+  roll(): NodeStates {
+    let roll: NodeStates | undefined;
     this.#follow(mapping => {
       const bytes = mapping.columnBytes();
       if (this.#rolled === undefined || this.#rolled.length < bytes) this.#rolled = this.#allocate(bytes);
@@ -769,10 +769,10 @@ export class BoardReader {
       if (!mapping.column()) return undefined;
       const { taken, rest } = lookOf(into);
       const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 }, this.#tablesOf(mapping));
-      roll = new Roll(board, rest, taken.nodes, mapping, () => this.#cut());
+      roll = new NodeStates(board, rest, taken.nodes, mapping, () => this.#cut());
       return board;
     });
-    return roll as Roll;
+    return roll as NodeStates;
   }
 
   /** The same for one node, at the cost of one node; without nodes if it has no record. */

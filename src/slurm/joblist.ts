@@ -10,7 +10,7 @@ import type { Beside } from './besideboard.js';
 import type { Job } from './statefile.js';
 
 /** What is shown of a job's nodes. */
-export interface Told {
+export interface ListedJob {
   readonly job: Job;
   /** Names on the board; NodeNames where the board does not have the node. */
   readonly names: readonly string[];
@@ -85,12 +85,12 @@ const product = (a: number | undefined, b: number | undefined) =>
 const [ILL, ABSENT, WELL] = [STATES.length, STATES.length + AILMENTS.length, STATES.length + AILMENTS.length + 1];
 
 /** What is shown of one job. */
-function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): Told {
+function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => beside.pairing.matched.boardName.get(name) ?? name);
   const nodes = nodeNames.map(name => nodeOf(beside.pairing.matched.boardName.get(name) ?? ''));
   const states = new Map<State | 'absent', number>();
-  let worst: Told['worst'] = { name: names[0] ?? '', why: '', rank: Number.POSITIVE_INFINITY };
+  let worst: ListedJob['worst'] = { name: names[0] ?? '', why: '', rank: Number.POSITIVE_INFINITY };
   for (const [i, node] of nodes.entries()) {
     const state = node?.state ?? 'absent';
     states.set(state, (states.get(state) ?? 0) + 1);
@@ -129,8 +129,8 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
 }
 
 /** Jobs in the order of their worst nodes; healthy jobs by their numbers. */
-function inOrder(told: readonly Told[]): Told[] {
-  const rank = ({ worst }: Told) => Math.min(worst.rank, WELL);
+function inOrder(told: readonly ListedJob[]): ListedJob[] {
+  const rank = ({ worst }: ListedJob) => Math.min(worst.rank, WELL);
   return [...told].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
 }
 
@@ -147,7 +147,7 @@ export function jobJson({
   gpus,
   gpusBusy,
   worst,
-}: Told) {
+}: ListedJob) {
   const { id, state, user, partition, name, start_s, cpus } = job;
   return {
     id,
@@ -176,7 +176,7 @@ export function tellJobs(
   beside: Beside,
   nodeOf: (name: string) => NodeTold | undefined,
   among?: ReadonlySet<string>,
-): Told[] {
+): ListedJob[] {
   const told = beside.jobs.map(job => tellJob(job, beside, nodeOf));
   if (among === undefined) return inOrder(told);
   return inOrder(

@@ -44,7 +44,7 @@ export interface Job {
 }
 
 /** Slurm's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
-export interface Answer<T> {
+export interface SlurmAnswer<T> {
   /** The time of the answer below; absent: there has been none yet. */
   readonly time_ms?: number | undefined;
   readonly mono_ms?: number | undefined;
@@ -94,8 +94,8 @@ export interface State {
   /** Who asks; Slurm may hide things from it. Absent: a version that always was `beoboard`. */
   readonly user?: string | undefined;
   readonly saw_more?: Sight | undefined;
-  readonly nodes: Answer<SlurmNode>;
-  readonly jobs: Answer<Job>;
+  readonly nodes: SlurmAnswer<SlurmNode>;
+  readonly jobs: SlurmAnswer<Job>;
   /** Names on the board of NodeNames that the administrator gave. */
   readonly names: Readonly<Record<string, string>>;
   readonly differences: readonly Difference[];
@@ -108,7 +108,7 @@ export function monotonicMs(): number {
 
 /** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
 export function stateText({ nodes, jobs, ...rest }: State): string {
-  const answer = ({ list, ...told }: Answer<object>) => {
+  const answer = ({ list, ...told }: SlurmAnswer<object>) => {
     const head = JSON.stringify({ count: list.length, ...told }).slice(0, -1);
     return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
   };
@@ -325,7 +325,7 @@ export function leftOut({ version, nodes, jobs }: Pick<State, 'version' | 'nodes
 }
 
 /** The age of an answer, ms; undefined: there has been none. */
-export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number | undefined {
+export function ageOf({ mono_ms }: SlurmAnswer<object>, now = monotonicMs()): number | undefined {
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
 

@@ -12,7 +12,7 @@ import { BoardReader, NoBoard } from '../shm/reader.js';
 import { expand, fold } from '../text/hostlists.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
-import type { Told } from './history.js';
+import type { HistoryTable } from './history.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
 import { SLICE_MS } from './watcher.js';
@@ -260,7 +260,7 @@ export class Api {
     return this.#packed(common, river.nodes(names, scale));
   }
 
-  #packed(common: object, { head, columns }: Told): Answer {
+  #packed(common: object, { head, columns }: HistoryTable): Answer {
     const text = Buffer.from(escaped(JSON.stringify({ ...common, ...head })));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(text.length);

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 512;
 /** How many events of the board's ring are shown at the start. */
 const FIRST = 100;
 
-export class Happenings {
+export class EventFeed {
   /** The last events; each has the number of its look. */
   readonly kept: EventTold[] = [];
   /** How many events there have been. */

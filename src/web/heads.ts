@@ -10,7 +10,7 @@ import { BoardReader, linkName, NoBoard, type Snapshot } from '../shm/reader.js'
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import type { Asker, Tick, Watcher } from './watcher.js';
+import type { NodeConsumer, Tick, Watcher } from './watcher.js';
 import type { Head, SentenceTold } from './wire.js';
 
 /** The share of the time that may be used for sentences. */
@@ -41,7 +41,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
   });
 }
 
-export class Heads implements Asker {
+export class StreamHeaders implements NodeConsumer {
   readonly #gathering: Gathering;
   readonly #single: BoardReader;
   #sentences = NONE;

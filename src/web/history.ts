@@ -4,7 +4,7 @@
 
 import { SCALES } from '../readings/scales.js';
 import type { Grouped } from './layouts.js';
-import { Slices, TICK_MS, type Tick } from './watcher.js';
+import { SlicedLook, TICK_MS, type Tick } from './watcher.js';
 import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
@@ -38,7 +38,7 @@ class Block {
 }
 
 /** The history of a group. */
-class Row {
+class GroupHistory {
   readonly values = new Uint8Array(COLUMNS * VALUES).fill(NONE);
   counts: Uint16Array | Uint32Array = new Uint16Array(COLUMNS * COUNTS);
 
@@ -54,9 +54,9 @@ class Row {
 
 /** The groups of a rule. */
 class Rows {
-  readonly byName = new Map<string | undefined, Row>();
+  readonly byName = new Map<string | undefined, GroupHistory>();
   /** The row of each group, by the group's number. */
-  readonly #ofGroup: Row[] = [];
+  readonly #ofGroup: GroupHistory[] = [];
   lastAsked = performance.now();
 
   constructor(readonly grouped: Grouped | undefined) {}
@@ -67,7 +67,7 @@ class Rows {
   }
 
   /** The row of the group of that number. */
-  ofGroup(group: number): Row {
+  ofGroup(group: number): GroupHistory {
     const known = this.#ofGroup[group];
     if (known !== undefined) return known;
     const row = this.row(this.grouped?.names[group]);
@@ -77,7 +77,7 @@ class Rows {
 
   /** The row number of each group: groups that share a row have the same number. */
   get numbers(): Uint32Array {
-    const rows = new Map<Row, number>();
+    const rows = new Map<GroupHistory, number>();
     return Uint32Array.from({ length: this.groups }, (_, group) => {
       const row = this.ofGroup(group);
       const number = rows.get(row) ?? group;
@@ -92,12 +92,12 @@ class Rows {
     return bytes;
   }
 
-  row(name: string | undefined): Row {
+  row(name: string | undefined): GroupHistory {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
     // As on the map, the remaining groups share one row.
     if (this.byName.size >= RIVER.mostRows - 1 && name !== undefined) return this.row(undefined);
-    const row = new Row();
+    const row = new GroupHistory();
     this.byName.set(name, row);
     return row;
   }
@@ -141,13 +141,13 @@ class Sums {
     return false;
   }
 
-  writeCounts(group: number, row: Row, column: number): void {
+  writeCounts(group: number, row: GroupHistory, column: number): void {
     const counts = this.counts.subarray(group * COUNTS, (group + 1) * COUNTS);
     if (row.counts instanceof Uint16Array && counts.some(count => count > 0xffff)) row.widen();
     row.counts.set(counts, column * COUNTS);
   }
 
-  writeValues(group: number, row: Row, column: number): void {
+  writeValues(group: number, row: GroupHistory, column: number): void {
     for (let scale = 0; scale < SCALES.length; scale++) {
       const from = group * SCALES.length + scale;
       const measured = this.#measured[from] as number;
@@ -163,12 +163,12 @@ class Sums {
 const LIVE = STATES.indexOf('live');
 
 /** The contents of rows; see `RIVER`. */
-export interface Told {
+export interface HistoryTable {
   readonly head: object;
   readonly columns: Uint8Array[];
 }
 
-export class River {
+export class RiverHistory {
   readonly #blocks: Block[] = [];
   /** The place of each node that was ever seen, by its name; and by its number on the present board. */
   readonly #places = new Map<string, number>();
@@ -335,7 +335,7 @@ export class River {
   /**
    * The groups of that rule, with one reading. Groups that nobody has asked for before are added up from their nodes.
    */
-  async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<Told> {
+  async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<HistoryTable> {
     let rows = this.#rows.get(key);
     if (rows === undefined || rows.grouped !== grouped) {
       rows = new Rows(grouped);
@@ -362,7 +362,7 @@ export class River {
   }
 
   /** Nodes, with one reading; unknown nodes have only gaps. */
-  nodes(names: readonly string[], scale: number): Told {
+  nodes(names: readonly string[], scale: number): HistoryTable {
     const { places, sinceMs } = this.#span();
     // The first column of readings is at the beginning of its ten seconds: columns before it take the value that
     // follows.
@@ -448,7 +448,7 @@ export class River {
       if (place < groups.length) groups[place] = of[i] as number;
     }
     const numbers = this.#numbers.slice();
-    const slices = new Slices();
+    const slices = new SlicedLook();
     for (const place of this.#span().places) {
       if (place < 0) continue;
       const sums = new Sums(rows.groups);
@@ -541,7 +541,12 @@ function gapsOf(places: readonly number[]): [first: number, count: number][] {
 }
 
 /** The columns of a row, packed as in RIVER. */
-function groupColumns({ counts, values }: Row, places: readonly number[], scale: number, isWide: boolean): Uint8Array {
+function groupColumns(
+  { counts, values }: GroupHistory,
+  places: readonly number[],
+  scale: number,
+  isWide: boolean,
+): Uint8Array {
   const size = isWide ? 4 : 2;
   const packed = new Uint8Array(places.length * (COUNTS * size + 3));
   const view = new DataView(packed.buffer);

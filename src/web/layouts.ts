@@ -6,7 +6,7 @@ import { type Condition, parseCondition } from '../query/conditions.js';
 import { type Rule, ruleOf } from '../query/groups.js';
 import type { Snapshot } from '../shm/reader.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
-import { type Asker, SLICE_MS, type Tick, type Watcher } from './watcher.js';
+import { type NodeConsumer, SLICE_MS, type Tick, type Watcher } from './watcher.js';
 import type { GroupTold } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
@@ -32,7 +32,7 @@ const LAYOUT_SHARE = 0.02;
 const NAME = /^[a-z0-9_][a-z0-9._-]*$/;
 
 /** The group of each node, by a rule. */
-export class Grouped implements Asker {
+export class Grouped implements NodeConsumer {
   /** The names of groups, by their numbers; undefined: the group of nodes without one. */
   readonly names: (string | undefined)[] = [undefined];
   /** Another number means that a node's group has changed. */
@@ -108,7 +108,7 @@ export class Grouped implements Asker {
 }
 
 /** The nodes for which a condition holds. */
-export class Chosen implements Asker {
+export class Chosen implements NodeConsumer {
   /** 1: it holds, by the number of the node. */
   holds = new Uint8Array();
   /** Another number means that it holds for other nodes than before. */

@@ -7,7 +7,7 @@ import { BoardReader, NoBoard } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
 import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';
-import { type Asker, askAll, Slices, type Watcher } from './watcher.js';
+import { askAll, type NodeConsumer, SlicedLook, type Watcher } from './watcher.js';
 
 /** The longest condition or rule, bytes. */
 const LONGEST = 256;
@@ -22,7 +22,7 @@ const JUST_MS = 500;
 /** A request that cannot be answered now, and may be later; a sentence. */
 export class TooMuch extends Error {}
 
-interface Kept<A extends Asker> {
+interface SharedQuery<A extends NodeConsumer> {
   readonly asker: A;
   /** Resolved when all nodes were evaluated once. */
   readonly first: Promise<void>;
@@ -32,8 +32,8 @@ interface Kept<A extends Asker> {
 }
 
 export class Questions {
-  readonly #conditions = new Map<string, Kept<Chosen>>();
-  readonly #rules = new Map<string, Kept<Grouped>>();
+  readonly #conditions = new Map<string, SharedQuery<Chosen>>();
+  readonly #rules = new Map<string, SharedQuery<Grouped>>();
   readonly #reader: BoardReader;
   /** Evaluations run one after another, half of the time. */
   #passes: Promise<void> = Promise.resolve();
@@ -60,7 +60,7 @@ export class Questions {
   }
 
   /** Waits until all nodes were evaluated once. */
-  async #settled<A extends Chosen | Grouped>(kept: Kept<A>, what: string): Promise<A> {
+  async #settled<A extends Chosen | Grouped>(kept: SharedQuery<A>, what: string): Promise<A> {
     // A client that waits counts as a user of it.
     kept.uses++;
     try {
@@ -73,7 +73,12 @@ export class Questions {
     throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
-  #keep<A extends Chosen | Grouped>(all: Map<string, Kept<A>>, what: string, text: string, make: () => A): Kept<A> {
+  #keep<A extends Chosen | Grouped>(
+    all: Map<string, SharedQuery<A>>,
+    what: string,
+    text: string,
+    make: () => A,
+  ): SharedQuery<A> {
     const lastAsked = performance.now();
     const known = all.get(text);
     if (known !== undefined) {
@@ -99,7 +104,7 @@ export class Questions {
   }
 
   async #pass(asker: Chosen | Grouped): Promise<void> {
-    const slices = new Slices();
+    const slices = new SlicedLook();
     let first = 0;
     try {
       for (const piece of this.#reader.pieces()) {
@@ -132,7 +137,7 @@ export class Questions {
     this.#drop(this.#rules, KEPT_MS);
   }
 
-  #drop(all: Map<string, Kept<Asker>>, keptMs: number): void {
+  #drop(all: Map<string, SharedQuery<NodeConsumer>>, keptMs: number): void {
     const late = performance.now() - keptMs;
     for (const [text, { asker, uses, lastAsked }] of all) {
       if (uses > 0 || lastAsked > late) continue;

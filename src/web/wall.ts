@@ -6,9 +6,9 @@ import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/reader.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
-import { Happenings } from './happenings.js';
-import { Heads } from './heads.js';
-import { River } from './history.js';
+import { EventFeed } from './happenings.js';
+import { StreamHeaders } from './heads.js';
+import { RiverHistory } from './history.js';
 import { Jobs } from './joblook.js';
 import { Questions } from './questions.js';
 import { type News, Streams, type View } from './streams.js';
@@ -38,11 +38,11 @@ export class Wall {
   readonly watcher: Watcher;
   readonly streams: Streams;
   readonly questions: Questions;
-  readonly river = new River();
-  readonly happenings: Happenings;
+  readonly river = new RiverHistory();
+  readonly happenings: EventFeed;
   /** Undefined: they are not shown. */
   readonly jobs: Jobs | undefined;
-  readonly #heads: Heads;
+  readonly #heads: StreamHeaders;
   readonly #options: WallOptions;
   /** Distinguishes one start of this server from another. */
   readonly #started = Date.now();
@@ -60,9 +60,9 @@ export class Wall {
     this.#options = options;
     this.watcher = new Watcher(options.board, options.owner);
     this.questions = new Questions(this.watcher);
-    this.happenings = new Happenings(this.watcher);
+    this.happenings = new EventFeed(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
-    this.#heads = new Heads(this.watcher, found => this.jobs?.oddities(found) ?? []);
+    this.#heads = new StreamHeaders(this.watcher, found => this.jobs?.oddities(found) ?? []);
     this.watcher.askers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,

@@ -46,7 +46,7 @@ export function cellValue({ low, high, scale }: Pick<Scale, 'low' | 'high' | 'sc
 }
 
 /** Something that reads each node at each look, while the reports are at hand. */
-export interface Asker {
+export interface NodeConsumer {
   /**
    * The nodes of the piece begin at number `first`. Reads those from the piece's number `from` on, for SLICE_MS at most
    * where strangers have said what is computed; returns the number of the first one that is left.
@@ -57,7 +57,7 @@ export interface Asker {
 }
 
 /** Yields to the event loop if enough time has passed. */
-export class Slices {
+export class SlicedLook {
   #began = performance.now();
 
   /** Undefined: continue. */
@@ -70,7 +70,7 @@ export class Slices {
 }
 
 /** Has all nodes of a piece read. */
-export async function askAll(asker: Asker, piece: Snapshot, first: number, slices: Slices): Promise<void> {
+export async function askAll(asker: NodeConsumer, piece: Snapshot, first: number, slices: SlicedLook): Promise<void> {
   for (let from = 0; from < piece.count; ) {
     from = asker.ask(piece, first, from);
     const pause = slices.next();
@@ -87,7 +87,7 @@ export class Watcher {
   /** What was wrong at the last look. */
   trouble: string | undefined;
   cluster: string | undefined;
-  readonly askers = new Set<Asker>();
+  readonly askers = new Set<NodeConsumer>();
   /** The last looks, the newest first. */
   readonly ticks: Tick[] = [];
   readonly #cursor = new Cursor();
@@ -147,7 +147,7 @@ export class Watcher {
 
   /** One pass over all nodes; undefined: another board has replaced this one meanwhile, unless this is the last try. */
   async #pass(isLast: boolean): Promise<Tick | undefined> {
-    const slices = new Slices();
+    const slices = new SlicedLook();
     let cells: Uint16Array[] | undefined;
     let [count, first] = [0, 0];
     let [state, nowMs]: [BoardTold, number] = ['ok', 0];

@@ -8,7 +8,7 @@ import { brief } from '../text/text.js';
 const MIB = unit('size', 2 ** 20, 'MiB');
 
 /** One value of a sample. */
-export interface Told {
+export interface SampleValue {
   readonly name: string;
   readonly unit: Unit;
 }
@@ -32,7 +32,7 @@ const TOLD = [
   { name: 'psi_cpu_pct', unit: PERCENT },
   { name: 'psi_mem_pct', unit: PERCENT },
   { name: 'psi_io_pct', unit: PERCENT },
-] as const satisfies readonly Told[];
+] as const satisfies readonly SampleValue[];
 
 export type ToldName = (typeof TOLD)[number]['name'];
 

@@ -9,7 +9,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { csvPieces } from '../../src/cli/csv.js';
-import { type Look, plainText, statusText } from '../../src/cli/statustext.js';
+import { plainText, type StatusLayout, statusText } from '../../src/cli/statustext.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { oddities } from '../../src/presentation/anomalies.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
@@ -37,7 +37,7 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 const runHere = verbChild(t);
-const PLAIN: Look = { width: 80, paint: painter('never') };
+const PLAIN: StatusLayout = { width: 80, paint: painter('never') };
 
 const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(4 * i) }));
 dozen[2] = { name: 'node03', age: 190, ...busy(63.5) };
@@ -88,7 +88,7 @@ const scenes: [
   title: string,
   nodes: MadeNode[],
   made?: Parameters<typeof madeBoard>[1],
-  look?: Partial<Look>,
+  look?: Partial<StatusLayout>,
   choice?: Choice,
 ][] = [
   ['a dozen nodes', dozen],
@@ -361,7 +361,7 @@ const scenes: [
 ];
 
 /** What is shown of a scene fits terminals of every width. */
-async function fits(t: Test, title: string, found: Survey, look: Look): Promise<void> {
+async function fits(t: Test, title: string, found: Survey, look: StatusLayout): Promise<void> {
   for (const width of [80, 81, 100, 133, 200]) {
     const text = (await statusText(found, { ...look, paint: PLAIN.paint, width })).join('');
     const [headline = '', ...lines] = text.split('\n');
@@ -627,7 +627,7 @@ t.test('Slurm beside many nodes: the worst have rows with its columns, the other
   };
   const found = survey(madeBoard(nodes));
   const beside = new Beside(new Pairing({ state }, found.snapshot.names()));
-  const look: Look = { ...PLAIN, width: 120, beside, asked: { jobs: true } };
+  const look: StatusLayout = { ...PLAIN, width: 120, beside, asked: { jobs: true } };
   const text = (await statusText(found, look)).join('');
   const rows = text.split('\n').filter(line => /^node\d\d +(silent|live) +MIXED +anna +47 /.test(line));
   t.match(text, /\nNODE +STATE +SLURM +USER +JOBS +/);

@@ -27,7 +27,7 @@ import { CountedLinks, readSpeed, withDevice } from '../../src/sender/collect/ne
 import { Collector } from '../../src/sender/collect.js';
 import { KernelFile, MOST_BYTES, readOnce } from '../../src/sender/kernelfile.js';
 import type { Details } from '../../src/sender/slow/source.js';
-import { here, type World } from '../../src/sender/world.js';
+import { type HostMachine, here } from '../../src/sender/world.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-21-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ function tree(files: Files): {
   sys: string;
   write: (files: Files) => void;
   path: (name: string) => string;
-  world: World;
+  world: HostMachine;
 } {
   const root = join(temp, `tree${trees++}`);
   const write = (files: Files) => {
@@ -466,7 +466,7 @@ t.test('a FIFO, a device, a folder or a link to itself in the place of a file ha
 });
 
 t.test("the kernel's clock", async t => {
-  const rows: [ReturnType<World['adjtimex']>, number | undefined, number | undefined, string[]][] = [
+  const rows: [ReturnType<HostMachine['adjtimex']>, number | undefined, number | undefined, string[]][] = [
     [{ offsetUs: -12.9, maxErrorUs: 345, unsynchronised: false }, -12, 345, []],
     [{ offsetUs: 0, maxErrorUs: 16_000_000, unsynchronised: true }, 0, 16_000_000, ['clock_unsync']],
     [{ offsetUs: -1e12, maxErrorUs: 1e12, unsynchronised: false }, -(2 ** 31), 2 ** 32 - 1, []],

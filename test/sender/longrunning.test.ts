@@ -18,8 +18,8 @@ import { type Beginning, type Course, type Crossing, type Helm, Loop, type Send 
 import { Outlets } from '../../src/sender/outlets.js';
 import type { Source } from '../../src/sender/pack.js';
 import { phase } from '../../src/sender/schedule.js';
-import { allKnow, Told } from '../../src/sender/told.js';
-import type { World } from '../../src/sender/world.js';
+import { allKnow, Deliveries } from '../../src/sender/told.js';
+import type { HostMachine } from '../../src/sender/world.js';
 import { createLog } from '../../src/service/log.js';
 import type { Rates } from '../../src/shm/rates.js';
 import type { Address } from '../../src/text/addresses.js';
@@ -51,7 +51,7 @@ syncBuiltinESMExports();
  * A machine whose clocks the test moves: the monotonic clock of timers, the boot clock, which also runs while it
  * sleeps, and the wall clock.
  */
-class Machine implements World {
+class Machine implements HostMachine {
   mono = 0n;
   boot = 1000n * SECOND + 345_678_901n;
   real = 1_790_000_000n * SECOND + 123_456_789n;
@@ -166,7 +166,7 @@ const asHeard = (bytes: Uint8Array): Heard => {
 };
 
 /** What a loop has beside its destinations: no pace file, and nobody who wants to know. */
-const helmFor = (machine: Machine, told: readonly Told[]): Helm => ({
+const helmFor = (machine: Machine, told: readonly Deliveries[]): Helm => ({
   pace: (_, ownMs) => ownMs,
   know: intervalMs => allKnow(told, intervalMs, machine.ms),
   onInterval: () => {},
@@ -176,7 +176,7 @@ const helmFor = (machine: Machine, told: readonly Told[]): Helm => ({
 /** A loop on its own machine, with destinations that take what `takes` says; ended with `stop`. */
 function loopOn(machine: Machine, course: Course, takes = [() => true], beginning?: Beginning) {
   const reports: Heard[] = [];
-  const told = takes.map(() => new Told());
+  const told = takes.map(() => new Deliveries());
   const send: Send = (bytes, intervalMs, done) => {
     reports.push(asHeard(bytes));
     done(told.filter((one, i) => one.note(takes[i]?.() ?? true, intervalMs, machine.ms)).length);
@@ -188,7 +188,7 @@ function loopOn(machine: Machine, course: Course, takes = [() => true], beginnin
     reports,
     loop,
     /** Goes over to these destinations, of which those that stay keep what they were told. */
-    crossing: (next: readonly Told[]): Crossing => ({
+    crossing: (next: readonly Deliveries[]): Crossing => ({
       forget: () => {
         for (const one of told) one.forget();
       },
@@ -659,7 +659,7 @@ function outside(): void {
     t.ok(lastGap() > 59, 'nothing changes with the same ones');
     for (const [what, course, next] of [
       ['another name', courseOf({ intervalMs: 60_000, name: 'node2' }), [...told]],
-      ['another destination', courseOf({ intervalMs: 60_000, name: 'node2' }), [new Told()]],
+      ['another destination', courseOf({ intervalMs: 60_000, name: 'node2' }), [new Deliveries()]],
     ] as const) {
       const before = reports.length;
       loop.change(course, crossing(next));
@@ -699,7 +699,7 @@ function outside(): void {
       };
       let intervalMs = 1000;
       let first = true;
-      const told = new Told();
+      const told = new Deliveries();
       const send: Send = (bytes, intervalMs) => {
         told.note(true, intervalMs, machine.ms);
         const { interval_ms, seq } = asHeard(bytes);

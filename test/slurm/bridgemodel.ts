@@ -7,7 +7,7 @@ import { type Journal, readLines } from '../../src/slurm/bridge/journal.js';
 import type { Slurm } from '../../src/slurm/bridge/orders.js';
 import { type Entry, Ledger } from '../../src/slurm/bridge/ownership.js';
 import type { Order, Policy, Situation } from '../../src/slurm/bridge/rules.js';
-import { Bridge, type Settings, type World } from '../../src/slurm/bridge/tick.js';
+import { Bridge, type BridgeContext, type Settings } from '../../src/slurm/bridge/tick.js';
 import { NoAnswer } from '../../src/slurm/calls.js';
 import { match } from '../../src/slurm/matching.js';
 
@@ -288,7 +288,7 @@ export class Cluster {
 
   /** Starts a bridge with the existing journal. */
   begin(more: Partial<Settings> = {}): void {
-    const world: World = {
+    const world: BridgeContext = {
       slurm: this.slurm,
       lookAtAll: () => this.look(),
       lookAtOne: name => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { terms } from '../../src/layout/terms.gen.js';
 import { SCALES } from '../../src/readings/scales.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
-import { River } from '../../src/web/history.js';
+import { RiverHistory } from '../../src/web/history.js';
 import { Grouped } from '../../src/web/layouts.js';
 import { cellValue, type Tick } from '../../src/web/watcher.js';
 import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
@@ -80,7 +80,7 @@ function rowOf(packed: Uint8Array, columns: number) {
 
 t.test('the river', async t => {
   const names = ['a1', 'a2', 'b1'];
-  const river = new River();
+  const river = new RiverHistory();
   const look = (seq: number, state = LIVE) =>
     river.take(tickOf(seq, [cellOf(0, LIVE), cellOf(2000, LIVE), cellOf(4000, state)]), names, seq);
   t.test('of all nodes, from the first look on', async t => {

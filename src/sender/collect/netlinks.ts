@@ -43,7 +43,7 @@ export function parseIndex(text: string | undefined): number {
 const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
 /** What /sys/class/net says about an interface. */
-interface Row {
+interface LinkRow {
   /** It has its own; bridges, veth pairs, VLANs and bond masters have none. */
   device: boolean;
   /** Its master has a device, too, and counts its traffic. */
@@ -59,7 +59,7 @@ const MOST_TOLD = 8;
 
 /** The interfaces that count, from tick to tick. */
 export class CountedLinks {
-  readonly #known = new Known<Row>();
+  readonly #known = new Known<LinkRow>();
   /** How many have a device. */
   #physical = 0;
   #isFirst = true;
@@ -133,12 +133,12 @@ export class CountedLinks {
   }
 
   /** Nothing else is read about the others, of which a node with containers can have thousands. */
-  #mayCount(name: string, { device }: Row): boolean {
+  #mayCount(name: string, { device }: LinkRow): boolean {
     return this.#physical > 0 ? device : name !== 'lo';
   }
 }
 
-function readDetails(sys: string, name: string, device: boolean): NonNullable<Row['details']> {
+function readDetails(sys: string, name: string, device: boolean): NonNullable<LinkRow['details']> {
   const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
   return {
     stacked: !device && isStacked(sys, name),

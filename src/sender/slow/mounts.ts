@@ -18,7 +18,7 @@ export interface Mount {
   options: string;
 }
 
-interface Line extends Mount {
+interface MountLine extends Mount {
   id: string;
   parent: string;
 }
@@ -28,7 +28,7 @@ function plain(field: string): string {
   return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-function parseLine(line: string): Line | undefined {
+function parseLine(line: string): MountLine | undefined {
   // id parent major:minor root point options tags… - type source options
   const fields = line.split(' ');
   const dash = fields.indexOf('-', 6);
@@ -44,7 +44,7 @@ function parseLine(line: string): Line | undefined {
 /** The visible mounts: of several at the same point, the top one. */
 export function parseMounts(text: string): Mount[] | undefined {
   if (!text.endsWith('\n')) return undefined;
-  const all: Line[] = [];
+  const all: MountLine[] = [];
   for (const line of lines(text)) {
     const mount = parseLine(line);
     if (mount === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Tell } from '../kernelfile.js';
 import { V8_FLAGS } from '../v8flags.js';
 import { detailsOf, overlay, type SlowPart } from './fill.js';
 import { type Orders, sharedMs, type Word } from './serve.js';
-import { type Busy, type ClosedRound, PAGE_WORDS, Slate } from './slate.js';
+import { type Busy, type ClosedRound, PAGE_WORDS, SlowValues } from './slate.js';
 import type { Details, SlowSource } from './source.js';
 
 /** What the rounds need to know about a source; the child knows how to read it. */
@@ -40,7 +40,7 @@ interface Latest {
 
 /** One child process and its state. */
 class Reader {
-  readonly #slate: Slate;
+  readonly #slate: SlowValues;
   readonly #child: ChildProcess;
   #isOpen = true;
   busy: Busy = { source: undefined, sinceMs: 0 };
@@ -59,7 +59,7 @@ class Reader {
     onEnd: (reader: Reader) => void,
   ) {
     this.readIn = new Uint32Array(sources);
-    this.#slate = Slate.make(sources);
+    this.#slate = SlowValues.make(sources);
     this.#child = fork(module, [JSON.stringify({ world, orders })], {
       serialization: 'advanced',
       execArgv: [...process.execArgv, ...V8_FLAGS],

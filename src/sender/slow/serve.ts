@@ -3,7 +3,7 @@
 
 import { here } from '../world.js';
 import { fillSlow } from './fill.js';
-import { PAGE_WORDS, Slate } from './slate.js';
+import { PAGE_WORDS, SlowValues } from './slate.js';
 import type { Details, SlowReading, SlowSource } from './source.js';
 
 /** What the parent wants to be read, and how often; sent again when it changes. */
@@ -86,7 +86,7 @@ const NOTHING: SlowReading = { fields: {}, sets: [] };
 
 /** Reads these sources as the parent orders, forever. */
 export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
-  const slate = new Slate(SLATE_FD, sources.length);
+  const slate = new SlowValues(SLATE_FD, sources.length);
   const pages = new Uint32Array(sources.length * PAGE_WORDS);
   const readIn = new Uint32Array(sources.length);
   const say = (word: Word) => process.send?.(word, undefined, undefined, () => undefined);

@@ -47,7 +47,7 @@ const PAGES_AT = 4096;
  * parent reads is changed two rounds later at the earliest. If a head was read while it was being written, its round
  * numbers at beginning and end differ; a parent that stood still between head and pages finds another head.
  */
-export class Slate {
+export class SlowValues {
   readonly #head: Uint32Array;
   readonly #again: Uint32Array;
   readonly #pages: Uint32Array;
@@ -65,8 +65,8 @@ export class Slate {
   }
 
   /** Makes a slate for a parent. Throws if the kernel has no memory for it. */
-  static make(sources: number): Slate {
-    const slate = new Slate(memoryFile('beoboard-slow'), sources);
+  static make(sources: number): SlowValues {
+    const slate = new SlowValues(memoryFile('beoboard-slow'), sources);
     writeSync(slate.fd, slate.#head, 0, slate.#head.byteLength, 0);
     return slate;
   }

@@ -25,7 +25,7 @@ import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, re
 import { slurmOrders } from './orders.js';
 import { Ledger } from './ownership.js';
 import { FATAL, type Policy } from './rules.js';
-import { Bridge, type Outcome, RELEASE, REQUESTS, type Settings, type World } from './tick.js';
+import { Bridge, type BridgeContext, type Outcome, RELEASE, REQUESTS, type Settings } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
@@ -113,7 +113,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
   });
 }
 
-function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): World {
+function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): BridgeContext {
   const reader = new BoardReader(board, owner);
   return {
     slurm: slurmOrders({ folder: slurmBin, stop }),

@@ -34,7 +34,7 @@ import {
 } from './rules.js';
 
 /** What the bridge works with. */
-export interface World {
+export interface BridgeContext {
   readonly slurm: Slurm;
   lookAtAll(): BoardLook;
   lookAtOne(name: string): BoardLook;
@@ -164,7 +164,7 @@ function rehearsed(node: ListedNode, reason: string): ListedNode {
 }
 
 export class Bridge {
-  readonly #world: World;
+  readonly #world: BridgeContext;
   readonly #settings: Settings;
   readonly #journal: Journal;
   readonly #log: Log;
@@ -186,7 +186,7 @@ export class Bridge {
   /** When an order may be repeated. */
   readonly #again = new Map<string, number>();
 
-  constructor(world: World, settings: Settings, journal: Journal, log: Log, print: (line: string) => void) {
+  constructor(world: BridgeContext, settings: Settings, journal: Journal, log: Log, print: (line: string) => void) {
     this.#world = world;
     this.#settings = settings;
     this.#journal = journal;

@@ -17,7 +17,7 @@ export interface Rows {
 }
 
 /** A row: the texts of its cells, the first of which is a button, and a class name. */
-interface Line {
+interface TableLine {
   readonly texts: readonly string[];
   readonly look: string;
 }
@@ -129,7 +129,7 @@ export function meanOf(
   return whole / measured;
 }
 
-function groupLine(cells: Cells, reading: ReadingInfo, index: number): Line {
+function groupLine(cells: Cells, reading: ReadingInfo, index: number): TableLine {
   const group = cells.layout.groups[index];
   if (group === undefined) return { texts: [], look: '' };
   const tally = cells.tally(group.first, group.count);
@@ -150,7 +150,7 @@ function groupLine(cells: Cells, reading: ReadingInfo, index: number): Line {
   };
 }
 
-function nodeLine(cells: Cells, reading: ReadingInfo, index: number): Line {
+function nodeLine(cells: Cells, reading: ReadingInfo, index: number): TableLine {
   const bits = cells.values[index] as number;
   const state = stateOf(bits);
   const value = isMeasured(bits) ? quantity(numberOf(reading, valueIn(bits)), reading.unit) : NOTHING;
