@@ -3,8 +3,8 @@
 
 import type { Log } from '../service/log.js';
 import { type Address, formatAddress } from '../text/addresses.js';
+import { allKnow, Deliveries } from './deliveries.js';
 import { Destination } from './send.js';
-import { allKnow, Deliveries } from './told.js';
 
 /** The destinations, as in the options. */
 export interface Roads {

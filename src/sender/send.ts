@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAsPromised } from 'dgram-as-promised';
 import type { Log } from '../service/log.js';
 import { type Address, formatAddress } from '../text/addresses.js';
-import { Deliveries } from './told.js';
+import { Deliveries } from './deliveries.js';
 
 /**
  * The shortest time between two look-ups of the name of a master that cannot be reached, ms, so that a broken resolver

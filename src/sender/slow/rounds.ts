@@ -8,7 +8,7 @@ import type { Tell } from '../kernelfile.js';
 import { V8_FLAGS } from '../v8flags.js';
 import { detailsOf, overlay, type SlowPart } from './fill.js';
 import { type Orders, sharedMs, type Word } from './serve.js';
-import { type Busy, type ClosedRound, PAGE_WORDS, SlowValues } from './slate.js';
+import { type Busy, type ClosedRound, PAGE_WORDS, SlowValues } from './slowvalues.js';
 import type { Details, SlowSource } from './source.js';
 
 /** What the rounds need to know about a source; the child knows how to read it. */

@@ -3,7 +3,7 @@
 
 import { here } from '../world.js';
 import { fillSlow } from './fill.js';
-import { PAGE_WORDS, SlowValues } from './slate.js';
+import { PAGE_WORDS, SlowValues } from './slowvalues.js';
 import type { Details, SlowReading, SlowSource } from './source.js';
 
 /** What the parent wants to be read, and how often; sent again when it changes. */
