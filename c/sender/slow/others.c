@@ -79,7 +79,8 @@ enum others read_others(struct reading *now, const char *name, others_parser *pa
   if (taken == OTHERS_ABSENT) return taken;
   if (taken != OTHERS_GOOD) refuse_others(now, why);
   else if (age_s > most_s || age_s < -(double)most_s)
-    refuse_others(now, most_s == 10 ? "it was not written within the last 10 s" : "it was not written within the last 60 s");
+    refuse_others(now,
+                  most_s == 10 ? "it was not written within the last 10 s" : "it was not written within the last 60 s");
   else return OTHERS_GOOD;
   return OTHERS_BAD;
 }
