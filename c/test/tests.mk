@@ -20,7 +20,7 @@ $(addprefix $(OUT)/test/lib/,spoil threads): $(WRITER:%=$(OUT)/%.o)
 #   make -C c check [SAN=1] [UNITS="order keys"] [OUT=DIR]
 UNITS = $(patsubst test/unit/%unit.c,%,$(wildcard test/unit/*unit.c))
 UNIT_OUT = $(OUT)/unit$(if $(SAN),-san)
-UNIT_CFLAGS = -O1 -g $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+UNIT_CFLAGS = -O0 -g1 $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
 UNIT_COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBB_INVARIANTS -fno-strict-aliasing $(DEPENDENCIES) $(UNIT_CFLAGS) $(WARN)
 UNIT_OBJECTS = $(patsubst %,$(UNIT_OUT)/%.o,$(sort $(LIBRARY) $(TEXTS) $(WRITER) judge/overview judge/totals \
   $(OPTIONS) $(addprefix base/,fault hostfold hostlist startup toml wholefile)))

@@ -90,6 +90,7 @@ const ONLY_IN_MATRIX: [what: RegExp, why: string][] = [
 ];
 
 const NOT_RUN: [what: RegExp, why: string][] = [
+  [/^make -C c( check| help)?$/, 'project/cbuild runs it, with a PATH of little more than a compiler'],
   [/^apt-get install /, 'it needs the network; .ci/run installs what tests need'],
   [/^bash \.ci\/run$/, 'it runs the tests'],
   [/^npm (test|run test:long|run bench)$/, 'it runs all tests, or what takes hours'],

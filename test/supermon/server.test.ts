@@ -201,7 +201,7 @@ t.test('several boards, and names that Lisp would misread', async t => {
   const names = new Set(elementsOf(await client.ask('0x100S\n')).map(([name]) => name));
   t.same([...names], ['x/1e5', 'x/nil', 'x/a.b', 'y/a.b']);
   const wrong = await run(['supermon', '--board', one.path, '--board', `y=${two.path}`]);
-  t.match(wrong, { code: 2, stderr: /of several each needs the name/ });
+  t.match(wrong, { code: 2, stderr: /each of several boards needs a cluster name/ });
 });
 
 // ---- other people's parsers ----
