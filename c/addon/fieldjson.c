@@ -1,10 +1,10 @@
 #include "fieldjson.h"
 
-#include <arpa/inet.h>
 #include <math.h>
 #include <string.h>
 
 #include "../base/digits.h"
+#include "../base/ipaddress.h"
 #include "../beoboard.h"
 #include "../format/header.gen.h"
 #include "../judge/rates.h"
@@ -22,12 +22,6 @@ static const uint8_t widths[BB_JSON_KINDS] = {
     [BB_JSON_U8] = 1,      [BB_JSON_U16] = 2, [BB_JSON_U32] = 4,     [BB_JSON_I16] = 2,
     [BB_JSON_I32] = 4,     [BB_JSON_U64] = 8, [BB_JSON_I64] = 8,     [BB_JSON_BIG_U64] = 8,
     [BB_JSON_BIG_I64] = 8, [BB_JSON_ID] = 8,  [BB_JSON_ADDRESS] = 16};
-
-static uint64_t number_at(const uint8_t *from, uint32_t bytes) {
-  uint64_t value = 0;
-  memcpy(&value, from, bytes); /* little-endian */
-  return value;
-}
 
 static char *json_put(char *to, const char *text, size_t bytes) {
   memcpy(to, text, bytes);
@@ -134,13 +128,11 @@ static char *put_id(char *to, uint64_t id) {
 
 /* IPv4 where it holds one. NULL: an IPv6 address that ends in an IPv4 one, which others write otherwise. */
 static char *put_address(char *to, const uint8_t from[16]) {
-  static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
+  static const uint8_t none[16];
   if (memcmp(from, none, sizeof none) == 0) return to;
-  const bool v4 = memcmp(from, mapped, sizeof mapped) == 0;
   *to++ = '"';
-  if (inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? from + sizeof mapped : from, to, INET6_ADDRSTRLEN) == NULL ||
-      (!v4 && strchr(to, '.') != NULL))
-    return NULL;
+  print_address(from, to);
+  if (!is_v4(from) && strchr(to, '.') != NULL) return NULL;
   to += strlen(to);
   *to++ = '"';
   return to;
@@ -151,7 +143,7 @@ static char *put_value(char *to, const struct whole *w, const struct bb_json_row
   if (r->what == BB_JSON_TEXT) return put_text(to, from, r->count);
   if (r->what == BB_JSON_OBJECT) return json_put_object(to, w, r + 1, r->rows, from);
   if (r->what == BB_JSON_ADDRESS) return put_address(to, from);
-  const uint64_t n = number_at(from, widths[r->what]);
+  const uint64_t n = bb_number_at(from, 0, widths[r->what]);
   const int64_t with_sign = (int64_t)n;
   switch (r->what) {
     case BB_JSON_I16: return put_signed(to, (int16_t)n);
@@ -171,7 +163,7 @@ static char *put_value(char *to, const struct whole *w, const struct bb_json_row
 }
 
 static bool is_left_out(const struct bb_json_row *r, const uint8_t *base) {
-  return r->unless_bytes > 0 && number_at(base + r->unless_at, r->unless_bytes) == r->unless;
+  return r->unless_bytes > 0 && bb_number_at(base + r->unless_at, 0, r->unless_bytes) == r->unless;
 }
 
 static bool is_measured(const struct whole *w, uint32_t set) {
@@ -220,7 +212,7 @@ static char *json_put_object(char *to, const struct whole *w, const struct bb_js
 
 long bb_json_print(char *to, const struct bb_json_table *t, const uint8_t *from) {
   const struct whole w = {from, t->text,
-                          t->valid_at == BB_JSON_NONE ? 0 : number_at(from + t->valid_at, sizeof(uint64_t))};
+                          t->valid_at == BB_JSON_NONE ? 0 : bb_number_at(from + t->valid_at, 0, sizeof(uint64_t))};
   const char *end = json_put_object(to, &w, t->row, t->rows, from);
   return end == NULL ? -1 : (long)(end - to);
 }
