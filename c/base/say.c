@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "wholefile.h"
 
 static bool wants_json(void) {
@@ -36,12 +36,10 @@ static void say_head(struct words *line, enum level level, bool json) {
     add_text(line, ": ");
     return;
   }
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
   add_text(line, "{\"level\":");
   add_number(line, level);
   add_text(line, ",\"time\":");
-  add_number(line, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+  add_number(line, (uint64_t)bb_clock_ms(CLOCK_REALTIME));
   add_text(line, ",\"pid\":");
   add_number(line, (uint64_t)getpid());
   add_text(line, ",\"verb\":\"");

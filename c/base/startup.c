@@ -18,15 +18,18 @@ static void wait_for(int fd) {
   poll(&ready, 1, -1);
 }
 
-int write_all(int fd, struct span text) {
+/* `waits`: for a reader of what cannot take more now. */
+static int write_on(int fd, struct span text, bool waits) {
   while (text.len > 0) {
     const ssize_t written = write(fd, text.at, text.len);
     if (written >= 0) text = without(text, (size_t)written);
-    else if (errno == EAGAIN) wait_for(fd);
+    else if (errno == EAGAIN && waits) wait_for(fd);
     else if (errno != EINTR) return errno;
   }
   return 0;
 }
+
+int write_all(int fd, struct span text) { return write_on(fd, text, true); }
 
 int refuse_start(struct words *fault, int code) {
   char line[1200];
@@ -42,12 +45,8 @@ int refuse_start(struct words *fault, int code) {
 }
 
 int show(const char *text) {
-  for (struct span left = span_of(text); left.len > 0;) {
-    const ssize_t written = write(STDOUT_FILENO, left.at, left.len);
-    if (written < 0 && errno != EINTR) return errno == EPIPE ? DONE : WRITE_FAILED;
-    if (written > 0) left = without(left, (size_t)written);
-  }
-  return DONE;
+  const int error = write_on(STDOUT_FILENO, span_of(text), false);
+  return error == 0 || error == EPIPE ? DONE : WRITE_FAILED;
 }
 
 /* Our parent may have closed stdin, stdout or stderr: a file that we open must not get one of these descriptors, and

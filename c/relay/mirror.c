@@ -93,7 +93,6 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   if (!bb_file_create(&m->place, made, &h, why, size)) return false;
   bb_file_use_huge_pages(made, BB_BRIEFLY_NS);
   bb_begin_instance(made, o->instance);
-  bb_store(&link_at(made, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
   if (o->followed < o->master_count) bb_add_event(made, BB_EVENT_KIND_FOLLOWED, BB_NO_SUBJECT, o->followed, NULL);
   return true;
 }
