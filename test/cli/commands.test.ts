@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { explained } from '../../src/cli/describe.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
@@ -89,6 +89,22 @@ t.test('a command loads only what it needs, so that it starts quickly', async t 
     t.match(paths.sort(), [/^bin\/base-/, 'bin/beoboard.cjs', new RegExp(`^bin/${verb}-`)], `${verb} loads no package`);
     t.equal(paths.length, 3);
   }
+});
+
+t.test('a class that the parts share stands in one file: a copy would be another class', async t => {
+  const text = (name: string) => readFileSync(join(dirname(PROGRAM), name), 'utf8');
+  const parts = [...text('beoboard.cjs').matchAll(/require\("\.\/([\w-]+\.cjs)"\)/g)].map(([, name = '']) => name);
+  const base = parts.find(name => name.startsWith('base-')) ?? '';
+  // Behind each line that names a module stands what it became.
+  const modules = text(base).split(/^\/\/ (?=src\/)/m);
+  const shared = modules.filter(module => / = class /.test(module)).map(module => module.split('\n')[0] ?? '');
+  t.ok(parts.length > 10 && shared.length > 1, `${shared.join()} in ${base}`);
+  for (const part of parts.filter(name => name !== base))
+    t.strictSame(
+      shared.filter(module => text(part).includes(`\n// ${module}\n`)),
+      [],
+      part,
+    );
 });
 
 t.test('an option file, and the command line before it', async t => {
