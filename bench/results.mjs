@@ -3,13 +3,19 @@
 //   node bench/results.mjs --check    exits with 0 if they are up to date
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const KEPT = at('./results.json');
 const PLOTS = at('../docs/plots');
-const DOCUMENTS = ['../README.md', '../docs/history.md', '../docs/performance.md', '../docs/receivethreads.md'].map(at);
+/** README.md and all pages of docs/: any of them may have tables. */
+const DOCUMENTS = [
+  at('../README.md'),
+  ...readdirSync(at('../docs'), { recursive: true })
+    .filter(name => name.endsWith('.md'))
+    .map(name => at(`../docs/${name}`)),
+];
 
 const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {});
 

@@ -1,7 +1,7 @@
 // The cost of spreading the reports of one port over several receive threads, with all reports of a node in the same
 // thread: the bare loop with one thread, and with several sockets (SO_REUSEPORT), of which a program in the kernel
 // chooses one by the node's name. And how even that is. The design for which this was measured is in
-// docs/receivethreads.md.
+// docs/internals/receivethreads.md.
 
 import { rmSync } from 'node:fs';
 import { cpuOf, folder, sleep } from './processes.mjs';

@@ -28,7 +28,7 @@
  * A reader never waits for the writer: the writer is another process, which may be killed between two stores. Its
  * successor may write 2n - 1 and 2n once more, but (C) of n comes once. C11 knows no processes; that all a writer did
  * happens before what its successor does is the kernel's word: the lock beside the board is free when the process is
- * gone, and not before. How this was checked is told in docs/tearing.md. */
+ * gone, and not before. How this was checked is told in docs/internals/tearing.md. */
 #ifndef BB_SEQLOCK_H
 #define BB_SEQLOCK_H
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // No reader ever sees a report that is torn, has vanished or is older than an earlier one, whatever the moment at which
 // the writer is killed. Shown with real processes, by single steps, by interleavings, and against the memory model of
 // C11; and each guard of test/board/guards.ts is taken away, which one of these must find. All of them find it, and
-// more, in test/board/tearing.long.test.ts. docs/tearing.md says what that proves.
+// more, in test/board/tearing.long.test.ts. docs/internals/tearing.md says what that proves.
 //
 // @seconds 45
 

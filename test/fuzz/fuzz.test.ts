@@ -1,6 +1,6 @@
 // Every parser of foreign bytes, fuzzed for a short time: the corpus of each target of c/test/fuzz, and mutations of it,
 // under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
-// reads. For longer: test/fuzz/fuzz.long.test.ts. docs/fuzzing.md says what is compared with what.
+// reads. For longer: test/fuzz/fuzz.long.test.ts. docs/internals/fuzzing.md says what is compared with what.
 //
 // @seconds 24
 

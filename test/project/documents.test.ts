@@ -28,7 +28,7 @@ t.setTimeout(1_800_000);
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(ROOT, 'docs'))
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`)
     .sort(),
