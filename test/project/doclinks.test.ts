@@ -1,5 +1,6 @@
 // The documents: links lead somewhere, lines are not too long, each page begins with what it answers, the index has all
-// pages, phrases that nobody understood do not come back, and tests that they or comments name are there.
+// pages, phrases that nobody understood do not come back, tests that they or comments name are there, and the changelog
+// has the form of Keep a Changelog.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -155,4 +156,56 @@ t.test('lines wrap at 120 columns', async t => {
       });
     t.same(long, [], page);
   }
+});
+
+/** What is wrong with the form of a changelog: https://keepachangelog.com/en/1.1.0/, with one line for each change. */
+function wrongForm(text: string): string[] {
+  const wrong: string[] = [];
+  const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+  const [, ...versions] = text.split(/^## /m);
+  const named = versions.map(version => version.slice(0, version.indexOf('\n')));
+  named.forEach((name, i) => {
+    const is = i === 0 ? /^\[Unreleased\]$/ : /^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/;
+    if (!is.test(name)) wrong.push(`heading: ${name}`);
+  });
+  const numbers = named.slice(1).map(name => name.replace(/\d+/g, digits => digits.padStart(9, '0')));
+  if (numbers.length === 0 || numbers.join() !== numbers.toSorted().reverse().join())
+    wrong.push('newest version first');
+  versions.forEach((version, i) => {
+    const [before = '', ...sections] = version.split(/^### /m);
+    if (before.trim() !== named[i]) wrong.push(`${named[i]}: text before the first section`);
+    const order = sections.map(section => kinds.indexOf(section.slice(0, section.indexOf('\n'))));
+    if (order.join() !== [...new Set(order)].toSorted().join() || order.includes(-1))
+      wrong.push(`${named[i]}: sections`);
+    for (const section of sections) {
+      const [kind, ...lines] = section.split('\n').filter(line => line !== '');
+      if (lines.length === 0) wrong.push(`${named[i]}, ${kind}: empty`);
+      for (const line of lines)
+        if (!/^- [A-Z`/].*\.$/.test(line) || line.length > 300) wrong.push(`${named[i]}, ${kind}: ${line}`);
+      if (new Set(lines).size < lines.length) wrong.push(`${named[i]}, ${kind}: a line twice`);
+    }
+  });
+  return wrong;
+}
+
+t.test('the changelog: by version, by kind, a line for each change', async t => {
+  const good = '# Changelog\n\n## [Unreleased]\n\n## [0.10.0] - 2026-01-02\n\n### Added\n\n- A.\n\n### Fixed\n\n- B.\n';
+  const with9 = `${good}\n## [0.9.0] - 2026-01-01\n\n### Added\n\n- A.\n`;
+  t.same(wrongForm(with9), []);
+  for (const [from, to] of [
+    ['## [Unreleased]\n\n', ''],
+    ['[0.10.0] - 2026-01-02', '0.10.0'],
+    ['[0.10.0]', '[0.8.0]'],
+    ['### Added', '### New'],
+    ['### Fixed', '### Added'],
+    ['### Added\n\n- A.\n\n### Fixed', '### Fixed\n\n- A.\n\n### Added'],
+    ['- B.\n', ''],
+    ['- B.', '- B'],
+    ['- B.', '- B.\n  C.'],
+    ['- B.', '- B.\n- B.'],
+    ['- B.', `- B${'b'.repeat(300)}.`],
+    ['### Added', 'New are:\n\n### Added'],
+  ] as const)
+    t.equal(wrongForm(with9.replace(from, to)).length > 0, true, to);
+  t.same(wrongForm(read('CHANGELOG.md')), []);
 });
