@@ -241,37 +241,64 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
 /* The name of an enum beoboard_reason, as in `beoboard status --json`; NULL for what is none. */
 const char *beoboard_reason_name(int reason);
 
-/* ---- What ails a node ---- */
+/* ---- The problems of a node ---- */
 
 /* >>>> generated from the documents in proto/: change these and run `npm run generate` */
-enum beoboard_ailment {
-    BEOBOARD_AILS_HELD           = 0,  /* put on hold by its administrator */
-    BEOBOARD_AILS_BAD_HEALTH     = 1,  /* its health check failed */
-    BEOBOARD_AILS_ROOT_READONLY  = 2,  /* its root file system is read-only */
-    BEOBOARD_AILS_MEMORY_ERRORS  = 3,  /* memory errors that were not corrected */
-    BEOBOARD_AILS_GPU_LOST       = 4,  /* a GPU has fallen off the bus */
-    BEOBOARD_AILS_GPU_ERRORS     = 5,  /* GPU errors */
-    BEOBOARD_AILS_ROOT_FULL      = 6,  /* its root file system is nearly full */
-    BEOBOARD_AILS_SCRATCH_FULL   = 7,  /* its scratch is nearly full */
-    BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its health check warns */
-    BEOBOARD_AILS_OOM            = 9,  /* programs were killed, memory ran out */
-    BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks were stuck for over two minutes */
-    BEOBOARD_AILS_THROTTLED      = 11, /* it is slowed down by heat or power supply */
-    BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */
+enum beoboard_problem {
+    BEOBOARD_PROBLEM_HELD           = 0, /* put on hold by its administrator */
+    BEOBOARD_PROBLEM_BAD_HEALTH     = 1, /* its health check failed */
+    BEOBOARD_PROBLEM_ROOT_READONLY  = 2, /* its root file system is read-only */
+    BEOBOARD_PROBLEM_MEMORY_ERRORS  = 3, /* memory errors that were not corrected */
+    BEOBOARD_PROBLEM_GPU_LOST       = 4, /* a GPU has fallen off the bus */
+    BEOBOARD_PROBLEM_GPU_ERRORS     = 5, /* GPU errors */
+    BEOBOARD_PROBLEM_ROOT_FULL      = 6, /* its root file system is nearly full */
+    BEOBOARD_PROBLEM_SCRATCH_FULL   = 7, /* its scratch is nearly full */
+    BEOBOARD_PROBLEM_HEALTH_WARNING = 8, /* its health check warns */
+    BEOBOARD_PROBLEM_OOM            = 9, /* programs were killed, memory ran out */
+    BEOBOARD_PROBLEM_HUNG_TASKS     = 10, /* tasks were stuck for over two minutes */
+    BEOBOARD_PROBLEM_THROTTLED      = 11, /* it is slowed down by heat or power supply */
+    BEOBOARD_PROBLEM_ECC            = 12 /* memory errors that were corrected */
 };
-#define BEOBOARD_NAILMENTS 13
+#define BEOBOARD_NPROBLEMS 13
 /* <<<< generated */
 
-/* What ails a node by its newest report and the one before it, as a set of bits: bit n for number n of enum
- * beoboard_ailment, 0: none that it reports. beoboard(5) has the limits of each. -ENODATA: there is no report; -EAGAIN
+/* The problems of a node by its newest report and the one before it, as a set of bits: bit n for number n of enum
+ * beoboard_problem, 0: none that it reports. beoboard(5) has the limits of each. -ENODATA: there is no report; -EAGAIN
  * as above. Answers in every state of the node: if it is not heard, with what was last known. Schedulers need this in
- * addition to the state: a node that is drained or ill reports like any other. */
-int beoboard_ailments(const beoboard *b, int index);
+ * addition to the state: a node that is drained or unhealthy reports like any other. */
+int beoboard_problems(const beoboard *b, int index);
 
-/* "held", "root_full" …: the name of an enum beoboard_ailment; NULL for what is none. */
-const char *beoboard_ailment_name(int ailment);
+/* "held", "root_full" …: the name of an enum beoboard_problem; NULL for what is none. */
+const char *beoboard_problem_name(int problem);
 
 /* The same in words for people: "put on hold by its administrator". */
+const char *beoboard_problem_text(int problem);
+
+/* Earlier names of the above, for programs that were written with them. Write the newer ones. */
+enum beoboard_ailment {
+    BEOBOARD_AILS_HELD = BEOBOARD_PROBLEM_HELD,
+    BEOBOARD_AILS_BAD_HEALTH = BEOBOARD_PROBLEM_BAD_HEALTH,
+    BEOBOARD_AILS_ROOT_READONLY = BEOBOARD_PROBLEM_ROOT_READONLY,
+    BEOBOARD_AILS_MEMORY_ERRORS = BEOBOARD_PROBLEM_MEMORY_ERRORS,
+    BEOBOARD_AILS_GPU_LOST = BEOBOARD_PROBLEM_GPU_LOST,
+    BEOBOARD_AILS_GPU_ERRORS = BEOBOARD_PROBLEM_GPU_ERRORS,
+    BEOBOARD_AILS_ROOT_FULL = BEOBOARD_PROBLEM_ROOT_FULL,
+    BEOBOARD_AILS_SCRATCH_FULL = BEOBOARD_PROBLEM_SCRATCH_FULL,
+    BEOBOARD_AILS_HEALTH_WARNING = BEOBOARD_PROBLEM_HEALTH_WARNING,
+    BEOBOARD_AILS_OOM = BEOBOARD_PROBLEM_OOM,
+    BEOBOARD_AILS_HUNG_TASKS = BEOBOARD_PROBLEM_HUNG_TASKS,
+    BEOBOARD_AILS_THROTTLED = BEOBOARD_PROBLEM_THROTTLED,
+    BEOBOARD_AILS_ECC = BEOBOARD_PROBLEM_ECC
+};
+#define BEOBOARD_NAILMENTS BEOBOARD_NPROBLEMS
+
+/* The earlier name of beoboard_problems. */
+int beoboard_ailments(const beoboard *b, int index);
+
+/* The earlier name of beoboard_problem_name. */
+const char *beoboard_ailment_name(int ailment);
+
+/* The earlier name of beoboard_problem_text. */
 const char *beoboard_ailment_text(int ailment);
 
 /* ---- Why a node is not heard ---- */

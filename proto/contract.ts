@@ -14,7 +14,7 @@ import {
   emitTerms,
   type Names,
 } from './compile.js';
-import { emitAilments, emitPublic, emitStates, emitTables, renew } from './header.js';
+import { emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
 export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
@@ -43,7 +43,7 @@ export function generate(root: string): Map<string, string> {
   const wording = readWording(readFileSync(join(root, WORDING), 'utf8'), reasons);
   return new Map([
     ['c/format/layout.gen.h', emitC(contract)],
-    ['c/beoboard.h', renew(header, [emitStates(contract), emitAilments(contract), emitPublic(contract)])],
+    ['c/beoboard.h', renew(header, [emitStates(contract), emitProblems(contract), emitPublic(contract)])],
     ['c/format/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],

@@ -148,11 +148,11 @@ export function emitStates(contract: Contract): string {
   ].join('\n');
 }
 
-/** And another one: ailments. */
-export function emitAilments(contract: Contract): string {
+/** And another one: problems. */
+export function emitProblems(contract: Contract): string {
   return [
-    ...emitTerms(contract, 'ailment', 'ailment', 'AILS_'),
-    `#define BEOBOARD_NAILMENTS ${count(contract, 'ailment')}`,
+    ...emitTerms(contract, 'problem', 'problem', 'PROBLEM_'),
+    `#define BEOBOARD_NPROBLEMS ${count(contract, 'problem')}`,
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 /* May a job start on these nodes? As a scheduler's prologue would ask, for example Slurm's:
  *   may-start [-b BOARD] $(scontrol show hostnames)
- * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody
+ * Exits with 0 when all are live and none is held or unhealthy; 1 when not, with a line for each that is why; 4 when nobody
  * knows: then the job must wait, and no node may be blamed. A line also says so when the network is more likely to
  * blame than the node, and when reports in its name are rejected. */
 #include <beoboard.h>
@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What no job should be given to; what else may ail a node is no reason not to use it. */
-#define BIT(ailment) (1 << BEOBOARD_AILS_##ailment)
+/* Problems with which no job should start on a node; with others it may be used. */
+#define BIT(problem) (1 << BEOBOARD_PROBLEM_##problem)
 #define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
 
 /* Why a live node may not be used, though. */
 static const char *objection(const beoboard *b, const char *name) {
-  const int ails = beoboard_ailments(b, beoboard_index(b, name));
-  if (ails < 0) return beoboard_strerror(ails);
-  for (int i = 0; i < BEOBOARD_NAILMENTS; i++)
-    if ((ails & FATAL & 1 << i) != 0) return beoboard_ailment_text(i);
+  const int problems = beoboard_problems(b, beoboard_index(b, name));
+  if (problems < 0) return beoboard_strerror(problems);
+  for (int i = 0; i < BEOBOARD_NPROBLEMS; i++)
+    if ((problems & FATAL & 1 << i) != 0) return beoboard_problem_text(i);
   return NULL;
 }
 

@@ -276,23 +276,23 @@ static const char *const bb_node_state_meanings[] __attribute__((unused)) = {
   "the receiver is stalled: nothing is known about nodes",
 };
 
-enum bb_ailment {
-  BB_AILMENT_HELD = 0,
-  BB_AILMENT_BAD_HEALTH = 1,
-  BB_AILMENT_ROOT_READONLY = 2,
-  BB_AILMENT_MEMORY_ERRORS = 3,
-  BB_AILMENT_GPU_LOST = 4,
-  BB_AILMENT_GPU_ERRORS = 5,
-  BB_AILMENT_ROOT_FULL = 6,
-  BB_AILMENT_SCRATCH_FULL = 7,
-  BB_AILMENT_HEALTH_WARNING = 8,
-  BB_AILMENT_OOM = 9,
-  BB_AILMENT_HUNG_TASKS = 10,
-  BB_AILMENT_THROTTLED = 11,
-  BB_AILMENT_ECC = 12,
+enum bb_problem {
+  BB_PROBLEM_HELD = 0,
+  BB_PROBLEM_BAD_HEALTH = 1,
+  BB_PROBLEM_ROOT_READONLY = 2,
+  BB_PROBLEM_MEMORY_ERRORS = 3,
+  BB_PROBLEM_GPU_LOST = 4,
+  BB_PROBLEM_GPU_ERRORS = 5,
+  BB_PROBLEM_ROOT_FULL = 6,
+  BB_PROBLEM_SCRATCH_FULL = 7,
+  BB_PROBLEM_HEALTH_WARNING = 8,
+  BB_PROBLEM_OOM = 9,
+  BB_PROBLEM_HUNG_TASKS = 10,
+  BB_PROBLEM_THROTTLED = 11,
+  BB_PROBLEM_ECC = 12,
 };
-#define BB_AILMENT_COUNT 13
-static const char *const bb_ailment_names[] __attribute__((unused)) = {
+#define BB_PROBLEM_COUNT 13
+static const char *const bb_problem_names[] __attribute__((unused)) = {
   "held",
   "bad_health",
   "root_readonly",
@@ -307,7 +307,7 @@ static const char *const bb_ailment_names[] __attribute__((unused)) = {
   "throttled",
   "ecc",
 };
-static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
+static const char *const bb_problem_meanings[] __attribute__((unused)) = {
   "put on hold by its administrator",
   "its health check failed",
   "its root file system is read-only",

@@ -22,9 +22,9 @@ const char help_text[] =
   "                    (default: open)\n"
   "  --brake N[%]      let all jobs start if more nodes of the board are not live\n"
   "                    (default: the larger of 3 and 10%)\n"
-  "  --health          also say no if a node is ill: held, bad_health,\n"
+  "  --health          also say no if a node is unhealthy: held, bad_health,\n"
   "                    root_readonly, memory_errors, gpu_lost, gpu_errors\n"
-  "  --ignore NAMES    which of these ailments to ignore\n"
+  "  --ignore NAMES    which of these problems to ignore\n"
   "  --skip LIST       nodes in power saving, which may be silent: NodeNames, or\n"
   "                    @FILE, which must not be older than 60 s\n"
   "  --requests DIR    where an enforcing bridge takes requests to drain a silent node\n"
@@ -85,7 +85,7 @@ static bool read_brake(struct span text, void *field, struct words *why) {
 }
 
 static bool read_ignore(struct span text, void *field, struct words *why) {
-  return value_some(text, "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS, (uint32_t *)field, why);
+  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
 
 #define AT(field) .at = offsetof(struct options, field)

@@ -13,7 +13,7 @@ struct options {
   int64_t wait_ms;
   bool fails_closed;
   bool health;
-  uint32_t ignored; /* ailments that do not matter, a bit each */
+  uint32_t ignored; /* problems that do not matter, a bit each */
   double brake;     /* nodes, or per cent of the board */
   bool brake_is_percent;
   bool brake_is_given; /* otherwise the larger of 3 nodes and 10 % of the board */

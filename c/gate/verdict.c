@@ -21,7 +21,7 @@ enum standing {
 struct found {
   struct beoboard_node is;
   int state; /* enum beoboard_state, or negative: not on the board */
-  int ails;  /* the ailments for which it is refused, a bit each */
+  int problems;  /* the problems for which it is refused, a bit each */
   enum standing standing;
 };
 
@@ -67,14 +67,14 @@ static void add_age(struct verdict *out, int64_t ns) {
 
 /* ---- What is found ---- */
 
-/* Ailments with which no job should start; other ailments are temporary, or no reason not to use the node. */
-#define BIT(ailment) (1 << BEOBOARD_AILS_##ailment)
+/* Problems with which no job should start; other problems are temporary, or no reason not to use the node. */
+#define BIT(problem) (1 << BEOBOARD_PROBLEM_##problem)
 #define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
 
-/* The ailments for which a node is refused. */
+/* The problems for which a node is refused. */
 static int objections(const struct judging *j, int index) {
-  const int ails = j->question->options->health ? beoboard_ailments(j->b, index) : 0;
-  return ails < 0 ? 0 : ails & FATAL & ~(int)j->question->options->ignored;
+  const int problems = j->question->options->health ? beoboard_problems(j->b, index) : 0;
+  return problems < 0 ? 0 : problems & FATAL & ~(int)j->question->options->ignored;
 }
 
 static const struct beoboard_link *link_of(const struct judging *j, const struct found *f) {
@@ -95,11 +95,11 @@ static void verdict_find(const struct judging *j, size_t i) {
   if (f->state == -ESTALE) f->state = BEOBOARD_UNKNOWN;
   if (f->state >= 0 && f->state != BEOBOARD_LIVE)
     f->state = beoboard_read(j->b, index, &f->is, sizeof f->is) < 0 ? BEOBOARD_UNCERTAIN : (int)f->is.state;
-  if (f->state == BEOBOARD_LIVE || f->state == BEOBOARD_UNCERTAIN) f->ails = objections(j, index);
+  if (f->state == BEOBOARD_LIVE || f->state == BEOBOARD_UNCERTAIN) f->problems = objections(j, index);
 }
 
 static enum standing stand(const struct judging *j, const struct found *f) {
-  if (f->ails != 0) return REFUSED_START;
+  if (f->problems != 0) return REFUSED_START;
   switch (f->state) {
     case BEOBOARD_LIVE: return FINE;
     case BEOBOARD_LEFT: return REFUSED_START;
@@ -196,8 +196,8 @@ static void add_node(const struct judging *j, size_t i) {
   const struct found *f = &j->found[i];
   struct verdict *out = j->out;
   verdict_add(out, "%s", nodes->list.names[i]);
-  if (f->ails != 0) {
-    verdict_add(out, " ails: %s", beoboard_ailment_text(__builtin_ctz((unsigned)f->ails)));
+  if (f->problems != 0) {
+    verdict_add(out, " is unhealthy: %s", beoboard_problem_text(__builtin_ctz((unsigned)f->problems)));
   } else if (f->state < 0) {
     verdict_add(out, " is not on the board");
     if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) verdict_add(out, " as %s", nodes->board[i]);
@@ -274,7 +274,7 @@ static void verdict_refuse(const struct judging *j) {
   }
   for (size_t i = 0; i < j->question->nodes->list.count &&
        j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
-    if (j->found[i].standing == REFUSED_START && j->found[i].state == BEOBOARD_SILENT && j->found[i].ails == 0)
+    if (j->found[i].standing == REFUSED_START && j->found[i].state == BEOBOARD_SILENT && j->found[i].problems == 0)
       j->out->silent[j->out->silent_count++] = j->question->nodes->list.names[i];
   add_job(j->out, j->question->job);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ailments.h"
+#include "problems.h"
 #include "liveness.h"
 
 /* Header and column words, and the results for each node after them. */
@@ -26,9 +26,9 @@ size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(do
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
   double *const ages = (double *)memory;
   double *const skews = ages + nodes;
-  uint32_t *const ails = (uint32_t *)(skews + nodes), *const kernels = ails + nodes;
+  uint32_t *const problems = (uint32_t *)(skews + nodes), *const kernels = problems + nodes;
   uint8_t *const states = (uint8_t *)(kernels + nodes);
-  return (struct bb_overview){ages, skews, ails, kernels, states, states + nodes};
+  return (struct bb_overview){ages, skews, problems, kernels, states, states + nodes};
 }
 
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
@@ -108,7 +108,7 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
     out->states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : known);
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
     const bool heard = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN);
-    out->ails[i] = heard ? bb_ailments(&slot->report, before == NULL ? NULL : &before->report) : 0;
+    out->problems[i] = heard ? bb_problems(&slot->report, before == NULL ? NULL : &before->report) : 0;
     out->skews[i] = slot == NULL ? 0 : skew_of((const struct bb_record *)at, &slot->report);
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }

@@ -14,7 +14,7 @@ struct bb_overview {
   /* its wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there is
    * none */
   double *skews;
-  uint32_t *ails;    /* its ailments, bits by enum beoboard_ailment; 0 unless it is live or uncertain */
+  uint32_t *problems;    /* its problems, bits by enum beoboard_problem; 0 unless it is live or uncertain */
   /* a number for its kernel release: the same for the same release, and different for nearly all others; 0: not live,
    * unknown */
   uint32_t *kernels;

@@ -38,12 +38,20 @@ const char *beoboard_reason_name(int reason) {
   return reason >= 0 && reason < BB_REASON_COUNT ? bb_reason_names[reason] : NULL;
 }
 
+const char *beoboard_problem_name(int problem) {
+  return problem >= 0 && problem < BEOBOARD_NPROBLEMS ? bb_problem_names[problem] : NULL;
+}
+
+const char *beoboard_problem_text(int problem) {
+  return problem >= 0 && problem < BEOBOARD_NPROBLEMS ? bb_problem_meanings[problem] : NULL;
+}
+
 const char *beoboard_ailment_name(int ailment) {
-  return ailment >= 0 && ailment < BEOBOARD_NAILMENTS ? bb_ailment_names[ailment] : NULL;
+  return beoboard_problem_name(ailment);
 }
 
 const char *beoboard_ailment_text(int ailment) {
-  return ailment >= 0 && ailment < BEOBOARD_NAILMENTS ? bb_ailment_meanings[ailment] : NULL;
+  return beoboard_problem_text(ailment);
 }
 
 const char *beoboard_event_name(int kind) {

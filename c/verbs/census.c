@@ -7,7 +7,7 @@
 
 #include "../base/fault.h"
 #include "../board/newest.h"
-#include "../judge/ailments.h"
+#include "../judge/problems.h"
 #include "../judge/liveness.h"
 #include "telling.h"
 
@@ -155,26 +155,26 @@ void census_look(const struct census *c, uint32_t node, struct looked *out) {
 
 /* From both of its reports, of which a fifth is read: there may be thousands of nodes, and reading memory takes the
  * time. */
-static uint32_t ails_of(const struct census *c, uint32_t node) {
-  static const struct bb_part parts[BB_AILMENT_PART_COUNT] = BB_AILMENT_PARTS(offsetof(struct bb_slot, report));
+static uint32_t problems_of(const struct census *c, uint32_t node) {
+  static const struct bb_part parts[BB_PROBLEM_PART_COUNT] = BB_PROBLEM_PARTS(offsetof(struct bb_slot, report));
   static struct bb_slot pair[2];
   int which;
   bool is_newer;
-  const uint64_t sequence = bb_newest_parts(&c->board, node, &pair[0], parts, BB_AILMENT_PART_COUNT, &which);
+  const uint64_t sequence = bb_newest_parts(&c->board, node, &pair[0], parts, BB_PROBLEM_PART_COUNT, &which);
   if (sequence < 2 || (pair[0].report.flags & BB_FLAGS_GOODBYE) != 0) return 0;
-  if (bb_other_parts(&c->board, node, &pair[1], parts, BB_AILMENT_PART_COUNT, which, sequence, &is_newer) == 1)
-    return bb_ailments(&pair[0].report, NULL);
-  return bb_ailments(&pair[is_newer].report, &pair[!is_newer].report);
+  if (bb_other_parts(&c->board, node, &pair[1], parts, BB_PROBLEM_PART_COUNT, which, sequence, &is_newer) == 1)
+    return bb_problems(&pair[0].report, NULL);
+  return bb_problems(&pair[is_newer].report, &pair[!is_newer].report);
 }
 
-const uint32_t *census_ails(const struct census *c) {
-  uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
+const uint32_t *census_problems(const struct census *c) {
+  uint32_t *problems = (uint32_t *)keep(c->nodes + 1u, sizeof *problems);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
   for (uint32_t i = 0; i < c->nodes; i++)
     if ((c->is_asked == NULL || c->is_asked[i] != 0) &&
         (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN))
-      ails[i] = ails_of(c, i);
-  return ails;
+      problems[i] = problems_of(c, i);
+  return problems;
 }
 
 /* ---- The monitor itself ---- */

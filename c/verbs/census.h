@@ -1,4 +1,4 @@
-/* Looks at a board for the short verbs: the states of its nodes from the liveness column, and the ailments of some
+/* Looks at a board for the short verbs: the states of its nodes from the liveness column, and the problems of some
  * of them from their records. Uses the rules of ../overview.h; a board that cannot be read ends the program by
  * give_up(). */
 #ifndef BB_CENSUS_H
@@ -55,9 +55,9 @@ unsigned census_link(const struct census *census, uint32_t node);
 /* Looks at one node, a number below the count. */
 void census_look(const struct census *census, uint32_t node, struct looked *out);
 
-/* The ailments of the wanted nodes: for each node of the board, bits by the numbers of the ailments, 0 unless it is
+/* The problems of the wanted nodes: for each node of the board, bits by the numbers of the problems, 0 unless it is
  * live or uncertain. */
-const uint32_t *census_ails(const struct census *census);
+const uint32_t *census_problems(const struct census *census);
 
 /* The message when nothing is known: that the receiver is stalled, and the age of its heartbeat. */
 void add_stalled(struct words *words, const struct census *census);

@@ -23,9 +23,9 @@ static const char help_text[] =
   "  -w, --warning N[%]    warn if more nodes than this are not live (default: 0)\n"
   "  -c, --critical N[%]   critical if more nodes than this are silent or left long\n"
   "                        ago (default: 0)\n"
-  "  --health WHEN         on or off: whether ill nodes count as down\n"
+  "  --health WHEN         on or off: whether unhealthy nodes count as down\n"
   "                        (default: on)\n"
-  "  --ignore NAMES        ailments to ignore: held, bad_health, root_readonly,\n"
+  "  --ignore NAMES        problems to ignore: held, bad_health, root_readonly,\n"
   "                        memory_errors, gpu_lost, gpu_errors, root_full, scratch_full,\n"
   "                        health_warning, oom, hung_tasks, throttled, ecc\n"
   "  --board PATH          the board file (default: " BEOBOARD_PATH ")\n"
@@ -67,7 +67,7 @@ static struct options {
   enum fail fail;
   struct portion warning, critical;
   bool health_off;
-  uint32_t ignored; /* ailments, a bit each */
+  uint32_t ignored; /* problems, a bit each */
 } options;
 
 static bool read_fail(struct span text, void *field, struct words *why) {
@@ -87,7 +87,7 @@ static bool read_health(struct span text, void *field, struct words *why) {
 }
 
 static bool read_ignore(struct span text, void *field, struct words *why) {
-  return value_some(text, "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS, (uint32_t *)field, why);
+  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
 
 /* In the order in which the other program reads them. */
@@ -268,32 +268,32 @@ static struct group group_gone(const struct census *census, uint8_t *is_gone) {
 
 enum { SILENT, GONE, STRANGERS, UNSURE, NEVER, GROUPS };
 
-static void judge(const struct census *c, const struct remarks *remarks, const uint32_t *ails) {
-  uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_ill = (uint8_t *)keep(c->nodes + 1u, 1);
-  for (uint32_t i = 0; i < c->nodes; i++) is_ill[i] = (ails[i] & ~options.ignored) != 0;
-  struct group groups[GROUPS + BEOBOARD_NAILMENTS] = {
+static void judge(const struct census *c, const struct remarks *remarks, const uint32_t *problems) {
+  uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_unhealthy = (uint8_t *)keep(c->nodes + 1u, 1);
+  for (uint32_t i = 0; i < c->nodes; i++) is_unhealthy[i] = (problems[i] & ~options.ignored) != 0;
+  struct group groups[GROUPS + BEOBOARD_NPROBLEMS] = {
     [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
     [STRANGERS] = {"not on the board", c->strangers, c->stranger_count},
     [UNSURE] = check_group("uncertain", c, BIT(UNCERTAIN)),
     [NEVER] = check_group("never reported", c, BIT(NEVER)),
   };
-  const struct some sick = census_pick(c, is_ill);
+  const struct some unhealthy = census_pick(c, is_unhealthy);
   const bool is_open = options.fail == FAIL_OPEN && c->stranger_count > 0;
   const uint64_t excess = is_open ? c->stranger_count : 0;
   uint64_t total = c->stranger_count, doubtful = c->stranger_count - excess;
-  for (int a = 0; a < BEOBOARD_NAILMENTS; a++) {
+  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
     struct group *g = &groups[GROUPS + a];
-    const char **names = (const char **)keep(sick.count + 1, sizeof *names);
-    *g = (struct group){beoboard_ailment_name(a), names, 0};
-    for (size_t i = 0; i < sick.count; i++)
-      if ((ails[sick.numbers[i]] & ~options.ignored) >> a & 1) names[g->count++] = sick.names[i];
+    const char **names = (const char **)keep(unhealthy.count + 1, sizeof *names);
+    *g = (struct group){beoboard_problem_name(a), names, 0};
+    for (size_t i = 0; i < unhealthy.count; i++)
+      if ((problems[unhealthy.numbers[i]] & ~options.ignored) >> a & 1) names[g->count++] = unhealthy.names[i];
   }
   for (int state = 0; state < BEOBOARD_NSTATES; state++) total += c->counts[state];
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
-    /* No node is counted twice: an uncertain one may have an ailment too. */
-    doubtful += is_ill[i] != 0 || is_gone[i] != 0 ||
+    /* No node is counted twice: an uncertain one may have a problem too. */
+    doubtful += is_unhealthy[i] != 0 || is_gone[i] != 0 ||
       ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
@@ -306,7 +306,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
   add_figure(&figures, "left", c->counts[BEOBOARD_LEFT], NULL, NULL, total);
   add_figure(&figures, "never", c->counts[BEOBOARD_NEVER], NULL, NULL, total);
-  add_figure(&figures, "ailing", sick.count, NULL, NULL, total);
+  add_figure(&figures, "unhealthy", unhealthy.count, NULL, NULL, total);
   add_figure(&figures, "missing", doubtful, &options.warning, NULL, total);
   add_figure(&figures, "down", bad, NULL, &options.critical, total);
   const struct frame frame = frame_of(code, is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
@@ -342,7 +342,7 @@ static void check_answer(void) {
   const struct some others = census_some(&census, ~BIT(LIVE));
   const struct remarks remarks = remarks_of(&census, &others);
   judge(&census, &remarks, options.health_off ? (const uint32_t *)keep(census.nodes + 1u, sizeof(uint32_t))
-        : census_ails(&census));
+        : census_problems(&census));
 }
 
 int main(int argc, char *argv[]) {

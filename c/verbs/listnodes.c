@@ -21,7 +21,7 @@ static const char help_text[] =
   "Options:\n"
   "  -s, --state STATES  nodes in these states: silent, unknown, uncertain, never,\n"
   "                      left, live\n"
-  "  --healthy           only live nodes without ailments\n"
+  "  --healthy           only live nodes without problems\n"
   "  -w, --nodes LIST    the nodes as a host list, node[001-128],login1, or @FILE with a\n"
   "                      list on each line\n"
   "  -f, --fold          one host list, as in node[001-128],login1\n"
@@ -129,12 +129,12 @@ static void print_names(const char **names, size_t count) {
   }
 }
 
-/* Leaves only live nodes without an ailment. */
+/* Leaves only live nodes without a problem. */
 static void leave_healthy(struct census *census, struct some *some) {
-  const uint32_t *ails = census_ails(census);
+  const uint32_t *problems = census_problems(census);
   size_t left = 0;
   for (size_t i = 0; i < some->count; i++) {
-    if (census->states[some->numbers[i]] != BEOBOARD_LIVE || ails[some->numbers[i]] != 0) continue;
+    if (census->states[some->numbers[i]] != BEOBOARD_LIVE || problems[some->numbers[i]] != 0) continue;
     some->numbers[left] = some->numbers[i];
     some->names[left++] = some->names[i];
   }

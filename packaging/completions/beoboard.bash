@@ -84,7 +84,7 @@ _beoboard_words() {
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
       zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;
       slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
-      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-ill --ignore --unsigned --witness --by --journal --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
+      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;

@@ -35,7 +35,7 @@ export const clusterDashboard: Dashboard = dashboard(
     uid: 'beoboard-cluster',
     title: 'beoboard: cluster at a glance',
     description:
-      'How many nodes are in which state, which racks are worst, what ails nodes, and what all live nodes use together.',
+      'How many nodes are in which state, which racks are worst, which problems they have, and what all live nodes use together.',
   },
   [CLUSTER, RACK],
   [
@@ -121,7 +121,7 @@ export const clusterDashboard: Dashboard = dashboard(
           {
             title: 'Nodes by state',
             description:
-              'The bands together are all nodes of the board. An orange band is a time in which the monitor stalled, not one in which nodes were ill; a gap is one without scrapes or without a board.',
+              'The bands together are all nodes of the board. An orange band is a time in which the monitor stalled, not one in which nodes were unhealthy; a gap is one without scrapes or without a board.',
             unit: 'short',
             decimals: 0,
             width: 16,
@@ -169,17 +169,17 @@ export const clusterDashboard: Dashboard = dashboard(
         ),
         table(
           {
-            title: 'Nodes that something ails',
+            title: 'Nodes with problems',
             description:
-              'Nodes that are heard and say of themselves that something is wrong: a health check that says bad, a root file system that became read-only, memory errors, lost GPUs. No data: nothing ails any.',
+              'Nodes that are heard and say of themselves that something is wrong: a health check that says bad, a root file system that became read-only, memory errors, lost GPUs. No data: nothing problems any.',
             unit: 'none',
             width: 9,
-            queries: [{ expr: `max by (cluster, node, ailment) (${every('node_ailment')} == 1)` }],
+            queries: [{ expr: `max by (cluster, node, problem) (${every('node_problem')} == 1)` }],
           },
           [
             { of: 'cluster', name: 'cluster' },
             { of: 'node', name: 'node', to: TO_NODE },
-            { of: 'ailment', name: 'ailment' },
+            { of: 'problem', name: 'problem' },
           ],
         ),
       ],
@@ -190,12 +190,12 @@ export const clusterDashboard: Dashboard = dashboard(
       panels: [
         lines(
           {
-            title: 'Ailments',
-            description: 'How many nodes each ailment has. One node can have several.',
+            title: 'Problems',
+            description: 'How many nodes each problem has. One node can have several.',
             unit: 'short',
             decimals: 0,
             width: 12,
-            queries: [{ expr: `count by (ailment) (${every('node_ailment')} == 1)`, legend: '{{ailment}}' }],
+            queries: [{ expr: `count by (problem) (${every('node_problem')} == 1)`, legend: '{{problem}}' }],
           },
           { stacked: true, steps: true },
         ),
@@ -348,7 +348,7 @@ export const clusterDashboard: Dashboard = dashboard(
             queries: [
               { expr: byRack('count', `${every('node_state', 'state="live"')} >= 0`) },
               { expr: byRack('sum', every('node_state', 'state=~"uncertain|silent"')) },
-              { expr: byRack('sum', every('node_ailing')) },
+              { expr: byRack('sum', every('node_unhealthy')) },
               { expr: byRack('avg', every('node_cpu_busy_ratio')) },
               {
                 expr: byRack(
@@ -366,7 +366,7 @@ export const clusterDashboard: Dashboard = dashboard(
             { of: 'rack', name: 'rack' },
             { of: 'A', name: 'nodes' },
             { of: 'B', name: 'not heard', steps: NONE_IS_WELL },
-            { of: 'C', name: 'ailing', steps: NONE_IS_WELL },
+            { of: 'C', name: 'unhealthy', steps: NONE_IS_WELL },
             { of: 'D', name: 'CPU busy', unit: 'percentunit', decimals: 0 },
             { of: 'E', name: 'memory used', unit: 'percentunit', decimals: 0, steps: FULL },
             { of: 'F', name: 'power', unit: 'watt' },

@@ -103,7 +103,7 @@ export const nodeDashboard: Dashboard = dashboard(
       ],
     },
     {
-      title: 'State and ailments over time',
+      title: 'State and problems over time',
       height: 6,
       panels: [
         timeline({
@@ -115,11 +115,11 @@ export const nodeDashboard: Dashboard = dashboard(
           words: STATE_WORDS,
         }),
         timeline({
-          title: 'Ailments',
+          title: 'Problems',
           description: 'What was wrong, as the node itself said. No data: nothing was.',
           unit: 'none',
           width: 6,
-          queries: [{ expr: `max by (ailment) (${its('ailment')})`, legend: '{{ailment}}' }],
+          queries: [{ expr: `max by (problem) (${its('problem')})`, legend: '{{problem}}' }],
           words: { 1: ['so', 'red'] },
         }),
         lines({

@@ -11,8 +11,8 @@ import {
   type ValuesOf,
 } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
+import { byProblem, type Problem } from '../shm/problems.js';
 import { BoardReader, unknownText } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
 import { Failure } from '../text/failure.js';
@@ -36,8 +36,8 @@ export const verb = defineVerb({
     'beoboard check --ignore held,ecc',
   ],
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
-named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill. beoboard status --help lists
-ailments; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is not an error. After the nodes come more
+named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or unhealthy. beoboard status --help lists
+problems; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is not an error. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of a
 node as which two machines report, with both addresses, of a receiver that could not read its options again, of a full board, and of IP
 fragments that are not joined. With
@@ -82,26 +82,27 @@ function limitOf({ number, percent }: Portion, total: number): number {
   return percent ? (number * total) / 100 : number;
 }
 
-/** The names of the nodes with each ailment. */
-export type Ailing = ReadonlyMap<Ailment, readonly string[]>;
+/** The names of the nodes with each problem. */
+export type ProblemNames = ReadonlyMap<Problem, readonly string[]>;
 
-/** The ailments of the chosen nodes, without the ignored ones. */
-function lookForAilments(
+/** The problems of the chosen nodes, without the ignored ones. */
+function lookForProblems(
   reader: BoardReader,
   among: readonly string[] | undefined,
-  ignored: readonly Ailment[],
-): Ailing {
-  const nodes: { name: string; ails: number }[] = [];
+  ignored: readonly Problem[],
+): ProblemNames {
+  const nodes: { name: string; problems: number }[] = [];
   if (among === undefined) {
     const snapshot = reader.snapshot();
-    const { ails } = snapshot.overview;
-    for (let i = 0; i < ails.length; i++)
-      if (ails[i] !== 0) nodes.push({ name: snapshot.node(i).name, ails: ails[i] as number });
+    const { problems } = snapshot.overview;
+    for (let i = 0; i < problems.length; i++)
+      if (problems[i] !== 0) nodes.push({ name: snapshot.node(i).name, problems: problems[i] as number });
   } else {
-    for (const name of new Set(among)) nodes.push({ name, ails: reader.snapshotOf(name).overview.ails[0] ?? 0 });
+    for (const name of new Set(among))
+      nodes.push({ name, problems: reader.snapshotOf(name).overview.problems[0] ?? 0 });
   }
-  const told = byAilment(nodes).filter(([ailment]) => !ignored.includes(ailment));
-  return new Map(told.map(([ailment, those]) => [ailment, those.map(({ name }) => name)]));
+  const told = byProblem(nodes).filter(([problem]) => !ignored.includes(problem));
+  return new Map(told.map(([problem, those]) => [problem, those.map(({ name }) => name)]));
 }
 
 type Fail = Values<'fail'>['fail'];
@@ -156,7 +157,7 @@ export function judgeSelection(
 export function judgeCensus(
   census: Census,
   options: Limits,
-  ailing: Ailing = new Map(),
+  problems: ProblemNames = new Map(),
   most: number = MOST_PARTS,
 ): Verdict {
   const { counts, kept, strangers, remarks, warnings } = census;
@@ -170,16 +171,16 @@ export function judgeCensus(
     ['uncertain', of('uncertain')],
     ['never reported', of('never')],
   ];
-  const ill = new Set([...ailing.values()].flat());
+  const unhealthy = new Set([...problems.values()].flat());
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
   const excess = open ? strangers.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
-  // No node is counted twice: an uncertain one may have an ailment too. A corrupt board may have a name twice.
+  // No node is counted twice: an uncertain one may have a problem too. A corrupt board may have a name twice.
   const named = groups.flatMap(([, names]) => names);
-  const doubtful = named.length + ill.size - named.filter(name => ill.has(name)).length - excess;
+  const doubtful = named.length + unhealthy.size - named.filter(name => unhealthy.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
-  const parts = told([...groups, ...ailing], most);
+  const parts = told([...groups, ...problems], most);
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
@@ -187,7 +188,7 @@ export function judgeCensus(
     `silent=${counts.silent};;;0;${total}`,
     `left=${counts.left};;;0;${total}`,
     `never=${counts.never};;;0;${total}`,
-    `ailing=${ill.size};;;0;${total}`,
+    `unhealthy=${unhealthy.size};;;0;${total}`,
     `missing=${doubtful};${warning};;0;${total}`,
     `down=${bad};;${critical};0;${total}`,
   ];
@@ -226,8 +227,8 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
     }
     const census = takeCensus(reader, { keep: state => state !== 'live', among });
     if (census.stalled) return unknown(census);
-    const ailing = values.health === 'on' ? lookForAilments(reader, among, values.ignore ?? []) : undefined;
-    return most => judgeCensus(census, values, ailing, most);
+    const problems = values.health === 'on' ? lookForProblems(reader, among, values.ignore ?? []) : undefined;
+    return most => judgeCensus(census, values, problems, most);
   } finally {
     reader.close();
   }

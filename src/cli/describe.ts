@@ -6,9 +6,9 @@ import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { COLUMNS } from '../query/columns.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
-import { allReadings, type Reading, readingNames, readingOf } from '../readings/readings.js';
+import { allReadings, meantReading, type Reading, readingOf } from '../readings/readings.js';
 import { json, print } from '../text/output.js';
-import { didYouMean, nearest, quote } from '../text/text.js';
+import { didYouMean, quote } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'describe',
@@ -181,14 +181,10 @@ export async function main(argv: string[]): Promise<number> {
   }
   const { reading, entries } = meant(name);
   if (reading === undefined && entries.length === 0) {
-    const known = [
-      ...readingNames(),
-      ...entryReadings().keys(),
-      ...dictionary.flatMap(entry => [entry.field, fullName(entry)]),
-    ];
+    const others = [...entryReadings().keys(), ...dictionary.flatMap(entry => [entry.field, fullName(entry)])];
     throw new UsageError(
       verb.name,
-      `there is no field ${quote(name)}; ${didYouMean(nearest(name, known), 'beoboard describe lists them')}`,
+      `there is no field ${quote(name)}; ${didYouMean(meantReading(name, others), 'beoboard describe lists them')}`,
     );
   }
   const own = reading === undefined ? [] : [reading];

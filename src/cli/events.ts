@@ -22,7 +22,7 @@ export const verb = defineVerb({
     'beoboard events --json | jq -r \'select(.event == "state" and .to == "silent") | .node\'',
     'beoboard events --for 1h >events.txt',
   ],
-  notes: `Prints a line for each change of a node's state, each ailment that comes or goes, and each event of the receiver: restarts, boots,
+  notes: `Prints a line for each change of a node's state, each problem that comes or goes, and each event of the receiver: restarts, boots,
 goodbyes, rejected reports of nodes on the board and why, links that go down, up or dark, full buffers. The first line sums up the nodes.
 The board is read four times a second. Nodes with the same event at the same reading share a line, as a host list. --json prints one
 object per line and node (docs/json.md).
@@ -36,7 +36,7 @@ never on the board; 2 usage; 4 no board at the start.`,
 /** The time between two looks: the most that an event can be reported late. */
 const LOOK_MS = 250;
 /**
- * One of so many looks also reads the reports, because ailments are known by them. So an ailment that lasts a second is
+ * One of so many looks also reads the reports, because problems are known by them. So a problem that lasts a second is
  * seen twice.
  */
 const REPORTS_EVERY = 2;

@@ -29,7 +29,7 @@ export const verb = defineVerb({
   ],
   notes: `For each job with nodes: the states of its nodes, worst first; CPUs allocated, how many are busy, and their share (EFF); memory in use;
 GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST is
-the node in the worst state, or the ill one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
+the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
 Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known from Slurm, 2 usage, 4 no board, or stalled.`,
 });
 

@@ -52,10 +52,9 @@ function options(values: readonly (readonly [name: string, text: string | undefi
   return values.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${shellWord(text)}`]));
 }
 
-/** The nodes of a state: with `only`, those that have an ailment; otherwise all. */
+/** The nodes of a state: with `only`, those that have a problem; otherwise all. */
 export function nodesCommand(state: State, { nodes, where, board, owner }: Asked, only: boolean): string[] {
-  const ill = 'ails ~ "."';
-  const condition = only ? (where === undefined ? ill : `(${where}) && ${ill}`) : where;
+  const condition = only ? (where === undefined ? 'unhealthy' : `(${where}) && unhealthy`) : where;
   return [
     'beoboard nodes',
     `--state ${state}`,

@@ -19,11 +19,11 @@ export interface Selection
 /** What is checked besides the state of a node. */
 export interface Filter {
   readonly condition?: string | undefined;
-  /** That it is live and has no ailment. */
+  /** That it is live and has no problem. */
   readonly healthy?: boolean;
 }
 
-const isHealthy = (node: Node) => node.state === 'live' && node.ailments.length === 0;
+const isHealthy = (node: Node) => node.state === 'live' && node.problems.length === 0;
 
 /** Checks the condition for each node. Throws NoBoard, and a UsageError of the verb for an invalid condition. */
 export async function select(

@@ -50,9 +50,9 @@ was measured if not on all. Up to 40 nodes get a row each; more are folded into 
 rows, and with --jobs all but the worst 40. Values in brackets are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last
 10 s in which tasks waited for CPU, memory or I/O (PSI), SKEW the node's clock minus the master's, DELAY how late the node's last report
 was made, LINK the master's interface that receives its reports, WHY the reason why its reports are rejected. A ! after the state marks
-a node with an ailment, listed under AILS:
-${Object.entries(meanings.ailment)
-  .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
+a node with a problem, listed under PROBLEMS:
+${Object.entries(meanings.problem)
+  .map(([problem, meaning]) => `  ${problem.padEnd(16)}${meaning}`)
   .join('\n')}
 
 --watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It folds as

@@ -6,8 +6,8 @@ import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
+import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
 import { linkName, type Snapshot } from '../shm/reader.js';
 import { mirrorOf, plural } from '../shm/sentences.js';
 import type { Beside } from '../slurm/besideboard.js';
@@ -50,7 +50,7 @@ export interface StatusLayout {
   readonly sort?: string | undefined;
   /** The rule by which nodes are grouped into one line per group. */
   readonly grouping?: Grouping | undefined;
-  /** Only nodes that are not live, or that have an ailment. */
+  /** Only nodes that are not live, or that have a problem. */
   readonly exceptions?: boolean;
   /** Everything, however long it is. */
   readonly long?: boolean;
@@ -126,8 +126,8 @@ export function* foldedLines(
       yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
     if (lines.length <= most) continue;
     // All nodes in other states are exceptions, so all are listed.
-    const onlyIll = asked.exceptions === true && state === 'live';
-    yield* commandLines(`${' '.repeat(head.length)}… all: `, nodesCommand(state, asked, onlyIll), width);
+    const onlyUnhealthy = asked.exceptions === true && state === 'live';
+    yield* commandLines(`${' '.repeat(head.length)}… all: `, nodesCommand(state, asked, onlyUnhealthy), width);
   }
 }
 
@@ -137,7 +137,11 @@ async function rows(
   { width, paint, columns, beside }: StatusLayout,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('../query/columns.js');
-  const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
+  const shown = nodes.map(({ index, state, problems }) => ({
+    node: snapshot.node(index),
+    state,
+    problems: problems !== 0,
+  }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
     extra: beside?.columns,
@@ -280,13 +284,13 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
   const { chosenColumns, COLUMNS } = await import('../query/columns.js');
   const { snapshot } = found;
   const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(
-    ({ name }) => name !== 'name' && name !== 'state' && name !== 'ails',
+    ({ name }) => name !== 'name' && name !== 'state' && name !== 'problems',
   );
   const nodes = look.exceptions ? found.nodes.filter(isException) : found.nodes;
   const totals = look.exceptions && nodes.length === 0 ? [] : totalsTexts(found);
   const out = [`${headline(found)}.\n`, ...(totals.length === 0 ? [] : [`${totals.join('; ')}.\n`])];
   const { inRows, folded } = divided(found, nodes, look);
-  for (const { index, name, state, ails } of inRows) {
+  for (const { index, name, state, problems } of inRows) {
     const node = snapshot.node(index);
     const told = (reading: boolean) =>
       columns
@@ -302,7 +306,7 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
     });
     const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
     out.push(
-      `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
+      `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...problemsOf(problems).map(problem => PROBLEM_TEXT[problem]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
     );
   }
   for (const [state, names] of namesByState(folded))

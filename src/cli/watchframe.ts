@@ -190,7 +190,11 @@ function nodeTable(
   { columns, widths, paint }: Appearance,
   extra: readonly ExtraColumn[] = [],
 ): Table {
-  const nodes = visible.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
+  const nodes = visible.map(({ index, state, problems }) => ({
+    node: snapshot.node(index),
+    state,
+    problems: problems !== 0,
+  }));
   const [titles = [], ...cells] = layOut(nodes, { columns, extra, width, widths });
   const sorted = sortedBy(view);
   return {
@@ -311,7 +315,7 @@ function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appeara
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
   const well = view.exceptions && found.nodes.length > 0;
-  const none = well ? 'all is well: every node is live, without ailments' : 'no node to show';
+  const none = well ? 'all is well: every node is live, without problems' : 'no node to show';
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
     [...top, ...(all.length === 0 ? nothing : [paint.title(table.title), ...drawn])],

@@ -3,13 +3,13 @@
 /** Words, each at the place of its number. */
 export const terms = {
   node_state: ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'],
-  ailment: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
+  problem: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
 } as const;
 
 /** The same in the order in which they are listed. */
 export const ranked = {
   node_state: ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'],
-  ailment: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
+  problem: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
 } as const;
 
 /** What each means, in that order. */
@@ -22,7 +22,7 @@ export const meanings = {
     left: "said goodbye: shut down cleanly",
     live: "heard within uncertain_after",
   },
-  ailment: {
+  problem: {
     held: "put on hold by its administrator",
     bad_health: "its health check failed",
     root_readonly: "its root file system is read-only",

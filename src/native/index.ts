@@ -15,7 +15,7 @@ export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } a
 /**
  * The results for each node after its copies, in arrays one after another, in this order: its age in ms (f64), -1 if
  * there is no report; for a live node its wall clock minus the master's in s (f64), otherwise 0; for a live or
- * uncertain node its ailments (u32), bits by the numbers of the ailments, otherwise 0; a number for a live node's
+ * uncertain node its problems (u32), bits by the numbers of the problems, otherwise 0; a number for a live node's
  * kernel release (u32), the same for the same release, otherwise 0; its state (u8), as numbered in beoboard.h; and its
  * state at the receiver's last heartbeat (u8).
  */

@@ -179,7 +179,7 @@ export const options = {
   'kill-switch': one('FILE', 'do nothing while this file exists', file, standard('/etc/beoboard/bridge.off')),
   'drain-after': one(
     'TIME',
-    'how long a node is silent, or ill, before it is drained',
+    'how long a node is silent, or unhealthy, before it is drained',
     time('1s', '24h'),
     standard('30s'),
   ),
@@ -189,7 +189,10 @@ export const options = {
     time('1s', '24h'),
     standard('2m'),
   ),
-  'drain-ill': flag('also drain live nodes on which no job should start, as with beoboard-gate --health'),
+  'drain-unhealthy': {
+    ...flag('also drain live nodes on which no job should start, as with beoboard-gate --health'),
+    mistaken: ['drain-ill'],
+  },
   unsigned: flag('act on unsigned reports, too: then anybody who can send a datagram can have a node drained'),
   witness: one(
     'WHO',
@@ -265,11 +268,11 @@ export const options = {
   critical: one('N[%]', 'critical if more nodes than this are silent or left long ago', values.portion, standard('0')),
   ignore: optional(
     'NAMES',
-    `ailments to ignore: ${ranked.ailment.join(', ')}`,
-    values.someOf('ailment', ...ranked.ailment),
+    `problems to ignore: ${ranked.problem.join(', ')}`,
+    values.someOf('problem', ...ranked.problem),
   ),
-  health: one('WHEN', 'on or off: whether ill nodes count as down', values.oneOf('on', 'off'), standard('on')),
-  healthy: flag('only live nodes without ailments'),
+  health: one('WHEN', 'on or off: whether unhealthy nodes count as down', values.oneOf('on', 'off'), standard('on')),
+  healthy: flag('only live nodes without problems'),
   expand: flag('one name per line'),
   fold: flag('one host list, as in node[001-128],login1'),
   count: flag('only the number of names'),

@@ -4,8 +4,8 @@
 
 import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
-import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import { type LinkEntry, linkName, SENDERS_EACH, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import {
   ahead,
@@ -46,7 +46,7 @@ export interface Oddity {
     | 'drops'
     | 'link'
     | 'together'
-    | 'ailing'
+    | 'unhealthy'
     | 'refused'
     | 'rival'
     | 'clone'
@@ -98,12 +98,12 @@ function racks(nodes: readonly Surveyed[]): string | undefined {
   return fold([...different] as string[]);
 }
 
-/** One sentence for each ailment. */
-function ailing(nodes: readonly Surveyed[]): Oddity[] {
-  return byAilment(nodes).map(([ailment, those]) => ({
-    kind: 'ailing',
+/** One sentence for each problem. */
+function unhealthy(nodes: readonly Surveyed[]): Oddity[] {
+  return byProblem(nodes).map(([problem, those]) => ({
+    kind: 'unhealthy',
     nodes: those,
-    text: `${shown(those)}: ${AILMENT_TEXT[ailment]}`,
+    text: `${shown(those)}: ${PROBLEM_TEXT[problem]}`,
   }));
 }
 
@@ -560,8 +560,8 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...refused(snapshot, all, withRival),
     ...twice,
     ...clones(snapshot, all),
-    // Ailments of other nodes do not matter to a user who asks about these.
-    ...ailing(nodes),
+    // Problems of other nodes do not matter to a user who asks about these.
+    ...unhealthy(nodes),
     ...senders(snapshot, others, all),
     ...[delays, clocks, kernels, rare, intervals].flatMap(look => look(snapshot, all)),
   ];

@@ -1,16 +1,16 @@
-// What changes on a board from one look to the next: states, ailments, the events of its ring, a receiver that stalls,
+// What changes on a board from one look to the next: states, problems, the events of its ring, a receiver that stalls,
 // another board. Judges nothing. Says nothing about nodes while the board says nothing about them.
 
 import { enums } from '../layout/layout.gen.js';
-import { AILMENTS, type Ailment, ailmentBit } from '../shm/ailments.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import { type BoardReader, type EventEntry, linkName, NoBoard, type NodeStates, type Snapshot } from '../shm/reader.js';
 
-/** The number of nodes, how many of them are in each state, and how many are ailing. */
+/** The number of nodes, how many of them are in each state, and how many are unhealthy. */
 export interface Standing {
   readonly nodes: number;
   readonly states: Readonly<Record<State, number>>;
-  readonly ailing: number;
+  readonly unhealthy: number;
 }
 
 /** Something that has happened. All keys except `at` are those of docs/json.md. */
@@ -29,7 +29,7 @@ export type Happening = {
       readonly to?: State;
       readonly age_ms?: number;
     }
-  | { readonly event: 'ails' | 'ails_no_more'; readonly node: string; readonly ailment: Ailment }
+  | { readonly event: 'problem' | 'problem_resolved'; readonly node: string; readonly problem: Problem }
   | { readonly event: 'lost'; readonly count: number }
   | RingEvent
 );
@@ -80,13 +80,13 @@ export interface Following {
 }
 
 /**
- * The ailments of a board's nodes, as the same reader learnt them from the board of that number; see
+ * The problems of a board's nodes, as the same reader learnt them from the board of that number; see
  * `BoardReader.opened`.
  */
-export interface Ills {
+export interface KnownProblems {
   readonly opened: number;
   readonly realNs: bigint;
-  readonly ails: Uint32Array;
+  readonly problems: Uint32Array;
   readonly states: Uint8Array;
 }
 
@@ -95,8 +95,8 @@ export class Follower {
   #names: string[] = [];
   /** The states at the last moment when something was known, as numbers of NUMBERED. */
   #states = new Uint8Array();
-  #ails = new Uint32Array();
-  /** Whether states and ailments were known at least once. Until then nothing counts as a change. */
+  #problems = new Uint32Array();
+  /** Whether states and problems were known at least once. Until then nothing counts as a change. */
   #isKnown = false;
   #isIllKnown = false;
   #opened = 0;
@@ -118,10 +118,10 @@ export class Follower {
   }
 
   /**
-   * What has happened since the last look. `reports`: reads the reports too, because ailments are known by them, unless
+   * What has happened since the last look. `reports`: reads the reports too, because problems are known by them, unless
    * the caller has just done that. The first look throws NoBoard when there is no board; later looks report it.
    */
-  look(reports: boolean | Ills): Happening[] {
+  look(reports: boolean | KnownProblems): Happening[] {
     const told: Happening[] = [];
     try {
       if (this.#opened === 0) this.#begin(told, reports);
@@ -134,7 +134,7 @@ export class Follower {
     return told.filter(happening => this.#concerns(happening));
   }
 
-  #begin(told: Happening[], reports: boolean | Ills): void {
+  #begin(told: Happening[], reports: boolean | KnownProblems): void {
     const { event_last = 0 } = this.reader.roll().board.header;
     this.#next = Math.max(1, event_last + 1 - this.following.last);
     // Nodes that nobody asked for before cannot be lost.
@@ -145,12 +145,12 @@ export class Follower {
     this.#opened = this.reader.opened;
     this.#tellRing(entries, roll, told);
     this.#tellStates(roll, told);
-    if (!this.#isStalled) this.#tellAilments(told, reports);
+    if (!this.#isStalled) this.#tellProblems(told, reports);
     told.push({ at: roll.board.realNs, event: 'begin', ...this.#standing(roll) });
     if (this.#isStalled) told.push(stalled(roll));
   }
 
-  #follow(told: Happening[], reports: boolean | Ills): void {
+  #follow(told: Happening[], reports: boolean | KnownProblems): void {
     // This comes first, and is about the board of the last look: if another board has replaced it, this is its last
     // state.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
@@ -174,7 +174,7 @@ export class Follower {
     // Not as arguments: of a million, the stack would overflow.
     for (const state of states) told.push(state);
     this.#isAway = false;
-    if (reports !== false && !this.#isStalled) this.#tellAilments(told, reports);
+    if (reports !== false && !this.#isStalled) this.#tellProblems(told, reports);
   }
 
   #concerns(happening: Happening): boolean {
@@ -186,8 +186,8 @@ export class Follower {
     const { among } = this.following;
     const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
     const states = among === undefined ? roll.states : roll.states.filter(isAsked);
-    const ailing = this.#ails.filter(isAsked).filter(bits => bits !== 0).length;
-    return { nodes: states.length, states: countStates(states), ailing: this.#isStalled ? 0 : ailing };
+    const unhealthy = this.#problems.filter(isAsked).filter(bits => bits !== 0).length;
+    return { nodes: states.length, states: countStates(states), unhealthy: this.#isStalled ? 0 : unhealthy };
   }
 
   /** Adds the nodes that are new on the same board. */
@@ -197,21 +197,21 @@ export class Follower {
       const added = roll.names(Array.from({ length: roll.count - before }, (_, i) => before + i));
       this.#names = this.#names.concat(added);
       this.#states = grown(this.#states, roll.count, NONE);
-      this.#ails = grown(this.#ails, roll.count, 0);
+      this.#problems = grown(this.#problems, roll.count, 0);
     }
     this.#receiver = receiverOf(roll);
   }
 
   /** Switches to another board: what was known about a node is kept under its new number. */
   #change(roll: NodeStates, told: Happening[]): void {
-    const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#ails[i]!] as const]));
+    const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#problems[i]!] as const]));
     const { instance, startedNs } = this.#receiver;
-    [this.#names, this.#states, this.#ails] = [[], new Uint8Array(), new Uint32Array()];
+    [this.#names, this.#states, this.#problems] = [[], new Uint8Array(), new Uint32Array()];
     this.#learn(roll);
     for (const [i, name] of this.#names.entries()) {
       const known = before.get(name);
       before.delete(name);
-      if (known !== undefined) [this.#states[i], this.#ails[i]] = known;
+      if (known !== undefined) [this.#states[i], this.#problems[i]] = known;
     }
     for (const [node, [state]] of before)
       told.push({ at: roll.board.realNs, event: 'state', node, ...(state === NONE ? {} : { from: stateOf(state) }) });
@@ -287,17 +287,17 @@ export class Follower {
     this.#isKnown = true;
   }
 
-  #tellAilments(told: Happening[], reports: boolean | Ills): void {
+  #tellProblems(told: Happening[], reports: boolean | KnownProblems): void {
     if (typeof reports === 'object') {
       if (reports.opened !== this.#opened) return;
-      this.#compareAilments(told, reports, 0);
+      this.#compareProblems(told, reports, 0);
     } else {
       let first = 0;
       for (const piece of this.reader.pieces()) {
         // Changes of another board are reported once its nodes are known.
         if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
-        const { ails, states } = piece.overview;
-        this.#compareAilments(told, { ails, states, realNs: piece.realNs }, first);
+        const { problems, states } = piece.overview;
+        this.#compareProblems(told, { problems, states, realNs: piece.realNs }, first);
         first += piece.count;
       }
     }
@@ -305,19 +305,23 @@ export class Follower {
   }
 
   /** The nodes from number `first` on. */
-  #compareAilments(told: Happening[], { ails, states, realNs }: Omit<Ills, 'opened'>, first: number): void {
-    const end = Math.min(ails.length, this.#names.length - first);
+  #compareProblems(
+    told: Happening[],
+    { problems, states, realNs }: Omit<KnownProblems, 'opened'>,
+    first: number,
+  ): void {
+    const end = Math.min(problems.length, this.#names.length - first);
     for (let i = 0; i < end; i++) {
-      const [before, now] = [this.#ails[first + i]!, ails[i]!];
-      // The ailments of a node that is not heard are unknown, so the last known ones stay.
+      const [before, now] = [this.#problems[first + i]!, problems[i]!];
+      // The problems of a node that is not heard are unknown, so the last known ones stay.
       if (before === now || !HEARD.has(states[i]!)) continue;
-      this.#ails[first + i] = now;
+      this.#problems[first + i] = now;
       if (!this.#isIllKnown) continue;
-      for (const ailment of AILMENTS) {
-        const bit = ailmentBit(ailment);
+      for (const problem of PROBLEMS) {
+        const bit = problemBit(problem);
         if (((before ^ now) & bit) === 0) continue;
-        const event = (now & bit) === 0 ? 'ails_no_more' : 'ails';
-        told.push({ at: realNs, event, node: this.#names[first + i]!, ailment });
+        const event = (now & bit) === 0 ? 'problem_resolved' : 'problem';
+        told.push({ at: realNs, event, node: this.#names[first + i]!, problem });
       }
     }
   }
@@ -325,7 +329,7 @@ export class Follower {
 
 const stateOf = (number: number) => NUMBERED[number] as State;
 
-/** The numbers of the states in which a node's ailments are judged. */
+/** The numbers of the states in which a node's problems are judged. */
 const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUMBERED.indexOf(state)));
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;

@@ -95,7 +95,7 @@ export class Gathering {
     this.#all = {
       ages: new Float64Array(room),
       skews: new Float64Array(room),
-      ails: new Uint32Array(room),
+      problems: new Uint32Array(room),
       kernels: new Uint32Array(room),
       states: new Uint8Array(room),
       known: new Uint8Array(room),
@@ -112,7 +112,7 @@ export class Gathering {
     const all = this.#all as Overview;
     const nodes = Math.min(piece.count, this.#count - first);
     const { overview } = piece;
-    for (const key of ['ages', 'skews', 'ails', 'kernels', 'states', 'known'] as const)
+    for (const key of ['ages', 'skews', 'problems', 'kernels', 'states', 'known'] as const)
       all[key].set(overview[key].subarray(0, nodes), first);
     const isRefusing = Object.keys(this.#digest.refused).length > 0;
     for (let i = 0; i < nodes; i++) {
@@ -133,11 +133,11 @@ export class Gathering {
   get overview(): Overview {
     if (this.#overview !== undefined) return this.#overview;
     const count = this.#count;
-    const { ages, skews, ails, kernels, states, known } = this.#all as Overview;
+    const { ages, skews, problems, kernels, states, known } = this.#all as Overview;
     this.#overview = {
       ages: ages.subarray(0, count),
       skews: skews.subarray(0, count),
-      ails: ails.subarray(0, count),
+      problems: problems.subarray(0, count),
       kernels: kernels.subarray(0, count),
       states: states.subarray(0, count),
       known: known.subarray(0, count),

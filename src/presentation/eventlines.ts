@@ -1,6 +1,6 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
-import { AILMENT_TEXT } from '../shm/ailments.js';
+import { PROBLEM_TEXT } from '../shm/problems.js';
 import { unknownText } from '../shm/reader.js';
 import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
@@ -16,8 +16,8 @@ export function* objectLines(happenings: readonly Happening[]): Generator<string
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
 }
 
-function standingText({ nodes, states, ailing }: Standing): string {
-  const counts = countTexts(states, ailing);
+function standingText({ nodes, states, unhealthy }: Standing): string {
+  const counts = countTexts(states, unhealthy);
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
@@ -32,10 +32,10 @@ function nodeText(happening: Happening & { node?: string | undefined }, { state 
       if (to === undefined) return 'no longer on the board';
       return from === undefined ? `new: ${state(to, to)}` : `${state(from, from)} -> ${state(to, to)}`;
     }
-    case 'ails':
-      return `ails: ${AILMENT_TEXT[happening.ailment]}`;
-    case 'ails_no_more':
-      return `no longer ails: ${AILMENT_TEXT[happening.ailment]}`;
+    case 'problem':
+      return `problem: ${PROBLEM_TEXT[happening.problem]}`;
+    case 'problem_resolved':
+      return `problem resolved: ${PROBLEM_TEXT[happening.problem]}`;
     case 'restart':
       return 'sender restarted';
     case 'reboot':

@@ -1,4 +1,4 @@
-// A node on one page, for people: its identity, how well it is heard, its ailments, and its readings, each number with
+// A node on one page, for people: its identity, how well it is heard, its problems, and its readings, each number with
 // its unit and its share. What was not measured is left out. Judges nothing.
 
 import { bitNames } from '../layout/codec.js';
@@ -6,8 +6,8 @@ import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { SECONDS, writeValue } from '../readings/units.js';
-import { AILMENT_TEXT } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import { PROBLEM_TEXT } from '../shm/problems.js';
 import type { Node } from '../shm/reader.js';
 import { reasonText, refusalText } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
@@ -156,12 +156,12 @@ function wordOfCheck(told: NodeFacts): FactLine {
 }
 
 function health(told: NodeFacts): FactLine[] {
-  const { state, ailments } = told.node;
-  // Ailments of a node that is not heard are not judged.
-  const isWell = ailments.length === 0 && (state === 'live' || state === 'uncertain');
+  const { state, problems } = told.node;
+  // Problems of a node that is not heard are not judged.
+  const isWell = problems.length === 0 && (state === 'live' || state === 'uncertain');
   return [
-    [isWell ? 'no ailments' : undefined],
-    ...ailments.map(ailment => [`ails: ${AILMENT_TEXT[ailment]}`]),
+    [isWell ? 'no problems' : undefined],
+    ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`]),
     wordOfCheck(told),
     [
       told.count('oom_kills', 'task', ' killed because memory ran out'),

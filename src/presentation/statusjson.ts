@@ -124,7 +124,7 @@ const offsetOf = getter('record', 'offset_us');
 const KEYS = {
   name: keyPart('name'),
   state: keyPart('state'),
-  ails: keyPart('ails'),
+  problems: keyPart('problems'),
   why: keyPart('why'),
   age: keyPart('age_ms'),
   link: keyPart('link'),
@@ -151,13 +151,13 @@ function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
 
 /** All that is known about a node, as an object with `more` at its end. */
 function putNode(page: Page, node: Node, more: string): void {
-  const { view, state, reportAt: report, refusedSince, ailments, lastRefusal } = node;
+  const { view, state, reportAt: report, refusedSince, problems, lastRefusal } = node;
   const begin = page.length;
   if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
   putWord(page, KEYS.state, state);
-  if (ailments.length > 0) {
-    page.prepared(KEYS.ails);
-    page.text(json(ailments));
+  if (problems.length > 0) {
+    page.prepared(KEYS.problems);
+    page.text(json(problems));
   }
   putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
   putKeyed(page, KEYS.age, node.ageMs);

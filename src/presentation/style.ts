@@ -11,7 +11,7 @@ const STATE: Record<string, Style> = {
   never: 'yellow',
   left: 'dim',
   live: 'green',
-  ailing: 'yellow',
+  unhealthy: 'yellow',
 };
 
 export interface Painter {

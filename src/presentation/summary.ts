@@ -25,18 +25,18 @@ const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !li
 
 /** One line about the receiver and the nodes. */
 export function headline({ snapshot, nodes, counts }: Survey): string {
-  return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ ails }) => ails !== 0).length);
+  return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ problems }) => problems !== 0).length);
 }
 
-/** The same from counts: of nodes, of nodes in each state, and of ailing nodes. */
-export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['counts'], ailing: number): string {
+/** The same from counts: of nodes, of nodes in each state, and of unhealthy nodes. */
+export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['counts'], unhealthy: number): string {
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const some = nodes === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes) : `${nodes}${some} nodes`}`;
   const mirror = mirrorText(snapshot);
   if (snapshot.stalled)
     return `${all}; STALLED: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}${mirror === '' ? '' : `; ${mirror}`}`;
-  const states = countTexts(counts, ailing);
+  const states = countTexts(counts, unhealthy);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,

@@ -9,8 +9,8 @@ import { CPU_KINDS } from '../readings/cursor.js';
 import { entryReadings, type List } from '../readings/entries.js';
 import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted, times } from '../readings/measures.js';
 import { type Reading, readingOf } from '../readings/readings.js';
-import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
+import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/reader.js';
 import type { Column, Family, Label, Series, Whose } from './family.js';
 import { escaped } from './plan.js';
@@ -158,18 +158,18 @@ const STATE: readonly Family[] = [
     help: "1 while the master's interface by which the node reported is dark: all of its nodes fell silent together, so that the network or the master is likelier at fault than they.",
     series: [{ labels: NONE, column: column(ofState(isDark), 'known') }],
   },
-  gauge('node_ailing', 'ailing', { of: 'heard', help: '1 while something ails the node, though it reports.' }),
+  gauge('node_unhealthy', 'unhealthy', { of: 'heard', help: '1 while the node reports a problem.' }),
   several(
-    'node_ailment',
+    'node_problem',
     'gauge',
-    '1 for each ailment that the node has; no series for others.',
-    'ailment',
+    '1 for each problem that the node has; no series for others.',
+    'problem',
     Object.fromEntries(
-      AILMENTS.map(ailment => {
-        const mask = ailmentBit(ailment);
+      PROBLEMS.map(problem => {
+        const mask = problemBit(problem);
         const take = ({ overview }: Snapshot, index: number) =>
-          ((overview.ails[index] as number) & mask) === 0 ? Number.NaN : 1;
-        return [ailment, column(ofState(take), 'heard')];
+          ((overview.problems[index] as number) & mask) === 0 ? Number.NaN : 1;
+        return [problem, column(ofState(take), 'heard')];
       }),
     ),
   ),

@@ -1,10 +1,10 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
 import { entryReadings } from '../readings/entries.js';
-import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
+import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
-import { beginning, didYouMean, ending, fits, InputError, nearest, oneLine, quote } from '../text/text.js';
+import { beginning, didYouMean, ending, fits, InputError, oneLine, quote } from '../text/text.js';
 
 export interface Column {
   readonly name: string;
@@ -92,14 +92,14 @@ export const COLUMNS: readonly Column[] = [
   column('delay', 'DELAY', 'reports late by', fine),
   column('lost', 'LOST', 'reports lost', short, {}),
   column('link', 'LINK', 'by', String, { left: true }),
-  column('ails', 'AILS', 'ailing', String, { left: true }),
+  column('problems', 'PROBLEMS', 'problems', String, { left: true }),
   column('why', 'WHY', 'its reports are', String, { left: true }),
   { ...column('key', 'KEY', 'key', String, { left: true }), text: provedKey },
 ];
 
 /** The columns that are left out first when there is no room for all. */
 const PRIORITY =
-  'name state age ails why key load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
+  'name state age problems why key load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
 
 /** A column for any field, with its value as it is. */
 function ofField(field: Reading): Column {
@@ -117,7 +117,7 @@ export function chosenColumns(names: readonly string[]): Column[] {
     if (field !== undefined) return ofField(field);
     refuseEach(name);
     const some = `write some of ${COLUMNS.map(other => other.name).join(',')}`;
-    const hint = didYouMean(nearest(name, readingNames()), some);
+    const hint = didYouMean(meantReading(name), some);
     throw new InputError(`there is no column ${quote(name)}; ${hint}`);
   });
   return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
@@ -144,7 +144,7 @@ export function sortField(text: string): Sorting {
   const field = readingOf(name);
   if (field === undefined) {
     refuseEach(name);
-    const hint = didYouMean(nearest(name, readingNames()), 'beoboard describe lists them');
+    const hint = didYouMean(meantReading(name), 'beoboard describe lists them');
     throw new InputError(`there is no field ${quote(name)}; ${hint}`);
   }
   // Numbers from the largest, texts from a to z.
@@ -181,7 +181,7 @@ export interface Layout {
 /** A cell of a table. */
 export interface Cell {
   readonly text: string;
-  /** The state that the cell names; `ailing`: the cell belongs to a node with an ailment. */
+  /** The state that the cell names; `unhealthy`: the cell belongs to a node with a problem. */
   readonly state?: string;
   /** The column whose title this cell is. */
   readonly column?: string;
@@ -191,14 +191,14 @@ export interface Cell {
  * The cells of a table in the columns that fit, each padded to the width of its column; the first row holds the titles.
  */
 export function layOut(
-  nodes: readonly { node: Node; state: string; ails?: boolean }[],
+  nodes: readonly { node: Node; state: string; problems?: boolean }[],
   { columns, extra = [], width, widths }: Layout,
 ): Cell[][] {
   const all: ExtraColumn[] = [...(columns ?? COLUMNS)];
   all.splice(Math.max(1, all.findIndex(({ name }) => name === 'state') + 1), 0, ...extra);
   const texts = all.map(column => {
-    const cells = nodes.map(({ node, state, ails }) => {
-      const text = column.name === 'state' ? `${state}${ails ? '!' : ''}` : column.text(node);
+    const cells = nodes.map(({ node, state, problems }) => {
+      const text = column.name === 'state' ? `${state}${problems ? '!' : ''}` : column.text(node);
       if (text === undefined) return NOTHING;
       return column.reading && state !== 'live' ? `[${text}]` : text;
     });
@@ -225,10 +225,10 @@ export function layOut(
     of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
   return [
     fitting.map(of => ({ text: pad(of.column.title, of), column: of.column.name })),
-    ...nodes.map(({ state, ails }, row) =>
+    ...nodes.map(({ state, problems }, row) =>
       fitting.map(of => ({
         text: pad(of.cells[row] ?? NOTHING, of),
-        ...(of.column.name === 'state' ? { state: ails ? 'ailing' : state } : {}),
+        ...(of.column.name === 'state' ? { state: problems ? 'unhealthy' : state } : {}),
       })),
     ),
   ];

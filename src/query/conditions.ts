@@ -3,7 +3,7 @@
 
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
-import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
+import { meantReading, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
@@ -384,8 +384,7 @@ class Parser {
       throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
     const meantBy = MISTAKEN.get(lowerCase(text));
     if (meantBy !== undefined) throw wrong(column, ...meantBy);
-    const names = [...readingNames(), ...entryReadings().keys()];
-    const advice = didYouMean(nearest(text, names), 'beoboard describe lists them');
+    const advice = didYouMean(meantReading(text, entryReadings().keys()), 'beoboard describe lists them');
     throw wrong(column, `there is no field ${quote(text)}`, advice);
   }
 

@@ -10,8 +10,8 @@ export interface Surveyed {
   readonly index: number;
   readonly name: string;
   readonly state: State;
-  /** The bits of its ailments. */
-  readonly ails: number;
+  /** The bits of its problems. */
+  readonly problems: number;
 }
 
 export interface Survey {
@@ -50,14 +50,14 @@ export function survey(
   { among, holds }: Choice = {},
   names: readonly string[] = snapshot.names(),
 ): Survey {
-  const { states, ails } = snapshot.overview;
+  const { states, problems } = snapshot.overview;
   const all: Surveyed[] = [];
   for (let index = 0; index < snapshot.count; index++)
     all.push({
       index,
       name: names[index] as string,
       state: NUMBERED[states[index] as number] as State,
-      ails: ails[index] as number,
+      problems: problems[index] as number,
     });
   const missing = among && new Set(among);
   const chosen = ({ index, name }: Surveyed) =>
@@ -66,9 +66,9 @@ export function survey(
   return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
 }
 
-/** Whether a node needs a sentence: it is not live, or it has an ailment. */
-export function isException({ state, ails }: Surveyed): boolean {
-  return state !== 'live' || ails !== 0;
+/** Whether a node needs a sentence: it is not live, or it has a problem. */
+export function isException({ state, problems }: Surveyed): boolean {
+  return state !== 'live' || problems !== 0;
 }
 
 /**

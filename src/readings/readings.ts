@@ -5,12 +5,13 @@
 import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
-import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import { PROBLEMS, problemBit } from '../shm/problems.js';
 import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { LATELY_MS, reasonText } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
+import { nearest } from '../text/text.js';
 import type { CPU_KINDS } from './cursor.js';
 import { cursorOf } from './cursor.js';
 import { entryOf, entryReadings, entryValue, LISTS, type List, type SumReading, sumReadings } from './entries.js';
@@ -176,7 +177,7 @@ function key(node: Node): string {
 const OWN: Reading[] = [
   text('name', 'its name', node => node.name),
   text('state', 'silent, uncertain, live …: beoboard status --help explains them', node => node.state),
-  text('ails', 'its ailments, the worst first, separated by commas', node => node.ailments.join(',') || undefined),
+  text('problems', 'its problems, the worst first, separated by commas', node => node.problems.join(',') || undefined),
   text('address', 'where its last report came from', node => node.address || undefined),
   text('link', "the master's interface by which it reports", node => node.linkName),
   reading('age_ms', 'age of its last report', contractUnit('ms'), ageMs),
@@ -242,17 +243,17 @@ const OWN: Reading[] = [
   text('why', 'why reports in its name are rejected', why),
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
   reading(
-    'ailing',
-    'whether it has an ailment',
+    'unhealthy',
+    'whether it has a problem',
     NUMBER,
-    overview(({ ails }, index) => Number(ails[index] !== 0)),
+    overview(({ problems }, index) => Number(problems[index] !== 0)),
   ),
-  ...AILMENTS.map(ailment =>
+  ...PROBLEMS.map(problem =>
     reading(
-      `ails.${ailment}`,
-      `an ailment: ${meanings.ailment[ailment]}`,
+      `problem.${problem}`,
+      `a problem: ${meanings.problem[problem]}`,
       NUMBER,
-      overview(({ ails }, index) => Number(((ails[index] as number) & ailmentBit(ailment)) !== 0)),
+      overview(({ problems }, index) => Number(((problems[index] as number) & problemBit(problem)) !== 0)),
     ),
   ),
 ];
@@ -402,8 +403,8 @@ function reported(name: string): Reading | undefined {
 function makeOthers(): Map<string, Reading> {
   const flags = ofBits('flags');
   // The words that screens show.
-  const ailments = AILMENTS.map(ailment => own.get(`ails.${ailment}`) as Reading);
-  const short = [...flags, ...ailments].map(one => ({ ...one, name: one.name.replace(/^\w+\./, '') }));
+  const problems = PROBLEMS.map(problem => own.get(`problem.${problem}`) as Reading);
+  const short = [...flags, ...problems].map(one => ({ ...one, name: one.name.replace(/^\w+\./, '') }));
   const levels = REPORT.filter(([name, { kind }]) => /^(gauge|share)$/.test(kind) && UNIT_ENDING.test(name));
   return byName(
     flags,
@@ -437,6 +438,18 @@ export function allReadings(): Reading[] {
 /** Their names. */
 export function readingNames(): string[] {
   return allReadings().map(({ name }) => name);
+}
+
+/** What readings are called now, by the names that they had before. */
+const FORMER = new Map([
+  ['ails', 'problems'],
+  ['ailing', 'unhealthy'],
+  ...PROBLEMS.map(problem => [`ails.${problem}`, `problem.${problem}`] as const),
+]);
+
+/** What somebody meant who wrote a name that no reading has: its present name, or the nearest, also of `others`. */
+export function meantReading(name: string, others: Iterable<string> = []): string | undefined {
+  return FORMER.get(name) ?? nearest(name, [...readingNames(), ...others]);
 }
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);

@@ -26,8 +26,8 @@ import {
 } from '../native/index.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
-import { type Ailment, ailmentsOf } from './ailments.js';
 import { NUMBERED, type State } from './liveness.js';
+import { type Problem, problemsOf } from './problems.js';
 import { type Rates, rates } from './rates.js';
 
 export type { BoardState, EventEntry, LinkEntry, Part, SenderEntry, Totals } from '../native/index.js';
@@ -89,8 +89,8 @@ export interface Overview {
    * is none.
    */
   readonly skews: Float64Array;
-  /** The ailments of a node that is live or uncertain: bits by the numbers of the ailments; 0 for other nodes. */
-  readonly ails: Uint32Array;
+  /** The problems of a node that is live or uncertain: bits by the numbers of the problems; 0 for other nodes. */
+  readonly problems: Uint32Array;
   /**
    * A number for the kernel release of a live node: the same for the same release, and different for nearly all others;
    * 0: unknown.
@@ -350,7 +350,7 @@ export class Snapshot {
     this.#overview = {
       ages: new Float64Array(buffer, at, count),
       skews: new Float64Array(buffer, at + 8 * count, count),
-      ails: new Uint32Array(buffer, at + 16 * count, count),
+      problems: new Uint32Array(buffer, at + 16 * count, count),
       kernels: new Uint32Array(buffer, at + 20 * count, count),
       states: new Uint8Array(buffer, at + 24 * count, count),
       known: new Uint8Array(buffer, at + 25 * count, count),
@@ -633,9 +633,9 @@ export class Node {
     return this.snapshot.cloneOf(this.index);
   }
 
-  /** Its ailments, the worst first; empty if it is neither live nor uncertain. */
-  get ailments(): Ailment[] {
-    return ailmentsOf(this.snapshot.overview.ails[this.index] ?? 0);
+  /** Its problems, the worst first; empty if it is neither live nor uncertain. */
+  get problems(): Problem[] {
+    return problemsOf(this.snapshot.overview.problems[this.index] ?? 0);
   }
 
   /** The CLOCK_MONOTONIC stamp of the newest report, ns. */

@@ -93,10 +93,10 @@ export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
   return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
 }
 
-/** The counts of the states that occur, the worst first, and of ailing nodes: `3 silent`, `97 live`, `1 ailing`. */
-export function countTexts(counts: Readonly<Record<State, number>>, ailing: number): string[] {
+/** The counts of the states that occur, the worst first, and of unhealthy nodes: `3 silent`, `97 live`, `1 unhealthy`. */
+export function countTexts(counts: Readonly<Record<State, number>>, unhealthy: number): string[] {
   const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
-  return ailing > 0 ? [...states, `${ailing} ailing`] : states;
+  return unhealthy > 0 ? [...states, `${unhealthy} unhealthy`] : states;
 }
 
 const DAY_MS = 86_400_000;

@@ -3,8 +3,8 @@
 
 import type { Survey } from '../query/survey.js';
 import { readingOf, type Value } from '../readings/readings.js';
-import { AILMENTS, type Ailment } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
+import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import type { Beside } from './besideboard.js';
 import type { Job } from './statefile.js';
@@ -40,7 +40,7 @@ type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 /** What is shown of a node in its jobs. */
 export interface NodeTold extends Numbers {
   readonly state: State;
-  readonly ailments: readonly Ailment[];
+  readonly problems: readonly Problem[];
 }
 
 /** Looks up the node of a name, once; undefined: it is not on the board. */
@@ -62,7 +62,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold |
       number('total'),
       number('left'),
     ];
-    const one = { state: node.state, ailments: node.ailments, cpus, cpu, gpus, total, left };
+    const one = { state: node.state, problems: node.problems, cpus, cpu, gpus, total, left };
     told.set(name, one);
     return one;
   };
@@ -81,8 +81,8 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
 const product = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? undefined : a * b;
 
-/** Ranks for the worst node: first states worse than live, then ailing, then absent, then idle. */
-const [ILL, ABSENT, WELL] = [STATES.length, STATES.length + AILMENTS.length, STATES.length + AILMENTS.length + 1];
+/** Ranks for the worst node: first states worse than live, then unhealthy, then absent, then idle. */
+const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
 /** What is shown of one job. */
 function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): ListedJob {
@@ -94,15 +94,15 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
   for (const [i, node] of nodes.entries()) {
     const state = node?.state ?? 'absent';
     states.set(state, (states.get(state) ?? 0) + 1);
-    const [ailment] = node?.ailments ?? [];
+    const [problem] = node?.problems ?? [];
     const cpu = node?.cpu;
     const how: [rank: number, why: string] =
       state === 'absent'
         ? [ABSENT, 'is not on the board']
         : state !== 'live'
           ? [STATES.indexOf(state), state]
-          : ailment !== undefined
-            ? [ILL + AILMENTS.indexOf(ailment), ailment]
+          : problem !== undefined
+            ? [UNHEALTHY + PROBLEMS.indexOf(problem), problem]
             : [WELL + (cpu ?? 0), cpu === undefined ? '' : `${Math.round(cpu)}%`];
     if (how[0] < worst.rank) worst = { name: names[i] as string, why: how[1], rank: how[0] };
   }

@@ -178,7 +178,7 @@ export class Api {
           const node: Record<string, unknown> = {
             name: nodes[i],
             state: STATES[cell & (2 ** CELL.stateBits - 1)],
-            ailing: (cell & CELL.ailing) !== 0,
+            unhealthy: (cell & CELL.unhealthy) !== 0,
           };
           for (const [j, index] of chosen.entries()) {
             const value = ((copies[j] as Uint16Array)[i] as number) >>> CELL.valueShift;

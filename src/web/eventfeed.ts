@@ -32,9 +32,9 @@ export class EventFeed {
     try {
       const isBeginning = this.#follower === undefined;
       this.#follower ??= new Follower(reader, { last: FIRST });
-      const { ails, states } = digest?.overview ?? { ails: new Uint32Array(), states: new Uint8Array() };
+      const { problems, states } = digest?.overview ?? { problems: new Uint32Array(), states: new Uint8Array() };
       const realNs = digest?.realNs ?? 0n;
-      happened = this.#follower.look({ opened: reader.opened, realNs, ails, states });
+      happened = this.#follower.look({ opened: reader.opened, realNs, problems, states });
       // The states at the first look are not events.
       if (isBeginning) happened = happened.filter(({ event }) => event !== 'state' && event !== 'begin');
     } catch (error) {

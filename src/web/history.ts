@@ -16,7 +16,7 @@ const BLOCK = 256;
 const MOST_NODES = 131_072;
 /** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
-/** The counts of a group at a look: of each state, and of ailing nodes. */
+/** The counts of a group at a look: of each state, and of unhealthy nodes. */
 const COUNTS = STATES.length + 1;
 /** For each reading the least value, the mean, and the greatest. */
 const VALUES = 3 * SCALES.length;
@@ -288,7 +288,7 @@ export class RiverHistory {
     for (let i = 0; i < count; i++) {
       const cell = first[i] as number;
       sums.count(of[i] as number, cell & STATE_MASK);
-      if ((cell & CELL.ailing) !== 0) sums.count(of[i] as number, COUNTS - 1);
+      if ((cell & CELL.unhealthy) !== 0) sums.count(of[i] as number, COUNTS - 1);
     }
     for (const [scale, column] of cells.entries())
       for (let i = 0; i < count; i++) {

@@ -72,7 +72,7 @@ const NODE = object(
   {
     name: text(),
     state,
-    'ails?': array({ enum: [...terms.ailment] }, 'the worst first'),
+    'problems?': array({ enum: [...terms.problem] }, 'the worst first'),
     'why?': text('why reports in its name are rejected, which proves nothing about the node'),
     'age_ms?': number(),
     'link?': text(),
@@ -125,7 +125,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       object({
         name: text(),
         state,
-        ailing: flag(),
+        unhealthy: flag(),
         ...Object.fromEntries(
           SCALES.map(({ name, about, unit }) => [`${name}?`, number(`${about}${unit && `, ${unit}`}`)]),
         ),

@@ -78,13 +78,13 @@ export class StreamHeaders implements NodeConsumer {
     const base = { seq, now_ms: nowMs, state };
     if (this.watcher.trouble !== undefined || digest === undefined) {
       const line = this.watcher.trouble ?? 'there is no board';
-      return { ...base, line, counts: {}, ailing: 0, ...NONE };
+      return { ...base, line, counts: {}, unhealthy: 0, ...NONE };
     }
-    const { states, ails } = digest.overview;
+    const { states, problems } = digest.overview;
     const counts = countStates(states);
-    let ailing = 0;
-    for (let i = 0; i < ails.length; i++) if (ails[i] !== 0) ailing++;
-    const line = headlineOf(digest, count, counts, ailing);
+    let unhealthy = 0;
+    for (let i = 0; i < problems.length; i++) if (problems[i] !== 0) unhealthy++;
+    const line = headlineOf(digest, count, counts, unhealthy);
     const now = performance.now();
     const key = `${roster} ${state}`;
     if (now >= this.#notBefore || key !== this.#state) {
@@ -95,7 +95,7 @@ export class StreamHeaders implements NodeConsumer {
     }
     const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
     const mirror = mirrorText(digest);
-    const told = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), ailing };
+    const told = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), unhealthy };
     return { ...base, ...told, ...this.#sentences };
   }
 

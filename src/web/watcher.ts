@@ -189,10 +189,10 @@ export class Watcher {
 
   #encode(piece: Snapshot, nodes: number, first: number, cells: readonly Uint16Array[]): void {
     const cursor = this.#cursor;
-    const { states, ails } = piece.overview;
+    const { states, problems } = piece.overview;
     for (let i = 0; i < nodes; i++) {
       cursor.lay(piece, i);
-      const low = (states[i] as number) | (ails[i] === 0 ? 0 : CELL.ailing);
+      const low = (states[i] as number) | (problems[i] === 0 ? 0 : CELL.unhealthy);
       for (let s = 0; s < SCALES.length; s++) {
         const scale = SCALES[s] as Scale;
         (cells[s] as Uint16Array)[first + i] = (cellValue(scale, scale.take(cursor)) << CELL.valueShift) | low;

@@ -19,8 +19,8 @@ export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, eve
 /** Bytes before the payload. */
 export const FRAME_HEAD = 5;
 
-/** A cell: bits 0 to 2 the state, bit 3 whether the node has an ailment, bits 4 to 15 the value. */
-export const CELL = { stateBits: 3, ailing: 8, valueShift: 4 } as const;
+/** A cell: bits 0 to 2 the state, bit 3 whether the node has a problem, bits 4 to 15 the value. */
+export const CELL = { stateBits: 3, unhealthy: 8, valueShift: 4 } as const;
 /**
  * The value of a cell is 0 for the low end of the reading's range, and this for the high end; it is limited to these.
  */
@@ -112,7 +112,7 @@ export interface Head {
   readonly mirror?: string;
   /** The number of nodes in each state that occurs. */
   readonly counts: { readonly [S in State]?: number };
-  readonly ailing: number;
+  readonly unhealthy: number;
   readonly sentences: readonly SentenceTold[];
   /** Links that are down or dark, with their nodes. */
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
@@ -134,7 +134,7 @@ export interface EventTold {
 /**
  * The river: `[u32 length of the JSON][JSON][columns of each row, one row behind the other]`, from the oldest column to the newest.
  *
- * Of groups the JSON is a `RiverOfGroups`. Of each row: for each of STATES, and for those that something ails, the counts of all columns
+ * Of groups the JSON is a `RiverOfGroups`. Of each row: for each of STATES, and for unhealthy nodes, the counts of all columns
  * (u16, or u32 where `count_bytes` is 4); then the least value of the reading in each column, the mean, and the most (u8).
  *
  * Of nodes it is a `RiverOfNodes`. Of each row: the states of all columns, two a byte, the earlier one in the low half, 15 where it was not

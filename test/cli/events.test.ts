@@ -160,7 +160,7 @@ t.test("what the receiver has written, in the board's order", async t => {
   t.same(one.strangers(), ['nobody']);
 });
 
-t.test('ailments come and go; for a node that does not report they are unknown', async t => {
+t.test('problems come and go; for a node that does not report they are unknown', async t => {
   const { report, beat, follow } = scene(t, { uncertainAfter: 100, silentAfter: 200 });
   report('a');
   const follower = follow();
@@ -168,7 +168,7 @@ t.test('ailments come and go; for a node that does not report they are unknown',
   report('a', { flags: HELD });
   beat();
   t.same(bare(follower.look(false)), [], 'reports were not read');
-  t.same(bare(follower.look(true)), ['ails a held']);
+  t.same(bare(follower.look(true)), ['problem a held']);
   report('a', { flags: HELD, interval_ms: 1000 });
   const told: Happening[] = [];
   await until('a is silent', () => {
@@ -177,7 +177,7 @@ t.test('ailments come and go; for a node that does not report they are unknown',
     return bare(told).some(text => text.endsWith(' silent'));
   });
   t.same(
-    bare(told).filter(text => text.includes('ails')),
+    bare(told).filter(text => text.includes('problem')),
     [],
   );
   report('a', { flags: HELD });
@@ -185,7 +185,7 @@ t.test('ailments come and go; for a node that does not report they are unknown',
   t.same(bare(follower.look(true)), ['state a silent live'], 'it is held as before');
   report('a');
   beat();
-  t.same(bare(follower.look(true)), ['ails_no_more a held']);
+  t.same(bare(follower.look(true)), ['problem_resolved a held']);
 });
 
 t.test('more events than the ring holds: as many as were lost are told', async t => {
@@ -214,7 +214,7 @@ t.test('nodes are forgotten: another board, and the others go on', async t => {
   report('c', { flags: HELD, start_boot_ns: 60n * S });
   beat();
   const told = bare(follower.look(true));
-  t.same(told, ['restart c', 'state a live', `board 2 ${states({ live: 2 })} 0`, 'ails c held']);
+  t.same(told, ['restart c', 'state a live', `board 2 ${states({ live: 2 })} 0`, 'problem c held']);
   t.same(bare(follower.look(true)), ['forget 1']);
   report('a');
   t.same(bare(follower.look(true)), ['state a live']);
@@ -283,16 +283,16 @@ t.test('lines: equal events of several nodes are one line', async t => {
     to: 'silent',
     age_ms: 10_600 + 10 * i,
   });
-  const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, ailing: 1 };
+  const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, unhealthy: 1 };
   const all: Happening[] = [
     { at, event: 'begin', ...standing },
     { at, event: 'restart', number: 7, node: 'n01' },
     ...expand('node[001-030]').map(fell),
     { at, event: 'state', node: 'n07', to: 'live', age_ms: 3 },
     { at, event: 'state', node: 'n08', from: 'live' },
-    { at, event: 'ails', node: 'n02', ailment: 'root_readonly' },
-    { at, event: 'ails_no_more', node: 'n03', ailment: 'held' },
-    { at, event: 'ails_no_more', node: 'n04', ailment: 'held' },
+    { at, event: 'problem', node: 'n02', problem: 'root_readonly' },
+    { at, event: 'problem_resolved', node: 'n03', problem: 'held' },
+    { at, event: 'problem_resolved', node: 'n04', problem: 'held' },
     { at, event: 'reboot', number: 8, node: 'n\x1b[31m' },
     { at, event: 'reset', number: 8, node: 'n5' },
     { at, event: 'goodbye', number: 8, node: 'n5' },
@@ -315,13 +315,13 @@ t.test('lines: equal events of several nodes are one line', async t => {
   t.same(
     textLines(all, painter('never')).map(line => line.replace(/^2026-11-22 14:03:33 {2}/, '').trimEnd()),
     [
-      'watching 60 nodes: 60 live, 1 ailing',
+      'watching 60 nodes: 60 live, 1 unhealthy',
       'n01 sender restarted',
       'node[001-030] (30 nodes) uncertain -> silent, last heard 10.6s to 10.8s ago',
       'n07 new: live',
       'n08 no longer on the board',
-      'n02 ails: its root file system is read-only',
-      'n[03-04] (2 nodes) no longer ails: put on hold by its administrator',
+      'n02 problem: its root file system is read-only',
+      'n[03-04] (2 nodes) problem resolved: put on hold by its administrator',
       'n\\u{1b}[31m booted',
       'n5 reset: accepted only because nothing else was heard',
       'n5 said goodbye',
@@ -398,9 +398,9 @@ t.test('the command, with a receiver that hears, stands still, and is replaced',
   send('a');
   await events.tells({ event: 'state', node: 'a', to: 'live' });
   send('a', { flags: HELD });
-  await events.tells({ event: 'ails', node: 'a', ailment: 'held' });
+  await events.tells({ event: 'problem', node: 'a', problem: 'held' });
   send('a');
-  await events.tells({ event: 'ails_no_more', node: 'a', ailment: 'held' });
+  await events.tells({ event: 'problem_resolved', node: 'a', problem: 'held' });
   send('b', { interval_ms: 1000 });
   await events.tells({ event: 'state', node: 'b', to: 'silent' });
   const halted = await stop(receiver.child);

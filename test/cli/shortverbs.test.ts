@@ -155,7 +155,7 @@ t.test('nodes in every state', async t => {
     left: ['l1', 'gone'],
     never: ['v2', 'v1', 'v10'],
     held: ['h1'],
-    ill: ['i1'],
+    unhealthy: ['i1'],
   };
   const board = makeBoard(t, states);
   // Nobody can have left before this machine was started.
@@ -757,8 +757,11 @@ t.test('a line with its figures has at most 1,023 bytes, as old NRPE passes on',
   // Names of this length that cannot be folded, in five groups.
   for (const length of [2, 24, 30, 38, 62]) {
     const some = (group: string) => ['a', 'b', 'c', 'd', 'e', 'f'].map(one => group + one.repeat(length));
-    const [silent, uncertain, never, held, ill] = ['s', 'u', 'n', 'h', 'i'].map(some) as [string[], ...string[][]];
-    const board = makeBoard(t, { silent, uncertain, never, held, ill } as Parameters<typeof makeBoard>[1]);
+    const [silent, uncertain, never, held, unhealthy] = ['s', 'u', 'n', 'h', 'i'].map(some) as [
+      string[],
+      ...string[][],
+    ];
+    const board = makeBoard(t, { silent, uncertain, never, held, unhealthy } as Parameters<typeof makeBoard>[1]);
     await check(board.path, `names of ${length + 1}`);
   }
   const parts = answers.map(line => (/silent \((.*?)\)/.exec(line)?.[1] ?? '').split(',').length);

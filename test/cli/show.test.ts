@@ -23,7 +23,7 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'show.txt');
 const ALL = Object.values<number>(bits.valid).reduce((valid, bit) => valid | (1n << BigInt(bit)), 0n);
 const { flags, gpu_flags, net_state } = bits;
 
-/** A node with all fields: two packages, two interfaces, a fabric, two GPUs, and several ailments. */
+/** A node with all fields: two packages, two interfaces, a fabric, two GPUs, and several problems. */
 const rich: Encodable<'report'> = {
   valid: ALL,
   flags: (1 << flags.held) | (1 << flags.root_readonly) | (1 << flags.clock_unsync),

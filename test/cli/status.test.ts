@@ -339,7 +339,7 @@ const scenes: [
     { asked: { nodes: 'rack[1-2]n[001-399]', where: 'name ~ "n" && state == live', board: "/srv/it's" } },
   ],
   [
-    'a list of live nodes that something ails, cut',
+    'a list of live nodes with problems, cut',
     expand('rack1n[001-399]')
       .filter(name => /[13579]$/.test(name))
       .map(name => ({ name, age: 0.5, report: { flags: 1 << bits.flags.held } })),
@@ -839,7 +839,7 @@ t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', t => {
   t.ok(snapshot.node(count - 1).report, 'its report is found');
   t.match(
     oddities(found)
-      .filter(({ kind }) => kind !== 'ailing')
+      .filter(({ kind }) => kind !== 'unhealthy')
       .map(({ text }) => text),
     ['clock of last is 1.0 s behind'],
   );

@@ -513,7 +513,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: 'f\r?' });
     await terminal.shows(/^Keys\n/);
     terminal.send({ keys: ' x' });
-    await terminal.shows(/\nall is well: every node is live, without ailments\n/);
+    await terminal.shows(/\nall is well: every node is live, without problems\n/);
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
     t.match(terminal.output(), LEFT);

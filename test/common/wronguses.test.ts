@@ -744,6 +744,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     ['bridge --undrain-own --journal DIR/nowhere/journal', { code: 1 }],
     ['bridge --release --journal DIR/nowhere/journal', { code: 1 }],
     'bridge --ignore held',
+    'bridge --drain-ill',
     'bridge --status --release',
     'bridge --json',
     'bridge --by rack',

@@ -250,7 +250,7 @@ export function busy(load: number, more: Encodable<'report'> = {}): Pick<MadeNod
 
 /**
  * A cluster of 10,000 nodes with the usual exceptions of a large one: a dead rack, a node that has just been started,
- * ill nodes, wrong clocks, a node that has left, and one that never reported.
+ * unhealthy nodes, wrong clocks, a node that has left, and one that never reported.
  */
 export function tenThousand(): MadeNode[] {
   const held = { flags: 1 << bits.flags.held };

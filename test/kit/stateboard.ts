@@ -27,7 +27,7 @@ export interface Nodes {
   never?: readonly string[];
   held?: readonly string[];
   /** Live, but its health check is bad. */
-  ill?: readonly string[];
+  unhealthy?: readonly string[];
 }
 
 type Limits = Record<'uncertainAfter' | 'silentAfter' | 'longestInterval', number>;
@@ -63,7 +63,8 @@ export function makeBoard(
   writer.listeningSince(base - 100n * S);
   for (const name of nodes.live ?? []) lay(name, 0, seldom);
   for (const name of nodes.held ?? []) lay(name, 0, { ...seldom, flags: 2 ** bits.flags.held });
-  for (const name of nodes.ill ?? []) lay(name, 0, { ...seldom, valid: 1n << BigInt(bits.valid.health), health: 3 });
+  for (const name of nodes.unhealthy ?? [])
+    lay(name, 0, { ...seldom, valid: 1n << BigInt(bits.valid.health), health: 3 });
   for (const name of nodes.left ?? []) lay(name, 70, { flags: 2 ** bits.flags.goodbye });
   for (const name of nodes.silent ?? []) lay(name, 34);
   for (const name of nodes.uncertain ?? []) lay(name, 6);

@@ -41,7 +41,7 @@ t.comment(`seed ${SEED}`);
 const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
-const LIBRARY = ['strerror', 'ailing', 'evidence', 'live', 'node', 'noderates', 'open']
+const LIBRARY = ['strerror', 'problems', 'evidence', 'live', 'node', 'noderates', 'open']
   .map(name => `lib/${name}.c`)
   .concat('judge/rates.c');
 
@@ -1157,7 +1157,7 @@ t.test('read calls make no system call', async t => {
       return lines.map(line => Number(line.split('\t')[1]));
     };
     // No call is deeper than the three largest functions of a source together, plus the stack of the kernel's clock.
-    const deepest = ['strerror', 'ailing', 'evidence', 'live', 'node', 'noderates'].map(name => {
+    const deepest = ['strerror', 'problems', 'evidence', 'live', 'node', 'noderates'].map(name => {
       const called = name === 'noderates' ? framesOf('judge/rates.c') : [];
       const bytes = [...framesOf(`lib/${name}.c`), ...called].sort((a, b) => b - a);
       return bytes.slice(0, 3).reduce((sum, one) => sum + one, 0);
@@ -1280,7 +1280,7 @@ t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
 
 t.test('the library that schedulers link includes no file of the writer', async t => {
   const allowed = new Set([
-    'judge/ailments.h',
+    'judge/problems.h',
     'beoboard.h',
     'board/reader.h',
     'format/layout.gen.h',

@@ -25,7 +25,7 @@ const PARTS: [part: string, files: RegExp][] = [
   // Decides which reports are trusted, for receivers and mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
-  ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],
+  ['shm/reader', /^src\/shm\/(reader|rates|problems|liveness|sentences)\.ts$/],
   ['readings', /^src\/readings\//],
   // Which nodes, in which order and with which columns: conditions, groups, sorting.
   ['query', /^src\/query\//],

@@ -82,7 +82,7 @@ const RIDDLES: [phrase: RegExp, instead: string][] = [
   [/somebody listens there already/, 'another program listens there'],
   [/is taken as absent/, 'is ignored'],
   [/for want of memory(?! \(Linux)/, 'because memory ran out'],
-  [/what ails it/, 'its ailments'],
+  [/what problems it/, 'its problems'],
   [/(reports|datagrams?|senders?) (are|is|was|were) refused/, 'rejected'],
   [/is believed\b/, 'is trusted'],
 ];

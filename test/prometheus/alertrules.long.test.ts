@@ -46,12 +46,16 @@ const FAULTS: [what: string, is: string, by: string][] = [
     'for: 10s\n        keep_firing_for: 2m\n        labels:\n          severity: warning',
     'keep_firing_for: 2m\n        labels:\n          severity: warning',
   ],
-  ['ill nodes that fall silent are well', 'alertname="BeoboardNodeIll", alertstate', 'alertname="None", alertstate'],
-  ['held nodes are ill', 'unless on (cluster, node) beoboard_node_ailment{ailment="held"} == 1', ''],
   [
-    'ill for a moment',
-    "for: 1m\n        keep_firing_for: 2m\n        labels:\n          severity: warning\n        annotations:\n          summary: 'Node {{ $labels.node }} of {{ $labels.cluster }} is ill",
-    "labels:\n          severity: warning\n        annotations:\n          summary: 'Node {{ $labels.node }} of {{ $labels.cluster }} is ill",
+    'unhealthy nodes that fall silent are well',
+    'alertname="BeoboardNodeUnhealthy", alertstate',
+    'alertname="None", alertstate',
+  ],
+  ['held nodes are unhealthy', 'unless on (cluster, node) beoboard_node_problem{problem="held"} == 1', ''],
+  [
+    'unhealthy for a moment',
+    "for: 1m\n        keep_firing_for: 2m\n        labels:\n          severity: warning\n        annotations:\n          summary: 'Node {{ $labels.node }} of {{ $labels.cluster }} is unhealthy",
+    "labels:\n          severity: warning\n        annotations:\n          summary: 'Node {{ $labels.node }} of {{ $labels.cluster }} is unhealthy",
   ],
   [
     'another kind of drop',

@@ -10,8 +10,8 @@ import t from 'tap';
 import { enums } from '../../src/layout/layout.gen.js';
 import { boardFamilies } from '../../src/prometheus/boards.js';
 import { FAMILIES } from '../../src/prometheus/families.js';
-import { AILMENTS } from '../../src/shm/ailments.js';
 import { STATES } from '../../src/shm/liveness.js';
+import { PROBLEMS } from '../../src/shm/problems.js';
 import { folder, ROOT } from '../kit/places.js';
 import { noPrometheus, replaced, SHIPPED, shipped } from './alerting.js';
 
@@ -100,8 +100,8 @@ t.test('the rules use only series and labels of the exporter', async t => {
   const read = new Set(rules.match(/\bbeoboard_\w+/g));
   t.ok(read.size > 15, [...read].join(' '));
   for (const name of read) t.ok(told.has(name), name);
-  const words = { state: STATES, reason: enums.reason, ailment: AILMENTS } as Record<string, readonly string[]>;
-  for (const [, label, values = ''] of rules.matchAll(/\b(state|reason|ailment)!?=~?"([^"]+)"/g))
+  const words = { state: STATES, reason: enums.reason, problem: PROBLEMS } as Record<string, readonly string[]>;
+  for (const [, label, values = ''] of rules.matchAll(/\b(state|reason|problem)!?=~?"([^"]+)"/g))
     for (const value of values.split('|')) t.ok(words[label!]?.includes(value), `${label} ${value}`);
 });
 

@@ -1,5 +1,5 @@
 // The dashboards for Grafana: the files are fresh and complete, use only series of the exporter, and every query is
-// sent to a real Prometheus that scrapes a real exporter for a board with live, silent, ailing and GPU nodes. Ten
+// sent to a real Prometheus that scrapes a real exporter for a board with live, silent, unhealthy and GPU nodes. Ten
 // results are compared with status --json. Their look is not tested: there is no Grafana here.
 //
 // @seconds 12
@@ -226,7 +226,7 @@ interface Told {
   nodes: {
     name: string;
     state: string;
-    ails?: string[];
+    problems?: string[];
     lost: number;
     report?: Record<string, number>;
     rates?: Record<string, number>;
@@ -322,9 +322,9 @@ const COMPARED: [
     { rack: 'rack02' },
   ],
   [
-    'nodes that something ails',
-    `count(count by (node) (${question('cluster.json', 'Nodes that something ails')}))`,
-    ({ nodes }) => nodes.filter(({ ails }) => ails !== undefined).length,
+    'nodes with problems',
+    `count(count by (node) (${question('cluster.json', 'Nodes with problems')}))`,
+    ({ nodes }) => nodes.filter(({ problems }) => problems !== undefined).length,
   ],
   ['GPUs', question('gpu-power.json', 'GPUs'), ({ totals }) => totals.gpus.total],
   ['GPUs in use', question('gpu-power.json', 'GPUs in use'), ({ totals }) => totals.gpus.used],

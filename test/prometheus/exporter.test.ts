@@ -274,7 +274,7 @@ t.test('what is asked for', async t => {
   t.strictSame(names(await scrape(port, '/metrics?nodes=n1&nodes=n%5B2-3%5D,nowhere')).sort(), ['n1', 'n2', 'n3']);
   const cpu = await scrape(port, '/metrics?collect[]=cpu&collect%5B%5D=state&collect[]=cpu');
   t.ok(
-    [...cpu.keys()].every(name => /cpu|load|state|age|dark|ail/.test(name)),
+    [...cpu.keys()].every(name => /cpu|load|state|age|dark|problem|unhealthy/.test(name)),
     'two collectors',
   );
   const [one, two] = [await scrape(port, '/metrics?k=1&of=2'), await scrape(port, '/metrics?of=2&k=2')];

@@ -240,8 +240,8 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_state: () => Object.fromEntries(STATES.map(state => [state, state === 'live' ? 1 : 0])),
   node_report_age_seconds: (_, __, { ageMs }) => (ageMs as number) / 1000,
   node_dark: () => 0,
-  node_ailing: () => 1,
-  node_ailment: (_, __, { ailments }) => Object.fromEntries(ailments.map(ailment => [ailment, 1])),
+  node_unhealthy: () => 1,
+  node_problem: (_, __, { problems }) => Object.fromEntries(problems.map(problem => [problem, 1])),
   node_reports_total: counted('accepted'),
   node_reports_missed_total: () => COUNTS.lost + COUNTS.late,
   node_reports_gaps_total: () => COUNTS.lost + COUNTS.unheard + COUNTS.late,
@@ -488,7 +488,7 @@ t.test('both formats say the same, and each label that there may be', t => {
   }
   const labels = new Set([...text.values()].flatMap(({ series }) => series.flatMap(one => Object.keys(one.labels))));
   const known =
-    'address ailment arch agent_version cluster device devices gpu kind link mode node os_release other reason resource state version';
+    'address problem arch agent_version cluster device devices gpu kind link mode node os_release other reason resource state version';
   t.strictSame([...labels].sort(), known.split(' ').sort());
   t.notMatch(
     JSON.stringify([...text]),
@@ -537,7 +537,7 @@ t.test('what was not measured is left out, and nothing else', t => {
       lost.set(key, set);
     }
     const more = [...left].filter(key => !all.includes(key));
-    // These have other labels now: the release of a kernel that was not read, and ailments that have gone.
+    // These have other labels now: the release of a kernel that was not read, and problems that have gone.
     t.strictSame(
       more.filter(key => !/node_info|devices=/.test(key)),
       [],
@@ -585,9 +585,9 @@ t.test('readings are of live nodes alone, state, age and counts of all', t => {
     );
     t.equal(toldOf(document, 'beoboard_node_reports_total', state), state === 'never' ? 1000 : 900, `${state}: counts`);
     t.equal(
-      toldOf(document, 'beoboard_node_ailing', state) === undefined,
+      toldOf(document, 'beoboard_node_unhealthy', state) === undefined,
       state !== 'live' && state !== 'uncertain',
-      `${state}: what ails it`,
+      `${state}: its problems`,
     );
   }
   t.strictSame(

@@ -7,7 +7,7 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { EXAMPLE } from '../../src/readings/units.js';
-import { AILMENTS } from '../../src/shm/ailments.js';
+import { PROBLEMS } from '../../src/shm/problems.js';
 import { InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { busy, madeBoard, validOf } from '../kit/madeboard.js';
@@ -157,8 +157,8 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['flags.held', '1'],
     ['!root_readonly', '12'],
     ['valid.gpu && !valid.edac', '12'],
-    ['ails.held', '1'],
-    ['ailing', '12'],
+    ['problem.held', '1'],
+    ['unhealthy', '12'],
     ['arch == x86_64', '12'],
     ['arch != x86_64', ''],
     // Patterns.
@@ -216,8 +216,8 @@ t.test('no pattern takes long', async t => {
   t.throws(() => parseCondition(some), { message: /^column 44: .* is too large a regular expression/ });
 });
 
-t.test('the words that screens show for ailments are fields', async t => {
-  for (const ailment of AILMENTS) t.equal(matching(ailment), matching(`ails.${ailment}`), ailment);
+t.test('the words that screens show for problems are fields', async t => {
+  for (const problem of PROBLEMS) t.equal(matching(problem), matching(`problem.${problem}`), problem);
   t.equal(matching('health_warning'), '3');
   t.equal(matching('!health_warning && health_warning == 0'), '124');
 });
@@ -233,6 +233,9 @@ t.test('what is wrong, where, and what to write', async t => {
   const table: [condition: string, says: string][] = [
     ['mem_avial_mib < 1', "column 1: there is no field 'mem_avial_mib'; did you mean mem_avail_mib?"],
     ['load > 1 && xyzzy', "column 13: there is no field 'xyzzy'; beoboard describe lists them"],
+    ['ailing', "column 1: there is no field 'ailing'; did you mean unhealthy?"],
+    ['ails ~ "oom"', "column 1: there is no field 'ails'; did you mean problems?"],
+    ['ails.oom', "column 1: there is no field 'ails.oom'; did you mean problem.oom?"],
     ['state == slient', "column 10: 'slient' is not a state; did you mean silent?"],
     ['load = 1', "column 6: a single '='; write == to compare"],
     ['load > 1 & cpus', "column 10: a single '&'; write && for and"],

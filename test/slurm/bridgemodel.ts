@@ -14,7 +14,7 @@ import { match } from '../../src/slurm/matching.js';
 export const POLICY: Policy = {
   drainAfterMs: 30_000,
   resumeAfterMs: 120_000,
-  drainIll: [],
+  drainUnhealthy: [],
   unsigned: false,
   witness: false,
   groupOf: () => undefined,
@@ -37,7 +37,7 @@ export function seenNode(name: string, more: Partial<SeenNode> = {}): SeenNode {
     lastRealMs: NOON_MS - 300,
     link: 1,
     isProved: true,
-    ailments: [],
+    problems: [],
     ...more,
   };
 }

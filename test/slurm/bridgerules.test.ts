@@ -173,25 +173,29 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   ],
   ['Slurm does not hear it either', { state: 'MIXED+NOT_RESPONDING', policy: { witness: true } }, DRAINED],
   ['it has no jobs', { state: 'IDLE', policy: { witness: true } }, DRAINED],
-  // Illness.
-  ['ill, and nobody asked', { seen: { state: 'live', ailments: ['bad_health'] } }, 'early'],
-  ['ill', { seen: { state: 'live', ailments: ['bad_health'] }, policy: { drainIll: FATAL } }, DRAINED],
-  ['a little ill', { seen: { state: 'live', ailments: ['root_full', 'ecc'] }, policy: { drainIll: FATAL } }, 'early'],
+  // Problems.
+  ['unhealthy, and nobody asked', { seen: { state: 'live', problems: ['bad_health'] } }, 'early'],
+  ['unhealthy', { seen: { state: 'live', problems: ['bad_health'] }, policy: { drainUnhealthy: FATAL } }, DRAINED],
   [
-    'ill, and drained by others',
-    { seen: { state: 'live', ailments: ['held'] }, state: 'IDLE+DRAIN', policy: { drainIll: FATAL } },
+    'a minor problem',
+    { seen: { state: 'live', problems: ['root_full', 'ecc'] }, policy: { drainUnhealthy: FATAL } },
+    'early',
+  ],
+  [
+    'unhealthy, and drained by others',
+    { seen: { state: 'live', problems: ['held'] }, state: 'IDLE+DRAIN', policy: { drainUnhealthy: FATAL } },
     'theirs',
   ],
   [
-    'ill, and not proved',
-    { seen: { state: 'live', ailments: ['held'], isProved: false }, policy: { drainIll: FATAL } },
+    'unhealthy, and not proved',
+    { seen: { state: 'live', problems: ['held'], isProved: false }, policy: { drainUnhealthy: FATAL } },
     /are not signed/,
   ],
   [
-    'ill, behind a dark link',
+    'unhealthy, behind a dark link',
     {
-      seen: { state: 'live', ailments: ['held'] },
-      policy: { drainIll: FATAL },
+      seen: { state: 'live', problems: ['held'] },
+      policy: { drainUnhealthy: FATAL },
       links: [[1, { name: 'eth0', trouble: trouble('dark', 1) }]],
     },
     DRAINED,
@@ -251,7 +255,7 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ],
   ['that was long ago', { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59) } } }, 'undrain'],
   ['reports that prove nothing', { seen: { isProved: false } }, /are not signed/],
-  ['ill', { seen: { ailments: ['held'] }, policy: { drainIll: FATAL } }, 'early'],
+  ['unhealthy', { seen: { problems: ['held'] }, policy: { drainUnhealthy: FATAL } }, 'early'],
   ...['FAIL', 'MAINTENANCE', 'REBOOT_ISSUED', 'POWERED_DOWN', 'INVALID_REG'].map(
     (flag): [string, ReturnRow, RegExp] => [
       flag,
@@ -334,7 +338,7 @@ t.test('what counts as silent', async t => {
   const counts = countsOf(situationOf([...seen, ...forged], slurm, { policy }));
   t.same(
     counts.map(({ brake, value, limit }) => `${brake} ${value} ${limit}`),
-    ['silent 4 3', 'new 1 3', 'ill 0 3', 'group link eth0 4 10', 'group r1 4 5', 'group r2 0 5'],
+    ['silent 4 3', 'new 1 3', 'unhealthy 0 3', 'group link eth0 4 10', 'group r1 4 5', 'group r2 0 5'],
     'names that nobody knows in Slurm count for nothing',
   );
   t.same([10, 31, 100, 10_000].map(limits.silent), [3, 3.1, 10, 1000]);
@@ -1298,6 +1302,22 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
     writeFileSync(file, `${whole}${wrong}\n${whole}`);
     t.throws(() => new JournalFile(path), { message: /journal:3: is not a line of a journal; / }, wrong);
   }
+  // A journal of an earlier version, which wrote "ill".
+  const former = [
+    { what: 'brake', brake: 'ill', on: true, value: 5, limit: 3, accepted: 0 },
+    { what: 'theirs', node: 'n4', incident: 'ill b oom', after: { state: 'IDLE+DRAIN', reason: 'ill since May' } },
+  ];
+  writeFileSync(file, former.map(entry => `${JSON.stringify({ ...entry, time_ms: 1 })}\n`).join(''));
+  const { ledger, entries } = readJournal(path) as NonNullable<ReturnType<typeof readJournal>>;
+  t.ok(ledger.isSettled('n4', 'unhealthy b oom'), 'what is left to an administrator stays so');
+  t.ok(ledger.hasSettledProblem('n4'));
+  t.equal(ledger.brakes.get('unhealthy')?.on, true);
+  t.match(entries.at(-1), { after: { reason: 'ill since May' } });
+  const begun = JSON.stringify({ what: 'state', time_ms: 1, state: ledger.state(1) });
+  const old = begun.replace('"unhealthy":"unhealthy b oom"', '"ill":"ill b oom"');
+  t.not(old, begun);
+  t.ok(readLines(`${old}\n`, '').ledger.isSettled('n4', 'unhealthy b oom'));
+
   writeFileSync(
     file,
     `${whole}${`${JSON.stringify({ what: 'end', time_ms: 1, x: 'x'.repeat(1 << 20) })}\n`.repeat(17)}`,

@@ -119,7 +119,7 @@ t.test('every rule', async t => {
     left: ['l1'],
     never: ['v1'],
     held: ['h1'],
-    ill: ['i1'],
+    unhealthy: ['i1'],
   });
   const unsure = makeBoard(t, { live, uncertain: ['u1', 'u2'], silent: ['s1'] });
   const claimed = makeBoard(t, { live, silent: ['s1'] });
@@ -175,9 +175,9 @@ t.test('every rule', async t => {
     ['one that leads nowhere', board, `--nodes Gone --names ${names}`, 0, 'yes, though Gone is not on the board as nobody: fails open'],
     ['no such file', board, `--nodes n001 --names ${far}/x`, 0, `${OPEN}cannot read '${far}/x': No such file or directory`],
     ['held, unasked', board, '--nodes h1,i1', 0, ''],
-    ['held', board, '--nodes n001,h1 --health', 1, 'no: h1 ails: put on hold by its administrator'],
-    ['ill', board, '--health --nodes i1', 1, 'no: i1 ails: its health check failed'],
-    ['ill, ignored', board, '--health --nodes i1,h1 --ignore ecc,bad_health,held', 0, ''],
+    ['held', board, '--nodes n001,h1 --health', 1, 'no: h1 is unhealthy: put on hold by its administrator'],
+    ['unhealthy', board, '--health --nodes i1', 1, 'no: i1 is unhealthy: its health check failed'],
+    ['unhealthy, ignored', board, '--health --nodes i1,h1 --ignore ecc,bad_health,held', 0, ''],
     ['power saving, a list', board, '--nodes s1 --skip s[1-2]', 0, 'yes, though s1 has been silent for AGE: left out by --skip'],
     ['not in it', board, '--nodes s1,s3 --skip s1', 1, 'no: s3 has been silent for AGE'],
     ['power saving, a file', board, `--nodes s1,l1 --wait 0s --skip ${fresh}`, 0, 'yes, though s1 has been silent for AGE, l1 left AGE ago: left out by --skip'],
@@ -250,7 +250,7 @@ t.test('a request to the bridge', async t => {
   };
   t.equal(await leaves('--nodes n001'), '', 'a yes');
   t.equal(await leaves('--nodes s1 --brake 1'), '', 'a yes by the brake');
-  t.equal(await leaves('--nodes l1,h1 --health'), '', 'what has left is not silent, and an illness is no silence');
+  t.equal(await leaves('--nodes l1,h1 --health'), '', 'what has left is not silent, and a problem is no silence');
   t.equal(await leaves('--nodes x --fail closed'), '', 'no evidence');
   t.equal(await leaves('--nodes s1,n001,l1'), 's1', 'a no because of a silent node');
   t.equal(await leaves('--nodes S1,s[2-3]'), 'S1,s2,s3', 'by their NodeNames');
@@ -526,7 +526,7 @@ t.test('command line', async t => {
     [['--brake', '101%'], "--brake: '101%' is more than all nodes; write 0% to 100%"],
     [['--brake', '5%%'], "--brake: '5%%' is not a number of nodes; write it as 5 or 2%"],
     [['--fail', 'never'], "--fail: 'never' is not a valid value; use open or closed"],
-    [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is not an ailment; did you mean health_warning?"],
+    [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is not a problem; did you mean health_warning?"],
     [['--noeds', 'n1'], "unknown option '--noeds'; did you mean --nodes?"],
     [['--skip', '@'], "--skip: '' names no nodes and no file; write one"],
     [['--board', ''], "--board: '' is not a file name; write a path"],

@@ -96,7 +96,7 @@ export async function holds(page: Page, expression: string): Promise<void> {
 /** The API's answer for one tick. */
 export interface Tick {
   readonly seq: number;
-  readonly nodes: readonly ({ name: string; state: string; ailing: boolean } & Record<
+  readonly nodes: readonly ({ name: string; state: string; unhealthy: boolean } & Record<
     string,
     number | string | boolean
   >)[];

@@ -4,7 +4,7 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { expand, fold, foldInOrder } from '../../src/text/hostlists.js';
-import { Cells, formOf, isAiling, isMeasured, stateOf, valueIn } from '../../src/web/page/cells.js';
+import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { age, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
 import { blockOf, cellAt, cornerOf, type Direction, type Member, next, plan } from '../../src/web/page/geometry.js';
@@ -42,8 +42,8 @@ t.test('frames come out whole, however the stream is split', async t => {
 });
 
 const words = (...numbers: number[]) => new Uint8Array(Uint32Array.from(numbers).buffer);
-const cell = (state: (typeof STATES)[number], value = NOT_MEASURED, ails = 0) =>
-  (value << 4) | (ails << 3) | STATES.indexOf(state);
+const cell = (state: (typeof STATES)[number], value = NOT_MEASURED, problems = 0) =>
+  (value << 4) | (problems << 3) | STATES.indexOf(state);
 const picture = (layout: number, seq: number, values: number[]) =>
   new Uint8Array(Buffer.concat([words(layout, seq), new Uint8Array(Uint16Array.from(values).buffer)]));
 const changes = (layout: number, seq: number, before: number, indices: number[], values: number[]) =>
@@ -77,13 +77,13 @@ t.test('cells follow pictures and changes, and ignore those of another layout', 
   t.same([...(cells.changes(changes(3, 8, 7, [2, 3], [cell('live', 2000, 1), cell('left')])) as Uint32Array)], [2, 3]);
   t.equal(cells.seq, 8);
   t.same([...cells.values].map(stateOf), ['live', 'live', 'live', 'left']);
-  t.same([...cells.values].map(isAiling), [false, false, true, false]);
+  t.same([...cells.values].map(isUnhealthy), [false, false, true, false]);
   t.same([...cells.values].map(isMeasured), [true, true, true, false]);
   t.equal(valueIn(cells.values[2] as number), 2000);
   t.not(formOf(cell('live', 1)), formOf(cell('live')), 'what was not measured looks otherwise');
   t.equal(formOf(cell('live', 1)), formOf(cell('live', 4000)), 'and a value does not');
-  const { states, ailing, measured, sum, least, most } = cells.tally();
-  t.same([states[1], states[4], ailing, measured, sum, least, most], [3, 1, 1, 3, 6000, 1000, 3000]);
+  const { states, unhealthy, measured, sum, least, most } = cells.tally();
+  t.same([states[1], states[4], unhealthy, measured, sum, least, most], [3, 1, 1, 3, 6000, 1000, 3000]);
   t.same([...(cells.changes(changes(3, 9, 8, [], [])) as Uint32Array)], [], 'a pulse');
   t.throws(() => cells.changes(changes(3, 11, 10, [], [])), /tick 11 follows 10/);
   cells.arrange({ layout: 4, count: 2, groups: [{ name: null, nodes: 'a[1-3]', first: 0, count: 2 }] });
@@ -197,7 +197,7 @@ t.test('the river keeps 15 minutes, with gaps where nobody listened', async t =>
   const tally = (silent: number, sum: number, measured: number) => {
     const states = new Uint32Array(STATES.length);
     states[STATES.indexOf('silent')] = silent;
-    return { states, ailing: 0, sum, measured };
+    return { states, unhealthy: 0, sum, measured };
   };
   t.ok(river.advance(10_000));
   river.fill(10_000, 0, tally(0, 4000, 2), 2);

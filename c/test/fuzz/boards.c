@@ -497,9 +497,9 @@ static void jsons(const uint8_t *copy, uint64_t nodes) {
  * refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   uint8_t states[64], known[64];
-  uint32_t ails[64], kernels[64];
+  uint32_t problems[64], kernels[64];
   double ages[64], skews[64];
-  const struct bb_overview out = {ages, skews, ails, kernels, states, known};
+  const struct bb_overview out = {ages, skews, problems, kernels, states, known};
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
@@ -507,8 +507,8 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
          "known as %d, and is %d", known[i], states[i]);
     MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g",
          states[i], ages[i]);
-    MUST(ails[i] >> BEOBOARD_NAILMENTS == 0, "ailments %" PRIx32, ails[i]);
-    MUST(ails[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is ill",
+    MUST(problems[i] >> BEOBOARD_NPROBLEMS == 0, "problems %" PRIx32, problems[i]);
+    MUST(problems[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is unhealthy",
          states[i]);
     MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
     MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);

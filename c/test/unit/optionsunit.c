@@ -104,14 +104,14 @@ static const struct {
   const char *text;
   uint32_t bits;
   const char *why;
-} ailments[] = {
-  {"held", 1u << BEOBOARD_AILS_HELD, NULL},
-  {"oom,held", 1u << BEOBOARD_AILS_HELD | 1u << BEOBOARD_AILS_OOM, NULL},
-  {"oom,oom", 1u << BEOBOARD_AILS_OOM, NULL},
+} problems[] = {
+  {"held", 1u << BEOBOARD_PROBLEM_HELD, NULL},
+  {"oom,held", 1u << BEOBOARD_PROBLEM_HELD | 1u << BEOBOARD_PROBLEM_OOM, NULL},
+  {"oom,oom", 1u << BEOBOARD_PROBLEM_OOM, NULL},
   {"", 0, "''"},
   {"oom,", 0, "''"},
   {"heldd", 0, "did you mean held?"},
-  {"zzzzzzzz", 0, "is not an ailment; write held, "},
+  {"zzzzzzzz", 0, "is not a problem; write held, "},
 };
 
 static void check_values(void) {
@@ -124,15 +124,15 @@ static void check_values(void) {
     CHECK(valid == portions[i].valid, "'%s'", portions[i].text);
     if (valid) CHECK(number == portions[i].number && is_percent == portions[i].is_percent, "'%s'", portions[i].text);
   }
-  for (size_t i = 0; i < sizeof ailments / sizeof ailments[0]; i++) {
+  for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
     uint32_t bits = 0;
     fault.len = 0;
-    const bool valid = value_some(span_of(ailments[i].text), "ailment", beoboard_ailment_name, NULL, BEOBOARD_NAILMENTS,
+    const bool valid = value_some(span_of(problems[i].text), "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS,
                                   &bits, &fault);
     text_of(&fault);
-    CHECK(valid == (ailments[i].why == NULL), "'%s'", ailments[i].text);
-    if (valid) CHECK(bits == ailments[i].bits, "'%s': %x", ailments[i].text, bits);
-    else CHECK(strstr(why, ailments[i].why) != NULL, "'%s': %s", ailments[i].text, why);
+    CHECK(valid == (problems[i].why == NULL), "'%s'", problems[i].text);
+    if (valid) CHECK(bits == problems[i].bits, "'%s': %x", problems[i].text, bits);
+    else CHECK(strstr(why, problems[i].why) != NULL, "'%s': %s", problems[i].text, why);
   }
   bool is_second = false;
   CHECK(value_either(SPAN("open"), "closed", "open", &is_second, &fault) && is_second, "the second of two");

@@ -1,8 +1,8 @@
-/* Rates between two reports: what a counter that went back, wrapped or is missing makes of them; ailments. */
+/* Rates between two reports: what a counter that went back, wrapped or is missing makes of them; problems. */
 #include "../../judge/rates.h"
 
 #include "../../beoboard.h"
-#include "../../judge/ailments.h"
+#include "../../judge/problems.h"
 #include "check.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -141,44 +141,44 @@ static void check_traffic(void) {
   CHECK(isnan(traffic[0]), "of more interfaces than before: %g", traffic[0]);
 }
 
-/* Ailments: what both reports have, and which ailment that is; -1: none. */
-static void check_ailments(void) {
+/* Problems: what both reports have, and which problem that is; -1: none. */
+static void check_problems(void) {
   struct bb_report before, after;
   make(&before, &after);
   before.root_total_mib = after.root_total_mib = 1000;
   after.root_avail_mib = 50;
   after.root_inodes_free_pm = 20;
-#define AILS(what) (bb_ailments(&after, &before) == 1u << BEOBOARD_AILS_##what)
-  CHECK(bb_ailments(&after, &before) == 0, "five in a hundred are free: %x", bb_ailments(&after, &before));
+#define PROBLEM(what) (bb_problems(&after, &before) == 1u << BEOBOARD_PROBLEM_##what)
+  CHECK(bb_problems(&after, &before) == 0, "five in a hundred are free: %x", bb_problems(&after, &before));
   after.root_avail_mib = 49;
-  CHECK(AILS(ROOT_FULL), "less");
+  CHECK(PROBLEM(ROOT_FULL), "less");
   after.root_avail_mib = 50;
   after.root_inodes_free_pm = 19;
-  CHECK(AILS(ROOT_FULL), "and of inodes");
+  CHECK(PROBLEM(ROOT_FULL), "and of inodes");
   after.root_inodes_free_pm = 20;
   after.oom_kills = 1;
-  CHECK(AILS(OOM), "a process was killed");
-  CHECK(bb_ailments(&after, NULL) == 0, "nobody knows when");
+  CHECK(PROBLEM(OOM), "a process was killed");
+  CHECK(bb_problems(&after, NULL) == 0, "nobody knows when");
   before.boot_id = 2;
-  CHECK(bb_ailments(&after, &before) == 0, "in another boot");
+  CHECK(bb_problems(&after, &before) == 0, "in another boot");
   before.boot_id = 1;
   before.oom_kills = 2;
-  CHECK(bb_ailments(&after, &before) == 0, "a counter that was reset");
+  CHECK(bb_problems(&after, &before) == 0, "a counter that was reset");
   before.oom_kills = after.oom_kills;
   after.edac_ue = 1;
-  CHECK(AILS(MEMORY_ERRORS), "as long as it is there");
+  CHECK(PROBLEM(MEMORY_ERRORS), "as long as it is there");
   before.edac_ue = 1;
-  CHECK(AILS(MEMORY_ERRORS), "also when it was there before");
+  CHECK(PROBLEM(MEMORY_ERRORS), "also when it was there before");
   after.valid &= ~(uint64_t)BB_VALID_EDAC;
-  CHECK(bb_ailments(&after, &before) == 0, "not measured");
+  CHECK(bb_problems(&after, &before) == 0, "not measured");
   after.health = BB_HEALTH_BAD;
-  CHECK(AILS(BAD_HEALTH), "by the site's check");
+  CHECK(PROBLEM(BAD_HEALTH), "by the site's check");
   after.health = BB_HEALTH_WARNING;
-  CHECK(AILS(HEALTH_WARNING), "likewise");
+  CHECK(PROBLEM(HEALTH_WARNING), "likewise");
   after.health = BB_HEALTH_OK;
   after.flags = BB_FLAGS_HELD;
-  CHECK(AILS(HELD), "held");
-#undef AILS
+  CHECK(PROBLEM(HELD), "held");
+#undef PROBLEM
 }
 
 int main(void) {
@@ -186,6 +186,6 @@ int main(void) {
   check_counters();
   check_shares();
   check_traffic();
-  check_ailments();
+  check_problems();
   return checked();
 }

@@ -3,8 +3,8 @@
 
 import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
-import type { Ailment } from '../../shm/ailments.js';
 import type { State } from '../../shm/liveness.js';
+import type { Problem } from '../../shm/problems.js';
 import {
   type BoardReader,
   type LinkEntry,
@@ -38,7 +38,7 @@ export interface SeenNode {
   /** Whether its last report was signed with a valid key. */
   readonly isProved: boolean;
   /** The worst first. */
-  readonly ailments: readonly Ailment[];
+  readonly problems: readonly Problem[];
 }
 
 export interface SeenLink {
@@ -113,7 +113,7 @@ function seenNode(node: Node): SeenNode {
     lastRealMs: ms(node.lastRealNs ?? 0n),
     link,
     isProved: (enums.auth_alg[provedOf(view, offset) ?? 0] ?? 'none') !== 'none',
-    ailments: node.ailments,
+    problems: node.problems,
   };
 }
 

@@ -99,6 +99,15 @@ export class Only {
   }
 }
 
+/** A part of a line as it is written now. Lines of earlier versions have `ill` in place of `unhealthy`. */
+function renamed(key: string, value: unknown): unknown {
+  if ((key === 'incident' || key === 'ill') && typeof value === 'string') return value.replace(/^ill /, 'unhealthy ');
+  if (key === 'brake' && value === 'ill') return 'unhealthy';
+  if (typeof value !== 'object' || value === null || !('ill' in value)) return value;
+  const { ill: unhealthy, ...others } = value;
+  return { ...others, unhealthy };
+}
+
 /**
  * Reads lines into a ledger. A last line without an end was being written when the power failed: nothing was done for
  * it.
@@ -111,7 +120,7 @@ export function readLines(text: string, place: string): { ledger: Ledger; entrie
     if (line === '') continue;
     let entry: Timed | undefined;
     try {
-      entry = JSON.parse(line) as Timed;
+      entry = JSON.parse(line, renamed) as Timed;
     } catch {}
     if (
       typeof entry !== 'object' ||

@@ -35,7 +35,7 @@ export const verb = defineVerb({
     'dry-run',
     'drain-after',
     'resume-after',
-    'drain-ill',
+    'drain-unhealthy',
     'ignore',
     'unsigned',
     'witness',
@@ -88,7 +88,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
   const {
     drainAfter,
     resumeAfter,
-    drainIll,
+    drainUnhealthy,
     ignore = [],
     unsigned,
     witness,
@@ -106,7 +106,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
     const groupOf = by === undefined ? () => undefined : compilePattern(by.pattern, '--by');
     const policy: Policy = {
       ...{ drainAfterMs: drainAfter, resumeAfterMs: resumeAfter, unsigned, witness: witness === 'slurm', groupOf },
-      drainIll: drainIll ? FATAL.filter(ailment => !ignore.includes(ailment)) : [],
+      drainUnhealthy: drainUnhealthy ? FATAL.filter(problem => !ignore.includes(problem)) : [],
     };
     const exceptions = slurmNames === undefined ? {} : readExceptions(slurmNames);
     return { policy, exceptions, killSwitch, requests: isRehearsal ? undefined : journal, isRehearsal };
@@ -255,8 +255,8 @@ export async function main(argv: string[]): Promise<number> {
     throw new UsageError(verb.name, '--status, --release and --undrain-own exclude each other; give one');
   if (values.json && !values.status)
     throw new UsageError(verb.name, '--json needs --status; add it, or leave --json out');
-  if (values.ignore !== undefined && !values.drainIll)
-    throw new UsageError(verb.name, '--ignore needs --drain-ill; add it, or leave --ignore out');
+  if (values.ignore !== undefined && !values.drainUnhealthy)
+    throw new UsageError(verb.name, '--ignore needs --drain-unhealthy; add it, or leave --ignore out');
   if (values.status) return status(values);
   if (values.release) return release(values.journal);
   if (values.undrainOwn) return undrainOwn(values);

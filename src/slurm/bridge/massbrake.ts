@@ -5,7 +5,7 @@ import type { BrakeState } from './ownership.js';
 
 /** One counted quantity. */
 export interface Count {
-  /** `silent`, `new`, `own`, `ill`, or `group NAME`. */
+  /** `silent`, `new`, `own`, `unhealthy`, or `group NAME`. */
   readonly brake: string;
   readonly value: number;
   /** The brake goes on above this number. */
@@ -20,7 +20,7 @@ export const limits = {
   /** In the last 60 s. */
   new: (nodes: number) => Math.max(3, Math.min(50, nodes / 100)),
   own: (nodes: number) => Math.max(2, nodes / 20),
-  ill: (nodes: number) => Math.max(3, nodes / 10),
+  unhealthy: (nodes: number) => Math.max(3, nodes / 10),
   group: (nodes: number) => Math.max(2, nodes / 2),
 } as const;
 
@@ -56,7 +56,7 @@ const WHAT: Readonly<Record<string, string>> = {
   silent: 'nodes are silent',
   new: 'nodes fell silent in the last minute',
   own: 'nodes would be drained by the bridge',
-  ill: 'nodes are ill',
+  unhealthy: 'nodes are unhealthy',
 };
 
 /** A brake in words. */

@@ -9,12 +9,12 @@ import { nodeState } from '../nodestate.js';
 export type Act = 'drain' | 'undrain';
 
 /**
- * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `ill BOOT AILMENT`.
+ * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`.
  */
 export type Incident = string;
 
-export function isIllness(incident: Incident): boolean {
-  return incident.startsWith('ill ');
+export function isProblem(incident: Incident): boolean {
+  return incident.startsWith('unhealthy ');
 }
 
 /** The part of Slurm's state of a node that is kept. */
@@ -73,9 +73,9 @@ export type Entry =
       readonly why: string;
       readonly after?: Standing | undefined;
     }
-  /** Another administrator has decided about this node during this silence or illness, which is left to him. */
+  /** Another administrator has decided about this node during this silence or problem, which is left to him. */
   | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
-  /** The node is not ill any more: the next time counts as another incident. */
+  /** The node is not unhealthy any more: the next time counts as another incident. */
   | { readonly what: 'well'; readonly node: string }
   | {
       readonly what: 'brake';
@@ -118,7 +118,7 @@ export interface BrakeState {
 export interface LedgerState {
   readonly claims: readonly Claim[];
   /** By node: incidents on which nothing more is done. */
-  readonly settled: Readonly<Record<string, { readonly silent?: Incident; readonly ill?: Incident }>>;
+  readonly settled: Readonly<Record<string, { readonly silent?: Incident; readonly unhealthy?: Incident }>>;
   /** By node: the times when it was given back. */
   readonly returns: Readonly<Record<string, readonly number[]>>;
   readonly brakes: Readonly<Record<string, BrakeState>>;
@@ -133,7 +133,7 @@ const UNDER_WAY_MS = 15_000;
 export class Ledger {
   readonly claims = new Map<string, Claim>();
   readonly brakes = new Map<string, BrakeState>();
-  readonly #settled = new Map<string, { silent?: Incident; ill?: Incident }>();
+  readonly #settled = new Map<string, { silent?: Incident; unhealthy?: Incident }>();
   readonly #returns = new Map<string, number[]>();
   readonly #lifted = new Map<string, string>();
 
@@ -166,7 +166,7 @@ export class Ledger {
         if (claim?.id !== entry.id) break;
         if (entry.act === 'drain') {
           this.claims.delete(entry.node);
-          delete this.#settled.get(entry.node)?.[isIllness(claim.incident) ? 'ill' : 'silent'];
+          delete this.#settled.get(entry.node)?.[isProblem(claim.incident) ? 'unhealthy' : 'silent'];
         } else this.#change(entry, { giving: undefined });
         break;
       }
@@ -174,7 +174,7 @@ export class Ledger {
         this.#settle(entry.node, entry.incident);
         break;
       case 'well':
-        delete this.#settled.get(entry.node)?.ill;
+        delete this.#settled.get(entry.node)?.unhealthy;
         break;
       case 'brake': {
         const { on, value, limit, accepted } = entry;
@@ -214,18 +214,18 @@ export class Ledger {
 
   #settle(node: string, incident: Incident): void {
     const before = this.#settled.get(node) ?? {};
-    this.#settled.set(node, isIllness(incident) ? { ...before, ill: incident } : { ...before, silent: incident });
+    this.#settled.set(node, isProblem(incident) ? { ...before, unhealthy: incident } : { ...before, silent: incident });
   }
 
   /** Whether nothing more is to be done about that incident: we have acted once, or somebody else has decided. */
   isSettled(node: string, incident: Incident): boolean {
-    const { silent, ill } = this.#settled.get(node) ?? {};
-    return incident === silent || incident === ill;
+    const { silent, unhealthy } = this.#settled.get(node) ?? {};
+    return incident === silent || incident === unhealthy;
   }
 
-  /** Whether an illness of that node is settled. */
-  hasSettledIllness(node: string): boolean {
-    return this.#settled.get(node)?.ill !== undefined;
+  /** Whether a problem of that node is settled. */
+  hasSettledProblem(node: string): boolean {
+    return this.#settled.get(node)?.unhealthy !== undefined;
   }
 
   /** How often it was given back within the last 24 hours. */

@@ -1,7 +1,7 @@
 // The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
-import type { Ailment } from '../../shm/ailments.js';
+import type { Problem } from '../../shm/problems.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
 import type { ListedNode } from '../answers.js';
@@ -15,8 +15,8 @@ import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger
 export interface Policy {
   readonly drainAfterMs: number;
   readonly resumeAfterMs: number;
-  /** Ailments for which a live node is drained; empty: none. */
-  readonly drainIll: readonly Ailment[];
+  /** Problems for which a live node is drained; empty: none. */
+  readonly drainUnhealthy: readonly Problem[];
   /** Whether unsigned reports are evidence. */
   readonly unsigned: boolean;
   /** Whether a node with jobs is drained only if Slurm does not hear it either. */
@@ -25,8 +25,8 @@ export interface Policy {
   readonly groupOf: (name: string) => string | undefined;
 }
 
-/** Ailments so severe that no job should start there. */
-export const FATAL: readonly Ailment[] = [
+/** Problems so severe that no job should start there. */
+export const FATAL: readonly Problem[] = [
   'held',
   'bad_health',
   'root_readonly',
@@ -91,16 +91,16 @@ export function silenceOf({ bootId, reports }: SeenNode): Incident {
   return `silent ${bootId} ${reports}`;
 }
 
-/** The worst ailment among those for which it is drained. */
-function ailmentOf({ ailments }: SeenNode, { drainIll }: Policy): Ailment | undefined {
-  return ailments.find(ailment => drainIll.includes(ailment));
+/** The worst problem among those for which it is drained. */
+function problemOf({ problems }: SeenNode, { drainUnhealthy }: Policy): Problem | undefined {
+  return problems.find(problem => drainUnhealthy.includes(problem));
 }
 
 /** The present incident of a node for which it may be drained. */
 export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined {
   if (seen.state === 'silent') return silenceOf(seen);
-  const ailment = seen.state === 'live' ? ailmentOf(seen, policy) : undefined;
-  return ailment === undefined ? undefined : `ill ${seen.bootId} ${ailment}`;
+  const problem = seen.state === 'live' ? problemOf(seen, policy) : undefined;
+  return problem === undefined ? undefined : `unhealthy ${seen.bootId} ${problem}`;
 }
 
 // ---- the next look ----
@@ -185,7 +185,7 @@ const MINUTE_MS = 60_000;
  * effect.
  */
 export function countsOf({ policy, board, slurm, matched, ledger }: Situation): Count[] {
-  let [silent, fresh, ill] = [0, 0, 0];
+  let [silent, fresh, unhealthy] = [0, 0, 0];
   const groups = new Map<string, { nodes: number; silent: number }>();
   for (const [nodeName, name] of matched.boardName) {
     const seen = board.nodes.get(name);
@@ -194,7 +194,7 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
     const counts = countsAsSilent(seen, ledger.withoutLifted(node), ledger.claims.get(nodeName));
     if (counts) silent++;
     if (counts && seen.silentForMs < MINUTE_MS) fresh++;
-    if (seen.state === 'live' && ailmentOf(seen, policy) !== undefined) ill++;
+    if (seen.state === 'live' && problemOf(seen, policy) !== undefined) unhealthy++;
     const link = board.links.get(seen.link);
     for (const group of [link && `link ${link.name}`, policy.groupOf(name)]) {
       if (group === undefined) continue;
@@ -208,7 +208,7 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
   return [
     { brake: 'silent', value: silent, limit: limits.silent(nodes) },
     { brake: 'new', value: fresh, limit: limits.new(nodes) },
-    { brake: 'ill', value: ill, limit: limits.ill(nodes) },
+    { brake: 'unhealthy', value: unhealthy, limit: limits.unhealthy(nodes) },
     ...[...groups].map(([name, so]) => ({ brake: `group ${name}`, value: so.silent, limit: limits.group(so.nodes) })),
   ];
 }
@@ -222,7 +222,13 @@ export function ownCount({ matched, ledger }: Situation, more: number): Count {
 export function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
   const link = board.links.get(seen.link);
   const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];
-  return ['silent', 'new', 'own', 'ill', ...groups.flatMap(group => (group === undefined ? [] : [`group ${group}`]))];
+  return [
+    'silent',
+    'new',
+    'own',
+    'unhealthy',
+    ...groups.flatMap(group => (group === undefined ? [] : [`group ${group}`])),
+  ];
 }
 
 // ---- whether to drain ----
@@ -263,7 +269,7 @@ function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undef
 }
 
 /**
- * Why a node that is silent or ill is not drained; undefined if it may be drained. The brakes are checked afterwards.
+ * Why a node that is silent or unhealthy is not drained; undefined if it may be drained. The brakes are checked afterwards.
  */
 export function objectionToDrain(
   seen: SeenNode,
@@ -307,7 +313,7 @@ export function returnOf(
   if (claim.phase !== 'held' || !carries(node, claim)) return early('its drain is not known to be ours');
   if (isBeingGiven(claim, nowMs)) return early('it is being resumed');
   if (seen.state !== 'live') return early(`it is ${seen.state}`);
-  if (incidentOf(seen, policy) !== undefined) return early('it is ill');
+  if (incidentOf(seen, policy) !== undefined) return early('it is unhealthy');
   const evidence = evidenceObjection(seen, policy);
   if (evidence !== undefined) return { why: evidence };
   const { base, flags, text } = nodeState(node.state);
@@ -333,7 +339,7 @@ export interface Decision {
   /** Nodes that would be drained without the brakes. */
   readonly wanted: readonly Order[];
   readonly left: readonly { readonly node: string; readonly incident: Incident; readonly left: Left }[];
-  /** Nodes whose settled illness is over. */
+  /** Nodes whose settled problem is over. */
   readonly well: readonly string[];
 }
 
@@ -345,7 +351,7 @@ const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
 /** The reason in Slurm beside the drain: one line of printable ASCII, under 80 characters. */
 function reasonOf(seen: SeenNode, incident: Incident, id: string, sinceMs: number): string {
   if (seen.state === 'silent') return `beoboard: silent since ${clock(seen.lastRealMs)}Z #${id}`;
-  return `beoboard: ill (${incident.split(' ').at(-1)}) since ${clock(sinceMs)}Z #${id}`;
+  return `beoboard: unhealthy (${incident.split(' ').at(-1)}) since ${clock(sinceMs)}Z #${id}`;
 }
 
 /** What to do now. `isOn`: whether a brake is on. `isEarly`: only requested nodes may be drained. */
@@ -366,7 +372,7 @@ export function decide(
     const node = slurm.get(nodeName);
     const was = watched.get(name);
     if (seen === undefined || node === undefined) continue;
-    if (was?.isWell && ledger.hasSettledIllness(nodeName) && !ledger.claims.has(nodeName)) well.push(nodeName);
+    if (was?.isWell && ledger.hasSettledProblem(nodeName) && !ledger.claims.has(nodeName)) well.push(nodeName);
     const claim = ledger.claims.get(nodeName);
     if (claim !== undefined && claim.board === name && was?.isWell) {
       const wait = waitToReturn(policy, ledger.returnsOf(nodeName, nowMs));
@@ -384,7 +390,7 @@ export function decide(
       if (!objection.isEarly) left.push({ node: nodeName, incident, left: objection });
       continue;
     }
-    // The duration of a silence is known from the board. An illness, or an incident that a new bridge finds, counts
+    // The duration of a silence is known from the board. A problem, or an incident that a new bridge finds, counts
     // from when it was watched.
     const watchedMs = monoMs - (seen.state === 'silent' ? watchingSinceMs : was.sinceMs);
     const isRequested = seen.state === 'silent' && requested.has(nodeName);
@@ -393,7 +399,9 @@ export function decide(
     const reason = reasonOf(seen, incident, id, nowMs - (monoMs - was.sinceMs));
     const because = isRequested ? ', and a job was refused because of it' : '';
     const why =
-      seen.state === 'silent' ? `silent for ${Math.round(seen.unheardMs / 1000)} s${because}` : `ill: ${incident}`;
+      seen.state === 'silent'
+        ? `silent for ${Math.round(seen.unheardMs / 1000)} s${because}`
+        : `unhealthy: ${incident.split(' ').at(-1)}`;
     wanted.push({ act: 'drain', node: nodeName, board: name, id, incident, bootId: seen.bootId, reason, why, seen });
   }
   wanted.sort((a, b) => b.seen.unheardMs - a.seen.unheardMs || (a.node < b.node ? -1 : 1));

@@ -133,10 +133,10 @@ function requestsIn(folder: string, nowMs: number): Set<string> {
 
 /** The evidence of an act that is kept. */
 function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
-  const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, ailments } = seen;
+  const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, problems } = seen;
   return {
     ...{ state, unheard_ms: unheardMs, silent_for_ms: silentForMs, reports, boot_id: bootId, lost },
-    ...{ last_report_ms: lastRealMs, proved: isProved, ailments, link: links.get(seen.link)?.name },
+    ...{ last_report_ms: lastRealMs, proved: isProved, problems, link: links.get(seen.link)?.name },
     heartbeat_age_ms: heartbeatAgeMs === undefined ? undefined : Math.round(heartbeatAgeMs),
   };
 }

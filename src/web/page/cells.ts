@@ -10,15 +10,15 @@ const STATE_BITS = (1 << CELL.stateBits) - 1;
 export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'unknown';
 export const valueIn = (cell: number): number => cell >> CELL.valueShift;
 export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
-export const isAiling = (cell: number): boolean => (cell & CELL.ailing) !== 0;
-/** The parts of a cell that are shown as a form: its state, whether it has an ailment, whether it was measured. */
+export const isUnhealthy = (cell: number): boolean => (cell & CELL.unhealthy) !== 0;
+/** The parts of a cell that are shown as a form: its state, whether it has a problem, whether it was measured. */
 export const formOf = (cell: number): number => (cell & 15) | (isMeasured(cell) ? 0 : 16);
 
 /** The state of a group's nodes. */
 export interface Tally {
   /** By the number of the state. */
   readonly states: Uint32Array;
-  readonly ailing: number;
+  readonly unhealthy: number;
   /** Live nodes with a measured value, and the sum of these values; least and greatest are 0 if there is none. */
   readonly measured: number;
   readonly sum: number;
@@ -94,13 +94,13 @@ export class Cells {
   /** A summary of `count` cells from `first` on. */
   tally(first = 0, count = this.layout.count): Tally {
     const states = new Uint32Array(STATES.length);
-    let [ailing, measured, sum, least, most] = [0, 0, 0, NOT_MEASURED, 0];
+    let [unhealthy, measured, sum, least, most] = [0, 0, 0, NOT_MEASURED, 0];
     const { values } = this;
     for (let i = first; i < first + count; i++) {
       const cell = values[i] as number;
       const state = cell & STATE_BITS;
       (states[state] as number)++;
-      if (isAiling(cell)) ailing++;
+      if (isUnhealthy(cell)) unhealthy++;
       const value = valueIn(cell);
       if (state !== LIVE || value === NOT_MEASURED) continue;
       measured++;
@@ -108,6 +108,6 @@ export class Cells {
       if (value < least) least = value;
       if (value > most) most = value;
     }
-    return { states, ailing, measured, sum, least: measured === 0 ? 0 : least, most };
+    return { states, unhealthy, measured, sum, least: measured === 0 ? 0 : least, most };
   }
 }

@@ -2,7 +2,7 @@
 // so that people who do not see colours can read the forms.
 
 import { STATES, type State } from '../wire.js';
-import { isAiling, isMeasured, stateOf } from './cells.js';
+import { isMeasured, isUnhealthy, stateOf } from './cells.js';
 import type { Inks } from './inks.js';
 import { css } from './palette.js';
 
@@ -43,7 +43,7 @@ export class Forms {
     this.#hatches = new Map([of('silent', 0), of('uncertain', 1), of('unknown', 2)]);
   }
 
-  /** The form of a cell, in a box without the gap to the next one; a live node without an ailment has none. */
+  /** The form of a cell, in a box without the gap to the next one; a live node without a problem has none. */
   draw(context: CanvasRenderingContext2D, cell: number, x: number, y: number, wide: number, side: number): void {
     const state = stateOf(cell);
     const unit = this.#unit;
@@ -55,7 +55,7 @@ export class Forms {
         context.fillStyle = css(this.#inks.muted);
         context.fillRect(x + wide / 2 - dot / 2, y + side / 2 - dot / 2, dot, dot);
       }
-      if (isAiling(cell)) this.#corner(context, x + wide, y, side);
+      if (isUnhealthy(cell)) this.#corner(context, x + wide, y, side);
       return;
     }
     const pattern = this.#hatches.get(state);
@@ -73,13 +73,13 @@ export class Forms {
       context.fillStyle = colour;
       context.fillRect(x + wide / 2 - side * 0.2, y + side / 2 - line / 2, side * 0.4, line);
     }
-    if (isAiling(cell)) this.#corner(context, x + wide, y, side);
+    if (isUnhealthy(cell)) this.#corner(context, x + wide, y, side);
   }
 
-  /** Something ails it: a corner that is cut off. */
+  /** It has a problem: a corner that is cut off. */
   #corner(context: CanvasRenderingContext2D, right: number, y: number, side: number): void {
     const size = Math.max(4 * this.#unit, Math.min(side * 0.42, 18 * this.#unit));
-    context.fillStyle = css(this.#inks.ailing);
+    context.fillStyle = css(this.#inks.unhealthy);
     context.beginPath();
     context.moveTo(right - size, y);
     context.lineTo(right, y);

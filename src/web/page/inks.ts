@@ -11,7 +11,7 @@ export interface Inks {
   readonly muted: Rgb;
   readonly accent: Rgb;
   readonly unmeasured: Rgb;
-  readonly ailing: Rgb;
+  readonly unhealthy: Rgb;
   readonly states: Readonly<Record<State, Rgb>>;
 }
 
@@ -27,7 +27,7 @@ export function readInks(theme: Theme): Inks {
     muted: ink('muted'),
     accent: ink('accent'),
     unmeasured: ink('unmeasured'),
-    ailing: ink('ailing'),
+    unhealthy: ink('unhealthy'),
     states: Object.fromEntries(STATES.map(state => [state, ink(state)])) as Record<State, Rgb>,
   };
 }
@@ -48,13 +48,13 @@ export interface CellInks {
  * The colours of all cells. `isSmall`: cells have no room for hatching, and those that are not live have the plain
  * colour of their state; otherwise they keep their last value, faded.
  */
-export function cellInks({ scale, page, unmeasured, ailing, states }: Inks, isSmall: boolean): CellInks {
+export function cellInks({ scale, page, unmeasured, unhealthy, states }: Inks, isSmall: boolean): CellInks {
   const words = new Uint32Array(1 << 16);
   const aside = new Uint32Array(1 << 16);
   const measured = Array.from({ length: STEPS }, (_, i) => scale[i] as Rgb);
   const colourOf = (bits: number, fill: Rgb): Rgb => {
     const state = STATES[bits & 7] ?? 'unknown';
-    if (state === 'live') return isSmall && (bits & 8) !== 0 ? ailing : fill;
+    if (state === 'live') return isSmall && (bits & 8) !== 0 ? unhealthy : fill;
     if (isSmall) return states[state];
     if (state === 'silent' || state === 'uncertain') return mixed(fill, page, FADED);
     return mixed(states[state], page, 0.85);

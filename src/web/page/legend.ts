@@ -17,7 +17,15 @@ export interface Behind {
 }
 
 /** From the best to the worst, as the eye goes. */
-const ORDER: readonly (State | 'ailing')[] = ['live', 'ailing', 'uncertain', 'silent', 'unknown', 'never', 'left'];
+const ORDER: readonly (State | 'unhealthy')[] = [
+  'live',
+  'unhealthy',
+  'uncertain',
+  'silent',
+  'unknown',
+  'never',
+  'left',
+];
 
 export class Legend {
   readonly #states = byId('states');
@@ -34,12 +42,12 @@ export class Legend {
 
   /** `pressed`: the state that is selected. */
   show(
-    { counts, ailing }: Pick<Head, 'counts' | 'ailing'>,
+    { counts, unhealthy }: Pick<Head, 'counts' | 'unhealthy'>,
     behind: Behind | undefined,
     inks: Inks,
     pressed: string | undefined,
   ): void {
-    const numbers = ORDER.map(state => [state, state === 'ailing' ? ailing : (counts[state] ?? 0)] as const);
+    const numbers = ORDER.map(state => [state, state === 'unhealthy' ? unhealthy : (counts[state] ?? 0)] as const);
     const there = numbers.filter(([, number]) => number > 0);
     const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${there.map(([state]) => state)} ${behind?.name} ${behind?.nodes}`;
     if (shape !== this.#shape) {
@@ -100,9 +108,9 @@ export class Legend {
   }
 }
 
-function stateSwatch(inks: Inks, state: State | 'ailing'): HTMLCanvasElement {
+function stateSwatch(inks: Inks, state: State | 'unhealthy'): HTMLCanvasElement {
   const middle = inks.scale[150] ?? inks.page;
-  if (state === 'ailing') return swatch(inks, window.devicePixelRatio, bitsOf('live') | 8, css(middle));
+  if (state === 'unhealthy') return swatch(inks, window.devicePixelRatio, bitsOf('live') | 8, css(middle));
   const isFaded = state === 'silent' || state === 'uncertain';
   const fill = state === 'live' ? middle : isFaded ? mixed(middle, inks.page, 0.68) : inks.page;
   return swatch(inks, window.devicePixelRatio, bitsOf(state), css(fill));
@@ -119,5 +127,5 @@ function outlined(inks: Inks): HTMLCanvasElement {
   return canvas;
 }
 
-export const isState = (text: string): text is State | 'ailing' =>
-  text === 'ailing' || (STATES as readonly string[]).includes(text);
+export const isState = (text: string): text is State | 'unhealthy' =>
+  text === 'unhealthy' || (STATES as readonly string[]).includes(text);

@@ -4,7 +4,7 @@
 import { foldInOrder, tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
-import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
+import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, plural, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
@@ -334,7 +334,7 @@ function selection(): Uint32Array | undefined {
     const state = view.state;
     const found: number[] = [];
     for (const [cell, bits] of cells.values.entries())
-      if (state === 'ailing' ? isAiling(bits) : stateOf(bits) === state) found.push(cell);
+      if (state === 'unhealthy' ? isUnhealthy(bits) : stateOf(bits) === state) found.push(cell);
     return Uint32Array.from(found);
   }
   if (view.select === undefined) return undefined;
@@ -472,7 +472,7 @@ function nodeText(cell: number): string {
   const name = cells.names[cell] ?? '?';
   const link = dark.linkOf.get(name);
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
-  return [name, state, ...(isAiling(bits) ? ['ailing'] : []), value, ...behind].join(' · ');
+  return [name, state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
 }
 
 function tellHere(): void {

@@ -440,14 +440,14 @@ export class MapView {
   }
 
   /** The worst state in a block, as a word, and its count; undefined: all is well. */
-  #worstOf({ first, count }: Block): { word: State | 'ailing'; number: number; ink: Rgb } | undefined {
+  #worstOf({ first, count }: Block): { word: State | 'unhealthy'; number: number; ink: Rgb } | undefined {
     const [data, inks] = [this.#cells as Cells, this.#inks as Inks];
-    const { states, ailing } = data.tally(first, count);
+    const { states, unhealthy } = data.tally(first, count);
     for (const state of ['silent', 'unknown', 'uncertain', 'never', 'left'] as const) {
       const number = states[STATES.indexOf(state)] as number;
       if (number > 0) return { word: state, number, ink: inks.states[state] };
     }
-    return ailing > 0 ? { word: 'ailing', number: ailing, ink: inks.ailing } : undefined;
+    return unhealthy > 0 ? { word: 'unhealthy', number: unhealthy, ink: inks.unhealthy } : undefined;
   }
 
   #nameOf({ group }: Block): string {
@@ -483,7 +483,7 @@ export class MapView {
   /** Without labels: a frame around a block with trouble, and the count if there is room. */
   #drawTag(context: CanvasRenderingContext2D, block: Block, width: number, height: number): void {
     const worst = this.#worstOf(block);
-    if (worst === undefined || worst.word === 'ailing') return;
+    if (worst === undefined || worst.word === 'unhealthy') return;
     const unit = this.#unit;
     const { x, y } = block;
     const line = Math.max(1, Math.round(1.5 * unit));

@@ -9,7 +9,7 @@ import { type Rgb, STEPS, stepOf, word } from './palette.js';
 export const SECONDS = RIVER.columns;
 
 /** The parts of a row, from below: shares of its nodes in units of 1/255. */
-const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'ailing'] as const;
+const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'unhealthy'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Column {
@@ -19,7 +19,7 @@ export interface Column {
   readonly mean: number | undefined;
 }
 
-type Filled = Pick<Tally, 'states' | 'ailing' | 'measured' | 'sum'>;
+type Filled = Pick<Tally, 'states' | 'unhealthy' | 'measured' | 'sum'>;
 
 /** Whether there was a look. */
 const EMPTY = 0;
@@ -54,13 +54,13 @@ export class River {
     return true;
   }
 
-  /** Stores a row for a second that is kept; `ailing` and the states are counts of `count` nodes. */
-  fill(second: number, row: number, { states, ailing, measured, sum }: Filled, count: number): void {
+  /** Stores a row for a second that is kept; `unhealthy` and the states are counts of `count` nodes. */
+  fill(second: number, row: number, { states, unhealthy, measured, sum }: Filled, count: number): void {
     const column = second % SECONDS;
     this.#filled[column] = FILLED;
     const at = column * this.rows + row;
     for (const [i, part] of PARTS.entries()) {
-      const number = part === 'ailing' ? ailing : (states[STATES.indexOf(part)] as number);
+      const number = part === 'unhealthy' ? unhealthy : (states[STATES.indexOf(part)] as number);
       // One node of thousands is visible, too.
       this.#parts[at * PARTS.length + i] = number === 0 ? 0 : Math.max(1, Math.round((255 * number) / count));
     }
@@ -96,14 +96,14 @@ export class River {
           for (let state = 0; state < STATES.length; state++) count += states[state] = of(state);
           if (count === 0) continue;
           const value = view.getUint8(at + kinds * columns * size + columns + i);
-          this.fill(second, row, { states, ailing: of(STATES.length), ...mean(value) }, count);
+          this.fill(second, row, { states, unhealthy: of(STATES.length), ...mean(value) }, count);
         } else {
           const state = (view.getUint8(at + (i >> 1)) >> ((i & 1) * 4)) & 15;
           if (state === RIVER.gap) continue;
           states.fill(0);
           states[state] = 1;
           const value = view.getUint8(at + Math.ceil(columns / 2) + Math.floor(i / told.value_every));
-          this.fill(second, row, { states, ailing: 0, ...mean(value) }, 1);
+          this.fill(second, row, { states, unhealthy: 0, ...mean(value) }, 1);
         }
       }
       at +=

@@ -53,7 +53,11 @@ export class RiverView {
   }
 
   setInks(inks: Inks): void {
-    this.#inks = riverInks(inks.scale, part => (part === 'ailing' ? inks.ailing : inks.states[part]), inks.unmeasured);
+    this.#inks = riverInks(
+      inks.scale,
+      part => (part === 'unhealthy' ? inks.unhealthy : inks.states[part]),
+      inks.unmeasured,
+    );
     this.repaint();
   }
 

@@ -5,7 +5,7 @@ import { type Head, type SentenceTold, STATES } from '../wire.js';
 import { byId, make, show, write } from './dom.js';
 
 /** A number and the word of a state, in the form of the line. */
-const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'ailing'].join('|')})\\b`, 'g');
+const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy'].join('|')})\\b`, 'g');
 
 /** The part of the line in large letters, and the rest, except the text about a mirror, which has its own place. */
 export function partsOf(line: string, mirror = ''): [large: string, rest: string] {

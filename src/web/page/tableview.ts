@@ -2,7 +2,7 @@
 // nodes, the nodes, 200 rows a page.
 
 import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
-import { type Cells, isAiling, isMeasured, LIVE, stateOf, type Tally, valueIn } from './cells.js';
+import { type Cells, isMeasured, isUnhealthy, LIVE, stateOf, type Tally, valueIn } from './cells.js';
 import { make, set, write } from './dom.js';
 import { count, quantity } from './formats.js';
 
@@ -62,8 +62,8 @@ export class TableView {
   #begin({ kind, title }: Rows, { title: reading }: ReadingInfo): void {
     const titles =
       kind === 'groups'
-        ? ['Group', 'Nodes', 'Live', 'Silent', 'Uncertain', 'Others', 'Ailing', `${reading}, mean`, 'highest']
-        : ['Node', 'State', 'Ailing', reading];
+        ? ['Group', 'Nodes', 'Live', 'Silent', 'Uncertain', 'Others', 'Unhealthy', `${reading}, mean`, 'highest']
+        : ['Node', 'State', 'Unhealthy', reading];
     this.#body = make('tbody');
     set(this.#table, { class: kind });
     this.#table.replaceChildren(
@@ -138,7 +138,7 @@ function groupLine(cells: Cells, reading: ReadingInfo, index: number): TableLine
   const look = of('silent') > 0 ? 'silent' : of('uncertain') > 0 ? 'uncertain' : others > 0 ? 'left' : '';
   const mean = meanOf(cells, tally, reading, group.first, group.count);
   const highest = tally.measured === 0 ? NOTHING : quantity(numberOf(reading, tally.most), reading.unit);
-  const numbers = [group.count, of('live'), of('silent'), of('uncertain'), others, tally.ailing];
+  const numbers = [group.count, of('live'), of('silent'), of('uncertain'), others, tally.unhealthy];
   return {
     texts: [
       group.name ?? 'others',
@@ -158,10 +158,10 @@ function nodeLine(cells: Cells, reading: ReadingInfo, index: number): TableLine 
     texts: [
       cells.names[index] ?? '',
       state,
-      isAiling(bits) ? 'yes' : '',
+      isUnhealthy(bits) ? 'yes' : '',
       // In brackets: the last known value.
       state === 'live' || value === NOTHING ? value : `(${value})`,
     ],
-    look: state === 'live' ? (isAiling(bits) ? 'ailing' : '') : state,
+    look: state === 'live' ? (isUnhealthy(bits) ? 'unhealthy' : '') : state,
   };
 }

@@ -1,4 +1,4 @@
-// Ailments of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
+// Problems of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
 // TypeScript; and what the program says about them to admins, monitors and scripts.
 
 import { spawnSync } from 'node:child_process';
@@ -6,7 +6,7 @@ import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks } from '../../src/native/index.js';
-import { AILMENTS, type Ailment } from '../../src/shm/ailments.js';
+import { PROBLEMS, type Problem } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { makeIn } from '../kit/compiling.js';
@@ -52,8 +52,8 @@ const flag = (name: keyof typeof bits.flags) => 1 << bits.flags[name];
 const gpu = (name: keyof typeof bits.gpu_flags) => 1 << bits.gpu_flags[name];
 const without = (set: Parameters<typeof validOf>[0]) => ALL & ~validOf(set);
 
-/** The newest report, the report before it (null: there is none), and the ailments that result. */
-const ROWS: [about: string, now: Encodable<'report'>, before: Encodable<'report'> | null, ails: Ailment[]][] = [
+/** The newest report, the report before it (null: there is none), and the problems that result. */
+const ROWS: [about: string, now: Encodable<'report'>, before: Encodable<'report'> | null, problem: Problem[]][] = [
   ['nothing', {}, {}, []],
   ['nothing that was measured', { ...blank(), valid: 0n }, {}, []],
   ['held', { flags: flag('held') }, {}, ['held']],
@@ -91,7 +91,7 @@ const ROWS: [about: string, now: Encodable<'report'>, before: Encodable<'report'
   ],
 ];
 
-/** Every ailment at once, for sets that are not valid and must be ignored. */
+/** Every problem at once, for sets that are not valid and must be ignored. */
 function blank(): Encodable<'report'> {
   return { health: 3, edac_ue: 1, root_avail_mib: 0, scratch_avail_mib: 0, gpu_ecc_ue: 1, oom_kills: 99 };
 }
@@ -139,45 +139,50 @@ t.test('each row, by TypeScript and by libbeoboard', async t => {
   const { path } = board(t);
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
-  const found = new Map([...reader.snapshot().nodes()].map(node => [node.name, node.ailments]));
-  for (const [i, [about, , , ails]] of ROWS.entries()) t.same(found.get(nameOf(i)), ails, about);
+  const found = new Map([...reader.snapshot().nodes()].map(node => [node.name, node.problems]));
+  for (const [i, [about, , , problems]] of ROWS.entries()) t.same(found.get(nameOf(i)), problems, about);
 
   const out = makeIn('', {}, 'lib');
   const ask = `
 import ctypes, json, sys
 lib = ctypes.CDLL(sys.argv[1] + '/libbeoboard.so.1')
-for name in ('ailment_name', 'ailment_text'): getattr(lib, 'beoboard_' + name).restype = ctypes.c_char_p
+word = sys.argv[3]
+of, name, text = (getattr(lib, 'beoboard_' + word + ending) for ending in ('s', '_name', '_text'))
+name.restype = text.restype = ctypes.c_char_p
 handle = ctypes.c_void_p()
 assert lib.beoboard_open(ctypes.byref(handle), sys.argv[2].encode(), 0) == 0
 told = {}
-for name in sys.argv[3:]:
-    bits = lib.beoboard_ailments(handle, lib.beoboard_index(handle, name.encode()))
-    told[name] = bits if bits < 0 else [lib.beoboard_ailment_name(i).decode() for i in range(31) if bits >> i & 1]
-print(json.dumps([told, lib.beoboard_ailments(handle, 9999), lib.beoboard_ailment_name(-1), lib.beoboard_ailment_name(31),
-                  lib.beoboard_ailment_text(0).decode()]))`;
-  const { stdout, stderr } = spawnSync('python3', ['-c', ask, out, path, ...ROWS.map((_, i) => nameOf(i))], {
-    encoding: 'utf8',
-  });
-  t.equal(stderr, '');
-  const [told, beyond, below, above, text] = JSON.parse(stdout);
-  // In the order of their numbers, which is the order of their ranks so far.
-  for (const [i, [about, , , ails]] of ROWS.entries()) t.same(told[nameOf(i)], ails, `${about}, by the library`);
-  t.same([beyond, below, above], [-22, null, null]);
-  t.match(text, /put on hold by its administrator/);
+for node in sys.argv[4:]:
+    bits = of(handle, lib.beoboard_index(handle, node.encode()))
+    told[node] = bits if bits < 0 else [name(i).decode() for i in range(31) if bits >> i & 1]
+print(json.dumps([told, of(handle, 9999), name(-1), name(31), text(0).decode()]))`;
+  // By the names of now, and by those of programs that were built earlier.
+  for (const word of ['problem', 'ailment']) {
+    const { stdout, stderr } = spawnSync('python3', ['-c', ask, out, path, word, ...ROWS.map((_, i) => nameOf(i))], {
+      encoding: 'utf8',
+    });
+    t.equal(stderr, '');
+    const [told, beyond, below, above, text] = JSON.parse(stdout);
+    // In the order of their numbers, which is the order of their ranks so far.
+    for (const [i, [about, , , problems]] of ROWS.entries())
+      t.same(told[nameOf(i)], problems, `${about}, by the library`);
+    t.same([beyond, below, above], [-22, null, null]);
+    t.match(text, /put on hold by its administrator/);
+  }
 });
 
-t.test('every ailment has a row', async t => {
-  const seen = new Set(ROWS.flatMap(([, , , ails]) => ails));
+t.test('every problem has a row', async t => {
+  const seen = new Set(ROWS.flatMap(([, , , problems]) => problems));
   t.same(
-    AILMENTS.filter(ailment => !seen.has(ailment)),
+    PROBLEMS.filter(problem => !seen.has(problem)),
     [],
   );
 });
 
 t.test('its texts', async t => {
   const { path } = board(t);
-  const ill = ROWS.flatMap(([, , , ails], i) => (ails.length > 0 ? [nameOf(i)] : []));
-  const well = ROWS.flatMap(([, , , ails], i) => (ails.length === 0 ? [nameOf(i)] : []));
+  const unhealthy = ROWS.flatMap(([, , , problems], i) => (problems.length > 0 ? [nameOf(i)] : []));
+  const well = ROWS.flatMap(([, , , problems], i) => (problems.length === 0 ? [nameOf(i)] : []));
   const names = async (...argv: string[]) =>
     (await run([...argv, '--board', path])).stdout.trim().split('\n').filter(Boolean);
   t.same(await names('nodes', '--healthy', '--expand'), well);
@@ -186,12 +191,12 @@ t.test('its texts', async t => {
 
   const held = ROWS.findIndex(([about]) => about === 'held');
   const { stdout } = await run(['status', '-w', `${nameOf(0)},${nameOf(held)}`, '--board', path]);
-  t.match(stdout, /^2 of \d+ nodes: 2 live, 1 ailing;/);
+  t.match(stdout, /^2 of \d+ nodes: 2 live, 1 unhealthy;/);
   t.match(stdout, new RegExp(`^${nameOf(0)} +live `, 'm'));
   t.match(stdout, new RegExp(`^${nameOf(held)} +live! .* held`, 'm'));
   t.match(stdout, /^row02: put on hold by its administrator$/m, 'of those that were asked about alone');
   const exceptions = (await run(['status', '-x', '--board', path])).stdout;
-  for (const name of ill) t.match(exceptions, new RegExp(`^${name} +live!`, 'm'));
+  for (const name of unhealthy) t.match(exceptions, new RegExp(`^${name} +live!`, 'm'));
   for (const name of well) t.notMatch(exceptions, new RegExp(`^${name} `, 'm'));
   t.match(
     (await run(['status', '--plain', '-w', nameOf(held), '--board', path])).stdout,
@@ -199,10 +204,12 @@ t.test('its texts', async t => {
   );
   const { nodes, oddities } = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
   t.same(
-    nodes.map(({ ails = [] }: { ails?: string[] }) => ails),
-    ROWS.map(([, , , ails]) => ails),
+    nodes.map(({ problems = [] }: { problems?: string[] }) => problems),
+    ROWS.map(([, , , problems]) => problems),
   );
-  t.ok(oddities.some(({ kind, nodes }: { kind: string; nodes: string }) => kind === 'ailing' && nodes.includes('row')));
+  t.ok(
+    oddities.some(({ kind, nodes }: { kind: string; nodes: string }) => kind === 'unhealthy' && nodes.includes('row')),
+  );
 
   const check = async (...argv: string[]) => {
     const { code, stdout } = await run(['check', '--board', path, ...argv]);
@@ -219,5 +226,5 @@ t.test('its texts', async t => {
   const [code, text] = await check();
   t.equal(code, 1);
   t.match(text, /^BEOBOARD WARNING: of \d+ nodes 2 held \(.*\), 2 bad_health \(/);
-  t.match((await run(['check', '--board', path, '--ignore', 'cold'])).stdout, /UNKNOWN: .*'cold' is not an ailment/);
+  t.match((await run(['check', '--board', path, '--ignore', 'cold'])).stdout, /UNKNOWN: .*'cold' is not a problem/);
 });

@@ -1,10 +1,10 @@
-/* The ailments of a node: see ../ailments.h. In its own file, because it needs stack for two reports. */
+/* The problems of a node: see ../judge/problems.h. In its own file, because it needs stack for two reports. */
 #include "internal.h"
 
 /* After the one above, which marks the functions that the library exports. */
-#include "../judge/ailments.h"
+#include "../judge/problems.h"
 
-int beoboard_ailments(const beoboard *b, int index) {
+int beoboard_problems(const beoboard *b, int index) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
   uint64_t pair[2][BB_SLOT_BYTES / 8];
@@ -12,5 +12,9 @@ int beoboard_ailments(const beoboard *b, int index) {
   const int n = bb_pair(b, (uint64_t)index, pair, &which);
   if (n <= 0) return n < 0 ? n : -ENODATA;
   const struct bb_slot *newest = (const struct bb_slot *)pair[which], *before = (const struct bb_slot *)pair[1 - which];
-  return (int)bb_ailments(&newest->report, n > 1 ? &before->report : NULL);
+  return (int)bb_problems(&newest->report, n > 1 ? &before->report : NULL);
+}
+
+int beoboard_ailments(const beoboard *b, int index) {
+  return beoboard_problems(b, index);
 }

@@ -1,0 +1,77 @@
+/* The problems of a node, from its newest report and the one before it. Pure. The table with its limits is in
+ * proto/board-v2.md. */
+#ifndef BB_PROBLEMS_H
+#define BB_PROBLEMS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../beoboard.h"
+#include "../format/layout.gen.h"
+
+/* The shares of free space below which a file system counts as nearly full: in a hundred, and in a thousand. */
+#define BB_FULL_SPACE_PERCENT 5
+#define BB_FULL_INODES_PM 20
+
+static inline bool bb_is_full(uint32_t total_mib, uint32_t avail_mib, uint16_t inodes_free_pm) {
+  return total_mib > 0 && ((uint64_t)avail_mib * 100 < (uint64_t)total_mib * BB_FULL_SPACE_PERCENT ||
+                           inodes_free_pm < BB_FULL_INODES_PM);
+}
+
+/* Modulo 2^32, like these counters; one that decreased has been reset. */
+static inline bool bb_rose(uint32_t before, uint32_t after) {
+  return after != before && after - before < UINT32_C(1) << 31;
+}
+
+/* The parts of a struct with a report at `report` that problems need, a fifth of it: the beginning up to
+ * throttle_events; the corrupted memory, a word that holds no more; the file systems, and the GPUs' errors behind
+ * them. */
+#define BB_AT(field) offsetof(struct bb_report, field)
+#define BB_PROBLEM_PARTS(report)                                                                                       \
+  {{(report), BB_AT(clock_offset_us)},                                                                                 \
+   {(report) + BB_AT(mem_corrupted_kib), 8},                                                                           \
+   {(report) + BB_AT(root_total_mib), BB_AT(fs_fullest_pm) - BB_AT(root_total_mib)}}
+#define BB_PROBLEM_PART_COUNT 3
+#define IN_FIRST(field) (BB_AT(field) < BB_AT(clock_offset_us))
+#define IN_LAST(field) (BB_AT(field) >= BB_AT(root_total_mib) && BB_AT(field) < BB_AT(fs_fullest_pm))
+BB_STATIC_ASSERT(IN_FIRST(boot_id) && IN_FIRST(valid) && IN_FIRST(flags) && IN_FIRST(health), "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(oom_kills) && IN_FIRST(hung_tasks) && IN_FIRST(throttle_events), "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(edac_ce) && IN_FIRST(edac_ue), "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_FIRST(gpu_count) && IN_FIRST(scratch_avail_mib), "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_LAST(root_total_mib) && IN_LAST(root_avail_mib) && IN_LAST(root_inodes_free_pm),
+                 "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_LAST(scratch_total_mib) && IN_LAST(scratch_inodes_free_pm), "BB_PROBLEM_PARTS");
+BB_STATIC_ASSERT(IN_LAST(gpu_errors) && IN_LAST(gpu_ecc_ue) && IN_LAST(gpu_flags), "BB_PROBLEM_PARTS");
+#undef IN_FIRST
+#undef IN_LAST
+
+/* Bits by enum beoboard_problem. `before`: NULL if there is none. */
+static inline uint32_t bb_problems(const struct bb_report *r, const struct bb_report *before) {
+  uint32_t problems = 0;
+#define PROBLEM(WHAT, holds) problems |= (uint32_t)((holds) != 0) << BEOBOARD_PROBLEM_##WHAT
+#define HAS(SET) ((r->valid & BB_VALID_##SET) != 0)
+#define ROSE(SET, field)                                                                                               \
+  (before != NULL && before->boot_id == r->boot_id && (before->valid & r->valid & BB_VALID_##SET) != 0 &&              \
+   bb_rose(before->field, r->field))
+  uint8_t gpus = 0;
+  for (unsigned i = 0; HAS(GPU) && i < r->gpu_count && i < sizeof r->gpu_flags; i++) gpus |= r->gpu_flags[i];
+  PROBLEM(HELD, r->flags & BB_FLAGS_HELD);
+  PROBLEM(BAD_HEALTH, HAS(HEALTH) && r->health == BB_HEALTH_BAD);
+  PROBLEM(ROOT_READONLY, r->flags & BB_FLAGS_ROOT_READONLY);
+  PROBLEM(MEMORY_ERRORS, (HAS(EDAC) && r->edac_ue != 0) || (HAS(MEMORY) && r->mem_corrupted_kib != 0));
+  PROBLEM(GPU_LOST, gpus & BB_GPU_FLAGS_OFF_THE_BUS);
+  PROBLEM(GPU_ERRORS,
+       (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 || ROSE(GPU_ERRORS, gpu_errors));
+  PROBLEM(ROOT_FULL, HAS(ROOT) && bb_is_full(r->root_total_mib, r->root_avail_mib, r->root_inodes_free_pm));
+  PROBLEM(SCRATCH_FULL, HAS(SCRATCH) && bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm));
+  PROBLEM(HEALTH_WARNING, HAS(HEALTH) && r->health == BB_HEALTH_WARNING);
+  PROBLEM(OOM, ROSE(VMSTAT, oom_kills));
+  PROBLEM(HUNG_TASKS, ROSE(HUNG_TASKS, hung_tasks));
+  PROBLEM(THROTTLED, ROSE(THROTTLE, throttle_events) || (gpus & BB_GPU_FLAGS_THROTTLED) != 0);
+  PROBLEM(ECC, ROSE(EDAC, edac_ce));
+#undef ROSE
+#undef HAS
+#undef PROBLEM
+  return problems;
+}
+
+#endif
