@@ -1,8 +1,8 @@
 /* May a job start on these nodes? As a scheduler's prologue would ask, for example Slurm's:
  *   may-start [-b BOARD] $(scontrol show hostnames)
- * Exits with 0 when all are live and none is held or unhealthy; 1 when not, with a line for each that is why; 4 when nobody
- * knows: then the job must wait, and no node may be blamed. A line also says so when the network is more likely to
- * blame than the node, and when reports in its name are rejected. */
+ * Exits with 0 when all are live and none is held or unhealthy; 1 when not, with a line for each that is why; 4 when
+ * nobody knows: then the job must wait, and no node may be blamed. A line also says so when the network is more likely
+ * to blame than the node, and when reports in its name are rejected. */
 #include <beoboard.h>
 #include <stdio.h>
 #include <stdlib.h>

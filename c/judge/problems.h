@@ -60,9 +60,11 @@ static inline uint32_t bb_problems(const struct bb_report *r, const struct bb_re
   PROBLEM(MEMORY_ERRORS, (HAS(EDAC) && r->edac_ue != 0) || (HAS(MEMORY) && r->mem_corrupted_kib != 0));
   PROBLEM(GPU_LOST, gpus & BB_GPU_FLAGS_OFF_THE_BUS);
   PROBLEM(GPU_ERRORS,
-       (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 || ROSE(GPU_ERRORS, gpu_errors));
+          (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 ||
+            ROSE(GPU_ERRORS, gpu_errors));
   PROBLEM(ROOT_FULL, HAS(ROOT) && bb_is_full(r->root_total_mib, r->root_avail_mib, r->root_inodes_free_pm));
-  PROBLEM(SCRATCH_FULL, HAS(SCRATCH) && bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm));
+  PROBLEM(SCRATCH_FULL,
+          HAS(SCRATCH) && bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm));
   PROBLEM(HEALTH_WARNING, HAS(HEALTH) && r->health == BB_HEALTH_WARNING);
   PROBLEM(OOM, ROSE(VMSTAT, oom_kills));
   PROBLEM(HUNG_TASKS, ROSE(HUNG_TASKS, hung_tasks));

@@ -508,8 +508,8 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
     MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g",
          states[i], ages[i]);
     MUST(problems[i] >> BEOBOARD_NPROBLEMS == 0, "problems %" PRIx32, problems[i]);
-    MUST(problems[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is unhealthy",
-         states[i]);
+    MUST(problems[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN,
+         "a node of state %d is unhealthy", states[i]);
     MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
     MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
   }
