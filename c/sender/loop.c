@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../base/service.h"
-#include "outlets.h"
+#include "destinations.h"
 #include "pacefile.h"
 #include "schedule.h"
 #include "slow/rounds.h"
@@ -64,7 +64,7 @@ static void take_rate(uint32_t ms) {
 /* What reports say from now on: the interval that is wanted, or the next step on the way there. */
 static void steer(void) {
   goal_ms = pace_look(machine->clocks(), own_ms);
-  if (goal_ms < rate_ms || outlets_know(course.identity.interval_ms))
+  if (goal_ms < rate_ms || destinations_know(course.identity.interval_ms))
     take_rate(least(goal_ms, course.identity.interval_ms));
   course.identity.interval_ms = least(goal_ms, 2 * rate_ms);
 }
@@ -107,7 +107,7 @@ static unsigned send_report(struct tick tick) {
   tick.late = tick.late_ns > interval_ns() / 2;
   tick.clocks = machine->clocks();
   pack(&report, &course.identity, &tick);
-  return outlets_send(&report);
+  return destinations_send(&report);
 }
 
 static unsigned say_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
@@ -115,7 +115,7 @@ static unsigned say_goodbye(void) { return send_report((struct tick){.goodbye = 
 void loop_leave(const struct course *to) {
   if (!is_another_node(&to->identity, &course.identity)) return;
   say_goodbye();
-  outlets_forget();
+  destinations_forget();
 }
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }
@@ -193,7 +193,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
         *due = UINT64_MAX;
         return true;
       case SIGALRM: rounds_overdue(); break;
-      case SIGNAL_ANSWER: outlets_answered(); break;
+      case SIGNAL_ANSWER: destinations_answered(); break;
       default: break;
     }
   }
@@ -206,8 +206,8 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   send_report((struct tick){0});
   bool told = false;
   int error;
-  while (outlets_stdout(&error) == STDOUT_GOOD) {
-    if (!told && outlets_waiting() == 0) {
+  while (destinations_stdout(&error) == STDOUT_GOOD) {
+    if (!told && destinations_waiting() == 0) {
       calls->ready();
       told = true;
     }
@@ -241,7 +241,7 @@ unsigned loop_once(uint64_t first_seq, uint32_t missed_before, uint64_t late_ns)
   missed = missed_before;
   rate_ms = course.identity.interval_ms = own_ms; /* no other one follows, so there is nothing to announce */
   unsigned sent = send_report((struct tick){.goodbye = true, .late_ns = late_ns});
-  while (outlets_waiting() > 0)
-    if (sigwaitinfo(&waited_for, NULL) == SIGNAL_ANSWER) sent += outlets_answered();
+  while (destinations_waiting() > 0)
+    if (sigwaitinfo(&waited_for, NULL) == SIGNAL_ANSWER) sent += destinations_answered();
   return sent;
 }

@@ -11,7 +11,7 @@
 #include "../collect/collect.h"
 #include "loop.h"
 #include "options.h"
-#include "outlets.h"
+#include "destinations.h"
 #include "pacefile.h"
 #include "pretend.h"
 #include "schedule.h"
@@ -101,7 +101,7 @@ static void describe(struct words *words) {
     add_text(words, ",");
   }
   add_text(words, " to ");
-  add_outlets(words);
+  add_destinations(words);
 }
 
 static void tell_ready(void) {
@@ -140,7 +140,7 @@ static void change(bool is_retry) {
   }
   loop_leave(&to);
   course = to;
-  const bool to_others = outlets_change(&fresh);
+  const bool to_others = destinations_change(&fresh);
   pace_change(&fresh);
   loop_change(&course, to_others);
   char text[800];
@@ -168,7 +168,7 @@ static void try_again(void) {
 /* Checks whether somebody still reads stdout; a full disk ends the program. */
 static bool has_stdout(void) {
   int error;
-  const enum stdout_state state = outlets_stdout(&error);
+  const enum stdout_state state = destinations_stdout(&error);
   if (state == STDOUT_BROKEN) {
     say(SAY_ERROR, "cannot write to stdout: ", error_name(error), (char *)NULL);
     exit(WRITE_FAILED);
@@ -180,7 +180,7 @@ static int send_run(void) {
   static const struct loop_calls calls =
     {.hangup = read_again, .due = try_again, .ready = tell_ready, .interval = tell_interval};
   uint64_t reports;
-  const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
+  const unsigned goodbyes = loop_run(&calls, &reports), count = destinations_count();
   has_stdout();
   char text[200];
   struct words words = WORDS(text);
@@ -193,9 +193,9 @@ static int send_run(void) {
   add_text(&words, " after ");
   add_number(&words, reports);
   add_text(&words, " reports");
-  if (outlets_failed() > 0) {
+  if (destinations_failed() > 0) {
     add_text(&words, ", ");
-    add_number(&words, outlets_failed());
+    add_number(&words, destinations_failed());
     add_text(&words, " could not be delivered");
   }
   say(SAY_INFO, "said goodbye", text_of(&words), (char *)NULL);
@@ -204,7 +204,7 @@ static int send_run(void) {
 
 static int once(void) {
   unsigned sent;
-  outlets_be_patient();
+  destinations_be_patient();
   if (pretend_values != NULL) {
     const struct slow_world worlds[2] = {world_of(0), world_of(1)};
     rounds_pretend(worlds + (2 - options.trees), options.trees, pretend_values->slow_boot_ns);
@@ -215,7 +215,7 @@ static int once(void) {
     sent = loop_once(0, 0, 0);
   }
   if (!has_stdout()) return DONE;
-  return sent == outlets_count() ? DONE : NOT_SO;
+  return sent == destinations_count() ? DONE : NOT_SO;
 }
 
 /* Gives up what is not needed any more, when everything is open. */
@@ -259,8 +259,8 @@ int main(int argc, char *argv[]) {
   if (!set_course(&options, &course, &fault))
     return refuse_start(&fault, service_is_managed() ? NOT_SO : USAGE);
   if (!loop_open(options.once, &fault)) return refuse_start(&fault, NOT_SO);
-  if (!outlets_open(SIGNAL_ANSWER)) return lack_memory(&fault);
-  outlets_change(&options);
+  if (!destinations_open(SIGNAL_ANSWER)) return lack_memory(&fault);
+  destinations_change(&options);
   open_collector();
   const struct slow_world world = world_of(1);
   if (pretend_values == NULL) {

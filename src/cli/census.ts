@@ -19,7 +19,7 @@ export interface Census {
   /** The wanted nodes, in the order of the board. */
   readonly kept: readonly Counted[];
   /** Names that were asked for and are not on the board. */
-  readonly strangers: readonly string[];
+  readonly notOnBoard: readonly string[];
   /**
    * Sentences about causes that are more likely than the nodes themselves, and why some of the kept nodes are not
    * heard.
@@ -42,36 +42,36 @@ export interface NodeFilter {
 
 /** Takes the census. Throws NoBoard. */
 export function takeCensus(reader: BoardReader, { keep, among }: NodeFilter): Census {
-  const roll = reader.roll();
-  const { states } = roll;
-  const strangers = new Set<string>();
-  const asked = among && found(roll, among, strangers);
+  const nodeStates = reader.nodeStates();
+  const { states } = nodeStates;
+  const notOnBoard = new Set<string>();
+  const asked = among && found(nodeStates, among, notOnBoard);
   const wanted = NUMBERED.map(keep);
   const kept: number[] = [];
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
-  const names = roll.names(kept);
-  const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
-  const warnings = monitorWarnings(roll.board);
-  const remarks = linkRemarks(roll, asked);
-  if (!stalled && !retired && Object.keys(roll.board.refused).length > 0) {
+  const names = nodeStates.names(kept);
+  const { stalled, retired, closed, heartbeatAgeMs } = nodeStates.board;
+  const warnings = monitorWarnings(nodeStates.board);
+  const remarks = linkRemarks(nodeStates, asked);
+  if (!stalled && !retired && Object.keys(nodeStates.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
-    // The roll is valid only until the reader is asked for something else.
-    const { board } = roll;
+    // The states are valid only until the reader is asked for something else.
+    const { board } = nodeStates;
     const refused = refusedNodes(reader, unheard);
-    remarks.push(...unheardTexts(board, refused, [...unheard, ...strangers]));
+    remarks.push(...unheardTexts(board, refused, [...unheard, ...notOnBoard]));
   }
   // Nearly always there has never been one.
-  const isCloned = !stalled && !retired && roll.board.header.clone_ns !== 0n;
-  const { board } = roll;
+  const isCloned = !stalled && !retired && nodeStates.board.header.clone_ns !== 0n;
+  const { board } = nodeStates;
   const cloned = isCloned ? clonesOf(reader, among && new Set(among)) : [];
   const clones = cloneTexts(board, cloned).map(({ text }) => text);
   return {
     counts: countStates(asked === undefined ? states : Uint8Array.from(asked, index => states[index]!)),
     kept: kept.map((index, i) => {
       const state = NUMBERED[states[index]!]!;
-      return { name: names[i]!, state, leftMs: state === 'left' ? roll.ageMs(index) : undefined };
+      return { name: names[i]!, state, leftMs: state === 'left' ? nodeStates.ageMs(index) : undefined };
     }),
-    strangers: [...strangers],
+    notOnBoard: [...notOnBoard],
     remarks,
     stalled: stalled || retired,
     closed,
@@ -94,10 +94,10 @@ function clonesOf(reader: BoardReader, among: ReadonlySet<string> | undefined): 
 }
 
 /** Sentences about links that have a wanted node behind them. */
-function linkRemarks(roll: NodeStates, asked: ReadonlySet<number> | undefined): string[] {
-  const news = linkNews(roll.board, roll);
+function linkRemarks(nodeStates: NodeStates, asked: ReadonlySet<number> | undefined): string[] {
+  const news = linkNews(nodeStates.board, nodeStates);
   if (news.length === 0 || asked === undefined) return news.map(({ text }) => text);
-  const behind = new Set([...asked].map(index => roll.linkOf(index)));
+  const behind = new Set([...asked].map(index => nodeStates.linkOf(index)));
   return news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
 }
 
@@ -110,12 +110,12 @@ function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNod
   return found;
 }
 
-/** The numbers of the nodes of these names; names that are not on the board go to `strangers`. */
-function found(roll: NodeStates, names: readonly string[], strangers: Set<string>): ReadonlySet<number> {
+/** The numbers of the nodes of these names; names that are not on the board go to `notOnBoard`. */
+function found(nodeStates: NodeStates, names: readonly string[], notOnBoard: Set<string>): ReadonlySet<number> {
   const indexes = new Set<number>();
   for (const name of names) {
-    const index = roll.find(name);
-    if (index < 0) strangers.add(name);
+    const index = nodeStates.find(name);
+    if (index < 0) notOnBoard.add(name);
     else indexes.add(index);
   }
   return indexes;

@@ -101,20 +101,20 @@ function lookForProblems(
     for (const name of new Set(among))
       nodes.push({ name, problems: reader.snapshotOf(name).overview.problems[0] ?? 0 });
   }
-  const told = byProblem(nodes).filter(([problem]) => !ignored.includes(problem));
-  return new Map(told.map(([problem, those]) => [problem, those.map(({ name }) => name)]));
+  const found = byProblem(nodes).filter(([problem]) => !ignored.includes(problem));
+  return new Map(found.map(([problem, those]) => [problem, those.map(({ name }) => name)]));
 }
 
 type Fail = Values<'fail'>['fail'];
 type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
 
 /** Whether names that are not on the board count as faults, because nothing is known about them. */
-function excused(strangers: readonly string[], fail: Fail): boolean {
-  return fail === 'open' && strangers.length > 0;
+function excused(notOnBoard: readonly string[], fail: Fail): boolean {
+  return fail === 'open' && notOnBoard.length > 0;
 }
 
 /** The groups that are not empty, with their numbers and names. */
-function told(groups: readonly (readonly [what: string, names: readonly string[]])[], most: number): string[] {
+function groupTexts(groups: readonly (readonly [what: string, names: readonly string[]])[], most: number): string[] {
   return groups.filter(([, names]) => names.length > 0).map(([what, names]) => shown(what, names, most));
 }
 
@@ -123,24 +123,24 @@ export function judgeSelection(
   {
     names,
     asked,
-    strangers,
+    notOnBoard,
     remarks,
     warnings,
-  }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks' | 'warnings'>,
+  }: Pick<Selection, 'names' | 'asked' | 'notOnBoard' | 'remarks' | 'warnings'>,
   condition: string,
   { warning, critical, fail }: Limits,
   most: number = MOST_PARTS,
 ): Verdict {
-  const total = asked + strangers.length;
-  const open = excused(strangers, fail);
-  const count = names.length + (open ? 0 : strangers.length);
+  const total = asked + notOnBoard.length;
+  const open = excused(notOnBoard, fail);
+  const count = names.length + (open ? 0 : notOnBoard.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
   const code = count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
   const where = `with ${brief(condition, 200)}`;
-  const parts = told(
+  const parts = groupTexts(
     [
       [where, names],
-      ['not on the board', strangers],
+      ['not on the board', notOnBoard],
     ],
     most,
   );
@@ -160,27 +160,27 @@ export function judgeCensus(
   problems: ProblemNames = new Map(),
   most: number = MOST_PARTS,
 ): Verdict {
-  const { counts, kept, strangers, remarks, warnings } = census;
-  const open = excused(strangers, options.fail);
+  const { counts, kept, notOnBoard, remarks, warnings } = census;
+  const open = excused(notOnBoard, options.fail);
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
   const groups: [what: string, names: string[]][] = [
     ['silent', of('silent')],
     ['left longer than 10 minutes ago', gone.map(({ name }) => name)],
-    ['not on the board', [...strangers]],
+    ['not on the board', [...notOnBoard]],
     ['uncertain', of('uncertain')],
     ['never reported', of('never')],
   ];
   const unhealthy = new Set([...problems.values()].flat());
-  const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
-  const excess = open ? strangers.length : 0;
+  const total = Object.values(counts).reduce((a, b) => a + b, 0) + notOnBoard.length;
+  const excess = open ? notOnBoard.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
   // No node is counted twice: an uncertain one may have a problem too. A corrupt board may have a name twice.
   const named = groups.flatMap(([, names]) => names);
   const doubtful = named.length + unhealthy.size - named.filter(name => unhealthy.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
-  const parts = told([...groups, ...problems], most);
+  const parts = groupTexts([...groups, ...problems], most);
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
@@ -250,9 +250,9 @@ function lineOf(verdict: (most: number) => Verdict): { code: Code; line: string 
     const { code, text, figures, fails } = verdict(most);
     const before = `BEOBOARD ${WORDS[code]}: `;
     const after = `${fails === undefined ? '' : `; fails ${fails}`}${figures === undefined ? '' : ` | ${figures}`}\n`;
-    const told = oneLine(text).replaceAll('|', '/');
+    const shown = oneLine(text).replaceAll('|', '/');
     const room = MOST_BYTES - Buffer.byteLength(before + after);
-    if (most === 0 || Buffer.byteLength(told) <= room) return { code, line: `${before}${cut(told, room)}${after}` };
+    if (most === 0 || Buffer.byteLength(shown) <= room) return { code, line: `${before}${cut(shown, room)}${after}` };
   }
 }
 

@@ -485,10 +485,10 @@ function slotsFault({ view, base, column, slots }: DumpedRecord, linksUsed: Link
   const { stamp } = unpackWord('column', column);
   if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
     return 'its column word is younger than its reports';
-  const told = whole[words.indexOf(stamp)];
-  if (told === undefined) return undefined;
-  const goodbye = (flags(view, told + REPORT) >> bits.flags.goodbye) & 1;
-  const word = { stamp, link: SLOT.link(view, told), interval: interval(view, told + REPORT), goodbye };
+  const slot = whole[words.indexOf(stamp)];
+  if (slot === undefined) return undefined;
+  const goodbye = (flags(view, slot + REPORT) >> bits.flags.goodbye) & 1;
+  const word = { stamp, link: SLOT.link(view, slot), interval: interval(view, slot + REPORT), goodbye };
   return column === packWord('column', word)
     ? undefined
     : 'its column word has another link, interval or goodbye than its report';

@@ -59,12 +59,12 @@ export async function main(argv: string[]): Promise<number> {
       // A slow reader of our output is waited for; events that the board does not keep until then are reported as lost.
       if (lines.length > 0 && !process.stdout.write(lines.join('')))
         await once(process.stdout, 'drain', { signal }).catch(() => undefined);
-      const strangers = look === 0 ? follower.strangers() : [];
-      if (strangers.length > 0) process.stderr.write(`beoboard events: not on the board: ${fold(strangers)}\n`);
+      const notOnBoard = look === 0 ? follower.notOnBoard() : [];
+      if (notOnBoard.length > 0) process.stderr.write(`beoboard events: not on the board: ${fold(notOnBoard)}\n`);
       const rest = Math.max(0, began + LOOK_MS - performance.now());
       await sleep(rest, undefined, { signal }).catch(() => undefined);
     }
-    return follower.strangers().length === 0 ? 0 : 1;
+    return follower.notOnBoard().length === 0 ? 0 : 1;
   } finally {
     reader.close();
   }

@@ -9,8 +9,8 @@ import { cut, NOTHING } from '../query/columns.js';
 import { namesOf, survey } from '../query/survey.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
-import { besideOf } from '../slurm/besideboard.js';
-import { jobJson, type ListedJob, nodesOf, tellJobs } from '../slurm/joblist.js';
+import { jobJson, type ListedJob, listJobs, nodesOf } from '../slurm/joblist.js';
+import { slurmViewOf } from '../slurm/slurmview.js';
 import type { Job } from '../slurm/statefile.js';
 import { formatDuration } from '../text/durations.js';
 import { json, print } from '../text/output.js';
@@ -54,7 +54,7 @@ function elapsed({ start_s }: Job): number | undefined {
   return start_s === undefined ? undefined : Math.max(0, Date.now() - start_s * 1000);
 }
 
-const COLUMNS: readonly [title: string, isLeft: boolean, text: (told: ListedJob) => string][] = [
+const COLUMNS: readonly [title: string, isLeft: boolean, text: (job: ListedJob) => string][] = [
   ['JOB', false, ({ job }) => oneLine(job.id)],
   ['USER', true, ({ job }) => oneLine(job.user)],
   ['STATE', true, ({ job }) => oneLine(job.state)],
@@ -82,8 +82,8 @@ const COLUMNS: readonly [title: string, isLeft: boolean, text: (told: ListedJob)
 ];
 
 /** A line of titles, and one for each job. */
-function* tableLines(told: readonly ListedJob[]): Generator<string> {
-  const cells = told.map(row => COLUMNS.map(([, , text]) => text(row)));
+function* tableLines(jobs: readonly ListedJob[]): Generator<string> {
+  const cells = jobs.map(row => COLUMNS.map(([, , text]) => text(row)));
   const widths = COLUMNS.map(([title], i) => Math.max(title.length, ...cells.map(row => row[i]?.length ?? 0)));
   const line = (texts: readonly string[]) =>
     texts
@@ -101,32 +101,32 @@ export async function main(argv: string[]): Promise<number> {
   const reader = new BoardReader(values.board, values.owner);
   try {
     const snapshot = reader.snapshot();
-    const beside = besideOf(values.slurmDir, snapshot);
+    const slurm = slurmViewOf(values.slurmDir, snapshot);
     const found = survey(snapshot);
-    const told = tellJobs(beside, nodesOf(found), among);
-    const odd = beside.oddities(among === undefined ? found : survey(snapshot, { among: asked }));
+    const jobs = listJobs(slurm, nodesOf(found), among);
+    const odd = slurm.anomalies(among === undefined ? found : survey(snapshot, { among: asked }));
     if (values.json) {
-      const head = `{"schema":1,"slurm":${json(beside.head)},"oddities":${json(odd.map(({ text }) => text))},"jobs":[`;
-      await print([head, told.map(row => `\n${json(jobJson(row))}`).join(','), '\n]}\n']);
-    } else if (beside.isKnown) {
+      const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${json(odd.map(({ text }) => text))},"jobs":[`;
+      await print([head, jobs.map(row => `\n${json(jobJson(row))}`).join(','), '\n]}\n']);
+    } else if (slurm.isKnown) {
       const paint = painter(values.color);
-      const shown = values.long ? told : told.slice(0, ROWS);
+      const shown = values.long ? jobs : jobs.slice(0, ROWS);
       const [titles = '', ...rows] = tableLines(shown);
       const lines =
-        told.length === 0
+        jobs.length === 0
           ? ['no jobs']
-          : [paint.title(titles), ...rows.map(row => (beside.trouble === undefined ? row : paint.state('left', row)))];
-      const more = told.length - shown.length;
+          : [paint.title(titles), ...rows.map(row => (slurm.trouble === undefined ? row : paint.state('left', row)))];
+      const more = jobs.length - shown.length;
       if (more > 0) lines.push(`… ${more} more; all: beoboard jobs --long`);
       if (odd.length > 0) lines.push('', ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
-    if (!beside.isKnown) process.stderr.write(`beoboard jobs: ${beside.trouble}\n`);
+    if (!slurm.isKnown) process.stderr.write(`beoboard jobs: ${slurm.trouble}\n`);
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard jobs: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
       return NO_BOARD;
     }
-    return beside.isKnown ? 0 : 1;
+    return slurm.isKnown ? 0 : 1;
   } finally {
     reader.close();
   }

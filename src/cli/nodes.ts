@@ -68,14 +68,14 @@ export async function main(argv: string[]): Promise<number> {
     const found = await (values.where === undefined && !values.healthy
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
-    const { strangers } = found;
-    const beside = values.for && (await import('../slurm/besideboard.js')).besideOf(values.slurmDir, reader.snapshot());
-    if (beside && !beside.isKnown) {
-      process.stderr.write(`beoboard nodes: ${beside.trouble}\n`);
+    const { notOnBoard } = found;
+    const slurm = values.for && (await import('../slurm/slurmview.js')).slurmViewOf(values.slurmDir, reader.snapshot());
+    if (slurm && !slurm.isKnown) {
+      process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;
     }
-    const unknown = beside ? found.names.filter(name => beside.of(name) === undefined) : [];
-    const names = beside ? found.names.flatMap(name => beside.of(name)?.node.name ?? []) : found.names;
+    const unknown = slurm ? found.names.filter(name => slurm.of(name) === undefined) : [];
+    const names = slurm ? found.names.flatMap(name => slurm.of(name)?.node.name ?? []) : found.names;
     // What was read last does not tell what holds now.
     if (found.stalled && values.where !== undefined) names.length = 0;
     if (values.count) await print([`${names.length}\n`]);
@@ -87,8 +87,8 @@ export async function main(argv: string[]): Promise<number> {
     }
     if (unknown.length > 0) process.stderr.write(`beoboard nodes: not known to Slurm: ${fold(unknown)}\n`);
     for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);
-    if (strangers.length === 0) return 0;
-    process.stderr.write(`beoboard nodes: not on the board: ${fold(strangers)}\n`);
+    if (notOnBoard.length === 0) return 0;
+    process.stderr.write(`beoboard nodes: not on the board: ${fold(notOnBoard)}\n`);
     return 1;
   } finally {
     reader.close();

@@ -9,7 +9,7 @@ import { linkNews } from '../shm/sentences.js';
 import type { Census, NodeFilter } from './census.js';
 
 export interface Selection
-  extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
+  extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
   /** The nodes for which it is true, in the order of the board. */
   readonly names: string[];
   /** How many nodes on the board were checked. */
@@ -58,14 +58,14 @@ export async function select(
     if (refusal !== undefined) refused.push({ name, state, refusal });
   }
   const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
-  const told = news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
+  const texts = news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
   const why = stalled || retired ? [] : unheardTexts(snapshot, refused, [...unheard, ...(missing ?? [])]);
   const clones = stalled || retired ? [] : cloneTexts(snapshot, cloned).map(({ text }) => text);
   return {
     names,
     asked,
-    strangers: [...(missing ?? [])],
-    remarks: [...told, ...why],
+    notOnBoard: [...(missing ?? [])],
+    remarks: [...texts, ...why],
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,

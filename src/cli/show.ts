@@ -2,13 +2,13 @@
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { oddities } from '../presentation/anomalies.js';
+import { anomalies } from '../presentation/anomalies.js';
 import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
 import { namesOf, type Surveyed, survey } from '../query/survey.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
-import { besideOf } from '../slurm/besideboard.js';
+import { slurmViewOf } from '../slurm/slurmview.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { nodePage } from './nodepage.js';
@@ -46,11 +46,11 @@ export async function main(argv: string[]): Promise<number> {
     const snapshot = reader.snapshot();
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
-    const beside = besideOf(values.slurmDir, snapshot);
+    const slurm = slurmViewOf(values.slurmDir, snapshot);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
-      const { head, lines } = nodeSheet(node, paint, width(), beside.facts(node.name));
+      const { head, lines } = nodeSheet(node, paint, width(), slurm.facts(node.name));
       return [...head, ...lines];
     };
     // In the order of the command line, and not of the board.
@@ -58,15 +58,15 @@ export async function main(argv: string[]): Promise<number> {
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json)
       await print(
-        jsonPieces(snapshot, () => ({ nodes, odd: oddities(found) }), { beside: beside.isKnown ? beside : undefined }),
+        jsonPieces(snapshot, () => ({ nodes, odd: anomalies(found) }), { slurm: slurm.isKnown ? slurm : undefined }),
       );
     else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
       return NO_BOARD;
     }
-    if (found.strangers.length === 0) return 0;
-    process.stderr.write(`beoboard show: not on the board: ${fold(found.strangers)}\n`);
+    if (found.notOnBoard.length === 0) return 0;
+    process.stderr.write(`beoboard show: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
   } finally {
     reader.close();

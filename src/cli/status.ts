@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { oddities } from '../presentation/anomalies.js';
+import { anomalies } from '../presentation/anomalies.js';
 import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
@@ -15,7 +15,7 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print } from '../text/output.js';
 import { InputError } from '../text/text.js';
-import { type Asked, askedOf } from './rest.js';
+import { type CommandOptions, commandOptions } from './commandline.js';
 import { plainText, type StatusLayout, statusText } from './statustext.js';
 
 export const verb = defineVerb({
@@ -131,22 +131,22 @@ function exceptions(found: Survey, only: boolean): Survey {
 }
 
 /** The answer in pieces, in the chosen form. */
-async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string | Uint8Array>> {
+async function answer(found: Survey, options: Options, asked: CommandOptions): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
-  const beside = options.jobs
-    ? (await import('../slurm/besideboard.js')).besideOf(options.slurmDir, snapshot)
+  const slurm = options.jobs
+    ? (await import('../slurm/slurmview.js')).slurmViewOf(options.slurmDir, snapshot)
     : undefined;
   if (options.json) {
     const { jsonPieces } = await import('../presentation/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const grouping = by && (await import('../query/groups.js'));
-    const told = () => ({
-      odd: [...oddities(found), ...(beside?.oddities(found) ?? [])],
+    const contents = () => ({
+      odd: [...anomalies(found), ...(slurm?.anomalies(found) ?? [])],
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
       totals: totalsOf(found),
       groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),
     });
-    return jsonPieces(snapshot, told, { columns, beside, inOneLine });
+    return jsonPieces(snapshot, contents, { columns, slurm, inOneLine });
   }
   if (options.csv) {
     const { csvPieces } = await import('./csv.js');
@@ -163,7 +163,7 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
     long,
     exceptions: only,
     asked,
-    beside,
+    slurm,
   };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
@@ -178,7 +178,7 @@ export async function main(argv: string[]): Promise<number> {
     text === undefined ? undefined : { text, holds: (await import('../query/conditions.js')).filter(verb.name, text) };
   const nodes = namesOf(verb.name, values.nodes, args);
   const choice: Choice = { among: nodes, holds: where?.holds };
-  const asked = askedOf(given, args, nodes);
+  const asked = commandOptions(given, args, nodes);
   const reader = new BoardReader(values.board, values.owner);
   try {
     // For people who listen, and for programs, one answer comes after another.
@@ -193,9 +193,9 @@ export async function main(argv: string[]): Promise<number> {
     const found = survey(snapshot, choice);
     await print(await answer(found, values, asked));
     if (snapshot.stalled || snapshot.retired) return NO_BOARD;
-    if (found.strangers.length === 0) return 0;
+    if (found.notOnBoard.length === 0) return 0;
     // All other forms have it among the anomalies.
-    if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.strangers)}\n`);
+    if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(verb.name, error.message);

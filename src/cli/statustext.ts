@@ -1,7 +1,7 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import type { Grouping } from '../options/options.js';
-import { type Oddity, oddities } from '../presentation/anomalies.js';
+import { type Anomaly, anomalies } from '../presentation/anomalies.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
@@ -10,10 +10,10 @@ import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
 import { linkName, type Snapshot } from '../shm/reader.js';
 import { mirrorOf, plural } from '../shm/sentences.js';
-import type { Beside } from '../slurm/besideboard.js';
+import type { SlurmView } from '../slurm/slurmview.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
+import { type CommandOptions, commandLines, inFull, nodesCommand } from './commandline.js';
 import { totalsTexts } from './totalstext.js';
 
 /** Up to so many nodes have a row each. */
@@ -36,7 +36,7 @@ function divided(
   look: StatusLayout,
 ): { inRows: Surveyed[]; folded: Surveyed[] } {
   const areMany = areFolded(nodes.length, look);
-  if (areMany && look.beside === undefined) return { inRows: [], folded: [...nodes] };
+  if (areMany && look.slurm === undefined) return { inRows: [], folded: [...nodes] };
   const inOrder = ordered({ ...found, nodes }, look.sort);
   return areMany ? { inRows: inOrder.slice(0, ROWS), folded: inOrder.slice(ROWS) } : { inRows: inOrder, folded: [] };
 }
@@ -55,9 +55,9 @@ export interface StatusLayout {
   /** Everything, however long it is. */
   readonly long?: boolean;
   /** What Slurm says about the nodes, if that was asked for. */
-  readonly beside?: Beside | undefined;
+  readonly slurm?: SlurmView | undefined;
   /** The same in the texts of the options, for command lines that show what was cut. */
-  readonly asked?: Asked | undefined;
+  readonly asked?: CommandOptions | undefined;
 }
 
 /**
@@ -134,7 +134,7 @@ export function* foldedLines(
 async function rows(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
-  { width, paint, columns, beside }: StatusLayout,
+  { width, paint, columns, slurm }: StatusLayout,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('../query/columns.js');
   const shown = nodes.map(({ index, state, problems }) => ({
@@ -144,7 +144,7 @@ async function rows(
   }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
-    extra: beside?.columns,
+    extra: slurm?.columns,
     width,
   });
   const line = (parts: string[]) => parts.join('  ').trimEnd();
@@ -211,12 +211,12 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
 }
 
 /** The anomalies, from the board alone and from the comparison with Slurm. */
-function allOddities(found: Survey, { beside }: StatusLayout): Oddity[] {
-  return [...oddities(found), ...(beside?.oddities(found) ?? [])];
+function allOddities(found: Survey, { slurm }: StatusLayout): Anomaly[] {
+  return [...anomalies(found), ...(slurm?.anomalies(found) ?? [])];
 }
 
 /** Anomalies that are a reason for a silence. */
-const EXPLAINING: ReadonlySet<Oddity['kind']> = new Set(['link', 'together', 'refused', 'rival', 'clone']);
+const EXPLAINING: ReadonlySet<Anomaly['kind']> = new Set(['link', 'together', 'refused', 'rival', 'clone']);
 
 /** What may stand in a command line as it is. */
 const PLAIN = /^[\w.:-]+$/;
@@ -226,7 +226,7 @@ const PLAIN = /^[\w.:-]+$/;
  * tell whether it is gone, or its reports arrive and a filter of this master drops them, of which the receiver cannot
  * know. Nothing on a mirror.
  */
-function closerLook({ snapshot, nodes }: Survey, odd: readonly Oddity[]): string[] {
+function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): string[] {
   if (snapshot.stalled || snapshot.retired || mirrorOf(snapshot) !== undefined) return [];
   const explained = new Set(odd.flatMap(({ kind, nodes }) => (EXPLAINING.has(kind) ? nodes : [])));
   for (const node of nodes) {
@@ -292,21 +292,21 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
   const { inRows, folded } = divided(found, nodes, look);
   for (const { index, name, state, problems } of inRows) {
     const node = snapshot.node(index);
-    const told = (reading: boolean) =>
+    const described = (reading: boolean) =>
       columns
         .filter(column => (column.reading === true) === reading)
         .flatMap(column => {
           const value = column.text(node);
           return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
         });
-    const readings = told(true);
-    const besides = (look.beside?.columns ?? []).flatMap(({ title, text }) => {
+    const readings = described(true);
+    const besides = (look.slurm?.columns ?? []).flatMap(({ title, text }) => {
       const value = text(node);
       return value === undefined ? [] : [`${title === 'SLURM' ? 'in Slurm' : title.toLowerCase()} ${value}`];
     });
     const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
     out.push(
-      `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...problemsOf(problems).map(problem => PROBLEM_TEXT[problem]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
+      `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...problemsOf(problems).map(problem => PROBLEM_TEXT[problem]), ...described(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
     );
   }
   for (const [state, names] of namesByState(folded))

@@ -7,11 +7,11 @@ import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
 import { survey } from '../query/survey.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
-import { BesideFollower } from '../slurm/besideboard.js';
+import { SlurmViewFollower } from '../slurm/slurmview.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import type { CommandOptions } from './commandline.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
-import type { Asked } from './rest.js';
 import { Screen } from './screen.js';
 import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
@@ -27,7 +27,7 @@ export interface Start {
   readonly long: boolean;
   readonly by: Grouping | undefined;
   /** The same in the texts of the options. */
-  readonly asked: Asked;
+  readonly asked: CommandOptions;
   /** The folder with Slurm's answers, if these are shown too. */
   readonly slurm: string | undefined;
   readonly paint: Painter;
@@ -45,7 +45,7 @@ class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
   readonly #grouping: Grouping | undefined;
-  readonly #slurm: BesideFollower | undefined;
+  readonly #slurm: SlurmViewFollower | undefined;
   #view: View;
   #odd: { at: number; states: string; filter?: Filter; known?: unknown; texts: string[] } = {
     ...{ at: 0, states: '', texts: [] },
@@ -64,7 +64,7 @@ class Session {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
-    this.#slurm = slurm === undefined ? undefined : new BesideFollower(slurm, () => this.learned());
+    this.#slurm = slurm === undefined ? undefined : new SlurmViewFollower(slurm, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
     const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;
@@ -95,19 +95,19 @@ class Session {
   #survey(snapshot: Snapshot): void {
     const names = this.#roster.names(snapshot);
     const found = survey(snapshot, choiceOf(this.#view.filter), names);
-    const beside = this.#slurm?.beside(names);
+    const slurm = this.#slurm?.view(names);
     const { filter } = this.#view;
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
     // Comparing all nodes takes as long as everything else, and anomalies among unchanged nodes change slowly.
-    const known = beside?.pairing;
+    const known = slurm?.pairing;
     const last = this.#odd;
     const isNew = states !== last.states || filter !== last.filter || known !== last.known;
     if (isNew || now - last.at > ODD_FOR_MS)
-      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, beside) };
+      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, slurm) };
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
-    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found), beside };
+    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found), slurm };
   }
 
   draw(): void {

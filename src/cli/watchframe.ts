@@ -1,7 +1,7 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
 import type { Grouping } from '../options/options.js';
-import { oddities } from '../presentation/anomalies.js';
+import { anomalies } from '../presentation/anomalies.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
@@ -9,8 +9,8 @@ import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../qu
 import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { Beside } from '../slurm/besideboard.js';
-import { type Asked, commandLines, statusCommand } from './rest.js';
+import type { SlurmView } from '../slurm/slurmview.js';
+import { type CommandOptions, commandLines, statusCommand } from './commandline.js';
 import { clip, type Size, widthOf } from './screen.js';
 import {
   areFolded,
@@ -34,7 +34,7 @@ export type Seen =
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       /** What Slurm says, if that was asked for. */
-      readonly beside?: Beside | undefined;
+      readonly slurm?: SlurmView | undefined;
     };
 
 /** The rows in their order; `none`: why there are none. */
@@ -50,7 +50,7 @@ export interface Appearance {
   /** The widest that each column has been, so that the table does not jump from second to second. */
   readonly widths: Map<string, number>;
   /** What the command line asks for, in the texts of its options; the view may ask for something else by now. */
-  readonly asked?: Asked | undefined;
+  readonly asked?: CommandOptions | undefined;
   /** The address under which browsers see the same. */
   readonly page?: string | undefined;
 }
@@ -62,8 +62,8 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-export function oddTexts(found: Survey, beside?: Beside): string[] {
-  return [...oddities(found), ...(beside?.oddities(found) ?? [])].map(({ text }) => text);
+export function oddTexts(found: Survey, slurm?: SlurmView): string[] {
+  return [...anomalies(found), ...(slurm?.anomalies(found) ?? [])].map(({ text }) => text);
 }
 
 /** The groups in the order of their states, as in a table of nodes, or of their means. */
@@ -159,13 +159,16 @@ function filled(lines: readonly string[], last: string, rows: number): string[] 
 }
 
 /** What the view asks for, in the texts of options. */
-function askedBy({ filter: { where, list }, sort, exceptions, grouped }: View, { asked = {} }: Appearance): Asked {
+function askedBy(
+  { filter: { where, list }, sort, exceptions, grouped }: View,
+  { asked = {} }: Appearance,
+): CommandOptions {
   const by = grouped ? asked.by : undefined;
   return { ...asked, nodes: list?.text, where: where?.text, by, sort, exceptions };
 }
 
 /** At most so many lines of anomalies, besides the command that shows all. */
-function cutTo(lines: readonly string[], most: number, asked: Asked, width: number): readonly string[] {
+function cutTo(lines: readonly string[], most: number, asked: CommandOptions, width: number): readonly string[] {
   if (lines.length <= most) return lines;
   const commandFor = (more: number) => commandLines(`… ${more} more lines; all: `, statusCommand(asked), width);
   const kept = Math.max(1, most - commandFor(lines.length).length);
@@ -246,17 +249,12 @@ function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appeara
   });
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
-  const { found, body, beside } = now;
+  const { found, body, slurm } = now;
   if (view.page === 'node') {
     const surveyed = found.all.find(({ name }) => name === view.selected.name);
     const back = 'q, Esc back';
     if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
-    const { head, lines } = nodeSheet(
-      found.snapshot.node(surveyed.index),
-      paint,
-      columns,
-      beside?.facts(surveyed.name),
-    );
+    const { head, lines } = nodeSheet(found.snapshot.node(surveyed.index), paint, columns, slurm?.facts(surveyed.name));
     const room = Math.max(0, rows - head.length - 1);
     const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
     const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
@@ -308,7 +306,7 @@ function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appeara
   const table =
     body.kind === 'groups'
       ? groupTable(found, body.groups.slice(from, to), view, columns, look)
-      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look, beside?.columns);
+      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look, slurm?.columns);
   const drawn = table.lines.map((line, i) => {
     if (from + i !== next.selected.row) return line;
     const fitting = clip(line, columns);

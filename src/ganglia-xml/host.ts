@@ -52,7 +52,7 @@ export class Host extends Cursor {
   }
 
   layHost(snapshot: Snapshot, node: Node): void {
-    this.lay(snapshot, node.index);
+    this.moveTo(snapshot, node.index);
     const { view } = this;
     if (this.bytes.buffer !== view.buffer || this.bytes.byteOffset !== view.byteOffset)
       this.bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);

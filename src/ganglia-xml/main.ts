@@ -94,7 +94,7 @@ export function clock(now: () => number = Date.now): () => number {
 }
 
 /** A name that is written byte by byte, for people. */
-const told = (name: string) => Buffer.from(name, 'latin1').toString();
+const nameText = (name: string) => Buffer.from(name, 'latin1').toString();
 
 /** A document as it is; logs a line if there is none. */
 function* logged(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
@@ -170,7 +170,7 @@ async function open(ports: Ports, options: Options, names: Naming['names'], log:
   let doubled = 0;
   const onDouble = (name: string, path: string) => {
     doubled++;
-    log.seldom(`double ${path}`, `${path}: not served: another board is called ${told(name)}, too; ${RENAME}`);
+    log.seldom(`double ${path}`, `${path}: not served: another board is called ${nameText(name)}, too; ${RENAME}`);
   };
   const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics], { names, onDouble });
   const now = clock();
@@ -205,7 +205,7 @@ const RENAME = 'give one another name, --board NAME=PATH';
 function clusterOf(path: string, owner: Options['owner']): string | NoBoard {
   const reader = new BoardReader(path, owner);
   try {
-    return reader.roll().board.header.cluster_name;
+    return reader.nodeStates().board.header.cluster_name;
   } catch (error) {
     if (error instanceof NoBoard) return error;
     throw error;
@@ -232,7 +232,7 @@ function namesOf({ board, clusterName }: Options, clusters: readonly (string | N
   if (twice !== undefined)
     throw new UsageError(
       verb.name,
-      `--board: two clusters are called ${told(twice)}, and gmetad would count one of them; ${RENAME}`,
+      `--board: two clusters are called ${nameText(twice)}, and gmetad would count one of them; ${RENAME}`,
     );
   return names;
 }

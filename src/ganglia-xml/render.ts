@@ -3,7 +3,7 @@
 
 import { structs } from '../layout/layout.gen.js';
 import { type PrintTemplate, TEXT_GAP, template } from '../native/index.js';
-import { Gathering } from '../readings/gathering.js';
+import { MeasureReader } from '../readings/measurereader.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { Page } from '../text/buffer.js';
 import { attributes } from './dtd.js';
@@ -44,7 +44,7 @@ const isReading = (value: number) => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 /** Writes hosts with these metrics. */
 export class Renderer {
   readonly #host = new Host();
-  readonly #gathering: Gathering<Host>;
+  readonly #measures: MeasureReader<Host>;
   /** The metrics that are texts. */
   readonly #textual: readonly [place: number, put: NonNullable<Metric['put']>][];
   /**
@@ -65,7 +65,7 @@ export class Renderer {
     this.#textual = metrics.flatMap(({ put }, place) => (put === undefined ? [] : [[place, put] as const]));
     this.#values = new Float64Array(2 * metrics.length + OPENING_VALUES);
     const measures = metrics.map(({ value }) => value);
-    this.#gathering = new Gathering(measures, this.#values);
+    this.#measures = new MeasureReader(measures, this.#values);
     this.#texts = new Page(NAME_MAX + ADDRESS_MAX + this.#textual.length * VALUE_MAX);
     const { text } = this.#parts(undefined, metrics);
     this.hostMost = text.length + this.#values.length * NUMBER_MAX + this.#texts.room;
@@ -127,7 +127,7 @@ export class Renderer {
     const host = this.#host;
     const values = this.#values;
     const texts = this.#texts;
-    this.#gathering.read(host, host.bytes);
+    this.#measures.read(host, host.bytes);
     if (has !== undefined)
       this.metrics.forEach((metric, place) => {
         if (!has(metric)) values[place] = Number.NaN;
@@ -194,7 +194,7 @@ export class Renderer {
       return;
     }
     summary.up++;
-    this.#gathering.read(host, host.bytes);
+    this.#measures.read(host, host.bytes);
     for (let i = 0; i < this.metrics.length; i++) {
       const value = this.#values[i] as number;
       if (!isReading(value)) continue;

@@ -167,11 +167,11 @@ class Mishaps {
   ) {
     const { silent, seed, loss, restartEvery } = options;
     const places = new Map(silent === undefined ? [] : Array.from({ length: size }, (_, i) => [nameOf(i), i]));
-    const strangers = silent?.filter(name => !places.has(name)) ?? [];
-    if (strangers.length > 0)
+    const unknown = silent?.filter(name => !places.has(name)) ?? [];
+    if (unknown.length > 0)
       throw new UsageError(
         verb.name,
-        `--silent: ${strangers[0]} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
+        `--silent: ${unknown[0]} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
       );
     this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
     this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);
@@ -209,7 +209,7 @@ async function run(
   let made = 0;
   let leftOut = 0;
   let restarts = 0;
-  let told = began;
+  let printed = began;
   while (!stop.aborted && made < most) {
     const now = performance.now();
     const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - made;
@@ -235,9 +235,9 @@ async function run(
       done += end - first;
     }
     made += count;
-    if (now - told > PROGRESS_MS) {
+    if (now - printed > PROGRESS_MS) {
       log.info(`sent ${made - leftOut} reports in ${Math.round((now - began) / 1000)} s`);
-      told = now;
+      printed = now;
     }
     if (made === most) break;
     const nextMs = began + (1000 * made) / rate - performance.now();

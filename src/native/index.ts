@@ -121,7 +121,7 @@ export interface BoardMapping {
    * be copied whole has a `head` of 0. Returns false if the file was cut short.
    */
   snapshot(first: number): boolean;
-  /** The bytes that `roll` needs now. */
+  /** The bytes that `nodeStates` needs now. */
   columnBytes(): number;
   /** Copies the board without the records: `LOOK`, then the header, column words, the state of each node (u8). */
   column(): boolean;

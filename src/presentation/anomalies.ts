@@ -39,7 +39,7 @@ import {
 } from './rejections.js';
 import { fellTogether } from './silences.js';
 
-export interface Oddity {
+export interface Anomaly {
   readonly kind:
     | 'receiver'
     | 'mirror'
@@ -56,7 +56,7 @@ export interface Oddity {
     | 'kernel'
     | 'interval'
     | 'slurm'
-    | 'strangers';
+    | 'not_on_board';
   readonly text: string;
   /** The nodes it is about; empty: it is about the receiver or this master. */
   readonly nodes: readonly Surveyed[];
@@ -68,7 +68,7 @@ export interface Oddity {
 }
 
 /** On a mirror: nodes whose silence the mirror cannot confirm. */
-function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const mirror = mirrorOf(snapshot);
   if (mirror === undefined) return [];
   const those = nodes.filter(({ state, index }) => state === 'uncertain' && snapshot.linkOf(index) === 0);
@@ -99,7 +99,7 @@ function racks(nodes: readonly Surveyed[]): string | undefined {
 }
 
 /** One sentence for each problem. */
-function unhealthy(nodes: readonly Surveyed[]): Oddity[] {
+function unhealthy(nodes: readonly Surveyed[]): Anomaly[] {
   return byProblem(nodes).map(([problem, those]) => ({
     kind: 'unhealthy',
     nodes: those,
@@ -112,7 +112,7 @@ const TOGETHER_SENTENCES = 3;
 const USUAL_INTERVAL_MS = 1000;
 
 /** Unheard nodes whose silence has no other explanation yet. */
-function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const unheard = nodes.map(node => ({
     node,
     ageMs: snapshot.overview.ages[node.index] as number,
@@ -143,7 +143,7 @@ const EACH_MOST = 3;
 const DELAY_LEAST_US = 1e6;
 
 /** Nodes that are heard and make their reports late. */
-function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const late: { node: Surveyed; us: number }[] = [];
   for (const node of nodes) {
     // A late node may be uncertain for this very reason.
@@ -153,7 +153,7 @@ function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   }
   late.sort((a, b) => b.us - a.us);
   const found = late.slice(0, EACH_MOST).map(
-    ({ node, us }): Oddity => ({
+    ({ node, us }): Anomaly => ({
       kind: 'delay',
       nodes: [node],
       text: `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
@@ -172,7 +172,7 @@ function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
 
-function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const { skews: all } = snapshot.overview;
   const isFar = ({ state, index }: Surveyed) => state === 'live' && Math.abs(all[index] as number) > SKEW_LEAST_S;
   // Nearly always no clock is far off, and then the median is not far off either.
@@ -180,7 +180,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const known = nodes.filter(({ state }) => state === 'live');
   const skews = Float64Array.from(known, ({ index }) => all[index] as number);
   const median = skews.slice().sort()[skews.length >> 1] ?? 0;
-  const found: Oddity[] = [];
+  const found: Anomaly[] = [];
   // Either one clock is behind or all the others are ahead. With three nodes this can be decided.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
   if (master !== 0)
@@ -223,7 +223,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 const SIBLINGS_LEAST = 3;
 const ODD_SHARE = 0.1;
 
-function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const { kernels: running } = snapshot.overview;
   const known = running.find(kernel => kernel !== 0);
   // Nearly always all nodes run the same kernel: then there is nothing to compare.
@@ -246,7 +246,7 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     }
     same.push(node);
   }
-  const found: Oddity[] = [];
+  const found: Anomaly[] = [];
   for (const family of families.values()) {
     const [most, ...rest] = [...family.values()].sort((a, b) => b.length - a.length);
     const odd = rest.flat();
@@ -266,7 +266,7 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 }
 
 /** Nodes that report more rarely than the receiver allows for: they are uncertain between two reports. */
-function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const { uncertainAfterNs, silentAfterNs, longestIntervalMs: longest } = snapshot.evidence;
   const those = nodes.filter(
     ({ state, index }) => state !== 'left' && state !== 'never' && snapshot.intervalOf(index) > longest,
@@ -286,7 +286,7 @@ function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 }
 
 /** Nodes that report at another interval than most: somebody has set it, temporarily or permanently. */
-function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const groups = new Map<number, Surveyed[]>();
   let [last, same]: [number, Surveyed[]] = [0, []];
   for (const node of nodes) {
@@ -306,7 +306,7 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   if (most === undefined || odd.length === 0 || odd.length >= most[1].length) return [];
   const usual = writeDuration(most[0]);
   const found = rest.slice(0, EACH_MOST).map(
-    ([ms, some]): Oddity => ({
+    ([ms, some]): Anomaly => ({
       kind: 'interval',
       nodes: some,
       text:
@@ -329,7 +329,7 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
  * Nodes that are not heard, and in whose name reports are rejected. `rivals`: nodes that already have a sentence about
  * a duplicate identity.
  */
-function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Oddity[] {
+function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Anomaly[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
   const found: (RefusedNode & { node: Surveyed })[] = [];
   for (const node of nodes) {
@@ -366,23 +366,23 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
     );
   const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
   const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
-  const told = [
+  const parts = [
     `${address} is trusted${others.length === 0 ? ` and was rejected before (${often})` : ''}`,
     ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} rejected (${often})`]),
     ...(isBefore ? [`${before.address} was trusted until ${formatDuration(before.sinceMs)} ago`] : []),
   ];
   const count = 1 + others.length + Number(isBefore);
   const report = isOver ? 'have reported' : 'report';
-  return `${oneLine(name)}: ${count} machines ${report} under this name: ${told.join(', ')}; ${advice}`;
+  return `${oneLine(name)}: ${count} machines ${report} under this name: ${parts.join(', ')}; ${advice}`;
 }
 
 /** Names that more than one machine uses, as recent rejections show. */
-function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
+function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Anomaly[] {
   const byName = new Map<string, SenderEntry[]>();
   for (const entry of lately)
     if (entry.reason === RIVAL) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
   const named = byName.size === 0 ? [] : nodes.filter(({ name }) => byName.has(name));
-  const found = named.slice(0, EACH_MOST).map((node): Oddity => {
+  const found = named.slice(0, EACH_MOST).map((node): Anomaly => {
     const text = rivalText(snapshot, node, byName.get(node.name) ?? []);
     return { kind: 'rival', nodes: [node], text };
   });
@@ -397,7 +397,7 @@ function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: reado
 }
 
 /** Nodes as which two machines report. */
-function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   // Nearly always there has never been one.
   if (snapshot.header.clone_ns === 0n) return [];
   const cloned = nodes.flatMap(node => {
@@ -412,9 +412,9 @@ function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 }
 
 /** The sources of recent rejections, the most recent first. */
-function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
+function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Anomaly[] {
   const sources = bySource(lately);
-  const found = sources.slice(0, EACH_MOST).map((source): Oddity => {
+  const found = sources.slice(0, EACH_MOST).map((source): Anomaly => {
     const text = sourceText(snapshot, source);
     const names = new Set(source.names);
     if (isUnproved(source)) return { kind: 'sender', nodes: [], claims: source.names, text };
@@ -446,19 +446,19 @@ function listenedText(where: string, listened: number, doubt: number, silentAfte
 }
 
 /** Links that are down or dark, and links that have been listened to only for a short time; each with its nodes. */
-function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Surveyed[]): Oddity[] {
+function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Surveyed[]): Anomaly[] {
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   // Right after the receiver starts, one sentence about the receiver says this for all links.
   const isNew = (link: LinkEntry) =>
     snapshot.listenedMs >= silentAfter && link.nodes > 0 && linkState(link).up && listenedMs(link) < silentAfter;
-  const told = [
+  const parts = [
     ...news,
     ...snapshot.links.filter(isNew).map(link => ({
       number: link.number,
       text: listenedText(` on ${oneLine(linkName(link))}`, listenedMs(link), doubtMs(link), silentAfter, ' behind it'),
     })),
   ];
-  return told.map(({ number, text }) => ({
+  return parts.map(({ number, text }) => ({
     kind: 'link',
     nodes: nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number),
     text,
@@ -466,12 +466,12 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
 }
 
 /** Nodes whose reports come in pieces, and whether the kernel fails to join these. */
-function pieces(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+function pieces(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   return snapshot.links.filter(isInPieces).flatMap(link => {
     const those = nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === link.number);
     if (those.length === 0) return [];
     const texts = [piecesText(link, shown(those)), unjoinedText(snapshot, link)].filter(text => text !== undefined);
-    return texts.map((text): Oddity => ({ kind: 'link', nodes: those, text }));
+    return texts.map((text): Anomaly => ({ kind: 'link', nodes: those, text }));
   });
 }
 
@@ -484,10 +484,10 @@ export function earlyDrops({ header, links }: Snapshot): number {
 }
 
 /** What the kernel dropped, grouped by the remedy. */
-function drops(snapshot: Snapshot): Oddity[] {
+function drops(snapshot: Snapshot): Anomaly[] {
   const { kernel_drops = 0, unfit_drops = 0, received = 0 } = snapshot.header;
   const early = earlyDrops(snapshot);
-  const found: Oddity[] = [];
+  const found: Anomaly[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0 && count * DROPS_SHARE > received) found.push({ kind: 'drops', nodes: [], text });
   };
@@ -515,26 +515,26 @@ function drops(snapshot: Snapshot): Oddity[] {
   return found;
 }
 
-function receiver(snapshot: Snapshot): Oddity[] {
-  const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
+function receiver(snapshot: Snapshot): Anomaly[] {
+  const say = (text: string): Anomaly => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: the state of nodes is unknown`)];
   // That IP fragments are not joined is said of their link.
-  const told = receiverTexts(snapshot).map(say);
+  const anomalies = receiverTexts(snapshot).map(say);
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
-  if (listened >= silentAfter) return told;
-  return [...told, say(listenedText('', listened, doubtMs(snapshot.evidence), silentAfter, ''))];
+  if (listened >= silentAfter) return anomalies;
+  return [...anomalies, say(listenedText('', listened, doubtMs(snapshot.evidence), silentAfter, ''))];
 }
 
 /**
  * All anomalies, the receiver's first. If the receiver is stalled, there are no others. Restricted to the chosen nodes.
  */
-export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] {
+export function anomalies({ snapshot, all, nodes, notOnBoard }: Survey): Anomaly[] {
   const found = receiver(snapshot);
-  if (strangers.length > 0) {
-    const few = foldParts(strangers).slice(0, 8).join(',');
-    found.push({ kind: 'strangers', nodes: [], text: `not on the board: ${few}` });
+  if (notOnBoard.length > 0) {
+    const few = foldParts(notOnBoard).slice(0, 8).join(',');
+    found.push({ kind: 'not_on_board', nodes: [], text: `not on the board: ${few}` });
   }
   if (snapshot.stalled || snapshot.retired) return found;
   found.push(...drops(snapshot));
@@ -567,8 +567,8 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);
-  const names = new Set([...nodes.map(({ name }) => name), ...strangers]);
-  const isOf = ({ kind, nodes, claims = [] }: Oddity) => {
+  const names = new Set([...nodes.map(({ name }) => name), ...notOnBoard]);
+  const isOf = ({ kind, nodes, claims = [] }: Anomaly) => {
     if (claims.some(name => names.has(name))) return true;
     return nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
   };

@@ -14,7 +14,7 @@ export interface Standing {
 }
 
 /** Something that has happened. All keys except `at` are those of docs/json.md. */
-export type Happening = {
+export type Change = {
   /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;
 } & (
@@ -112,7 +112,7 @@ export class Follower {
   ) {}
 
   /** Names that were asked for and are not on the board. */
-  strangers(): string[] {
+  notOnBoard(): string[] {
     const known = new Set(this.#names);
     return [...(this.following.among ?? [])].filter(name => !known.has(name));
   }
@@ -121,100 +121,105 @@ export class Follower {
    * What has happened since the last look. `reports`: reads the reports too, because problems are known by them, unless
    * the caller has just done that. The first look throws NoBoard when there is no board; later looks report it.
    */
-  look(reports: boolean | KnownProblems): Happening[] {
-    const told: Happening[] = [];
+  look(reports: boolean | KnownProblems): Change[] {
+    const changes: Change[] = [];
     try {
-      if (this.#opened === 0) this.#begin(told, reports);
-      else this.#follow(told, reports);
+      if (this.#opened === 0) this.#begin(changes, reports);
+      else this.#follow(changes, reports);
     } catch (error) {
       if (!(error instanceof NoBoard) || this.#opened === 0) throw error;
-      if (!this.#isAway) told.push({ at: realNow(), event: 'no_board', why: error.message });
+      if (!this.#isAway) changes.push({ at: realNow(), event: 'no_board', why: error.message });
       this.#isAway = true;
     }
-    return told.filter(happening => this.#concerns(happening));
+    return changes.filter(change => this.#concerns(change));
   }
 
-  #begin(told: Happening[], reports: boolean | KnownProblems): void {
-    const { event_last = 0 } = this.reader.roll().board.header;
+  #begin(changes: Change[], reports: boolean | KnownProblems): void {
+    const { event_last = 0 } = this.reader.nodeStates().board.header;
     this.#next = Math.max(1, event_last + 1 - this.following.last);
     // Nodes that nobody asked for before cannot be lost.
     const entries = this.#read([]);
     // Every node in these events has a record by now.
-    const roll = this.reader.roll();
-    this.#learn(roll);
+    const nodeStates = this.reader.nodeStates();
+    this.#learn(nodeStates);
     this.#opened = this.reader.opened;
-    this.#tellRing(entries, roll, told);
-    this.#tellStates(roll, told);
-    if (!this.#isStalled) this.#tellProblems(told, reports);
-    told.push({ at: roll.board.realNs, event: 'begin', ...this.#standing(roll) });
-    if (this.#isStalled) told.push(stalled(roll));
+    this.#tellRing(entries, nodeStates, changes);
+    this.#tellStates(nodeStates, changes);
+    if (!this.#isStalled) this.#tellProblems(changes, reports);
+    changes.push({ at: nodeStates.board.realNs, event: 'begin', ...this.#standing(nodeStates) });
+    if (this.#isStalled) changes.push(stalled(nodeStates));
   }
 
-  #follow(told: Happening[], reports: boolean | KnownProblems): void {
+  #follow(changes: Change[], reports: boolean | KnownProblems): void {
     // This comes first, and is about the board of the last look: if another board has replaced it, this is its last
     // state.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
-    const entries = isSame ? this.#read(told) : [];
-    const roll = this.reader.roll();
+    const entries = isSame ? this.#read(changes) : [];
+    const nodeStates = this.reader.nodeStates();
     const isAnother = this.reader.opened !== this.#opened;
     if (isAnother) {
-      this.#tellRing(entries, roll, told);
-      this.#change(roll, told);
+      this.#tellRing(entries, nodeStates, changes);
+      this.#change(nodeStates, changes);
     } else {
-      this.#learn(roll);
-      this.#tellRing(entries, roll, told);
+      this.#learn(nodeStates);
+      this.#tellRing(entries, nodeStates, changes);
     }
     const wasStalled = this.#isStalled;
-    const states: Happening[] = [];
-    this.#tellStates(roll, states);
-    if (isAnother) told.push({ at: roll.board.realNs, event: 'board', ...this.#standing(roll) });
-    if (this.#isStalled && (!wasStalled || isAnother)) told.push(stalled(roll));
+    const states: Change[] = [];
+    this.#tellStates(nodeStates, states);
+    if (isAnother) changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
+    if (this.#isStalled && (!wasStalled || isAnother)) changes.push(stalled(nodeStates));
     if (wasStalled && !this.#isStalled && !isAnother)
-      told.push({ at: roll.board.realNs, event: 'resumed', ...this.#standing(roll) });
+      changes.push({ at: nodeStates.board.realNs, event: 'resumed', ...this.#standing(nodeStates) });
     // Not as arguments: of a million, the stack would overflow.
-    for (const state of states) told.push(state);
+    for (const state of states) changes.push(state);
     this.#isAway = false;
-    if (reports !== false && !this.#isStalled) this.#tellProblems(told, reports);
+    if (reports !== false && !this.#isStalled) this.#tellProblems(changes, reports);
   }
 
-  #concerns(happening: Happening): boolean {
+  #concerns(change: Change): boolean {
     const { among } = this.following;
-    return among === undefined || !('node' in happening) || happening.node === undefined || among.has(happening.node);
+    return among === undefined || !('node' in change) || change.node === undefined || among.has(change.node);
   }
 
-  #standing(roll: NodeStates): Standing {
+  #standing(nodeStates: NodeStates): Standing {
     const { among } = this.following;
     const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
-    const states = among === undefined ? roll.states : roll.states.filter(isAsked);
+    const states = among === undefined ? nodeStates.states : nodeStates.states.filter(isAsked);
     const unhealthy = this.#problems.filter(isAsked).filter(bits => bits !== 0).length;
     return { nodes: states.length, states: countStates(states), unhealthy: this.#isStalled ? 0 : unhealthy };
   }
 
   /** Adds the nodes that are new on the same board. */
-  #learn(roll: NodeStates): void {
+  #learn(nodeStates: NodeStates): void {
     const before = this.#names.length;
-    if (roll.count > before) {
-      const added = roll.names(Array.from({ length: roll.count - before }, (_, i) => before + i));
+    if (nodeStates.count > before) {
+      const added = nodeStates.names(Array.from({ length: nodeStates.count - before }, (_, i) => before + i));
       this.#names = this.#names.concat(added);
-      this.#states = grown(this.#states, roll.count, NONE);
-      this.#problems = grown(this.#problems, roll.count, 0);
+      this.#states = grown(this.#states, nodeStates.count, NONE);
+      this.#problems = grown(this.#problems, nodeStates.count, 0);
     }
-    this.#receiver = receiverOf(roll);
+    this.#receiver = receiverOf(nodeStates);
   }
 
   /** Switches to another board: what was known about a node is kept under its new number. */
-  #change(roll: NodeStates, told: Happening[]): void {
+  #change(nodeStates: NodeStates, changes: Change[]): void {
     const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#problems[i]!] as const]));
     const { instance, startedNs } = this.#receiver;
     [this.#names, this.#states, this.#problems] = [[], new Uint8Array(), new Uint32Array()];
-    this.#learn(roll);
+    this.#learn(nodeStates);
     for (const [i, name] of this.#names.entries()) {
       const known = before.get(name);
       before.delete(name);
       if (known !== undefined) [this.#states[i], this.#problems[i]] = known;
     }
     for (const [node, [state]] of before)
-      told.push({ at: roll.board.realNs, event: 'state', node, ...(state === NONE ? {} : { from: stateOf(state) }) });
+      changes.push({
+        at: nodeStates.board.realNs,
+        event: 'state',
+        node,
+        ...(state === NONE ? {} : { from: stateOf(state) }),
+      });
     // A board that takes over from another continues its numbers. A board that was made from nothing begins anew.
     const now = this.#receiver;
     if (now.startedNs !== startedNs && now.instance <= instance) this.#next = 1;
@@ -222,31 +227,31 @@ export class Follower {
   }
 
   /** The new events of the ring. Also reports how many events were overwritten before they could be read. */
-  #read(told: Happening[]): EventEntry[] {
+  #read(changes: Change[]): EventEntry[] {
     const entries: EventEntry[] = [];
     for (;;) {
       const { next, events } = this.reader.events(this.#next, TOGETHER);
       // A cursor beyond the end belongs to another board, so the ring is read from its beginning.
       const passed = next - (next < this.#next ? 1 : this.#next);
       this.#next = next;
-      if (passed > events.length) told.push({ at: realNow(), event: 'lost', count: passed - events.length });
+      if (passed > events.length) changes.push({ at: realNow(), event: 'lost', count: passed - events.length });
       entries.push(...events);
       if (passed < TOGETHER) return entries;
     }
   }
 
-  #tellRing(entries: readonly EventEntry[], { board }: NodeStates, told: Happening[]): void {
+  #tellRing(entries: readonly EventEntry[], { board }: NodeStates, changes: Change[]): void {
     const links = entries.length === 0 ? [] : this.reader.links();
     for (const { number, stampRealNs, kind, subject, detail } of entries) {
       const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
       if (event === 'none') {
-        told.push({ at: stampRealNs, event: 'unknown', number });
+        changes.push({ at: stampRealNs, event: 'unknown', number });
         continue;
       }
       const link = links.find(({ number }) => number === subject);
       const what = DETAIL[event];
       const isOfNone = what === 'instance' || what === 'master' || event === 'overflow' || event === 'forget';
-      told.push({
+      changes.push({
         at: stampRealNs,
         event,
         number,
@@ -270,8 +275,8 @@ export class Follower {
     }
   }
 
-  #tellStates(roll: NodeStates, told: Happening[]): void {
-    const { states, board } = roll;
+  #tellStates(nodeStates: NodeStates, changes: Change[]): void {
+    const { states, board } = nodeStates;
     this.#isStalled = board.stalled || board.retired;
     // Nothing is known about nodes now. The last known states stay until there are new ones.
     if (this.#isStalled) return;
@@ -281,23 +286,23 @@ export class Follower {
       this.#states[i] = to;
       if (!this.#isKnown) continue;
       const was = from === NONE ? {} : { from: stateOf(from) };
-      const age = stateOf(to) === 'never' ? {} : { age_ms: roll.ageMs(i) };
-      told.push({ at: board.realNs, event: 'state', node: this.#names[i]!, ...was, to: stateOf(to), ...age });
+      const age = stateOf(to) === 'never' ? {} : { age_ms: nodeStates.ageMs(i) };
+      changes.push({ at: board.realNs, event: 'state', node: this.#names[i]!, ...was, to: stateOf(to), ...age });
     }
     this.#isKnown = true;
   }
 
-  #tellProblems(told: Happening[], reports: boolean | KnownProblems): void {
+  #tellProblems(changes: Change[], reports: boolean | KnownProblems): void {
     if (typeof reports === 'object') {
       if (reports.opened !== this.#opened) return;
-      this.#compareProblems(told, reports, 0);
+      this.#compareProblems(changes, reports, 0);
     } else {
       let first = 0;
       for (const piece of this.reader.pieces()) {
         // Changes of another board are reported once its nodes are known.
         if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
         const { problems, states } = piece.overview;
-        this.#compareProblems(told, { problems, states, realNs: piece.realNs }, first);
+        this.#compareProblems(changes, { problems, states, realNs: piece.realNs }, first);
         first += piece.count;
       }
     }
@@ -306,7 +311,7 @@ export class Follower {
 
   /** The nodes from number `first` on. */
   #compareProblems(
-    told: Happening[],
+    changes: Change[],
     { problems, states, realNs }: Omit<KnownProblems, 'opened'>,
     first: number,
   ): void {
@@ -321,7 +326,7 @@ export class Follower {
         const bit = problemBit(problem);
         if (((before ^ now) & bit) === 0) continue;
         const event = (now & bit) === 0 ? 'problem_resolved' : 'problem';
-        told.push({ at: realNs, event, node: this.#names[first + i]!, problem });
+        changes.push({ at: realNs, event, node: this.#names[first + i]!, problem });
       }
     }
   }
@@ -334,7 +339,7 @@ const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUM
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;
 
-function stalled({ board }: NodeStates): Happening {
+function stalled({ board }: NodeStates): Change {
   const { closed, heartbeatAgeMs } = board;
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }

@@ -24,9 +24,9 @@ const EACH_MOST = 3;
 
 /** One sentence for each node, and one for those that are left over. */
 export function cloneTexts<C extends Cloned>(board: Snapshot, cloned: readonly C[]): { text: string; nodes: C[] }[] {
-  const told = cloned.slice(0, EACH_MOST).map(one => ({ text: textOf(board, one), nodes: [one] }));
+  const shown = cloned.slice(0, EACH_MOST).map(one => ({ text: textOf(board, one), nodes: [one] }));
   const more = cloned.slice(EACH_MOST);
-  if (more.length === 0) return told;
+  if (more.length === 0) return shown;
   const text = sentences.clonesMore({ count: more.length, names: shownNames(more.map(({ name }) => name)) });
-  return [...told, { text, nodes: more }];
+  return [...shown, { text, nodes: more }];
 }

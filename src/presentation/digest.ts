@@ -15,7 +15,7 @@ class Digest extends Snapshot {
     head: Snapshot,
     bytes: Uint8Array,
     count: number,
-    readonly gathered: Gathering,
+    readonly gathered: DigestBuilder,
   ) {
     const { links, senders } = head;
     const { nowNs } = head.evidence;
@@ -62,7 +62,7 @@ class Digest extends Snapshot {
 }
 
 /** What is gathered of each node; there is room for so many. */
-export class Gathering {
+export class DigestBuilder {
   links = new Uint8Array();
   intervals = new Uint32Array();
   lates = new Uint32Array();

@@ -7,11 +7,11 @@ import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
-import type { Happening, Standing } from './changes.js';
+import type { Change, Standing } from './changes.js';
 import type { Painter } from './style.js';
 
 /** One object per line: see docs/json.md. */
-export function* objectLines(happenings: readonly Happening[]): Generator<string> {
+export function* objectLines(happenings: readonly Change[]): Generator<string> {
   for (const { at, ...rest } of happenings)
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
 }
@@ -25,7 +25,7 @@ function standingText({ nodes, states, unhealthy }: Standing): string {
 const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
 /** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
-function nodeText(happening: Happening & { node?: string | undefined }, { state }: Painter): string | undefined {
+function nodeText(happening: Change & { node?: string | undefined }, { state }: Painter): string | undefined {
   switch (happening.event) {
     case 'state': {
       const { from, to } = happening;
@@ -54,7 +54,7 @@ function nodeText(happening: Happening & { node?: string | undefined }, { state 
 }
 
 /** An event that is not about a node. */
-function boardText(happening: Happening): string {
+function boardText(happening: Change): string {
   switch (happening.event) {
     case 'begin':
       return `watching ${standingText(happening)}`;
@@ -117,14 +117,14 @@ const TOGETHER_NS = 1_000_000_000n;
 /** One event, or the same event of several nodes within a second. */
 interface Together {
   /** The first of these events. */
-  readonly happening: Happening;
+  readonly happening: Change;
   /** What happened to the node. */
   readonly what?: string;
   readonly nodes: string[];
   readonly ages: number[];
 }
 
-function together(happenings: readonly Happening[], paint: Painter): Together[] {
+function together(happenings: readonly Change[], paint: Painter): Together[] {
   const found: Together[] = [];
   const byWhat = new Map<string, Together>();
   for (const happening of happenings) {
@@ -156,7 +156,7 @@ function textOf({ happening, what, nodes, ages }: Together): string {
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
 
 /** One line per event; nodes with the same event within a second share a line. */
-export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
+export function textLines(happenings: readonly Change[], paint: Painter): string[] {
   return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
 }
 
@@ -173,7 +173,7 @@ export interface FoldedEvent {
 }
 
 /** One object for each line that `textLines` has. */
-export function foldedEvents(happenings: readonly Happening[], paint: Painter): FoldedEvent[] {
+export function foldedEvents(happenings: readonly Change[], paint: Painter): FoldedEvent[] {
   return together(happenings, paint).map(one => {
     const { at, ...happening } = one.happening;
     // Several nodes have several ages and numbers, so these are left out.

@@ -102,42 +102,42 @@ function version(value: number | undefined): Fact {
   return value === undefined || value === 0 ? undefined : `${value >> 16}.${(value >> 8) & 255}.${value & 255}`;
 }
 
-function identity(told: NodeFacts): FactLine[] {
+function identity(facts: NodeFacts): FactLine[] {
   return [
-    [told.text('arch'), told.text('virt'), told.say('os_release', 'Linux '), labelled('up', told.text('up'))],
+    [facts.text('arch'), facts.text('virt'), facts.say('os_release', 'Linux '), labelled('up', facts.text('up'))],
     [
-      told.say('boot_id', 'boot '),
-      labelled('hardware', hex(told.value('hw_hash'))),
-      labelled('software', hex(told.value('sw_hash'))),
-      labelled('sender', version(told.number('agent_version'))),
+      facts.say('boot_id', 'boot '),
+      labelled('hardware', hex(facts.value('hw_hash'))),
+      labelled('software', hex(facts.value('sw_hash'))),
+      labelled('sender', version(facts.number('agent_version'))),
     ],
   ];
 }
 
-function reports(told: NodeFacts): FactLine[] {
-  const { node } = told;
+function reports(facts: NodeFacts): FactLine[] {
+  const { node } = facts;
   const { lastRefusal } = node;
   const counted = COUNTERS.filter(name => name !== 'lost' && name !== 'refused').map(name =>
-    name.endsWith('s') ? told.count(name, name.slice(0, -1)) : told.some(name, '', ` ${name}`),
+    name.endsWith('s') ? facts.count(name, name.slice(0, -1)) : facts.some(name, '', ` ${name}`),
   );
-  const skew = told.number('skew');
+  const skew = facts.number('skew');
   const flags = bitNames('flags', (node.field('flags') as number | undefined) ?? 0).filter(name => name !== 'first');
   return [
     [
-      told.say('interval_ms', 'every '),
-      told.say('reports', '', ' accepted'),
+      facts.say('interval_ms', 'every '),
+      facts.say('reports', '', ' accepted'),
       labelled('from', node.address || undefined),
       labelled('by', node.linkName),
     ],
-    [told.number('lost') ? told.say('lost', '', ' lost') : 'none lost', ...counted],
+    [facts.number('lost') ? facts.say('lost', '', ' lost') : 'none lost', ...counted],
     [
       skew === undefined ? undefined : `clock ${writeValue(Math.abs(skew), SECONDS)} ${skew < 0 ? 'behind' : 'ahead'}`,
-      told.say('late_us', 'report made ', ' late'),
-      told.say('collect_us', 'collected in '),
-      told.say('rates.agent_cpu_ms', 'sender at ', ' of a CPU'),
+      facts.say('late_us', 'report made ', ' late'),
+      facts.say('collect_us', 'collected in '),
+      facts.say('rates.agent_cpu_ms', 'sender at ', ' of a CPU'),
     ],
     [
-      told.some('refused', '', ' rejected'),
+      facts.some('refused', '', ' rejected'),
       lastRefusal && `the last ${formatDuration(lastRefusal.ageMs)} ago: ${reasonText(lastRefusal)}`,
     ],
     [flags.length === 0 ? undefined : `flags ${flags.join(' ')}`],
@@ -145,190 +145,190 @@ function reports(told: NodeFacts): FactLine[] {
 }
 
 /** What its health file says, and since when; why, only the node knows. */
-function wordOfCheck(told: NodeFacts): FactLine {
-  const word = told.text('health');
+function wordOfCheck(facts: NodeFacts): FactLine {
+  const word = facts.text('health');
   return [
     word,
-    told.say('health_src', 'said by '),
-    told.number('health_age_s') === 0 ? 'less than 1s ago' : told.say('health_age_s', '', ' ago'),
+    facts.say('health_src', 'said by '),
+    facts.number('health_age_s') === 0 ? 'less than 1s ago' : facts.say('health_age_s', '', ' ago'),
     word === 'warning' || word === 'bad' ? 'the reason is in its /run/beoboard/health' : undefined,
   ];
 }
 
-function health(told: NodeFacts): FactLine[] {
-  const { state, problems } = told.node;
+function health(facts: NodeFacts): FactLine[] {
+  const { state, problems } = facts.node;
   // Problems of a node that is not heard are not judged.
   const isWell = problems.length === 0 && (state === 'live' || state === 'uncertain');
   return [
     [isWell ? 'no problems' : undefined],
     ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`]),
-    wordOfCheck(told),
+    wordOfCheck(facts),
     [
-      told.count('oom_kills', 'task', ' killed because memory ran out'),
-      told.count('edac_ue', 'memory error', ' not corrected'),
-      told.count('edac_ce', 'memory error', ' corrected'),
-      told.some('mem_corrupted_kib', '', ' of memory lost'),
-      told.count('hung_tasks', 'hung task'),
-      told.count('throttle_events', 'slowdown', ' for temperature'),
-      told.some('taint', 'taint '),
+      facts.count('oom_kills', 'task', ' killed because memory ran out'),
+      facts.count('edac_ue', 'memory error', ' not corrected'),
+      facts.count('edac_ce', 'memory error', ' corrected'),
+      facts.some('mem_corrupted_kib', '', ' of memory lost'),
+      facts.count('hung_tasks', 'hung task'),
+      facts.count('throttle_events', 'slowdown', ' for temperature'),
+      facts.some('taint', 'taint '),
     ],
   ];
 }
 
 /** The large shares of CPU time by kind. Shares that round to 0 are left out. */
-function cpuTimes(told: NodeFacts): Fact[] {
+function cpuTimes(facts: NodeFacts): Fact[] {
   return ['user', 'nice', 'system', 'iowait', 'irq', 'softirq', 'steal'].map(kind => {
-    const share = told.number(`rates.cpu_${kind}_pct`);
-    return share === undefined || share < 0.05 ? undefined : told.say(`rates.cpu_${kind}_pct`, `${kind} `);
+    const share = facts.number(`rates.cpu_${kind}_pct`);
+    return share === undefined || share < 0.05 ? undefined : facts.say(`rates.cpu_${kind}_pct`, `${kind} `);
   });
 }
 
-function cpus(told: NodeFacts): FactLine[] {
-  const { node } = told;
-  const [online, present] = [told.number('cpus_online'), told.number('cpus_present')];
+function cpus(facts: NodeFacts): FactLine[] {
+  const { node } = facts;
+  const [online, present] = [facts.number('cpus_online'), facts.number('cpus_present')];
   const isWhole = online === undefined || !present || online === present;
-  const count = isWhole ? told.text('cpus_online') : `${online} of ${present} online`;
+  const count = isWhole ? facts.text('cpus_online') : `${online} of ${present} online`;
   return [
     [
       count,
-      told.count('packages', 'package'),
-      told.count('threads_per_core', 'thread', ' a core'),
-      told.count('numa_nodes', 'NUMA node'),
-      told.some('cpu_mhz_max', 'up to '),
+      facts.count('packages', 'package'),
+      facts.count('threads_per_core', 'thread', ' a core'),
+      facts.count('numa_nodes', 'NUMA node'),
+      facts.some('cpu_mhz_max', 'up to '),
     ],
-    [told.say('cpu_busy_pm', 'busy '), ...cpuTimes(told)],
+    [facts.say('cpu_busy_pm', 'busy '), ...cpuTimes(facts)],
     [
-      told.say('load1_c', 'load '),
-      told.text('load5_c'),
-      told.text('load15_c'),
-      told.say('runnable', '', ' runnable'),
-      told.say('blocked', '', ' blocked'),
-      told.say('threads', '', ' threads'),
+      facts.say('load1_c', 'load '),
+      facts.text('load5_c'),
+      facts.text('load15_c'),
+      facts.say('runnable', '', ' runnable'),
+      facts.say('blocked', '', ' blocked'),
+      facts.say('threads', '', ' threads'),
     ],
-    ['cpu', 'mem', 'io'].map(what => told.say(`psi_${what}_some10`, `waited for ${what} `)),
+    ['cpu', 'mem', 'io'].map(what => facts.say(`psi_${what}_some10`, `waited for ${what} `)),
     [
-      told.say('rates.ctxt', 'context switches '),
-      told.say('rates.intr', 'interrupts '),
-      told.say('rates.forks', 'forks '),
+      facts.say('rates.ctxt', 'context switches '),
+      facts.say('rates.intr', 'interrupts '),
+      facts.say('rates.forks', 'forks '),
     ],
-    ...told.entries('group', group => [
-      told.each('group.cpus', group, `group ${group}: `, ' CPUs'),
-      told.each('group.busy_pm', group, 'busy '),
-      told.each('group.busiest_pm', group, 'busiest '),
-      told.each('group.mhz', group),
-      told.each('group.temp_dc', group),
+    ...facts.entries('group', group => [
+      facts.each('group.cpus', group, `group ${group}: `, ' CPUs'),
+      facts.each('group.busy_pm', group, 'busy '),
+      facts.each('group.busiest_pm', group, 'busiest '),
+      facts.each('group.mhz', group),
+      facts.each('group.temp_dc', group),
     ]),
   ].map(line => (node.reportAt === undefined ? [] : line));
 }
 
-function memory(told: NodeFacts): FactLine[] {
+function memory(facts: NodeFacts): FactLine[] {
   return [
-    [told.used('mem_avail_mib', 'mem_total_mib')],
+    [facts.used('mem_avail_mib', 'mem_total_mib')],
     [
-      told.say('mem_anon_mib', 'programs '),
-      told.say('mem_cached_mib', 'cached '),
-      told.say('mem_shmem_mib', 'shared '),
-      told.say('mem_free_mib', 'free '),
-      told.some('mem_dirty_writeback_mib', 'to be written '),
-      told.used('mem_huge_free_mib', 'mem_huge_total_mib', 'huge pages '),
+      facts.say('mem_anon_mib', 'programs '),
+      facts.say('mem_cached_mib', 'cached '),
+      facts.say('mem_shmem_mib', 'shared '),
+      facts.say('mem_free_mib', 'free '),
+      facts.some('mem_dirty_writeback_mib', 'to be written '),
+      facts.used('mem_huge_free_mib', 'mem_huge_total_mib', 'huge pages '),
     ],
     [
-      told.used('swap_free_mib', 'swap_total_mib', 'swap '),
-      told.some('rates.swapin_pages', 'pages in '),
-      told.some('rates.swapout_pages', 'pages out '),
-      told.some('rates.majfaults', 'major faults '),
+      facts.used('swap_free_mib', 'swap_total_mib', 'swap '),
+      facts.some('rates.swapin_pages', 'pages in '),
+      facts.some('rates.swapout_pages', 'pages out '),
+      facts.some('rates.majfaults', 'major faults '),
     ],
   ];
 }
 
-function disks(told: NodeFacts): FactLine[] {
+function disks(facts: NodeFacts): FactLine[] {
   return [
     [
-      told.say('rates.disk_read_bytes', 'read ', told.say('rates.disk_reads', ' (', ')')),
-      told.say('rates.disk_write_bytes', 'written ', told.say('rates.disk_writes', ' (', ')')),
-      told.say('disk_busiest_pm', 'busiest '),
-      told.say('disk_inflight', '', ' in flight'),
+      facts.say('rates.disk_read_bytes', 'read ', facts.say('rates.disk_reads', ' (', ')')),
+      facts.say('rates.disk_write_bytes', 'written ', facts.say('rates.disk_writes', ' (', ')')),
+      facts.say('disk_busiest_pm', 'busiest '),
+      facts.say('disk_inflight', '', ' in flight'),
     ],
-    [told.used('root_avail_mib', 'root_total_mib', 'root '), told.say('root_inodes_free_pm', 'inodes free ')],
+    [facts.used('root_avail_mib', 'root_total_mib', 'root '), facts.say('root_inodes_free_pm', 'inodes free ')],
     [
-      told.used('scratch_avail_mib', 'scratch_total_mib', 'scratch '),
-      told.say('scratch_inodes_free_pm', 'inodes free '),
+      facts.used('scratch_avail_mib', 'scratch_total_mib', 'scratch '),
+      facts.say('scratch_inodes_free_pm', 'inodes free '),
     ],
-    [told.used('fs_avail_mib', 'fs_total_mib', 'local file systems '), told.say('fs_fullest_pm', 'the fullest ')],
+    [facts.used('fs_avail_mib', 'fs_total_mib', 'local file systems '), facts.say('fs_fullest_pm', 'the fullest ')],
   ];
 }
 
-function network(told: NodeFacts): FactLine[] {
+function network(facts: NodeFacts): FactLine[] {
   const sum = (name: 'net_rest' | 'fabric', what: string): FactLine => {
-    if (told.value(`${name}.name`) === undefined) return [];
+    if (facts.value(`${name}.name`) === undefined) return [];
     return [
-      told.say(`${name}.name`, '', what),
-      told.say(`${name}.mbps`),
-      told.say(`rates.${name}.rx_bytes`, 'in '),
-      told.say(`rates.${name}.tx_bytes`, 'out '),
-      told.some(`rates.${name}.errors`, 'errors '),
-      told.some(`rates.${name}.drops`, 'drops '),
+      facts.say(`${name}.name`, '', what),
+      facts.say(`${name}.mbps`),
+      facts.say(`rates.${name}.rx_bytes`, 'in '),
+      facts.say(`rates.${name}.tx_bytes`, 'out '),
+      facts.some(`rates.${name}.errors`, 'errors '),
+      facts.some(`rates.${name}.drops`, 'drops '),
     ];
   };
   return [
-    ...told.entries('net', entry => {
-      const name = told.each('net.name', entry);
-      const carrier = told.entry('net.carrier', entry);
+    ...facts.entries('net', entry => {
+      const name = facts.each('net.name', entry);
+      const carrier = facts.entry('net.carrier', entry);
       const some = (rate: 'errors' | 'drops') =>
-        told.entry(`rates.net.${rate}`, entry) ? told.each(`rates.net.${rate}`, entry, `${rate} `) : undefined;
+        facts.entry(`rates.net.${rate}`, entry) ? facts.each(`rates.net.${rate}`, entry, `${rate} `) : undefined;
       return [
         name,
-        told.each('net.mbps', entry),
+        facts.each('net.mbps', entry),
         carrier === 0 ? 'no link' : undefined,
-        told.each('rates.net.rx_bytes', entry, 'in '),
-        told.each('rates.net.tx_bytes', entry, 'out '),
+        facts.each('rates.net.rx_bytes', entry, 'in '),
+        facts.each('rates.net.tx_bytes', entry, 'out '),
         some('errors'),
         some('drops'),
       ];
     }),
     sum('net_rest', ' and others'),
     sum('fabric', ' (fabric)'),
-    [told.some('rates.tcp_retrans', 'TCP sent again ')],
+    [facts.some('rates.tcp_retrans', 'TCP sent again ')],
   ];
 }
 
-function gpus(told: NodeFacts): FactLine[] {
-  const count = told.number('gpu_count');
+function gpus(facts: NodeFacts): FactLine[] {
+  const count = facts.number('gpu_count');
   if (!count) return [];
   return [
     [
-      `${count}${told.number('gpu_vendor') ? told.say('gpu_vendor', ' ') : ''}`,
-      told.say('gpu_busy', '', ' in use'),
-      told.count('gpu_ecc_ue', 'memory error', ' not corrected'),
-      told.count('gpu_errors', 'error'),
+      `${count}${facts.number('gpu_vendor') ? facts.say('gpu_vendor', ' ') : ''}`,
+      facts.say('gpu_busy', '', ' in use'),
+      facts.count('gpu_ecc_ue', 'memory error', ' not corrected'),
+      facts.count('gpu_errors', 'error'),
     ],
-    ...told.entries('gpu', gpu => {
-      const memory = [told.each('gpu.mem_used_mib', gpu), told.each('gpu.mem_total_mib', gpu)] as const;
-      const names = bitNames('gpu_flags', Number(told.entry('gpu.flags', gpu) ?? 0));
+    ...facts.entries('gpu', gpu => {
+      const memory = [facts.each('gpu.mem_used_mib', gpu), facts.each('gpu.mem_total_mib', gpu)] as const;
+      const names = bitNames('gpu_flags', Number(facts.entry('gpu.flags', gpu) ?? 0));
       return [
-        `GPU ${gpu}${told.each('gpu.util_pct', gpu, ': busy ') ?? ''}`,
+        `GPU ${gpu}${facts.each('gpu.util_pct', gpu, ': busy ') ?? ''}`,
         memory[0] && memory[1] ? of(memory[0], memory[1]) : undefined,
-        told.each('gpu.temp_degc', gpu),
-        told.each('gpu.power_w', gpu),
+        facts.each('gpu.temp_degc', gpu),
+        facts.each('gpu.power_w', gpu),
         names.filter(name => name !== 'present' && name !== 'in_use').join(' ') || undefined,
       ];
     }),
   ];
 }
 
-function power(told: NodeFacts): FactLine[] {
+function power(facts: NodeFacts): FactLine[] {
   return [
     [
-      told.say('power_node_w', '', told.number('power_src') ? ` by ${told.text('power_src')}` : ''),
-      told.say('rates.energy_cpu_mj', 'CPUs '),
-      told.say('rates.energy_dram_mj', 'memory '),
-      told.say('temp_inlet_dc', 'inlet '),
-      told.say('temp_hottest_dc', 'hottest '),
+      facts.say('power_node_w', '', facts.number('power_src') ? ` by ${facts.text('power_src')}` : ''),
+      facts.say('rates.energy_cpu_mj', 'CPUs '),
+      facts.say('rates.energy_dram_mj', 'memory '),
+      facts.say('temp_inlet_dc', 'inlet '),
+      facts.say('temp_hottest_dc', 'hottest '),
     ],
   ];
 }
 
-const SECTIONS: readonly [title: string, lines: (told: NodeFacts) => FactLine[]][] = [
+const SECTIONS: readonly [title: string, lines: (facts: NodeFacts) => FactLine[]][] = [
   ['Identity', identity],
   ['Reports', reports],
   ['Health', health],
@@ -369,11 +369,11 @@ export function nodeHead(node: Node, paint: Painter): string {
  * belong together are in one list.
  */
 export function nodeSections(node: Node, slurm: readonly FactLine[] = []): { title: string; facts: string[][] }[] {
-  const told = new NodeFacts(node);
+  const facts = new NodeFacts(node);
   return [...SECTIONS, ['Slurm', () => slurm] as const]
     .map(([title, make]) => ({
       title,
-      facts: make(told)
+      facts: make(facts)
         .map(facts => facts.filter(fact => fact !== undefined))
         .filter(facts => facts.length > 0),
     }))

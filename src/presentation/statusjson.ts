@@ -16,11 +16,11 @@ import {
   reloadFailed,
   sinceMs,
 } from '../shm/sentences.js';
-import type { Beside } from '../slurm/besideboard.js';
+import type { SlurmView } from '../slurm/slurmview.js';
 import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
-import type { Oddity } from './anomalies.js';
+import type { Anomaly } from './anomalies.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 
 /** The buffer size from which a write is worthwhile. */
@@ -275,7 +275,7 @@ function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs,
   };
 }
 
-function oddityJson({ kind, nodes, text }: Oddity) {
+function anomalyJson({ kind, nodes, text }: Anomaly) {
   return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
 }
 
@@ -324,7 +324,7 @@ export function boardJson(snapshot: Snapshot) {
 /** What is written about the nodes. */
 export interface StatusContents {
   readonly nodes: readonly Surveyed[];
-  readonly odd: readonly Oddity[];
+  readonly odd: readonly Anomaly[];
   readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
 }
@@ -334,38 +334,38 @@ export interface Form {
   /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
   /** What Slurm says about each node. */
-  readonly beside?: Beside | undefined;
+  readonly slurm?: SlurmView | undefined;
   /** All in one line, as in NDJSON. */
   readonly inOneLine?: boolean;
 }
 
 /**
  * One object, piece by piece; each piece is valid until the next one is asked for, because a board of 10,000 nodes is
- * 40 MB of JSON. `told` is called after the first piece. Throws an InputError for a column that does not exist.
+ * 40 MB of JSON. `contents` is called after the first piece. Throws an InputError for a column that does not exist.
  */
 export function jsonPieces(
   snapshot: Snapshot,
-  told: () => StatusContents,
-  { columns, beside, inOneLine = false }: Form = {},
+  contents: () => StatusContents,
+  { columns, slurm, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
   const ofBoard = nodePut(columns);
   const put: NodePut =
-    beside === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: beside.json(node.name) });
-  return pieces(snapshot, told, beside, put, inOneLine ? '' : '\n');
+    slurm === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: slurm.json(node.name) });
+  return pieces(snapshot, contents, slurm, put, inOneLine ? '' : '\n');
 }
 
 function* pieces(
   snapshot: Snapshot,
-  told: () => StatusContents,
-  beside: Beside | undefined,
+  contents: () => StatusContents,
+  slurm: SlurmView | undefined,
   put: NodePut,
   end: string,
 ): Generator<string | Uint8Array> {
   // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
   yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
-  const { nodes, odd, totals, groups } = told();
-  yield `,"oddities":${json(odd.map(oddityJson))},`;
-  if (beside !== undefined) yield `"slurm":${json(beside.head)},`;
+  const { nodes, odd, totals, groups } = contents();
+  yield `,"anomalies":${json(odd.map(anomalyJson))},`;
+  if (slurm !== undefined) yield `"slurm":${json(slurm.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
   yield '"nodes":[';

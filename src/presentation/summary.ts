@@ -16,8 +16,8 @@ function droppedText(snapshot: Snapshot): string[] {
     [unfit_drops, 'as unfit'],
     [earlyDrops(snapshot), 'before any socket'],
   ] as const;
-  const told = counts.filter(([count]) => count > 0).map(([count, where]) => `${count} ${where}`);
-  return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
+  const parts = counts.filter(([count]) => count > 0).map(([count, where]) => `${count} ${where}`);
+  return parts.length === 0 ? [] : [`dropped ${parts.join(', ')}`];
 }
 
 /** Whether reports may have been sent that the receiver cannot have heard: a link by which nodes reported is down. */

@@ -33,10 +33,10 @@ export class Board {
   /** The present board and the names on it, under that label; or why there is none. */
   look(label: keyof Board['names'] = 'node'): NodeStates | NoBoard {
     try {
-      const roll = this.reader.roll();
-      this.#cluster = this.name ?? (roll.board.header.cluster_name || undefined);
-      this.names[label] = this.names[label].follow(this.reader.opened, roll, this.#cluster);
-      return roll;
+      const nodeStates = this.reader.nodeStates();
+      this.#cluster = this.name ?? (nodeStates.board.header.cluster_name || undefined);
+      this.names[label] = this.names[label].follow(this.reader.opened, nodeStates, this.#cluster);
+      return nodeStates;
     } catch (error) {
       if (error instanceof NoBoard) return error;
       throw error;
@@ -47,7 +47,7 @@ export class Board {
 /** One look at a board. */
 export interface BoardScrape {
   readonly cluster: string | undefined;
-  readonly roll: NodeStates | NoBoard;
+  readonly nodeStates: NodeStates | NoBoard;
 }
 
 type Labels = Readonly<Record<string, string | undefined>>;
@@ -59,15 +59,20 @@ const WHOLE_MS = 1000;
 const toMs = (value: number) => Math.round(value * WHOLE_MS) / WHOLE_MS;
 
 /** A family with one series for each board that exists. */
-function small(name: string, type: Small['type'], help: string, tell: (roll: NodeStates) => number | LabelledValues) {
+function small(
+  name: string,
+  type: Small['type'],
+  help: string,
+  tell: (nodeStates: NodeStates) => number | LabelledValues,
+) {
   return (looks: readonly BoardScrape[]): Small => ({
     name: `beoboard_${name}`,
     type,
     help,
-    samples: looks.flatMap(({ cluster, roll }) => {
-      if (roll instanceof NoBoard) return [];
-      const told = tell(roll);
-      return (typeof told === 'number' ? [[{}, told] as const] : told).map(
+    samples: looks.flatMap(({ cluster, nodeStates }) => {
+      if (nodeStates instanceof NoBoard) return [];
+      const samples = tell(nodeStates);
+      return (typeof samples === 'number' ? [[{}, samples] as const] : samples).map(
         ([labels, value]) => [{ ...labels, cluster }, value] as const,
       );
     }),
@@ -79,13 +84,13 @@ const perLink = (
   name: string,
   type: Small['type'],
   help: string,
-  tell: (link: NodeStates['board']['links'][number], roll: NodeStates) => number | undefined,
+  tell: (link: NodeStates['board']['links'][number], nodeStates: NodeStates) => number | undefined,
 ) =>
-  small(`link_${name}`, type, help, roll =>
-    type === 'gauge' && roll.board.stalled
+  small(`link_${name}`, type, help, nodeStates =>
+    type === 'gauge' && nodeStates.board.stalled
       ? []
-      : roll.board.links.flatMap(link => {
-          const value = tell(link, roll);
+      : nodeStates.board.links.flatMap(link => {
+          const value = tell(link, nodeStates);
           return value === undefined ? [] : [[{ link: linkName(link) }, value] as const];
         }),
   );
@@ -216,7 +221,7 @@ const up = (looks: readonly BoardScrape[]): Small => ({
   name: 'beoboard_board_up',
   type: 'gauge',
   help: '1 where there is a board that can be read, else 0: nothing is known about its nodes then.',
-  samples: looks.map(({ cluster, roll }) => [{ cluster }, flag(!(roll instanceof NoBoard))] as const),
+  samples: looks.map(({ cluster, nodeStates }) => [{ cluster }, flag(!(nodeStates instanceof NoBoard))] as const),
 });
 
 /** Metrics of boards and receivers. */

@@ -77,7 +77,7 @@ export class Exporter {
       page.length = 0;
       // The first bytes are sent before any node is read.
       if (own)
-        yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks)), ...this.slurm()], format));
+        yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#scrapes(looks)), ...this.slurm()], format));
       for (const [i, board] of this.boards.entries()) {
         if (looks[i] instanceof NoBoard) continue;
         const sample = yield* this.#sample(board, label, plan, selection);
@@ -94,8 +94,8 @@ export class Exporter {
     this.done.seconds = (performance.now() - began) / 1000;
   }
 
-  #told(looks: readonly BoardScrape['roll'][]): BoardScrape[] {
-    return looks.map((roll, i) => ({ cluster: (this.boards[i] as Board).cluster, roll }));
+  #scrapes(looks: readonly BoardScrape['nodeStates'][]): BoardScrape[] {
+    return looks.map((nodeStates, i) => ({ cluster: (this.boards[i] as Board).cluster, nodeStates }));
   }
 
   *#sample(

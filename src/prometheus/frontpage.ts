@@ -14,10 +14,10 @@ const linker = (token: string) => (path: string, about: string) =>
   `<li><a href="${safe(`${path.slice(1)}${path.includes('?') ? '&' : '?'}token=${token}`)}">${safe(path)}</a> ${safe(about)}</li>`;
 
 function boardLine(board: Board): string {
-  const roll = board.look();
+  const nodeStates = board.look();
   const name = board.cluster ?? 'board';
-  if (roll instanceof NoBoard) return `${name}: ${roll.message}`;
-  return `${name}: ${roll.count} nodes${roll.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
+  if (nodeStates instanceof NoBoard) return `${name}: ${nodeStates.message}`;
+  return `${name}: ${nodeStates.count} nodes${nodeStates.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
 }
 
 /** The page; `token` of the server. */

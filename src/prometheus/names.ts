@@ -40,14 +40,15 @@ export class NodeNames {
    * The names of the board as it is now: the same object with new names added, or another one if the board was
    * replaced.
    */
-  follow(opened: number, roll: NodeStates, cluster: string | undefined): NodeNames {
+  follow(opened: number, nodeStates: NodeStates, cluster: string | undefined): NodeNames {
     const { length } = this.names;
-    if (opened === this.opened && cluster === this.cluster && roll.count >= length) {
-      if (roll.count > length) this.#add(roll.names(Array.from({ length: roll.count - length }, (_, i) => length + i)));
+    if (opened === this.opened && cluster === this.cluster && nodeStates.count >= length) {
+      if (nodeStates.count > length)
+        this.#add(nodeStates.names(Array.from({ length: nodeStates.count - length }, (_, i) => length + i)));
       return this;
     }
     const others = new NodeNames(this.label, opened, cluster);
-    others.#add(roll.names([...roll.states.keys()]));
+    others.#add(nodeStates.names([...nodeStates.states.keys()]));
     others.#take(this);
     return others;
   }

@@ -19,14 +19,14 @@ function one(name: string, type: Family['type'], help: string, column: Column, l
 }
 
 /** A reading under another name, in its base unit. */
-function told(name: string, type: Family['type'], help: string, reading: string, labels = NONE): Family {
+function metric(name: string, type: Family['type'], help: string, reading: string, labels = NONE): Family {
   return one(name, type, help, columnOf(known(reading), 'live'), labels);
 }
 
 const memory = (name: string, reading: string) =>
-  told(`memory_${name}_bytes`, 'gauge', `Memory information field ${name}_bytes.`, reading);
+  metric(`memory_${name}_bytes`, 'gauge', `Memory information field ${name}_bytes.`, reading);
 const vmstat = (name: string, reading: string) =>
-  told(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
+  metric(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
 
 /** The number of CPUs of the mean: another number makes another series, because the value jumps. */
 const MEANS: string[] = [];
@@ -110,9 +110,9 @@ export const NODE_FAMILIES: readonly Family[] = [
     ...column({ take: () => 1 }, 'live'),
     label: uname,
   }),
-  told('load1', 'gauge', '1m load average.', 'load1_c'),
-  told('load5', 'gauge', '5m load average.', 'load5_c'),
-  told('load15', 'gauge', '15m load average.', 'load15_c'),
+  metric('load1', 'gauge', '1m load average.', 'load1_c'),
+  metric('load5', 'gauge', '5m load average.', 'load5_c'),
+  metric('load15', 'gauge', '15m load average.', 'load15_c'),
   {
     name: 'cpu_seconds_total',
     type: 'counter',
@@ -140,50 +140,50 @@ export const NODE_FAMILIES: readonly Family[] = [
   vmstat('pswpout', 'swapout_pages'),
   vmstat('pgmajfault', 'majfaults'),
   vmstat('oom_kill', 'oom_kills'),
-  told(
+  metric(
     'pressure_cpu_waiting_seconds_total',
     'counter',
     'Total time in seconds that processes have waited for CPU time.',
     'psi_cpu_some_us',
   ),
-  told(
+  metric(
     'pressure_memory_waiting_seconds_total',
     'counter',
     'Total time in seconds that processes have waited for memory.',
     'psi_mem_some_us',
   ),
-  told(
+  metric(
     'pressure_memory_stalled_seconds_total',
     'counter',
     'Total time in seconds no process could make progress due to memory congestion.',
     'psi_mem_full_us',
   ),
-  told(
+  metric(
     'pressure_io_waiting_seconds_total',
     'counter',
     'Total time in seconds that processes have waited due to IO congestion.',
     'psi_io_some_us',
   ),
-  told(
+  metric(
     'pressure_io_stalled_seconds_total',
     'counter',
     'Total time in seconds no process could make progress due to IO congestion.',
     'psi_io_full_us',
   ),
-  told(
+  metric(
     'pressure_irq_stalled_seconds_total',
     'counter',
     'Total time in seconds no process could make progress due to IRQ congestion.',
     'psi_irq_full_us',
   ),
-  told('context_switches_total', 'counter', 'Total number of context switches.', 'ctxt'),
-  told('intr_total', 'counter', 'Total number of interrupts serviced.', 'intr'),
-  told('forks_total', 'counter', 'Total number of forks.', 'forks'),
-  told('procs_running', 'gauge', 'Number of processes in runnable state.', 'runnable'),
-  told('procs_blocked', 'gauge', 'Number of processes blocked waiting for I/O to complete.', 'blocked'),
-  told('processes_threads', 'gauge', 'Allocated threads in system.', 'threads'),
-  told('filefd_allocated', 'gauge', 'File descriptor statistics: allocated.', 'files_open'),
-  told('netstat_Tcp_RetransSegs', 'untyped', 'Statistic TcpRetransSegs.', 'tcp_retrans'),
+  metric('context_switches_total', 'counter', 'Total number of context switches.', 'ctxt'),
+  metric('intr_total', 'counter', 'Total number of interrupts serviced.', 'intr'),
+  metric('forks_total', 'counter', 'Total number of forks.', 'forks'),
+  metric('procs_running', 'gauge', 'Number of processes in runnable state.', 'runnable'),
+  metric('procs_blocked', 'gauge', 'Number of processes blocked waiting for I/O to complete.', 'blocked'),
+  metric('processes_threads', 'gauge', 'Allocated threads in system.', 'threads'),
+  metric('filefd_allocated', 'gauge', 'File descriptor statistics: allocated.', 'files_open'),
+  metric('netstat_Tcp_RetransSegs', 'untyped', 'Statistic TcpRetransSegs.', 'tcp_retrans'),
   one('time_seconds', 'gauge', 'System time in seconds since epoch (1970).', column(timeNow, 'live', { digits: 3 })),
   one(
     'boot_time_seconds',
@@ -191,8 +191,13 @@ export const NODE_FAMILIES: readonly Family[] = [
     'Node boot time, in unixtime.',
     column(bootTime, 'live', { kept: { which: BOOT_TIME, how: 'first' } }),
   ),
-  told('timex_offset_seconds', 'gauge', 'Time offset in between local system and reference clock.', 'clock_offset_us'),
-  told('timex_maxerror_seconds', 'gauge', 'Maximum error in seconds.', 'clock_maxerr_us'),
+  metric(
+    'timex_offset_seconds',
+    'gauge',
+    'Time offset in between local system and reference clock.',
+    'clock_offset_us',
+  ),
+  metric('timex_maxerror_seconds', 'gauge', 'Maximum error in seconds.', 'clock_maxerr_us'),
   one(
     'timex_sync_status',
     'gauge',
@@ -215,8 +220,8 @@ export const NODE_FAMILIES: readonly Family[] = [
     'disk_weighted_ms',
   ),
   disk('io_now', 'The number of I/Os currently in progress, of all disks.', 'disk_inflight', 'gauge'),
-  told('filesystem_size_bytes', 'gauge', 'Filesystem size in bytes.', 'root_total_mib', ROOT),
-  told(
+  metric('filesystem_size_bytes', 'gauge', 'Filesystem size in bytes.', 'root_total_mib', ROOT),
+  metric(
     'filesystem_avail_bytes',
     'gauge',
     'Filesystem space available to non-root users in bytes.',

@@ -50,7 +50,7 @@ export async function main(argv: string[]): Promise<number> {
     );
   }
   const known = new Set(exporter.boards.flatMap(({ names }) => names.node.names));
-  const strangers = (values.nodes ?? []).filter(name => !known.has(name));
-  if (strangers.length > 0) throw new Failure(`not on the board: ${fold(strangers)}`, 1);
+  const notOnBoard = (values.nodes ?? []).filter(name => !known.has(name));
+  if (notOnBoard.length > 0) throw new Failure(`not on the board: ${fold(notOnBoard)}`, 1);
   return 0;
 }

@@ -137,10 +137,10 @@ class Taker {
   }
 
   /** Reads the node of number `index` of the snapshot, which is number `node` of the board. */
-  take(snapshot: Parameters<Cursor['lay']>[0], index: number, node: number): void {
+  take(snapshot: Parameters<Cursor['moveTo']>[0], index: number, node: number): void {
     const { plan, sample, names } = this;
     const cursor = this.#cursor;
-    cursor.lay(snapshot, index);
+    cursor.moveTo(snapshot, index);
     const row = sample.rows++;
     sample.starts[row] = this.#starts[node] as number;
     sample.ends[row] = this.#starts[node + 1] as number;

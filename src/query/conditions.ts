@@ -114,7 +114,7 @@ function scaled(value: number, by: number): number {
   return by === 1 ? value : Number((value * by).toPrecision(12));
 }
 
-/** The number beside a reading, as a value of it: in its unit, or as a share of its whole. Throws an InputError. */
+/** The number compared a reading, as a value of it: in its unit, or as a share of its whole. Throws an InputError. */
 function writtenValue({ token }: Operand, reading: Reading | EntryReading): Operand['value'] {
   const { text, unit = '', column } = token;
   const { name, total, wantsUnit } = reading;
@@ -349,9 +349,9 @@ class Parser {
   }
 
   /**
-   * A reading, a number, or a text. `beside`: the reading that it is compared with; the text may be one of its words.
+   * A reading, a number, or a text. `compared`: the reading that it is compared with; the text may be one of its words.
    */
-  #operand(beside: Operand['reading']): Operand {
+  #operand(compared: Operand['reading']): Operand {
     const token = this.#next;
     const { kind, text, column } = token;
     if (kind === 'end')
@@ -367,19 +367,19 @@ class Parser {
         throw wrong(column, `${quote(text)} is too large`, 'write a smaller one');
       return { token, isText: false, value: () => Number.parseFloat(text) };
     }
-    const { words } = beside ?? {};
+    const { words } = compared ?? {};
     if (kind === 'text' && words === undefined) return { token, isText: true, value: () => text };
-    const known = beside?.name === 'state' ? STATES : words;
+    const known = compared?.name === 'state' ? STATES : words;
     const index = known?.indexOf(text) ?? -1;
     if (index >= 0)
       return words ? { token, isText: false, value: () => index } : { token, isText: true, value: () => text };
-    const reading = beside?.name === 'state' || kind === 'text' ? undefined : this.#reading(token);
+    const reading = compared?.name === 'state' || kind === 'text' ? undefined : this.#reading(token);
     if (reading !== undefined) return { token, reading, isText: reading.isText === true, value: valuesOf(reading) };
     if (known !== undefined) {
-      const what = words ? `${beside?.name} is never ${quote(text)}` : `${quote(text)} is not a state`;
+      const what = words ? `${compared?.name} is never ${quote(text)}` : `${quote(text)} is not a state`;
       throw wrong(column, what, didYouMean(nearest(text, known), `write ${known.join(', ')}`));
     }
-    if (beside?.isText) return { token, isText: true, value: () => text };
+    if (compared?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
       throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
     const meantBy = MISTAKEN.get(lowerCase(text));

@@ -22,7 +22,7 @@ export interface Survey {
   readonly nodes: readonly Surveyed[];
   readonly counts: Readonly<Record<State, number>>;
   /** Names that were chosen and are not on the board. */
-  readonly strangers: readonly string[];
+  readonly notOnBoard: readonly string[];
 }
 
 /** The names that the user asks a verb about, by -w or by lists without it; undefined: all. */
@@ -63,7 +63,7 @@ export function survey(
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
-  return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
+  return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), notOnBoard: [...(missing ?? [])] };
 }
 
 /** Whether a node needs a sentence: it is not live, or it has a problem. */

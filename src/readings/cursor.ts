@@ -35,7 +35,7 @@ export class Cursor {
   #hasTraffic = false;
 
   /** Moves to the node of that number. */
-  lay(snapshot: Snapshot, index: number): void {
+  moveTo(snapshot: Snapshot, index: number): void {
     this.snapshot = snapshot;
     this.index = index;
     this.view = snapshot.view;
@@ -62,7 +62,7 @@ export class Cursor {
     const { snapshot, report, record, view } = this;
     if (snapshot === undefined || report < 0) return false;
     const before = snapshot.newestSlot(record / 4, this.#newest);
-    return before >= 0 && this.#pair.lay(view, before * 4 + snapshot.reportOffset, report);
+    return before >= 0 && this.#pair.set(view, before * 4 + snapshot.reportOffset, report);
   }
 
   /** Its two reports; only valid if it is `moving`. */
@@ -120,7 +120,7 @@ let last: Node | undefined;
  * asked for in a row.
  */
 export function cursorOf(node: Node): Cursor {
-  if (node !== last) shared.lay(node.snapshot, node.index);
+  if (node !== last) shared.moveTo(node.snapshot, node.index);
   last = node;
   return shared;
 }

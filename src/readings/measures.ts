@@ -18,7 +18,7 @@ import { perOf } from './units.js';
 
 /**
  * A number that is only read and scaled, without any other computation; a program that wants many of each node has them
- * read by the addon (gathering.ts).
+ * read by the addon (measurereader.ts).
  */
 export type Plain = (
   | { readonly kind: 'field'; readonly offset: number; readonly type: string }

@@ -72,27 +72,27 @@ export class Absence {
 
   /** Counts who is away; returns whether anything is known about nodes. */
   #count(passed: number): boolean {
-    const roll = this.#reader.roll();
-    if (roll.board.stalled || roll.board.retired) return false;
+    const nodeStates = this.#reader.nodeStates();
+    if (nodeStates.board.stalled || nodeStates.board.retired) return false;
     // Who left may have come back while its link could not be heard.
-    const { nowNs } = roll.board.evidence;
+    const { nowNs } = nodeStates.board.evidence;
     const heard = new Set(
-      roll.board.links.filter(({ heartbeatNs }) => nowNs - heartbeatNs < STALE_NS).map(({ number }) => number),
+      nodeStates.board.links.filter(({ heartbeatNs }) => nowNs - heartbeatNs < STALE_NS).map(({ number }) => number),
     );
-    const unheard = [...roll.states.keys()].filter(index => {
-      const state = NUMBERED[roll.states[index]!]!;
+    const unheard = [...nodeStates.states.keys()].filter(index => {
+      const state = NUMBERED[nodeStates.states[index]!]!;
       return state === 'uncertain' || AWAY.includes(state);
     });
     const before = this.#away;
     this.#away = new Map();
-    const nowMs = Number(roll.board.evidence.nowNs / 1_000_000n);
-    for (const [i, name] of roll.names(unheard).entries()) {
+    const nowMs = Number(nodeStates.board.evidence.nowNs / 1_000_000n);
+    for (const [i, name] of nodeStates.names(unheard).entries()) {
       const index = unheard[i]!;
-      const stampMs = nowMs - roll.ageMs(index);
+      const stampMs = nowMs - nodeStates.ageMs(index);
       const known = before.get(name);
       const ms = known?.stampMs === stampMs ? known.ms : 0;
       // Of an uncertain node nothing was learnt meanwhile.
-      const isAway = AWAY.includes(NUMBERED[roll.states[index]!]!) && heard.has(roll.linkOf(index));
+      const isAway = AWAY.includes(NUMBERED[nodeStates.states[index]!]!) && heard.has(nodeStates.linkOf(index));
       const more = known !== undefined && isAway ? passed : 0;
       this.#away.set(name, { stampMs, ms: ms + more });
     }

@@ -13,10 +13,10 @@ const WANTED_BUFFER = 64 * 1024 * 1024;
 /** Logs the buffer size that the kernel granted, and what to do if it is less than requested. */
 export function tellBuffer(granted: number, log: Log): void {
   const reports = Math.floor(granted / constants.stat.buffer_bytes).toLocaleString('en');
-  const told = `the kernel granted a socket buffer for ${reports} reports at once`;
+  const granting = `the kernel granted a socket buffer for ${reports} reports at once`;
   // The kernel doubles the requested size for its own overhead.
-  if (granted >= 2 * WANTED_BUFFER) log.info(told);
-  else log.warn(`${told}; for more set net.core.rmem_max=${WANTED_BUFFER}`);
+  if (granted >= 2 * WANTED_BUFFER) log.info(granting);
+  else log.warn(`${granting}; for more set net.core.rmem_max=${WANTED_BUFFER}`);
 }
 
 /** Of the room on a board, what is left when it has to be said. */
@@ -66,14 +66,14 @@ function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, na
   const fresh = after.senders.filter(
     sender => sender.reason !== LATE && known.get(identityOf(sender)) !== sender.lastNs && !named.has(newsOf(sender)),
   );
-  const told: SenderEntry[] = [];
+  const reported: SenderEntry[] = [];
   for (const sender of fresh) {
     const news = newsOf(sender);
     if (named.size >= NAMED_MOST && !named.has(news)) continue;
     named.set(news, now);
-    told.push(sender);
+    reported.push(sender);
   }
-  for (const source of bySource(told)) {
+  for (const source of bySource(reported)) {
     const { reason, count, firstNs, lastNs } = source;
     const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
     const often = count === 1 ? 'once' : `${count} times in ${span}`;

@@ -17,9 +17,9 @@ import { formatAddress } from '../text/addresses.js';
 import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
 import { Absence } from './absence.js';
-import { hasNeighbour } from './beside.js';
 import { Control, controlPath } from './control.js';
 import { type Named, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
+import { isPortShared } from './sharedport.js';
 
 export const verb = defineVerb({
   name: 'receive',
@@ -82,7 +82,7 @@ function heartbeats(receiver: Receiver): () => boolean {
 function adopt(receiver: Receiver, fd: number): string {
   const address = formatAddress(receiver.adopt(fd));
   // This check comes last, when nobody else can bind any more.
-  if (hasNeighbour(fd))
+  if (isPortShared(fd))
     throw new Error(
       `another program also listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
     );

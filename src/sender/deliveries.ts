@@ -51,7 +51,7 @@ export class Deliveries {
 }
 
 /** Whether all know the interval; those that are away are not waited for, if there is another one. */
-export function allKnow(told: readonly Deliveries[], intervalMs: number, nowMs: number): boolean {
-  const there = told.filter(one => !one.isAway(nowMs));
+export function allKnow(deliveries: readonly Deliveries[], intervalMs: number, nowMs: number): boolean {
+  const there = deliveries.filter(one => !one.isAway(nowMs));
   return there.length > 0 && there.every(one => one.knows(intervalMs, nowMs));
 }

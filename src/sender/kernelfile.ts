@@ -26,17 +26,17 @@ const ABSENT_FOR = 10;
 
 /** Passes on a complaint once, until its subject works again. */
 export class Once {
-  #told = false;
+  #isReported = false;
 
   constructor(private readonly tell: Tell | undefined) {}
 
   failed(message: string): void {
-    if (!this.#told) this.tell?.(message);
-    this.#told = true;
+    if (!this.#isReported) this.tell?.(message);
+    this.#isReported = true;
   }
 
   works(): void {
-    this.#told = false;
+    this.#isReported = false;
   }
 }
 

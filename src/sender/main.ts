@@ -15,8 +15,8 @@ import { formatDuration } from '../text/durations.js';
 import { keysAtStart, usable } from '../text/failure.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
+import { Destinations } from './destinations.js';
 import { type Course, type Helm, Loop, type Send } from './loop.js';
-import { Outlets } from './outlets.js';
 import { PaceFile } from './pacefile.js';
 import type { Identity, Source } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
@@ -149,7 +149,7 @@ export async function main(argv: string[]): Promise<number> {
     startBootNs: pretence?.startBootNs ?? here.clocks().bootNs,
   };
   const course = keysAtStart(service.isManaged, () => courseOf(options, identity));
-  const outlets = new Outlets(options, log);
+  const destinations = new Destinations(options, log);
   const collector = openCollector(options, message => log.warn(message), pretence);
   const slow = pretence === undefined ? openSlow(options, message => log.warn(message)) : undefined;
   const slowPart = slow ?? pretendSlow(options, pretence as Pretence, message => log.warn(message));
@@ -159,12 +159,12 @@ export async function main(argv: string[]): Promise<number> {
       slowPart.fill(view);
     },
   };
-  const send: Send = (report, intervalMs, done) => outlets.send(report, intervalMs, done);
+  const send: Send = (report, intervalMs, done) => destinations.send(report, intervalMs, done);
   const pace = new PaceFile(options, log);
   let inForce = options;
   const helm: Helm = {
     pace: (now, ownMs) => pace.look(now, ownMs),
-    know: intervalMs => outlets.know(intervalMs),
+    know: intervalMs => destinations.know(intervalMs),
     onInterval: () => service.status(describe()),
     onGrid: intervalMs => slow?.change(intervalMs),
   };
@@ -172,13 +172,13 @@ export async function main(argv: string[]): Promise<number> {
   const describe = () => {
     const { rateMs, goalMs } = loop;
     const steps = rateMs === goalMs ? '' : `, in steps up to ${formatDuration(goalMs)},`;
-    return `${inForce.name} reports every ${formatDuration(rateMs)}${steps} to ${outlets.names}`;
+    return `${inForce.name} reports every ${formatDuration(rateMs)}${steps} to ${destinations.names}`;
   };
   try {
     slow?.start();
     if (options.once) {
       await slow?.closed();
-      return (await loop.once()) === outlets.count ? 0 : 1;
+      return (await loop.once()) === destinations.count ? 0 : 1;
     }
     const stop = new AbortController();
     onStop().addEventListener('abort', () => {
@@ -192,25 +192,25 @@ export async function main(argv: string[]): Promise<number> {
       inForce = changed;
       pace.change(changed);
       loop.change(course, {
-        forget: () => outlets.forget(),
-        swap: () => outlets.change(changed),
+        forget: () => destinations.forget(),
+        swap: () => destinations.change(changed),
       });
       log.info(`read its options again: ${describe()}`);
     });
     const { reports, goodbyes } = await loop.run(stop.signal, () => {
-      tellParent({ reporting: outlets.names });
+      tellParent({ reporting: destinations.names });
       log.info(`ready: ${describe()}`);
       service.ready(describe());
       // This runs in the main loop: if it is called, the loop does not hang.
       service.watch(() => true);
     });
-    const to = goodbyes === outlets.count ? '' : ` to ${goodbyes} of ${outlets.count}`;
-    const failed = outlets.failed > 0 ? `, ${outlets.failed} could not be delivered` : '';
+    const to = goodbyes === destinations.count ? '' : ` to ${goodbyes} of ${destinations.count}`;
+    const failed = destinations.failed > 0 ? `, ${destinations.failed} could not be delivered` : '';
     log.info(`said goodbye${to} after ${reports} reports${failed}`);
     return 0;
   } finally {
     collector.close();
     slow?.stop();
-    await outlets.close();
+    await destinations.close();
   }
 }

@@ -48,15 +48,15 @@ export function parsePace(text: string): { intervalMs: number; forMs: number } {
 
 /** The file, which is checked before each report. */
 export class PaceFile {
-  readonly #told: PaceLog;
+  readonly #log: PaceLog;
   #options: PaceOptions;
   /** The state of the file when it was read last; empty: there was none. */
   #sign = '';
   #held: { intervalMs: number; untilBootNs: bigint } | undefined;
 
-  constructor(options: PaceOptions, told: PaceLog) {
+  constructor(options: PaceOptions, log: PaceLog) {
     this.#options = options;
-    this.#told = told;
+    this.#log = log;
   }
 
   /** Takes other options; if they change how the file is judged, it is read again. */
@@ -74,7 +74,7 @@ export class PaceFile {
     else this.#lookAt(paceFile, now);
     if (this.#held !== undefined && now.bootNs >= this.#held.untilBootNs) this.#held = undefined;
     if (before !== undefined && this.#held === undefined)
-      this.#told.info(`pace: over; reports every ${formatDuration(ownMs)} again`);
+      this.#log.info(`pace: over; reports every ${formatDuration(ownMs)} again`);
     return this.#held?.intervalMs ?? ownMs;
   }
 
@@ -99,13 +99,13 @@ export class PaceFile {
       if (restMs === 0) return;
       this.#held = { intervalMs, untilBootNs: now.bootNs + BigInt(restMs) * 1_000_000n };
       const times = [intervalMs, restMs].map(formatDuration);
-      this.#told.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
+      this.#log.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       // It was removed since the check: the next check finds that.
       if (code === 'ENOENT') return;
       const why = error instanceof InputError ? message : `cannot be read: ${code ?? message}`;
-      this.#told.warn(`pace: ${shown} ${why}; ignored`);
+      this.#log.warn(`pace: ${shown} ${why}; ignored`);
     }
   }
 

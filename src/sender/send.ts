@@ -54,7 +54,7 @@ export class Destination {
   /** Reports that could not be sent, or that nobody received. */
   failed = 0;
   readonly label: string;
-  readonly told = new Deliveries();
+  readonly deliveries = new Deliveries();
   readonly #address: Address;
   readonly #isName: boolean;
   readonly #multicast: Multicast;
@@ -91,7 +91,7 @@ export class Destination {
   /** Sends a report that says this interval; `done` is called with whether the kernel has taken it. */
   send(report: Uint8Array, intervalMs: number, done: (sent: boolean) => void): void {
     const asking = this.#asking;
-    const note = (sent: boolean) => done(this.told.note(sent, intervalMs, performance.now()));
+    const note = (sent: boolean) => done(this.deliveries.note(sent, intervalMs, performance.now()));
     if (this.#isDue()) this.#ask();
     if (this.#connection !== undefined) this.#deliver(this.#connection, report, note);
     else void this.#sendPatiently(report, note, asking === undefined);
@@ -222,7 +222,7 @@ export class Destination {
       this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
       this.#doubtful = 0;
       if (code === 'ECONNREFUSED') {
-        this.told.takeBack();
+        this.deliveries.takeBack();
         transmit(connection.socket, report, () => {});
       } else if (!IS_FULL.has(code)) void this.#disconnect(connection);
       this.#tell(reasonOf(error));

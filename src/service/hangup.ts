@@ -25,19 +25,19 @@ export function onHangup(
   failed: (error: UsageError) => void = () => {},
 ): void {
   let again: NodeJS.Timeout | undefined;
-  let told: string | undefined;
+  let logged: string | undefined;
   const read = (isRetry: boolean) => {
     if (!isRetry) service.reloading();
     try {
       act();
-      told = undefined;
+      logged = undefined;
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       failed(error);
       const retries = error.cause?.about === 'keys';
-      if (!isRetry || error.wrong !== told)
+      if (!isRetry || error.wrong !== logged)
         log.error(`SIGHUP: ${error.wrong}; nothing has changed${retries ? ', tries again' : ''}`);
-      told = error.wrong;
+      logged = error.wrong;
       if (retries) again = setTimeout(read, AGAIN_MS, true).unref();
     } finally {
       service.ready(status());

@@ -57,19 +57,19 @@ export function createLog(
   { write = toStderr, now = () => performance.now(), env = process.env }: LogWorld = {},
 ): Log {
   const lines = (env.BEOBOARD_LOG === 'json' ? jsonLines : plainLines)(verb, write);
-  const kept = new Map<string, { told: number; since: number }>();
+  const kept = new Map<string, { loggedAt: number; since: number }>();
   return {
     ...lines,
     seldom(key, message) {
       const last = kept.get(key);
-      const elapsed = last ? now() - last.told : Number.POSITIVE_INFINITY;
+      const elapsed = last ? now() - last.loggedAt : Number.POSITIVE_INFINITY;
       if (last && elapsed < MINUTE) {
         last.since++;
         return;
       }
       const span = elapsed < 2 * MINUTE ? 'minute' : formatDuration(elapsed);
       lines.warn(last?.since ? `${message} (and ${last.since} more in the last ${span})` : message);
-      kept.set(key, { told: now(), since: 0 });
+      kept.set(key, { loggedAt: now(), since: 0 });
     },
   };
 }

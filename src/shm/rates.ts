@@ -154,7 +154,7 @@ export class Pair {
   readonly #net = { found: 0, unknown: 0 };
 
   /** Whether the two reports can have rates: they are of the same boot. */
-  lay(view: DataView, before: number | undefined, after: number | undefined): boolean {
+  set(view: DataView, before: number | undefined, after: number | undefined): boolean {
     if (before === undefined || after === undefined) return false;
     const { boot_id, t_boot_ns, slow_boot_ns, start_boot_ns } = fields;
     if (!isSameId(view, before + boot_id.offset, after + boot_id.offset)) return false;
@@ -300,7 +300,7 @@ function interfaceRates(name: string, rate: (counter: Counter) => number): Inter
  * absent. Undefined if there is no earlier report of the same boot.
  */
 export function rates(view: DataView, before: number | undefined, after: number | undefined): Rates | undefined {
-  if (!pair.lay(view, before, after)) return undefined;
+  if (!pair.set(view, before, after)) return undefined;
   const out: Rates = {};
   for (const counter of REPORT_COUNTERS) {
     const rate = pair.rate(counter);

@@ -735,7 +735,7 @@ export class BoardReader {
   #writing: BoardMapping | undefined;
   /** Room for one node. */
   #small: Uint8Array | undefined;
-  #rolled: Uint8Array | undefined;
+  #statesBuffer: Uint8Array | undefined;
   /** Mappings that `pieces` still reads. */
   readonly #held = new Map<BoardMapping, number>();
 
@@ -759,20 +759,21 @@ export class BoardReader {
   }
 
   /** The names on the board and their states. Throws NoBoard. */
-  roll(): NodeStates {
-    let roll: NodeStates | undefined;
+  nodeStates(): NodeStates {
+    let nodeStates: NodeStates | undefined;
     this.#follow(mapping => {
       const bytes = mapping.columnBytes();
-      if (this.#rolled === undefined || this.#rolled.length < bytes) this.#rolled = this.#allocate(bytes);
-      const into = this.#rolled;
+      if (this.#statesBuffer === undefined || this.#statesBuffer.length < bytes)
+        this.#statesBuffer = this.#allocate(bytes);
+      const into = this.#statesBuffer;
       this.#aim(mapping, into);
       if (!mapping.column()) return undefined;
       const { taken, rest } = lookOf(into);
       const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 }, this.#tablesOf(mapping));
-      roll = new NodeStates(board, rest, taken.nodes, mapping, () => this.#cut());
+      nodeStates = new NodeStates(board, rest, taken.nodes, mapping, () => this.#cut());
       return board;
     });
-    return roll as NodeStates;
+    return nodeStates as NodeStates;
   }
 
   /** The same for one node, at the cost of one node; without nodes if it has no record. */

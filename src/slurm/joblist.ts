@@ -6,7 +6,7 @@ import { readingOf, type Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
-import type { Beside } from './besideboard.js';
+import type { SlurmView } from './slurmview.js';
 import type { Job } from './statefile.js';
 
 /** What is shown of a job's nodes. */
@@ -38,18 +38,18 @@ const READINGS = {
 type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 
 /** What is shown of a node in its jobs. */
-export interface NodeTold extends Numbers {
+export interface JobNode extends Numbers {
   readonly state: State;
   readonly problems: readonly Problem[];
 }
 
 /** Looks up the node of a name, once; undefined: it is not on the board. */
-export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold | undefined {
+export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | undefined {
   const byName = new Map(all.map(({ name, index }) => [name, index]));
-  const told = new Map<string, NodeTold>();
+  const found = new Map<string, JobNode>();
   return name => {
     const index = byName.get(name);
-    if (index === undefined || told.has(name)) return told.get(name);
+    if (index === undefined || found.has(name)) return found.get(name);
     const node = snapshot.node(index);
     const number = (of: keyof typeof READINGS) => {
       const value: Value = READINGS[of]?.value(node);
@@ -63,7 +63,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold |
       number('left'),
     ];
     const one = { state: node.state, problems: node.problems, cpus, cpu, gpus, total, left };
-    told.set(name, one);
+    found.set(name, one);
     return one;
   };
 }
@@ -85,10 +85,10 @@ const product = (a: number | undefined, b: number | undefined) =>
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
 /** What is shown of one job. */
-function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): ListedJob {
+function listJob(job: Job, slurm: SlurmView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
-  const names = nodeNames.map(name => beside.pairing.matched.boardName.get(name) ?? name);
-  const nodes = nodeNames.map(name => nodeOf(beside.pairing.matched.boardName.get(name) ?? ''));
+  const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);
+  const nodes = nodeNames.map(name => nodeOf(slurm.pairing.matched.boardName.get(name) ?? ''));
   const states = new Map<State | 'absent', number>();
   let worst: ListedJob['worst'] = { name: names[0] ?? '', why: '', rank: Number.POSITIVE_INFINITY };
   for (const [i, node] of nodes.entries()) {
@@ -106,13 +106,13 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
             : [WELL + (cpu ?? 0), cpu === undefined ? '' : `${Math.round(cpu)}%`];
     if (how[0] < worst.rank) worst = { name: names[i] as string, why: how[1], rank: how[0] };
   }
-  const alone = nodeNames.every(name => beside.jobsOn(name).length === 1);
+  const alone = nodeNames.every(name => slurm.jobsOn(name).length === 1);
   const live = nodes.flatMap(node => (node?.state === 'live' ? [node] : []));
   const ours = alone && live.length === nodes.length ? live : [];
   const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent.
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
-  const gpus = alone ? nodeNames.reduce((all, name) => all + (beside.slurmNode(name)?.gpus_used ?? 0), 0) : 0;
+  const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.slurmNode(name)?.gpus_used ?? 0), 0) : 0;
   return {
     job,
     names,
@@ -129,9 +129,9 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
 }
 
 /** Jobs in the order of their worst nodes; healthy jobs by their numbers. */
-function inOrder(told: readonly ListedJob[]): ListedJob[] {
+function inOrder(jobs: readonly ListedJob[]): ListedJob[] {
   const rank = ({ worst }: ListedJob) => Math.min(worst.rank, WELL);
-  return [...told].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
+  return [...jobs].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
 }
 
 /** One job, for programs. */
@@ -172,14 +172,14 @@ export function jobJson({
 }
 
 /** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
-export function tellJobs(
-  beside: Beside,
-  nodeOf: (name: string) => NodeTold | undefined,
+export function listJobs(
+  slurm: SlurmView,
+  nodeOf: (name: string) => JobNode | undefined,
   among?: ReadonlySet<string>,
 ): ListedJob[] {
-  const told = beside.jobs.map(job => tellJob(job, beside, nodeOf));
-  if (among === undefined) return inOrder(told);
+  const jobs = slurm.jobs.map(job => listJob(job, slurm, nodeOf));
+  if (among === undefined) return inOrder(jobs);
   return inOrder(
-    told.filter(({ job, names }) => [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name))),
+    jobs.filter(({ job, names }) => [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name))),
   );
 }

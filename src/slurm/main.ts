@@ -124,7 +124,7 @@ export async function main(argv: string[]): Promise<number> {
   const sight = sightBefore(readState(folder), user);
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
   const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, sight, left);
-  let told: readonly string[] = [];
+  let logged: readonly string[] = [];
   let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -155,8 +155,8 @@ export async function main(argv: string[]): Promise<number> {
     if (publicJobs && !isOpen(round))
       log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${round.state.private_data}`);
     const partial = [hiddenFrom(round.state), leftOut(round.state)].filter(line => line !== undefined);
-    for (const line of partial) if (!told.includes(line)) log.warn(line);
-    told = partial;
+    for (const line of partial) if (!logged.includes(line)) log.warn(line);
+    logged = partial;
     try {
       leave(folder, round, publicJobs && isOpen(round));
     } catch (error) {

@@ -60,10 +60,10 @@ async function ask<T>(
   try {
     const list = await question(leftOut);
     const now = monotonicMs();
-    const told = { time_ms: Date.now(), mono_ms: now, took_ms: now - begin };
+    const times = { time_ms: Date.now(), mono_ms: now, took_ms: now - begin };
     return leftOut.count === 0
-      ? { ...told, list }
-      : { ...told, left_out: leftOut.count, left_out_first: leftOut.first, list };
+      ? { ...times, list }
+      : { ...times, left_out: leftOut.count, left_out_first: leftOut.first, list };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     const { error_since_ms = monotonicMs() } = before;

@@ -108,8 +108,8 @@ export function monotonicMs(): number {
 
 /** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
 export function stateText({ nodes, jobs, ...rest }: State): string {
-  const answer = ({ list, ...told }: SlurmAnswer<object>) => {
-    const head = JSON.stringify({ count: list.length, ...told }).slice(0, -1);
+  const answer = ({ list, ...rest }: SlurmAnswer<object>) => {
+    const head = JSON.stringify({ count: list.length, ...rest }).slice(0, -1);
     return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
   };
   return `${JSON.stringify(rest).slice(0, -1)},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;

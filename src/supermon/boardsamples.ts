@@ -57,7 +57,7 @@ class Writer {
     const state = states[index] as number;
     const age = ages[index] as number;
     const called = bytes(atom(this.before + name));
-    cursor.lay(snapshot, index);
+    cursor.moveTo(snapshot, index);
     if ((this.mask & STATE.mask) !== 0) {
       this.#head(called, STATE.name, state, age);
       const { page } = this;
@@ -165,7 +165,7 @@ export class BoardSamples {
   /** How many nodes are on it; or why there is no board. */
   count(): number | NoBoard {
     try {
-      return this.reader.roll().states.length;
+      return this.reader.nodeStates().states.length;
     } catch (error) {
       if (error instanceof NoBoard) return error;
       throw error;

@@ -203,7 +203,7 @@ export class Api {
       const snapshot = reader.snapshotOf(name);
       const [node] = [...snapshot.nodes()];
       if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
-      const slurm = this.wall.jobs?.beside(this.wall.watcher.names).facts(name) ?? [];
+      const slurm = this.wall.jobs?.view(this.wall.watcher.names).facts(name) ?? [];
       const told = {
         schema: 1,
         seq: this.#seq,
@@ -255,8 +255,8 @@ export class Api {
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
     const names = expand(list, RIVER.mostNodes);
     const known = new Set(watcher.names);
-    const strangers = names.filter(name => !known.has(name));
-    if (strangers.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(strangers))}`);
+    const notOnBoard = names.filter(name => !known.has(name));
+    if (notOnBoard.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(notOnBoard))}`);
     return this.#packed(common, river.nodes(names, scale));
   }
 

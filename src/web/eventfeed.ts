@@ -6,7 +6,7 @@ import { painter } from '../presentation/style.js';
 import type { Snapshot } from '../shm/reader.js';
 import { NoBoard } from '../shm/reader.js';
 import type { Watcher } from './watcher.js';
-import type { EventTold } from './wire.js';
+import type { EventInfo } from './wire.js';
 
 /** How many events are kept. */
 const MOST = 4096;
@@ -17,7 +17,7 @@ const FIRST = 100;
 
 export class EventFeed {
   /** The last events; each has the number of its look. */
-  readonly kept: EventTold[] = [];
+  readonly kept: EventInfo[] = [];
   /** How many events there have been. */
   count = 0;
   #follower: Follower | undefined;

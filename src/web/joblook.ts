@@ -1,10 +1,10 @@
 // The files of the Slurm reader, for pages that may show them: read again when they change, at most every few seconds.
 
-import type { Oddity } from '../presentation/anomalies.js';
+import type { Anomaly } from '../presentation/anomalies.js';
 import { type Survey, survey } from '../query/survey.js';
 import type { Snapshot } from '../shm/reader.js';
-import { Beside, Pairing } from '../slurm/besideboard.js';
-import { jobJson, nodesOf, tellJobs } from '../slurm/joblist.js';
+import { jobJson, listJobs, nodesOf } from '../slurm/joblist.js';
+import { Pairing, SlurmView } from '../slurm/slurmview.js';
 import { readState } from '../slurm/statefile.js';
 import { fold } from '../text/hostlists.js';
 
@@ -12,40 +12,40 @@ import { fold } from '../text/hostlists.js';
 const LOOK_MS = 2000;
 
 export class Jobs {
-  #beside: Beside | undefined;
+  #view: SlurmView | undefined;
   #names: readonly string[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(readonly folder: string) {}
 
   /** What Slurm says about the nodes of these names. */
-  beside(names: readonly string[]): Beside {
+  view(names: readonly string[]): SlurmView {
     const now = performance.now();
     const isFresh = now - this.#lookedAt < LOOK_MS && names.length === this.#names.length;
-    if (this.#beside === undefined || !isFresh) {
-      this.#beside = new Beside(new Pairing(readState(this.folder), names));
+    if (this.#view === undefined || !isFresh) {
+      this.#view = new SlurmView(new Pairing(readState(this.folder), names));
       this.#names = [...names];
       this.#lookedAt = now;
     }
-    return this.#beside;
+    return this.#view;
   }
 
-  oddities(found: Survey): Oddity[] {
-    return this.beside(found.all.map(({ name }) => name)).oddities(found);
+  anomalies(found: Survey): Anomaly[] {
+    return this.view(found.all.map(({ name }) => name)).anomalies(found);
   }
 
   /** All jobs, and where Slurm and the board disagree. */
   told(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
-    const beside = this.beside(found.all.map(({ name }) => name));
+    const view = this.view(found.all.map(({ name }) => name));
     return {
-      slurm: beside.head,
-      sentences: beside.oddities(found).map(({ kind, text, nodes }) => ({
+      slurm: view.head,
+      sentences: view.anomalies(found).map(({ kind, text, nodes }) => ({
         kind,
         text,
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),
-      jobs: tellJobs(beside, nodesOf(found)).map(jobJson),
+      jobs: listJobs(view, nodesOf(found)).map(jobJson),
     };
   }
 }

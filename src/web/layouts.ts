@@ -7,7 +7,7 @@ import { type Rule, ruleOf } from '../query/groups.js';
 import type { Snapshot } from '../shm/reader.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
 import { type NodeConsumer, SLICE_MS, type Tick, type Watcher } from './watcher.js';
-import type { GroupTold } from './wire.js';
+import type { GroupInfo } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
 export const MOST_GROUPS = 512;
@@ -167,7 +167,7 @@ export interface Layout {
   readonly number: number;
   /** The number of the node of each cell. */
   readonly order: Uint32Array;
-  readonly groups: readonly GroupTold[];
+  readonly groups: readonly GroupInfo[];
 }
 
 let layouts = 0;
@@ -215,7 +215,7 @@ export class Arrangement {
     }
     const order = new Uint32Array(count);
     let first = 0;
-    const groups = told(members).map(([name, some]): GroupTold => {
+    const groups = told(members).map(([name, some]): GroupInfo => {
       const nodes = fold(some.keys());
       const begin = first;
       // The order of the host list is that of the cells, whoever expands it.

@@ -1,8 +1,8 @@
 // The text above the map at each look: the line that sums up, and the sentences about anomalies, each with its nodes.
 // The line is made at every look, the sentences as often as their CPU time allows.
 
-import { type Oddity, oddities } from '../presentation/anomalies.js';
-import { Gathering } from '../presentation/digest.js';
+import { type Anomaly, anomalies } from '../presentation/anomalies.js';
+import { DigestBuilder } from '../presentation/digest.js';
 import { headlineOf } from '../presentation/summary.js';
 import { type Survey, survey } from '../query/survey.js';
 import { countStates, STATES } from '../shm/liveness.js';
@@ -11,7 +11,7 @@ import { linkNews, mirrorText } from '../shm/sentences.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
-import type { Head, SentenceTold } from './wire.js';
+import type { Head, SentenceInfo } from './wire.js';
 
 /** The share of the time that may be used for sentences. */
 const SHARE = 0.03;
@@ -24,7 +24,7 @@ const OLDEST_MS = 5000;
 type Sentences = Pick<Head, 'sentences' | 'dark'>;
 const NONE: Sentences = { sentences: [], dark: [] };
 
-function told({ kind, text, nodes }: Oddity): SentenceTold {
+function told({ kind, text, nodes }: Anomaly): SentenceInfo {
   return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
 }
 
@@ -42,7 +42,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
 }
 
 export class StreamHeaders implements NodeConsumer {
-  readonly #gathering: Gathering;
+  readonly #builder: DigestBuilder;
   readonly #single: BoardReader;
   #sentences = NONE;
   /** The earliest time to make them again, of performance.now(), unless the board's own state has changed. */
@@ -52,24 +52,24 @@ export class StreamHeaders implements NodeConsumer {
   constructor(
     readonly watcher: Watcher,
     /** Sentences from other sources about these nodes. */
-    readonly more: (found: Survey) => readonly Oddity[] = () => [],
+    readonly more: (found: Survey) => readonly Anomaly[] = () => [],
   ) {
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
-    this.#gathering = new Gathering(this.#single, () => watcher.names);
+    this.#builder = new DigestBuilder(this.#single, () => watcher.names);
   }
 
   begin(count: number): void {
-    this.#gathering.begin(count);
+    this.#builder.begin(count);
   }
 
   ask(piece: Snapshot, first: number): number {
-    this.#gathering.ask(piece, first);
+    this.#builder.ask(piece, first);
     return piece.count;
   }
 
   /** What the last look has gathered; undefined: there was none. */
   get digest(): Snapshot | undefined {
-    return this.#gathering.digest;
+    return this.#builder.digest;
   }
 
   /** The text for the last look. */
@@ -103,7 +103,7 @@ export class StreamHeaders implements NodeConsumer {
     const found = survey(digest, {}, this.watcher.names);
     try {
       return {
-        sentences: [...oddities(found), ...this.more(found)].map(told),
+        sentences: [...anomalies(found), ...this.more(found)].map(told),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {

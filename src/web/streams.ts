@@ -7,7 +7,7 @@ import { SCALES } from '../readings/scales.js';
 import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
 import { Arrangement, type Chosen, type Grouped, type Layout } from './layouts.js';
 import type { Tick, Watcher } from './watcher.js';
-import type { EventTold, Head, Hello, LayoutTold } from './wire.js';
+import type { EventInfo, Head, Hello, LayoutInfo } from './wire.js';
 
 /** What a stream shows. */
 export interface View {
@@ -38,7 +38,7 @@ export interface News {
   /**
    * The events that are kept, and the number of the last one; the first has the number `lastEvent - events.length + 1`.
    */
-  readonly events: readonly EventTold[];
+  readonly events: readonly EventInfo[];
   readonly lastEvent: number;
 }
 
@@ -91,7 +91,7 @@ class Channel {
   get #layoutTold(): Uint8Array {
     if (this.#layoutFrame === undefined) {
       const { number, groups, order } = this.#layout as Layout;
-      this.#layoutFrame = jsonFrame('layout', { layout: number, count: order.length, groups } satisfies LayoutTold);
+      this.#layoutFrame = jsonFrame('layout', { layout: number, count: order.length, groups } satisfies LayoutInfo);
     }
     return this.#layoutFrame;
   }

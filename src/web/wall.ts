@@ -62,7 +62,7 @@ export class Wall {
     this.questions = new Questions(this.watcher);
     this.happenings = new EventFeed(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
-    this.#heads = new StreamHeaders(this.watcher, found => this.jobs?.oddities(found) ?? []);
+    this.#heads = new StreamHeaders(this.watcher, found => this.jobs?.anomalies(found) ?? []);
     this.watcher.askers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Cursor } from '../readings/cursor.js';
 import { SCALES, type Scale } from '../readings/scales.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
-import { type BoardTold, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
+import { type BoardStatus, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
 
 /** The time from one look to the next, ms. */
 export const TICK_MS = 1000;
@@ -25,7 +25,7 @@ export interface Tick {
   readonly seq: number;
   /** The wall clock, ms since 1970. */
   readonly nowMs: number;
-  readonly state: BoardTold;
+  readonly state: BoardStatus;
   /**
    * Identifies the nodes: the same number means the same names in the same order, but later looks may have more of
    * them.
@@ -150,7 +150,7 @@ export class Watcher {
     const slices = new SlicedLook();
     let cells: Uint16Array[] | undefined;
     let [count, first] = [0, 0];
-    let [state, nowMs]: [BoardTold, number] = ['ok', 0];
+    let [state, nowMs]: [BoardStatus, number] = ['ok', 0];
     for (const piece of this.reader.pieces(PIECE_NODES)) {
       if (piece.retired && !isLast) return undefined;
       if (cells === undefined) {
@@ -191,7 +191,7 @@ export class Watcher {
     const cursor = this.#cursor;
     const { states, problems } = piece.overview;
     for (let i = 0; i < nodes; i++) {
-      cursor.lay(piece, i);
+      cursor.moveTo(piece, i);
       const low = (states[i] as number) | (problems[i] === 0 ? 0 : CELL.unhealthy);
       for (let s = 0; s < SCALES.length; s++) {
         const scale = SCALES[s] as Scale;

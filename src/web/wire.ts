@@ -76,7 +76,7 @@ export interface Hello {
  */
 export const AUTO = { by: 'auto', rule: '/^[^0-9]*[0-9]+/', ofNames: /^[^0-9]*[0-9]+[^0-9]+[0-9]/ } as const;
 
-export interface GroupTold {
+export interface GroupInfo {
   /** Null: nodes without a group. */
   readonly name: string | null;
   /** A host list in the order of the cells. */
@@ -86,16 +86,16 @@ export interface GroupTold {
   readonly count: number;
 }
 
-export interface LayoutTold {
+export interface LayoutInfo {
   readonly layout: number;
   readonly count: number;
-  readonly groups: readonly GroupTold[];
+  readonly groups: readonly GroupInfo[];
 }
 
 /** The state of the board: `closed`: its receiver was shut down cleanly, `retired`: another board has replaced it. */
-export type BoardTold = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
+export type BoardStatus = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 
-export interface SentenceTold {
+export interface SentenceInfo {
   readonly kind: string;
   readonly text: string;
   /** The nodes that it is about, as a host list; absent: none. */
@@ -105,7 +105,7 @@ export interface SentenceTold {
 export interface Head {
   readonly seq: number;
   readonly now_ms: number;
-  readonly state: BoardTold;
+  readonly state: BoardStatus;
   /** The line of `beoboard status`. */
   readonly line: string;
   /** Only for a mirror: its origin and its delay, as in the line. */
@@ -113,13 +113,13 @@ export interface Head {
   /** The number of nodes in each state that occurs. */
   readonly counts: { readonly [S in State]?: number };
   readonly unhealthy: number;
-  readonly sentences: readonly SentenceTold[];
+  readonly sentences: readonly SentenceInfo[];
   /** Links that are down or dark, with their nodes. */
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
 }
 
 /** One event, of one node or of several within a second; `event` and its keys are those of `beoboard events --json`. */
-export interface EventTold {
+export interface EventInfo {
   readonly seq: number;
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -152,7 +152,7 @@ export const RIVER = {
   mostNodes: 2000,
 } as const;
 
-interface RiverTold {
+interface RiverInfo {
   readonly schema: 1;
   readonly reading: string;
   /** The number of the newest column's look. */
@@ -165,13 +165,13 @@ interface RiverTold {
   readonly gaps: readonly (readonly [first: number, count: number])[];
 }
 
-export interface RiverOfGroups extends RiverTold {
+export interface RiverOfGroups extends RiverInfo {
   readonly by: string | null;
   readonly count_bytes: 2 | 4;
   readonly rows: readonly { readonly name: string | null }[];
 }
 
-export interface RiverOfNodes extends RiverTold {
+export interface RiverOfNodes extends RiverInfo {
   readonly value_every: number;
   readonly rows: readonly { readonly name: string }[];
 }

@@ -92,8 +92,8 @@ const NUMBER_FORM = /^\d{1,16}(?:\.\d{1,9})?$/;
 function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
   const found = new Map<string, number>();
   for (const [i, name] of names.entries()) {
-    const told = text(values[i]);
-    const number = NUMBER_FORM.test(told) ? Number(told) : Number.NaN;
+    const written = text(values[i]);
+    const number = NUMBER_FORM.test(written) ? Number(written) : Number.NaN;
     if (number < 2 ** 53) found.set(name, number);
   }
   return found;

@@ -202,13 +202,13 @@ t.test('its texts', async t => {
     (await run(['status', '--plain', '-w', nameOf(held), '--board', path])).stdout,
     /row\d+ is live, put on hold by its administrator/,
   );
-  const { nodes, oddities } = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
+  const { nodes, anomalies } = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
   t.same(
     nodes.map(({ problems = [] }: { problems?: string[] }) => problems),
     ROWS.map(([, , , problems]) => problems),
   );
   t.ok(
-    oddities.some(({ kind, nodes }: { kind: string; nodes: string }) => kind === 'unhealthy' && nodes.includes('row')),
+    anomalies.some(({ kind, nodes }: { kind: string; nodes: string }) => kind === 'unhealthy' && nodes.includes('row')),
   );
 
   const check = async (...argv: string[]) => {

@@ -31,7 +31,7 @@ function census(live: number, others: readonly (readonly [name: string, state: S
   return {
     counts: counts as Census['counts'],
     kept,
-    strangers: [],
+    notOnBoard: [],
     remarks: [],
     warnings: [],
     stalled: false,
@@ -60,7 +60,7 @@ t.test('the verdict', async t => {
         2,
         'of 2 nodes 1 left longer than 10 minutes ago (a)',
       ],
-      ['a stranger', { ...census(1, []), strangers: ['x'] }, ['0', '0'], 2, 'of 2 nodes 1 not on the board (x)'],
+      ['a stranger', { ...census(1, []), notOnBoard: ['x'] }, ['0', '0'], 2, 'of 2 nodes 1 not on the board (x)'],
       ['an empty board', census(0, []), ['0', '0'], 0, '0 nodes, 0 live'],
       [
         'several, the worst first',
@@ -283,8 +283,8 @@ t.test('a census in parts of any size gives the same as one of the whole board',
     for (const part of reader.pieces(nodes)) for (const { name } of part.nodes()) names.push(name);
     t.same(names, whole, `${nodes} at a time`);
   }
-  const roll = reader.roll();
-  t.same(roll.states, reader.snapshot().overview.states, 'a roll gives the same states, from the column words');
+  const nodeStates = reader.nodeStates();
+  t.same(nodeStates.states, reader.snapshot().overview.states, 'one look gives the same states, from the column words');
   const all = takeCensus(reader, { keep: () => true });
   t.same(
     all.kept.map(({ name }) => name),
@@ -299,5 +299,5 @@ t.test('a census in parts of any size gives the same as one of the whole board',
     some.kept.map(({ name }) => name),
     ['node0001', 'node1500'],
   );
-  t.same(some.strangers, ['x']);
+  t.same(some.notOnBoard, ['x']);
 });

@@ -12,7 +12,7 @@ import t, { type Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import type { Writer } from '../../src/native/index.js';
-import { Follower, type Following, type Happening } from '../../src/presentation/changes.js';
+import { type Change, Follower, type Following } from '../../src/presentation/changes.js';
 import { objectLines, textLines } from '../../src/presentation/eventlines.js';
 import { painter } from '../../src/presentation/style.js';
 import { STATES } from '../../src/shm/liveness.js';
@@ -72,7 +72,7 @@ function scene(t: Test, options: Options = {}) {
 }
 
 /** Events as text, without the values that differ in every run. */
-function bare(happenings: readonly Happening[]): string[] {
+function bare(happenings: readonly Change[]): string[] {
   return happenings.map(({ at: _, ...rest }) => {
     const { event, ...more } = rest as Record<string, unknown>;
     for (const key of ['age_ms', 'heartbeat_age_ms', 'number']) delete more[key];
@@ -157,7 +157,7 @@ t.test("what the receiver has written, in the board's order", async t => {
     'link_up eth0',
     `begin 1 ${states({ left: 1 })} 0`,
   ]);
-  t.same(one.strangers(), ['nobody']);
+  t.same(one.notOnBoard(), ['nobody']);
 });
 
 t.test('problems come and go; for a node that does not report they are unknown', async t => {
@@ -170,7 +170,7 @@ t.test('problems come and go; for a node that does not report they are unknown',
   t.same(bare(follower.look(false)), [], 'reports were not read');
   t.same(bare(follower.look(true)), ['problem a held']);
   report('a', { flags: HELD, interval_ms: 1000 });
-  const told: Happening[] = [];
+  const told: Change[] = [];
   await until('a is silent', () => {
     beat();
     told.push(...follower.look(true));
@@ -275,7 +275,7 @@ t.test('a receiver that is stalled: no node changes its state', async t => {
 t.test('lines: equal events of several nodes are one line', async t => {
   process.env.TZ = 'UTC';
   const at = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33, 250)) * 1_000_000n;
-  const fell = (node: string, i: number): Happening => ({
+  const fell = (node: string, i: number): Change => ({
     at,
     event: 'state',
     node,
@@ -284,7 +284,7 @@ t.test('lines: equal events of several nodes are one line', async t => {
     age_ms: 10_600 + 10 * i,
   });
   const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, unhealthy: 1 };
-  const all: Happening[] = [
+  const all: Change[] = [
     { at, event: 'begin', ...standing },
     { at, event: 'restart', number: 7, node: 'n01' },
     ...expand('node[001-030]').map(fell),

@@ -17,7 +17,7 @@ import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import type { ReceiverStatus, SenderEntry, Writer } from '../../src/native/index.js';
 import { keyLine } from '../../src/options/keys.js';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { type Named, tellChanges } from '../../src/receiver/housekeeping.js';
 import { createLog } from '../../src/service/log.js';
@@ -111,7 +111,7 @@ t.test('a link that is down', async t => {
     new RegExp(`\n<!-- ${DOWN}\\. -->\n<CLUSTER NAME="unspecified" `),
     'in front of the hosts',
   );
-  const { board, nodes, oddities } = JSON.parse((await ask('status', '--json')).stdout);
+  const { board, nodes, anomalies } = JSON.parse((await ask('status', '--json')).stdout);
   t.match(board.links, [
     { number: 1, name: 'eth0', up: false, gone: false, no_address: false, nodes: 4, downs: 1, accepted: 4, missed: 0 },
     { number: 2, name: 'eth1', up: true, nodes: 2, downs: 0, accepted: 2 },
@@ -121,7 +121,7 @@ t.test('a link that is down', async t => {
   t.ok(board.links[1].heartbeat_age_ms < 5000 && board.links[1].listened_ms > 55_000);
   t.notOk('dark' in board.links[0] || 'address' in board.links[0]);
   t.same(
-    oddities.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
+    anomalies.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
     ['link n[1-4]'],
   );
   t.same(nodes.map(({ name, link }: { name: string; link: string }) => `${name} ${link}`).sort(), [
@@ -166,11 +166,11 @@ t.test('a link that is dark', async t => {
     new RegExp(`^BEOBOARD CRITICAL: of 6 nodes 4 silent \\(n\\[1-4\\]\\); ${DARK} \\| `),
   );
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- ${DARK}\\. -->\n<CLUSTER `));
-  const { board, oddities } = JSON.parse((await ask('status', '--json')).stdout);
+  const { board, anomalies } = JSON.parse((await ask('status', '--json')).stdout);
   t.match(board.links[0], { name: 'eth0', up: true, dark: { nodes: 4 } });
   t.ok(board.links[0].dark.since_ms > 15_000 && board.links[0].dark.since_ms < 60_000);
   t.same(
-    oddities.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
+    anomalies.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
     ['link n[1-4]'],
     'and nothing of nodes that fell silent together',
   );
@@ -494,9 +494,9 @@ t.test('two machines with one name: one sentence with the name and both addresse
   t.same(linesWith(text, '127.0.0.3').length, 1, 'and nothing else says so');
   t.match((await ask('status', '-w', 'x')).text, new RegExp(`\n${both}\n`));
   t.notMatch((await ask('status', '-w', 'y')).text, '127.0.0.3', 'of whom it is about');
-  const { oddities } = JSON.parse((await ask('status', '--json')).text);
+  const { anomalies } = JSON.parse((await ask('status', '--json')).text);
   t.same(
-    oddities.filter(({ kind }: { kind: string }) => kind === 'rival').map(({ nodes }: { nodes: string }) => nodes),
+    anomalies.filter(({ kind }: { kind: string }) => kind === 'rival').map(({ nodes }: { nodes: string }) => nodes),
     ['x'],
   );
 
@@ -529,7 +529,7 @@ t.test('of two machines with one name, the one that was rejected has outlived th
       address_ns: NOW - BigInt(Math.round(sinceS * 1e9)),
     };
     const node: MadeNode = { name: 'x', age: 0.5, record: { address: ipv4(10, 0, 0, 3), ...moved } };
-    return oddities(survey(madeBoard([node], { senders: senders ?? [] }))).map(({ kind, text }) => `${kind}: ${text}`);
+    return anomalies(survey(madeBoard([node], { senders: senders ?? [] }))).map(({ kind, text }) => `${kind}: ${text}`);
   };
   const rival = (address: string, last: number, count = 4) =>
     ({ reason: 'rival', address, name: 'x', first: last + 3, last, count }) as const;
@@ -592,10 +592,10 @@ t.test('the names in reports with false signatures prove nothing, so their sourc
       for (const { stderr } of [listed, where])
         t.match(stderr, new RegExp(`^beoboard nodes: ${source}$`, 'm'), 'nodes');
     }
-    const { nodes, oddities } = JSON.parse((await ask('status', '--json')).text);
+    const { nodes, anomalies } = JSON.parse((await ask('status', '--json')).text);
     t.same([...new Set(nodes.map(({ why }: { why?: string }) => why))], [undefined]);
     t.same(
-      oddities.filter(({ kind }: { kind: string }) => kind === 'sender').map(({ nodes }: { nodes?: string }) => nodes),
+      anomalies.filter(({ kind }: { kind: string }) => kind === 'sender').map(({ nodes }: { nodes?: string }) => nodes),
       [undefined],
       'it is about no node',
     );

@@ -13,7 +13,7 @@ import t, { type Test } from 'tap';
 import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
@@ -404,7 +404,7 @@ t.test('reports that come in pieces, and are not joined', async t => {
   lasting.live();
   const reader = new BoardReader(lasting.path);
   t.teardown(() => reader.close());
-  const told = oddities(survey(reader.snapshot())).filter(({ text }) => text.includes('failed to join'));
+  const told = anomalies(survey(reader.snapshot())).filter(({ text }) => text.includes('failed to join'));
   t.equal(told.length, 1, 'status says it once');
   const { path, live } = sheet(t, b => b.link(1, { name: 'eth7', state: 8n, nodes: 3, changed_ns: b.ago(9) }));
   const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', path] }, live);

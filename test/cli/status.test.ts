@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { csvPieces } from '../../src/cli/csv.js';
 import { plainText, type StatusLayout, statusText } from '../../src/cli/statustext.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { painter } from '../../src/presentation/style.js';
 import { COLUMNS, chosenColumns, cut, short } from '../../src/query/columns.js';
@@ -21,7 +21,7 @@ import { type Choice, type Survey, survey } from '../../src/query/survey.js';
 import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../../src/shm/reader.js';
 import { distanceText } from '../../src/shm/sentences.js';
-import { Beside, Pairing } from '../../src/slurm/besideboard.js';
+import { Pairing, SlurmView } from '../../src/slurm/slurmview.js';
 import { monotonicMs, type State } from '../../src/slurm/statefile.js';
 import { expand, fold } from '../../src/text/hostlists.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
@@ -476,7 +476,7 @@ t.test('the time that collecting took does not count as a wrong clock', async t 
     ],
   );
   t.strictSame(
-    oddities(survey(snapshot)).flatMap(({ kind, text }) => (kind === 'clock' ? text : [])),
+    anomalies(survey(snapshot)).flatMap(({ kind, text }) => (kind === 'clock' ? text : [])),
     ['clocks of untold,wrong are 2.1 s behind'],
   );
   t.equal(parsed(snapshot).nodes.find(({ name }: { name: string }) => name === 'starved').offset_us, -2_100_000);
@@ -486,7 +486,7 @@ function parsed(snapshot: Snapshot, choice?: Choice) {
   const found = survey(snapshot, choice);
   // A piece is valid only until the next one is requested, so each is copied.
   const pieces = Array.from(
-    jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: oddities(found) })),
+    jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: anomalies(found) })),
     piece => Buffer.from(piece).toString(),
   );
   return JSON.parse(pieces.join(''));
@@ -514,7 +514,7 @@ t.test('JSON: what is odd, and the nodes that were chosen', async t => {
   const all = parsed(madeBoard(dead));
   t.equal(all.schema, 1);
   t.equal(all.nodes.length, 480);
-  t.same(all.oddities, [
+  t.same(all.anomalies, [
     {
       kind: 'together',
       nodes: 'rack17n[01-48],rack18n[01-48]',
@@ -526,9 +526,9 @@ t.test('JSON: what is odd, and the nodes that were chosen', async t => {
     one.nodes.map(({ name }: { name: string }) => name),
     ['rack11n01'],
   );
-  t.same(one.oddities, [{ kind: 'strangers', text: 'not on the board: nobody' }], 'nothing of others');
+  t.same(one.anomalies, [{ kind: 'not_on_board', text: 'not on the board: nobody' }], 'nothing of others');
   t.same(
-    parsed(madeBoard(mixed, REFUSED)).oddities.map(
+    parsed(madeBoard(mixed, REFUSED)).anomalies.map(
       ({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`,
     ),
     ['refused rack06n48', 'clock rack04n01', 'clock rack05n[01-05]', 'kernel rack03n07'],
@@ -626,8 +626,8 @@ t.test('Slurm beside many nodes: the worst have rows with its columns, the other
     jobs: { ...answer, list: [job] },
   };
   const found = survey(madeBoard(nodes));
-  const beside = new Beside(new Pairing({ state }, found.snapshot.names()));
-  const look: StatusLayout = { ...PLAIN, width: 120, beside, asked: { jobs: true } };
+  const slurm = new SlurmView(new Pairing({ state }, found.snapshot.names()));
+  const look: StatusLayout = { ...PLAIN, width: 120, slurm, asked: { jobs: true } };
   const text = (await statusText(found, look)).join('');
   const rows = text.split('\n').filter(line => /^node\d\d +(silent|live) +MIXED +anna +47 /.test(line));
   t.match(text, /\nNODE +STATE +SLURM +USER +JOBS +/);
@@ -838,13 +838,13 @@ t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', t => {
   t.equal(snapshot.node(count - 1).field('load1_c'), snapshot.node(count - 1).report?.load1_c);
   t.ok(snapshot.node(count - 1).report, 'its report is found');
   t.match(
-    oddities(found)
+    anomalies(found)
       .filter(({ kind }) => kind !== 'unhealthy')
       .map(({ text }) => text),
     ['clock of last is 1.0 s behind'],
   );
   t.ok(
-    oddities(found).some(({ text }) => text === 'last: put on hold by its administrator'),
+    anomalies(found).some(({ text }) => text === 'last: put on hold by its administrator'),
     'and so is the one before it',
   );
   t.end();

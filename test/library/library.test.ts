@@ -467,7 +467,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
       Array.from(ages),
       nodes.map(({ ageMs }) => ageMs ?? -1),
     );
-    t.strictSame(reader.roll().states, states, 'and by the column alone');
+    t.strictSame(reader.nodeStates().states, states, 'and by the column alone');
     for (const node of snapshot.nodes()) {
       const is = c.node.find((other: { name: string }) => other.name === node.name);
       const { report, previous, record } = node;
@@ -674,7 +674,7 @@ t.test('a node is judged by its own link', async t => {
       const path = boardPath(t);
       const wanted = makeLinkBoard(path, pick);
       const reader = new BoardReader(path);
-      const roll = reader.roll();
+      const nodeStates = reader.nodeStates();
       const snapshot = reader.snapshot();
       beat(path);
       const c = JSON.parse(calls(t, 'show', path));
@@ -698,7 +698,7 @@ t.test('a node is judged by its own link', async t => {
         states,
         'beoboard_read',
       );
-      t.strictSame(by([...roll.states].map(state => NUMBERED[state])), states, 'the column, in TypeScript');
+      t.strictSame(by([...nodeStates.states].map(state => NUMBERED[state])), states, 'the column, in TypeScript');
       t.strictSame(by([...snapshot.nodes()].map(({ state }) => state)), states, 'the slots, in TypeScript');
       t.strictSame(
         c.counts,

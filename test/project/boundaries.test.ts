@@ -47,7 +47,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['slurm/words', /^src\/slurm\/(matching|nodestate)\.ts$/],
   ['slurm/calls', /^src\/slurm\/(answers|calls|command|folder)\.ts$/],
   // Slurm's answers beside the board: jobs, and where the two disagree.
-  ['slurm/shown', /^src\/slurm\/(besideboard|joblist)\.ts$/],
+  ['slurm/shown', /^src\/slurm\/(slurmview|joblist)\.ts$/],
   // Gives Slurm orders.
   ['slurm/bridge', /^src\/slurm\/bridge\//],
   ['slurm', /^src\/slurm\//],

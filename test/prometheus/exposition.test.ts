@@ -38,7 +38,7 @@ class MadeReader {
     return this.snapshot;
   }
 
-  roll() {
+  nodeStates() {
     const board = this.#there;
     const names = board.names();
     return {

@@ -14,7 +14,7 @@ import t, { type Test } from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader, type Node } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
@@ -86,7 +86,7 @@ class Master {
 
   /** What is told of two machines or senders. */
   told(): { kind: string; names: string[]; text: string }[] {
-    return oddities(survey(this.reader.snapshot()))
+    return anomalies(survey(this.reader.snapshot()))
       .filter(({ kind }) => kind === 'clone' || kind === 'rival')
       .map(({ kind, nodes, text }) => ({ kind, names: nodes.map(({ name }) => name), text }));
   }

@@ -8,7 +8,7 @@ import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
@@ -39,7 +39,7 @@ function judged(t: Test, longestInterval: number, ages: readonly number[]) {
   t.teardown(() => reader.close());
   const snapshot = reader.snapshot();
   const nodes = [...snapshot.nodes()].slice(1);
-  const told = oddities(survey(snapshot)).filter(({ kind }) => kind === 'interval');
+  const told = anomalies(survey(snapshot)).filter(({ kind }) => kind === 'interval');
   const isDark = snapshot.links.some(({ darkSinceNs }) => darkSinceNs !== 0n);
   return { states: nodes.map(({ state }) => state), told: told.map(({ text }) => text), isDark };
 }

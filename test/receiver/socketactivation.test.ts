@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { BulkSender } from '../../src/native/index.js';
-import { isShared, parseUdp } from '../../src/receiver/beside.js';
+import { isShared, parseUdp } from '../../src/receiver/sharedport.js';
 import { passedSockets } from '../../src/service/service.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { lacks } from '../kit/lacking.js';

@@ -15,8 +15,8 @@ import t, { type Test } from 'tap';
 import { bitNames, decodeReport, encode, REPORT_BYTES, type Report } from '../../src/layout/codec.js';
 import { Collector } from '../../src/sender/collect.js';
 import { allKnow, Deliveries } from '../../src/sender/deliveries.js';
+import { Destinations } from '../../src/sender/destinations.js';
 import { type Beginning, type Course, type Crossing, type Helm, Loop, type Send } from '../../src/sender/loop.js';
-import { Outlets } from '../../src/sender/outlets.js';
 import type { Source } from '../../src/sender/pack.js';
 import { phase } from '../../src/sender/schedule.js';
 import type { HostMachine } from '../../src/sender/world.js';
@@ -348,23 +348,23 @@ function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: 
     Reflect.deleteProperty(performance, 'now');
   });
   const { lines, log } = makeLog();
-  const outlets = new Outlets({ to, interface: undefined, ttl: 1 }, log);
+  const destinations = new Destinations({ to, interface: undefined, ttl: 1 }, log);
   let sent = 0;
   const send: Send = (report, intervalMs, done) => {
     sent++;
-    void machine.waitFor(new Promise<number>(resolve => outlets.send(report, intervalMs, resolve))).then(done);
+    void machine.waitFor(new Promise<number>(resolve => destinations.send(report, intervalMs, resolve))).then(done);
   };
   const loop = new Loop(courseOf(), source, send, machine, helmFor(machine, []));
   const end = new AbortController();
   const run = loop.run(end.signal, () => {});
   return {
     lines,
-    outlets,
+    destinations,
     sent: () => sent,
     async stop() {
       end.abort();
       await run;
-      await outlets.close();
+      await destinations.close();
     },
   };
 }
@@ -410,23 +410,23 @@ function inside(): void {
     t.teardown(() => collector.close());
     const sender = senderOn(t, machine, [{ host: '10.86.77.2', port: 8677 }], collector);
     await twoHours(t, machine);
-    t.equal(sender.outlets.failed, sender.sent(), 'each report is counted, and once');
+    t.equal(sender.destinations.failed, sender.sent(), 'each report is counted, and once');
     t.same(sender.lines, ['10.86.77.2:8677 cannot be reached: no route; reports to it are lost until it answers']);
 
     ip('link add up0 type veth peer name up1');
     ip('addr add 10.86.77.1/24 dev up0');
     ip('link set up1 up');
     ip('link set up0 up');
-    let [before, sent] = [sender.outlets.failed, sender.sent()];
+    let [before, sent] = [sender.destinations.failed, sender.sent()];
     await machine.pass(20n * SECOND);
     t.ok(sender.sent() - sent >= 19);
-    t.ok(sender.outlets.failed - before <= 1, 'the route is found with the next report');
+    t.ok(sender.destinations.failed - before <= 1, 'the route is found with the next report');
     t.match(sender.lines.slice(1), [/^10.86.77.2:8677 accepts reports again, \d+ were missed$/]);
 
     ip('link set up0 down');
-    [before, sent] = [sender.outlets.failed, sender.sent()];
+    [before, sent] = [sender.destinations.failed, sender.sent()];
     await machine.pass(100n * SECOND);
-    t.equal(sender.outlets.failed - before, sender.sent() - sent);
+    t.equal(sender.destinations.failed - before, sender.sent() - sent);
     t.match(sender.lines.slice(2), [/^10.86.77.2:8677 cannot be reached: /], 'a line for each outage');
     await sender.stop();
   });
@@ -975,7 +975,7 @@ function outside(): void {
     t.equal(here.heard.count, sender.sent(), 'the other master hears all of them');
     t.match(here.heard.last, { seq: here.heard.count - 1, missed_ticks: 0 });
     // The kernel reports a refusal only at the next send, so the count is one behind.
-    t.equal(sender.outlets.failed, sender.sent() - 1, 'each report is counted, and once');
+    t.equal(sender.destinations.failed, sender.sent() - 1, 'each report is counted, and once');
     const label = `127.0.0.1:${away.address.port}`;
     t.same(sender.lines, [`${label} cannot be reached: connection refused; reports to it are lost until it answers`]);
 

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { oddities } from '../../src/presentation/anomalies.js';
+import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { parsePace } from '../../src/sender/pacefile.js';
 import { type Heard, Hearer, startIn } from '../kit/hanging.js';
@@ -462,7 +462,7 @@ function withoutSender(): void {
       ...busy(1, { interval_ms }),
       ...more,
     });
-    const say = (nodes: MadeNode[]) => oddities(survey(madeBoard(nodes))).map(({ text }) => text);
+    const say = (nodes: MadeNode[]) => anomalies(survey(madeBoard(nodes))).map(({ text }) => text);
     const most = (count: number, more: MadeNode[] = []) => [
       ...Array.from({ length: count }, (_, i) => node(100 + i, 1000)),
       ...more,

@@ -6,12 +6,12 @@ import type { Sink } from '../../src/net/http.js';
 import { expand } from '../../src/text/hostlists.js';
 import {
   CELL,
-  type EventTold,
+  type EventInfo,
   FRAME,
   FRAME_HEAD,
   type Head,
   type Hello,
-  type LayoutTold,
+  type LayoutInfo,
   STATES,
   type State,
 } from '../../src/web/wire.js';
@@ -24,12 +24,12 @@ interface Teardown {
 /** The state from a stream so far. */
 export class WallClient {
   hello: Hello | undefined;
-  layout: LayoutTold | undefined;
+  layout: LayoutInfo | undefined;
   names: string[] = [];
   cells = new Uint16Array();
   seq = 0;
   head: Head | undefined;
-  readonly events: EventTold[] = [];
+  readonly events: EventInfo[] = [];
   /** The number of frames of each kind. */
   readonly frames: Record<string, number> = {};
   status = 0;
@@ -85,7 +85,7 @@ export class WallClient {
         this.hello = JSON.parse(payload.toString());
         break;
       case FRAME.layout:
-        this.layout = JSON.parse(payload.toString()) as LayoutTold;
+        this.layout = JSON.parse(payload.toString()) as LayoutInfo;
         this.names = this.layout.groups.flatMap(({ nodes }) => expand(nodes));
         if (this.names.length !== this.layout.count) this.wrong.push('the lists of a layout have other nodes');
         break;

@@ -179,13 +179,13 @@ export function isStacked(sys: string, name: string): boolean {
 
 /** Complains of interfaces that are left out, when they change. */
 export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]) => void {
-  let told = '';
+  let logged = '';
   return names => {
     const all = names.join('\n');
     const more = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} more` : '';
-    if (all !== told && names.length > 0)
+    if (all !== logged && names.length > 0)
       tell?.(`interfaces whose traffic others count are left out: ${names.slice(0, MOST_TOLD).join(', ')}${more}`);
-    told = all;
+    logged = all;
   };
 }
 

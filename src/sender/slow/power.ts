@@ -32,9 +32,9 @@ export const power: SlowSource = {
   read(world) {
     const now = new Reading();
     const metered = readMeter(world.sys, now);
-    const told = metered === undefined ? readOthers(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
+    const measured = metered === undefined ? readOthers(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
     if (metered !== undefined) now.put('power', field(metered, 'hwmon'));
-    else if (told !== undefined) now.put('power', field(told, 'bmc'));
+    else if (measured !== undefined) now.put('power', field(measured, 'bmc'));
     return now.done();
   },
 };

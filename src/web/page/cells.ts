@@ -2,7 +2,7 @@
 // out of order is noticed and never shown. Pure.
 
 import { tryExpand } from '../../text/hostlists.js';
-import { CELL, type LayoutTold, NOT_MEASURED, STATES, type State } from '../wire.js';
+import { CELL, type LayoutInfo, NOT_MEASURED, STATES, type State } from '../wire.js';
 
 export const LIVE = STATES.indexOf('live');
 const STATE_BITS = (1 << CELL.stateBits) - 1;
@@ -30,7 +30,7 @@ export interface Tally {
 export type Changed = 'all' | Uint32Array;
 
 export class Cells {
-  layout: LayoutTold = { layout: 0, count: 0, groups: [] };
+  layout: LayoutInfo = { layout: 0, count: 0, groups: [] };
   values = new Uint16Array(0);
   /** The number of the last tick; 0: none yet. */
   seq = 0;
@@ -38,7 +38,7 @@ export class Cells {
   #indices: Map<string, number> | undefined;
 
   /** Takes a new order of nodes; their values come with the next picture. */
-  arrange(layout: LayoutTold): void {
+  arrange(layout: LayoutInfo): void {
     this.layout = layout;
     this.values = new Uint16Array(layout.count).fill((NOT_MEASURED << CELL.valueShift) | STATES.indexOf('unknown'));
     this.#names = undefined;

@@ -13,7 +13,7 @@ const EVERY_MS = 5000;
 const ROWS = 200;
 
 /** The answer of `jobs`, as far as it is shown. */
-export interface JobTold {
+export interface JobInfo {
   readonly id: string | number;
   readonly state: string;
   readonly user?: string;
@@ -33,7 +33,7 @@ export class JobView {
   readonly #select: (nodes: string) => void;
   readonly #changed: () => void;
   #timer: number | undefined;
-  #jobs: readonly JobTold[] = [];
+  #jobs: readonly JobInfo[] = [];
 
   /** `changed`: called when the jobs have changed. */
   constructor(select: (nodes: string) => void, changed: () => void) {
@@ -57,7 +57,7 @@ export class JobView {
     try {
       const response = await request('api/v1/jobs');
       if (!response.ok) return write(byId('jobsage'), (await response.text()).trim());
-      const { jobs } = (await response.json()) as { jobs: readonly JobTold[] };
+      const { jobs } = (await response.json()) as { jobs: readonly JobInfo[] };
       write(byId('jobsage'), jobs.length > ROWS ? `${count(jobs.length)} jobs; the first ${ROWS}` : '');
       if (JSON.stringify(jobs) === JSON.stringify(this.#jobs)) return;
       this.#jobs = jobs;

@@ -3,7 +3,7 @@
 
 import { foldInOrder, tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, plural, quantity, zone } from './formats.js';
@@ -109,7 +109,7 @@ const live = new Live({
 function takeFrame({ kind, payload }: Frame): void {
   if (kind === FRAME.hello) greet(json(payload) as Hello);
   else if (kind === FRAME.layout) {
-    const layout = json(payload) as LayoutTold;
+    const layout = json(payload) as LayoutInfo;
     if (groupByThemselves(layout)) return;
     cells.arrange(layout);
     isLaidOut = false;
@@ -137,7 +137,7 @@ function takeFrame({ kind, payload }: Frame): void {
 let ownRule: string | undefined;
 
 /** Groups by names with two numbers, if there were none when the page was opened. */
-function groupByThemselves({ groups, count }: LayoutTold): boolean {
+function groupByThemselves({ groups, count }: LayoutInfo): boolean {
   if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
   const names = tryExpand(groups[0]?.nodes ?? '', 'any') ?? [];
   if (names.filter(name => AUTO.ofNames.test(name)).length <= count / 2) return false;

@@ -71,8 +71,8 @@ export class River {
   remember(bytes: Uint8Array, rows: ReadonlyMap<string | null, number>, newest: number): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const length = view.getUint32(0, true);
-    const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as RiverOfGroups | RiverOfNodes;
-    const { columns, gaps } = told;
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as RiverOfGroups | RiverOfNodes;
+    const { columns, gaps } = header;
     const isGap = new Uint8Array(columns);
     for (const [first, count] of gaps) isGap.fill(1, first, first + count);
     this.advance(newest);
@@ -81,13 +81,13 @@ export class River {
     const mean = (value: number) =>
       value === RIVER.none ? { measured: 0, sum: 0 } : { measured: 1, sum: (value * VALUE_MOST) / RIVER.most };
     let at = 4 + length;
-    for (const { name } of told.rows) {
+    for (const { name } of header.rows) {
       const row = rows.get(name);
       for (let i = 0; i < columns; i++) {
         const second = newest - (columns - 1 - i);
         if (row === undefined || isGap[i] === 1 || second <= this.newest - SECONDS) continue;
-        if ('count_bytes' in told) {
-          const size = told.count_bytes;
+        if ('count_bytes' in header) {
+          const size = header.count_bytes;
           const of = (kind: number) => {
             const place = at + (kind * columns + i) * size;
             return size === 2 ? view.getUint16(place, true) : view.getUint32(place, true);
@@ -102,14 +102,14 @@ export class River {
           if (state === RIVER.gap) continue;
           states.fill(0);
           states[state] = 1;
-          const value = view.getUint8(at + Math.ceil(columns / 2) + Math.floor(i / told.value_every));
+          const value = view.getUint8(at + Math.ceil(columns / 2) + Math.floor(i / header.value_every));
           this.fill(second, row, { states, unhealthy: 0, ...mean(value) }, 1);
         }
       }
       at +=
-        'count_bytes' in told
-          ? columns * (kinds * told.count_bytes + 3)
-          : Math.ceil(columns / 2) + Math.ceil(columns / told.value_every);
+        'count_bytes' in header
+          ? columns * (kinds * header.count_bytes + 3)
+          : Math.ceil(columns / 2) + Math.ceil(columns / header.value_every);
     }
   }
 

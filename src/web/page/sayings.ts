@@ -1,7 +1,7 @@
 // The head of the page: the line of status in large letters, and its sentences, each of which selects its nodes.
 
 import { oneLine } from '../../text/unseen.js';
-import { type Head, type SentenceTold, STATES } from '../wire.js';
+import { type Head, type SentenceInfo, STATES } from '../wire.js';
 import { byId, make, show, write } from './dom.js';
 
 /** A number and the word of a state, in the form of the line. */
@@ -33,7 +33,7 @@ export class Headline {
   readonly #sentences = byId('sentences');
   readonly #select: (nodes: string) => void;
   #text = '';
-  #told = '';
+  #written = '';
 
   /** `select`: called with the host list of a sentence that the user chooses. */
   constructor(select: (nodes: string) => void) {
@@ -50,14 +50,14 @@ export class Headline {
     show(this.#rest, rest !== '');
     write(this.#mirror, mirror.slice(0, 1).toUpperCase() + mirror.slice(1));
     show(this.#mirror, mirror !== '');
-    const told = JSON.stringify(sentences);
-    if (this.#told === told) return;
-    this.#told = told;
+    const text = JSON.stringify(sentences);
+    if (this.#written === text) return;
+    this.#written = text;
     this.#update(sentences);
   }
 
   /** Updates the items in place: one with the keyboard's focus keeps it while its text changes. */
-  #update(sentences: readonly SentenceTold[]): void {
+  #update(sentences: readonly SentenceInfo[]): void {
     const list = this.#sentences;
     while (list.children.length > sentences.length) list.lastElementChild?.remove();
     for (const [i, { kind, text, nodes }] of sentences.entries()) {

@@ -10,7 +10,7 @@ import { request } from './requests.js';
 const EVERY_MS = 2000;
 
 /** The answer of `nodes/NAME`, as far as the sheet shows it. */
-interface NodeTold {
+interface NodeInfo {
   /** Its state and evidence in one line. */
   readonly line: string;
   /** Facts that belong together are in one list. */
@@ -96,7 +96,7 @@ export class Sheet {
     try {
       const response = await request(`api/v1/nodes/${encodeURIComponent(name)}`);
       if (this.#name !== name) return;
-      if (response.ok) this.#show((await response.json()) as NodeTold);
+      if (response.ok) this.#show((await response.json()) as NodeInfo);
       else
         write(
           byId('sheetstate'),
@@ -108,7 +108,7 @@ export class Sheet {
     if (this.#name === name) this.#timer = setTimeout(() => void this.#ask(name), EVERY_MS);
   }
 
-  #show({ line, sections, node, history }: NodeTold): void {
+  #show({ line, sections, node, history }: NodeInfo): void {
     if (this.#name !== node.name) return;
     const state = byId('sheetstate');
     // The name is above it.

@@ -35,7 +35,7 @@ function described(plain: Plain): [kind: Kind, at: number, slow?: boolean, ofRun
 }
 
 /** Reads measures of nodes, each into its place. */
-export class Gathering<C extends Cursor> {
+export class MeasureReader<C extends Cursor> {
   readonly #gather: Extract;
   readonly #values: Float64Array;
   /**

@@ -2,7 +2,7 @@
 // disagree. Uses the files that the Slurm reader has left, never asks Slurm itself, and concludes nothing from an old
 // answer.
 
-import type { Oddity } from '../presentation/anomalies.js';
+import type { Anomaly } from '../presentation/anomalies.js';
 import { shownNames } from '../presentation/rejections.js';
 import type { ExtraColumn } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
@@ -30,7 +30,7 @@ import {
 } from './statefile.js';
 
 /** What Slurm says about a node of the board. */
-export interface SlurmSide {
+export interface SlurmNodeInfo {
   readonly node: SlurmNode;
   readonly jobs: readonly Job[];
 }
@@ -81,7 +81,7 @@ export class Pairing {
   }
 }
 
-export class Beside {
+export class SlurmView {
   readonly #state: State | undefined;
   readonly #now = monotonicMs();
   /** A sentence that says why nothing is known, or that what is known is old. */
@@ -118,22 +118,22 @@ export class Beside {
   }
 
   /** The node by its name on the board; undefined: Slurm does not know it. */
-  of(name: string): SlurmSide | undefined {
+  of(name: string): SlurmNodeInfo | undefined {
     const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
     return node && { node, jobs: this.jobsOn(node.name) };
   }
 
   /** Columns for the table; in brackets if the answer is old. */
   get columns(): ExtraColumn[] {
-    const told = (text: string | undefined) =>
+    const cell = (text: string | undefined) =>
       text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
-    const column = (name: string, title: string, of: (side: SlurmSide) => string): ExtraColumn => ({
+    const column = (name: string, title: string, of: (side: SlurmNodeInfo) => string): ExtraColumn => ({
       name,
       title,
       left: true,
       text: node => {
         const side = this.of(node.name);
-        return side && told(of(side));
+        return side && cell(of(side));
       },
     });
     return [
@@ -167,8 +167,8 @@ export class Beside {
   }
 
   /** Where Slurm and the board disagree about these nodes, and which nodes only one of them knows. */
-  oddities({ snapshot, all, nodes }: Survey): Oddity[] {
-    const tell = (text: string, of: readonly Surveyed[] = []): Oddity => ({ kind: 'slurm', nodes: of, text });
+  anomalies({ snapshot, all, nodes }: Survey): Anomaly[] {
+    const tell = (text: string, of: readonly Surveyed[] = []): Anomaly => ({ kind: 'slurm', nodes: of, text });
     if (this.trouble !== undefined) return [tell(this.trouble)];
     const found = this.partial.map(text => tell(text));
     if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
@@ -243,12 +243,12 @@ export class Beside {
 }
 
 /** The reader's files in that folder, beside that snapshot. */
-export function besideOf(folder: string, snapshot: Snapshot): Beside {
-  return new Beside(new Pairing(readState(folder), snapshot.names()));
+export function slurmViewOf(folder: string, snapshot: Snapshot): SlurmView {
+  return new SlurmView(new Pairing(readState(folder), snapshot.names()));
 }
 
 /** The same for a program that looks again and again and must not wait for a file. */
-export class BesideFollower {
+export class SlurmViewFollower {
   readonly #file: StateFollower;
   #pairing: Pairing | undefined;
 
@@ -258,9 +258,9 @@ export class BesideFollower {
   }
 
   /** What is known now. `names`: those of the board; the same array as long as they are the same. */
-  beside(names: readonly string[]): Beside {
+  view(names: readonly string[]): SlurmView {
     const { found } = this.#file;
     if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
-    return new Beside(this.#pairing);
+    return new SlurmView(this.#pairing);
   }
 }

@@ -1,4 +1,4 @@
-#include "outlets.h"
+#include "destinations.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -283,7 +283,9 @@ static int connect_literal(struct destination *destination) {
   return connect_to(destination, &at, make_v6(&at, &v6, address->port, scope));
 }
 
-static bool outlet_is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
+static bool destination_is_name(const struct destination *destination) {
+  return destination->address.family == AF_UNSPEC;
+}
 
 /* One of the addresses of a name. */
 static socklen_t known_at(const struct destination *destination, unsigned i, struct sockaddr_storage *at) {
@@ -295,7 +297,7 @@ static socklen_t known_at(const struct destination *destination, unsigned i, str
 /* Connects to the first of its addresses that works; 0, or an error number. */
 static int connect_any(struct destination *destination) {
   int error = 0;
-  if (!outlet_is_name(destination)) return connect_literal(destination);
+  if (!destination_is_name(destination)) return connect_literal(destination);
   for (unsigned i = 0; i < destination->known.count; i++) {
     struct sockaddr_storage at;
     const socklen_t length = known_at(destination, i, &at);
@@ -339,13 +341,13 @@ static bool is_due(struct destination *destination, uint64_t now) {
 }
 
 static bool send_one(struct destination *destination, const struct bb_report *report, uint64_t now) {
-  if (outlet_is_name(destination) && is_due(destination, now)) {
+  if (destination_is_name(destination) && is_due(destination, now)) {
     destination->asked = true;
     destination->asked_ms = now;
     asking |= BIT(destination - destinations);
     lookup_ask(&destination->lookup, destination->address.host);
   }
-  if (destination->fd == -1 && (!outlet_is_name(destination) || destination->known.count > 0)) {
+  if (destination->fd == -1 && (!destination_is_name(destination) || destination->known.count > 0)) {
     const int error = connect_any(destination);
     if (error != 0) return failure(destination, error);
   }
@@ -376,9 +378,9 @@ static bool print(const struct bb_report *report) {
   return true;
 }
 
-bool outlets_open(int answer_signal) { return resolver_open(answer_signal); }
+bool destinations_open(int answer_signal) { return resolver_open(answer_signal); }
 
-void outlets_be_patient(void) { patient = true; }
+void destinations_be_patient(void) { patient = true; }
 
 static bool is_same(const struct destination *destination, const struct address *address,
                     const struct options *options) {
@@ -401,7 +403,7 @@ static unsigned free_place(void) {
   return i;
 }
 
-static void outlet_begin(struct destination *destination, const struct address *address,
+static void destination_begin(struct destination *destination, const struct address *address,
                          const struct options *options) {
   destination->address = *address;
   memcpy(destination->interface, options->interface, sizeof destination->interface);
@@ -414,7 +416,7 @@ static void outlet_begin(struct destination *destination, const struct address *
   destination->told = (struct told){0};
 }
 
-bool outlets_change(const struct options *options) {
+bool destinations_change(const struct options *options) {
   uint64_t stays = 0;
   bool anew = options->to_stdout && !to_stdout;
   if (anew) stdout_told = (struct told){0};
@@ -430,7 +432,7 @@ bool outlets_change(const struct options *options) {
   for (unsigned k = 0; k < options->to_count; k++) {
     if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
     const unsigned at = free_place();
-    outlet_begin(&destinations[at], &options->to[k], options);
+    destination_begin(&destinations[at], &options->to[k], options);
     used |= BIT(at);
     anew = true;
   }
@@ -438,7 +440,7 @@ bool outlets_change(const struct options *options) {
   return anew;
 }
 
-unsigned outlets_send(const struct bb_report *report) {
+unsigned destinations_send(const struct bb_report *report) {
   unsigned sent = 0;
   const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
@@ -456,7 +458,7 @@ static void count_knowing(const struct told *told, uint32_t interval_ms, unsigne
     now - told->since_ms >= ANNOUNCED_MS;
 }
 
-bool outlets_know(uint32_t interval_ms) {
+bool destinations_know(uint32_t interval_ms) {
   unsigned there = 0, knowing = 0;
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
     count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
@@ -464,7 +466,7 @@ bool outlets_know(uint32_t interval_ms) {
   return there > 0 && knowing == there;
 }
 
-void outlets_forget(void) {
+void destinations_forget(void) {
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
     destinations[i].failed += destinations[i].waiting;
     destinations[i].waiting = false;
@@ -473,7 +475,7 @@ void outlets_forget(void) {
   stdout_told.reports = 0;
 }
 
-unsigned outlets_answered(void) {
+unsigned destinations_answered(void) {
   struct answer answer;
   unsigned sent = 0;
   for (unsigned i = next_of(asking, 0); i < MOST_DESTINATIONS; i = next_of(asking, i + 1)) {
@@ -492,28 +494,28 @@ unsigned outlets_answered(void) {
   return sent;
 }
 
-unsigned outlets_waiting(void) {
+unsigned destinations_waiting(void) {
   unsigned waiting = 0;
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
     waiting += destinations[i].waiting;
   return waiting;
 }
 
-unsigned outlets_count(void) {
+unsigned destinations_count(void) {
   unsigned count = to_stdout;
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
     count++;
   return count;
 }
 
-uint64_t outlets_failed(void) {
+uint64_t destinations_failed(void) {
   uint64_t failed = 0;
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
     failed += destinations[i].failed;
   return failed;
 }
 
-void add_outlets(struct words *words) {
+void add_destinations(struct words *words) {
   const char *comma = "";
   for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
     add_text(words, comma);
@@ -525,7 +527,7 @@ void add_outlets(struct words *words) {
   add_text(words, "stdout");
 }
 
-enum stdout_state outlets_stdout(int *error) {
+enum stdout_state destinations_stdout(int *error) {
   *error = stdout_error;
   return stdout_error == 0 ? STDOUT_GOOD : stdout_error == EPIPE ? STDOUT_GONE : STDOUT_BROKEN;
 }

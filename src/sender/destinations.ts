@@ -7,7 +7,7 @@ import { allKnow, Deliveries } from './deliveries.js';
 import { Destination } from './send.js';
 
 /** The destinations, as in the options. */
-export interface Roads {
+export interface DestinationOptions {
   to: readonly (Address | '-')[];
   /** For multicast groups. */
   interface: string | undefined;
@@ -15,13 +15,13 @@ export interface Roads {
 }
 
 /** All destinations: masters, groups, and stdout. */
-export class Outlets {
+export class Destinations {
   readonly #log: Log;
   #destinations = new Map<string, Destination>();
   /** What stdout was told; undefined: it is none of them. */
   #stdout: Deliveries | undefined;
 
-  constructor(roads: Roads, log: Log) {
+  constructor(roads: DestinationOptions, log: Log) {
     this.#log = log;
     this.change(roads);
   }
@@ -29,22 +29,22 @@ export class Outlets {
   /** For another node: drops reports that wait for a name look-up, and no destination was told anything of it. */
   forget(): void {
     for (const destination of this.#destinations.values()) destination.forget();
-    for (const told of this.#told) told.forget();
+    for (const each of this.#deliveries) each.forget();
   }
 
-  get #told(): Deliveries[] {
-    const told = [...this.#destinations.values()].map(destination => destination.told);
-    return this.#stdout === undefined ? told : [...told, this.#stdout];
+  get #deliveries(): Deliveries[] {
+    const all = [...this.#destinations.values()].map(destination => destination.deliveries);
+    return this.#stdout === undefined ? all : [...all, this.#stdout];
   }
 
   /** Whether every destination was told that this is the next interval. */
   know(intervalMs: number): boolean {
-    return allKnow(this.#told, intervalMs, performance.now());
+    return allKnow(this.#deliveries, intervalMs, performance.now());
   }
 
   /** Changes the destinations between two reports: one that stays keeps its socket. Returns whether one is new. */
-  change({ to, interface: name, ttl }: Roads): boolean {
-    const known = new Set(this.#told);
+  change({ to, interface: name, ttl }: DestinationOptions): boolean {
+    const known = new Set(this.#deliveries);
     const before = this.#destinations;
     const next = new Map<string, Destination>();
     for (const address of to) {
@@ -55,7 +55,7 @@ export class Outlets {
     this.#stdout = to.includes('-') ? (this.#stdout ?? new Deliveries()) : undefined;
     this.#destinations = next;
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
-    return this.#told.some(told => !known.has(told));
+    return this.#deliveries.some(each => !known.has(each));
   }
 
   /**

@@ -7,7 +7,7 @@ import { type Encodable, encode } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { ALWAYS, extractor, GATHERED } from '../../src/native/index.js';
 import { Cursor } from '../../src/readings/cursor.js';
-import { Gathering } from '../../src/readings/gathering.js';
+import { MeasureReader } from '../../src/readings/measurereader.js';
 import { field, type Measure, map, rate, share, taken, times, traffic } from '../../src/readings/measures.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import type { Snapshot } from '../../src/shm/reader.js';
@@ -34,13 +34,13 @@ const MEASURES: readonly (readonly [name: string, measure: Measure])[] = [
 /** What the addon says of a node, and what is taken one by one; the values that differ. */
 function differences(snapshot: Snapshot, index: number): string[] {
   const values = new Float64Array(MEASURES.length + 1).fill(-7);
-  const gathering = new Gathering(
+  const gathering = new MeasureReader(
     MEASURES.map(([, measure]) => measure),
     values,
   );
   const [one, other] = [new Cursor(), new Cursor()];
-  one.lay(snapshot, index);
-  other.lay(snapshot, index);
+  one.moveTo(snapshot, index);
+  other.moveTo(snapshot, index);
   if (one.report < 0) return [];
   const { buffer, byteOffset, byteLength } = one.view;
   gathering.read(one, new Uint8Array(buffer, byteOffset, byteLength));
@@ -129,7 +129,7 @@ t.test('the same numbers, for every reading', t => {
     fc.property(two, made => {
       const snapshot = boardOf(made);
       const cursor = new Cursor();
-      cursor.lay(snapshot, 0);
+      cursor.moveTo(snapshot, 0);
       if (cursor.moving) rates++;
       const wrong = differences(snapshot, 0);
       if (wrong.length > 0) throw new Error(wrong.join('\n'));
@@ -154,7 +154,7 @@ t.test('a measure that is computed from a plain one is not plain', t => {
     { name: 'n1', age: 0.5, before: counters, report: { ...counters, disk_read_bytes: 3000, disk_write_bytes: 4000 } },
   ]);
   const cursor = new Cursor();
-  cursor.lay(board, 0);
+  cursor.moveTo(board, 0);
   t.strictSame([taken(disk, cursor), taken(times(disk, 0.001), cursor)], [7000, 7]);
   t.end();
 });

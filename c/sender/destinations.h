@@ -1,36 +1,36 @@
 /* All destinations of a report, and the change from some to others while reports are sent. Never fails and never
  * delays the next report: what cannot be sent is counted, logged once, and tried again. */
-#ifndef BB_OUTLETS_H
-#define BB_OUTLETS_H
+#ifndef BB_DESTINATIONS_H
+#define BB_DESTINATIONS_H
 #include "../format/layout.gen.h"
 #include "options.h"
 
 /* Initialises; to be called first. */
-bool outlets_open(int answer_signal);
+bool destinations_open(int answer_signal);
 /* Changes the destinations between two reports: one that stays keeps its socket. Returns whether one is new. */
-bool outlets_change(const struct options *options);
+bool destinations_change(const struct options *options);
 /* For another node: drops reports that wait for an answer, and no destination was told anything of it. */
-void outlets_forget(void);
+void destinations_forget(void);
 
 /* Every destination gets the same bytes, and none waits for another. Returns how many took them so far. */
-unsigned outlets_send(const struct bb_report *report);
+unsigned destinations_send(const struct bb_report *report);
 /* Processes answers about names: a report that waited for one is sent now. Returns how many took it. */
-unsigned outlets_answered(void);
+unsigned destinations_answered(void);
 /* Whether every destination was told that this is the next interval: in twelve reports that the kernel has taken, over
  * twelve seconds. One that has refused reports for a minute is not waited for, if there is another one. */
-bool outlets_know(uint32_t interval_ms);
+bool destinations_know(uint32_t interval_ms);
 /* How many reports still wait for an answer. */
-unsigned outlets_waiting(void);
+unsigned destinations_waiting(void);
 
-unsigned outlets_count(void);
-uint64_t outlets_failed(void);
+unsigned destinations_count(void);
+uint64_t destinations_failed(void);
 /* "10.0.0.1:8677, stdout" */
-void add_outlets(struct words *words);
+void add_destinations(struct words *words);
 
 enum stdout_state { STDOUT_GOOD, STDOUT_GONE, STDOUT_BROKEN };
 /* Whether somebody still reads stdout; for STDOUT_BROKEN the error number. */
-enum stdout_state outlets_stdout(int *error);
+enum stdout_state destinations_stdout(int *error);
 /* Waits for stdout to take a report, if there will be no other. */
-void outlets_be_patient(void);
+void destinations_be_patient(void);
 
 #endif

@@ -37,7 +37,7 @@ export function isShared(sockets: readonly Bound[], inode: string): boolean {
 }
 
 /** The same for one of our descriptors. False if the kernel does not list sockets. */
-export function hasNeighbour(fd: number): boolean {
+export function isPortShared(fd: number): boolean {
   try {
     const sockets = ['udp', 'udp6'].flatMap(name => parseUdp(readFileSync(`/proc/self/net/${name}`, 'latin1')));
     return isShared(sockets, String(fstatSync(fd).ino));

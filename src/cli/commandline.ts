@@ -5,7 +5,7 @@ import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** What the user asked for, in the texts of the options: a list or @FILE, a condition, a path … */
-export interface Asked {
+export interface CommandOptions {
   readonly nodes?: string | undefined;
   readonly where?: string | undefined;
   readonly by?: string | undefined;
@@ -19,11 +19,11 @@ export interface Asked {
 }
 
 /** As options and arguments of a command line. `names`: the union of all lists. */
-export function askedOf(
+export function commandOptions(
   given: ReadonlyMap<string, readonly string[]>,
   lists: readonly string[],
   names: readonly string[] | undefined,
-): Asked {
+): CommandOptions {
   const [list, ...more] = [...(given.get('nodes') ?? []), ...lists];
   const text = (name: string) => given.get(name)?.[0];
   const isSet = (name: string) => (given.get(name)?.length ?? 0) > 0;
@@ -53,7 +53,7 @@ function options(values: readonly (readonly [name: string, text: string | undefi
 }
 
 /** The nodes of a state: with `only`, those that have a problem; otherwise all. */
-export function nodesCommand(state: State, { nodes, where, board, owner }: Asked, only: boolean): string[] {
+export function nodesCommand(state: State, { nodes, where, board, owner }: CommandOptions, only: boolean): string[] {
   const condition = only ? (where === undefined ? 'unhealthy' : `(${where}) && unhealthy`) : where;
   return [
     'beoboard nodes',
@@ -69,7 +69,7 @@ export function nodesCommand(state: State, { nodes, where, board, owner }: Asked
 
 /** The status of the same nodes with all anomalies. Options about the layout do not matter here. */
 export function statusCommand(
-  { nodes, where, exceptions, jobs, slurmDir, board, owner }: Asked,
+  { nodes, where, exceptions, jobs, slurmDir, board, owner }: CommandOptions,
   how: readonly string[] = [],
 ): string[] {
   return [
@@ -90,7 +90,7 @@ export function statusCommand(
 }
 
 /** The same table with all its rows. */
-export function inFull(asked: Asked): string[] {
+export function inFull(asked: CommandOptions): string[] {
   const { by, sort, columns } = asked;
   const how = options([
     ['--by', by],
