@@ -128,39 +128,129 @@ export function writePlots() {
 const MANY = 'beoboard receive, 10000 nodes: CPU on the master';
 const LARGEST = '100000 nodes for 600 s';
 
-/** The README's figures, at most ten: their words, and the benchmark, row and unit of each. */
-const HEADLINES = [
-  ['CPU on a node, `beoboard-send` with one report a second', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
-  [
-    'the same for gmond (Ganglia), compared with `beoboard-send`',
-    'peers',
-    'gmond, every second / beoboard-send: CPU on the node',
-    'ratio',
+/** Tables of chosen figures, by name: their words, and the benchmark, row and unit of each. */
+const CHOSEN = {
+  // Of README.md, at most ten.
+  headlines: [
+    [
+      'CPU on a node, `beoboard-send` with one report a second',
+      'peers',
+      'beoboard-send: CPU on the node',
+      'us a report',
+    ],
+    [
+      'the same for gmond (Ganglia), compared with `beoboard-send`',
+      'peers',
+      'gmond, every second / beoboard-send: CPU on the node',
+      'ratio',
+    ],
+    [
+      'the same for node_exporter, scraped once a second',
+      'peers',
+      'node_exporter / beoboard-send: CPU on the node',
+      'ratio',
+    ],
+    ['the same for PCP, sampled once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
+    ['CPU on the master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
+    [
+      'CPU on the master for each report, gmond compared with `beoboard receive`',
+      'peers',
+      `gmond as receiver, 1000 nodes / ${MANY}`,
+      'ratio',
+    ],
+    ['CPU on the master of 100,000 nodes', 'scale', `${LARGEST}: receiver`, '% of a core'],
+    ['reports of 100,000 nodes lost in ten minutes', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
+    [
+      'time from sending a report until programs see it, for 99 % of reports',
+      'latency',
+      'receiver: visible after, p99',
+      'ms',
+    ],
+    ['reading the states of 10,000 nodes in a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
   ],
-  [
-    'the same for node_exporter, scraped once a second',
-    'peers',
-    'node_exporter / beoboard-send: CPU on the node',
-    'ratio',
+  // Of docs/performance.md.
+  node: [
+    [
+      'CPU of `beoboard-send`, compared with a C program that only reads the same files and sends',
+      'peers',
+      'beoboard-send / bare C program that reads and sends: CPU on the node',
+      'ratio',
+    ],
+    [
+      'the same on files of 512 CPUs',
+      'peers',
+      '512 CPUs: beoboard-send / bare C program that reads and sends: CPU on the node',
+      'ratio',
+    ],
+    [
+      'CPU of `beoboard send` on Node.js, compared with `beoboard-send`',
+      'peers',
+      'beoboard send / beoboard-send: CPU on the node',
+      'ratio',
+    ],
+    ['the same for collectd', 'peers', 'collectd / beoboard-send: CPU on the node', 'ratio'],
+    [
+      'the same for node_exporter, on files of 512 CPUs',
+      'peers',
+      '512 CPUs: node_exporter / beoboard-send: CPU on the node',
+      'ratio',
+    ],
+    ['memory of `beoboard send` on Node.js (PSS)', 'sender', 'sender with its child process: memory (PSS)', 'KiB'],
   ],
-  ['the same for PCP, sampled once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
-  ['CPU on the master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
-  [
-    'CPU on the master for each report, gmond compared with `beoboard receive`',
-    'peers',
-    `gmond as receiver, 1000 nodes / ${MANY}`,
-    'ratio',
+  master: [
+    ['receiver, 1,000 nodes', 'receiver', 'receiver, 1000 reports/s of 1000 nodes', '% of a core'],
+    ['receiver, 100,000 nodes', 'receiver', 'receiver, 100000 reports/s of 100000 nodes', '% of a core'],
+    ['receiver, a million nodes every ten seconds', 'million', '1000000 nodes for 600 s: receiver', '% of a core'],
+    ['the board of a million nodes', 'million', 'the board', 'GB'],
+    ["checking a signature with nodes' own keys", 'receiver', "verifying a signature, nodes' own keys", 'us a report'],
+    ['reports lost in 60 s at 100,000 a second, signed', 'receiver', 'signed reports lost in 60 s', 'reports'],
+    ['reports lost out of 10,000 sent at once', 'receiver', 'lost out of 10,000 sent at once', 'reports'],
+    [
+      'memory of the receiver, 10,000 nodes',
+      'scale',
+      '10000 nodes for 600 s: memory of the receiver, with half of its board (a reader maps it, too)',
+      'MiB of PSS',
+    ],
+    [
+      'from sending a report until programs see it, for 99 %, with `--drain 0ms`',
+      'latency',
+      'receiver, --drain 0ms: visible after, p99',
+      'ms',
+    ],
+    [
+      'after kill -9 of the receiver of a million nodes, until another listens',
+      'million',
+      'after kill -9, until another receiver listens',
+      's',
+    ],
   ],
-  ['CPU on the master of 100,000 nodes', 'scale', `${LARGEST}: receiver`, '% of a core'],
-  ['reports of 100,000 nodes lost in ten minutes', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
-  [
-    'time from sending a report until programs see it, for 99 % of reports',
-    'latency',
-    'receiver: visible after, p99',
-    'ms',
+  reading: [
+    [
+      'states of 10,000 nodes, in Python with libbeoboard',
+      'readers',
+      'Python with libbeoboard: state of every node, 10,000 nodes',
+      'us',
+    ],
+    ['all reports of 10,000 nodes, in C', 'readers', 'C: every report, 10,000 nodes', 'us'],
+    [
+      "`beoboard status`, 10,000 nodes, beyond Node.js' own start",
+      'cli',
+      'status of 10,000 nodes, above node -e 0',
+      'ms',
+    ],
+    ['`beoboard status --watch`', 'cli', 'status --watch', '% of a core'],
+    ['`beoboard-nodes --state silent`, in C', 'cli', 'beoboard-nodes --state silent, whole process', 'ms'],
+    ['`beoboard-gate`, 64 nodes', 'cli', 'beoboard-gate, 64 nodes, whole process', 'ms'],
+    ['`status --jobs`, beyond `status`', 'slurm', 'status --jobs, above status', 'ms of CPU'],
+    ['one scrape of 10,000 nodes by Prometheus, with gzip', 'prometheus', 'the same with gzip', 'ms'],
+    [
+      'one document for gmetad, 10,000 nodes, all metrics',
+      'xml',
+      'a document of 10000 nodes, board and rates included',
+      'MB',
+    ],
   ],
-  ['reading the states of 10,000 nodes in a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
-];
+};
 
 /** JSON has no infinity: the latency of a lost report. */
 const number = value =>
@@ -205,22 +295,24 @@ function tableOf({ date, machine, command, rows }) {
   ].join('\n\n');
 }
 
-function headlines(results) {
-  const cells = HEADLINES.filter(([, bench]) => results[bench] !== undefined).map(([words, bench, figure, unit]) => {
-    const { rows, date, command } = results[bench];
-    const row = rows.find(row => row.figure === figure && row.unit === unit);
-    if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}" in ${unit}`);
-    const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
-    return [words, value, `\`${command}\`, ${date}`];
-  });
+function chosen(name, results) {
+  const cells = CHOSEN[name]
+    .filter(([, bench]) => results[bench] !== undefined)
+    .map(([words, bench, figure, unit]) => {
+      const { rows, date, command } = results[bench];
+      const row = rows.find(row => row.figure === figure && row.unit === unit);
+      if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}" in ${unit}`);
+      const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
+      return [words, value, `\`${command}\`, ${date}`];
+    });
   return table(['what', 'measured', 'repeat with'], cells);
 }
 
 /** A document with its current tables: between `<!-- bench NAME -->` and `<!-- end -->`. */
 function written(text, results) {
   return text.replace(/(<!-- bench (\S+) -->\n)[\s\S]*?(<!-- end -->)/g, (before, begin, name, end) => {
-    if (name !== 'headlines' && results[name] === undefined) return before;
-    return `${begin}\n${name === 'headlines' ? headlines(results) : tableOf(results[name])}\n\n${end}`;
+    const now = name in CHOSEN ? chosen(name, results) : results[name] && tableOf(results[name]);
+    return now === undefined ? before : `${begin}\n${now}\n\n${end}`;
   });
 }
 

@@ -53,7 +53,7 @@ static bool pretend_refuse(struct words *why, struct span key, const char *what)
   add_one_line(why, key);
   add_text(why, ": ");
   add_text(why, what);
-  add_text(why, "; see docs/pretend.md");
+  add_text(why, "; see docs/senders.md");
   return false;
 }
 
@@ -208,7 +208,7 @@ static bool missing(struct words *fault, const char *file, const char *table, co
     add_text(fault, ".");
   }
   add_text(fault, key);
-  add_text(fault, ": must be given; see docs/pretend.md");
+  add_text(fault, ": must be given; see docs/senders.md");
   return false;
 }
 

@@ -1,5 +1,5 @@
 /* A file with what no tree of files contains (clocks, start, number, lateness, the machine), so that a report can be
- * repeated exactly; see docs/pretend.md. For tests and for comparing senders. */
+ * repeated exactly; see docs/senders.md. For tests and for comparing senders. */
 #ifndef BB_PRETEND_H
 #define BB_PRETEND_H
 #include "../base/say.h"

@@ -1,5 +1,5 @@
 // Which nodes fell silent together, so that one cause is likely: more of them within one interval than chance explains.
-// Pure: no board, no clock. docs/liveness.md has the argument and the rates.
+// Pure: no board, no clock. docs/internals/liveness.md has the argument and the rates.
 
 /** A node that is not heard. */
 export interface Unheard {

@@ -184,7 +184,7 @@ function slowWorld(given: Given, folder: string, places: PretendedPlaces): SlowW
 }
 
 /**
- * The contents of the file; docs/pretend.md lists its keys. Throws an InputError in one line that begins with the file.
+ * The contents of the file; docs/senders.md lists its keys. Throws an InputError in one line that begins with the file.
  */
 export function readPretence(file: string): Pretence {
   const { parse } = require('smol-toml') as typeof import('smol-toml');
@@ -194,7 +194,7 @@ export function readPretence(file: string): Pretence {
     given = FILE(parse(toml, { integersAsBigInt: true }), '');
   } catch (error) {
     const [why = ''] = (error as Error).message.split('\n');
-    throw new InputError(`${oneLine(file)}: ${oneLine(why)}; see docs/pretend.md`);
+    throw new InputError(`${oneLine(file)}: ${oneLine(why)}; see docs/senders.md`);
   }
   return {
     startBootNs: given.start_boot_ns,

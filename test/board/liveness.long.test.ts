@@ -1,5 +1,5 @@
 // What schedulers see of a thousand nodes, at one report a second and with the default limits: the figures of
-// docs/liveness.md. Reports are dropped by nftables on a path between two networks.
+// docs/internals/liveness.md. Reports are dropped by nftables on a path between two networks.
 //   npm run test:long -- liveness          about ten minutes; SEED=n repeats a run, LENGTH=0.1 makes long parts shorter
 
 import { spawn, spawnSync } from 'node:child_process';

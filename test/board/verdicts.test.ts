@@ -1,6 +1,6 @@
 // The verdicts about a thousand nodes on a small scale: nodes that die, reports that are lost, a master that stands
 // still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing. The
-// figures come from `npm run test:long -- liveness`; see docs/liveness.md.
+// figures come from `npm run test:long -- liveness`; see docs/internals/liveness.md.
 //
 // @seconds 18
 

@@ -1,5 +1,5 @@
 // How often nodes that died one by one are said to have fallen silent together, at any look, and how often a rack that
-// died at once: the tables of docs/liveness.md.
+// died at once: the tables of docs/internals/liveness.md.
 
 import t from 'tap';
 import { chanceOf, falselySaid, rightlySaid } from './silences.js';

@@ -1,5 +1,5 @@
 // The files of packaging/prometheus: what promtool and amtool say about them; each alert has a test, a section in
-// docs/alerts.md, and readings that the exporter has; and the rules among each other, so that nothing is wrongly
+// docs/prometheus.md, and readings that the exporter has; and the rules among each other, so that nothing is wrongly
 // reported as over.
 
 import { spawnSync } from 'node:child_process';
@@ -66,15 +66,15 @@ const ALERTS = shipped('rules.yml')
 const NAMES = ALERTS.map(({ name }) => name);
 const alert = (name: string) => ALERTS.find(alert => alert.name === name)!;
 
-t.test('every alert has a severity, what to do, and an answer in docs/alerts.md', async t => {
-  const answers = readFileSync(join(ROOT, 'docs', 'alerts.md'), 'utf8');
+t.test('every alert has a severity, what to do, and an answer in docs/prometheus.md', async t => {
+  const answers = readFileSync(join(ROOT, 'docs', 'prometheus.md'), 'utf8');
   t.same([...answers.matchAll(/^### (Beoboard\w+)$/gm)].map(([, name]) => name).sort(), [...NAMES].sort());
   t.equal(new Set(NAMES).size, NAMES.length, 'each stands once: two of one name and labels would end each other');
   for (const { name, of, rule } of ALERTS) {
     t.match(of('severity'), /^(critical|warning)$/, name);
     t.match(rule, /^ {10}summary: .*\$labels\.cluster/m, name);
     t.match(rule, /^ {10}description: >-\n/m, name);
-    t.equal(of('runbook'), `'docs/alerts.md, ${name}'`);
+    t.equal(of('runbook'), `'docs/prometheus.md, ${name}'`);
   }
 });
 

@@ -1,6 +1,6 @@
 // The alerts from end to end with the shipped files, intervals of 5 s and the default limits: how soon there is a
 // message about a killed node, and that nothing is reported as resolved while the monitor is down. The figures of
-// docs/alerts.md. It takes a quarter of an hour.
+// docs/prometheus.md. It takes a quarter of an hour.
 
 import t from 'tap';
 import { Alerting, Cluster, exporterOf, noPrometheus } from './alerting.js';

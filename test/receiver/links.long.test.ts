@@ -1,5 +1,5 @@
 // What schedulers see of 500 nodes, at one report a second and with the default limits, while the master's own links
-// fail: the figures under "Links" in docs/liveness.md. In its own namespaces; libbeoboard is asked all the time.
+// fail: the figures under "Links" in docs/internals/liveness.md. In its own namespaces; libbeoboard is asked all the time.
 //   npm run test:long -- links          about ten minutes; SEED=n repeats a run, ROUNDS=n takes so many faults
 
 import t from 'tap';

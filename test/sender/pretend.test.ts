@@ -177,7 +177,7 @@ t.test('wrong files are refused in the words of zod', async t => {
   for (const block of GOLDEN.trimEnd().split('\n\n')) {
     const [, toml = '', why = ''] = /^(.*)\n {2}(.*)$/s.exec(block) ?? [];
     writeFileSync(file, /^\[?(t_real_ns|t_boot_ns|start_boot_ns)/.test(toml) ? toml : `${REQUIRED}${toml}`);
-    t.throws(() => readPretence(file), new InputError(`${file}: ${why}; see docs/pretend.md`), toml);
+    t.throws(() => readPretence(file), new InputError(`${file}: ${why}; see docs/senders.md`), toml);
   }
 });
 

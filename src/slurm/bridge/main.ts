@@ -65,7 +65,7 @@ takes precedence over enforce in the file.
 It drains a node that has been silent for --drain-after, that is IDLE, MIXED or ALLOCATED in Slurm, and that nobody else has drained or
 given a reason. It resumes only nodes that it drained itself, when they have been live for --resume-after. Jobs on a drained node go on.
 It never sets a node down and never cancels a job. When many nodes are silent it stops (brakes) and says so. When it ends, drains stay.
-docs/bridge.md has the rules, and the way from a dry run to enforcing. SIGTERM, SIGINT and SIGHUP stop it.
+docs/slurm.md has the rules, and the way from a dry run to enforcing. SIGTERM, SIGINT and SIGHUP stop it.
 With --status the exit code is 0 if an enforcing bridge runs, else 1.`,
 });
 
