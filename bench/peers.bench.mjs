@@ -66,7 +66,7 @@ function build(out) {
     sender,
     node,
     bareSender: compiled('bare-sender', 'musl-gcc', '-Os', '-static'),
-    bareReceiver: compiled('bare-receiver', 'cc', '-O2', '-pthread'),
+    bareReceiver: compiled('bare-receiver', 'cc', '-O2'),
     scraper: compiled('scraper', 'cc', '-O2'),
     replay: compiled('replay', 'cc', '-O2'),
   };

@@ -27,7 +27,7 @@ export function compile(into) {
   const cc = (name, ...more) => compileOne(into, name, ...more);
   execFileSync('make', ['-s', '-C', at('../c'), 'lib', `OUT=${join(into, 'lib')}`], { stdio: 'pipe' });
   return {
-    bare: cc('bare-receiver', '-lpthread'),
+    bare: cc('bare-receiver'),
     storm: cc('storm', ...['addon/bulk_send', 'rules/mac', 'base/sha256'].map(file => at(`../c/${file}.c`)), '-ldl'),
     latency: cc('latency', at('../c/addon/bulk_send.c'), join(into, 'lib', 'libbeoboard.a'), '-lm'),
   };
@@ -87,20 +87,14 @@ export async function openBare(program, slots, ...how) {
   const child = spawn(program, [file, String(slots), ...how], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = await once(child.stdout, 'data');
   const fd = openSync(file, 'r');
-  const counts = new BigUint64Array(512);
-  const taken = () => {
-    readSync(fd, counts, 0, counts.byteLength, 0);
-    return Number(counts.reduce((a, b) => a + b, 0n));
-  };
+  const count = new BigUint64Array(1);
   return {
     pid: child.pid,
     board: file,
     port: Number(port),
-    taken,
-    /** The counts of so many threads. */
-    takenByEach(threads) {
-      taken();
-      return Array.from({ length: threads }, (_, i) => Number(counts[i * 8]));
+    taken() {
+      readSync(fd, count, 0, count.byteLength, 0);
+      return Number(count[0]);
     },
     async close() {
       closeSync(fd);

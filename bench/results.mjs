@@ -73,16 +73,6 @@ export function slopes(rows) {
 /** The plots: title, axes, and what x counts. */
 const DRAWN = {
   receiver: { title: 'What a report costs the master', x: 'reports a second', y: 'us of CPU a report', of: 'the rate' },
-  knee: {
-    title: 'What a report costs up to the limit',
-    x: 'reports a second',
-    y: 'us of CPU a report',
-    of: 'the rate',
-  },
-  crowd: {
-    title: 'What a report costs with readers that scan 10,000 nodes ten times a second',
-    ...{ x: 'readers', y: 'us of CPU a report', of: 'the readers' },
-  },
   readers: { title: 'What reading the board takes', x: 'nodes', y: 'us', of: 'the nodes' },
 };
 

@@ -87,7 +87,7 @@ async function thousands({ quick, say }) {
   const own = folder();
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   execFileSync('make', ['-s', '-C', at('../c/sender'), `OUT=${out}`]);
-  const [bare, receiver] = [compileOne(out, 'bare-sender'), compileOne(out, 'bare-receiver', '-lpthread')];
+  const [bare, receiver] = [compileOne(out, 'bare-sender'), compileOne(out, 'bare-receiver')];
   for (const [machine, mounts, script] of [
     ['4,000 interfaces', {}, PAIRS(2000)],
     ['8,000 disks', disks(own, 8000), 'echo made && exec cat'],
