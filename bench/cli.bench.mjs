@@ -7,11 +7,10 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { cpuOf, folder, MAIN, sleep } from './processes.mjs';
-import { compileOne, fill, openReceiver } from './receiving.mjs';
+import { compileOne, cpuOf, folder, MAIN, make, ownMiB, sleep } from './processes.mjs';
+import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
 /** So many of the nodes are silent; the others have so long an interval that they stay live. */
@@ -54,10 +53,7 @@ async function memory(argv) {
   const child = spawn(process.execPath, [MAIN, ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
   let most = 0;
   child.stdout.on('data', () => {
-    try {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-      most = Math.max(most, Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
-    } catch {} // it has ended
+    most = Math.max(most, ownMiB(child.pid));
   });
   await once(child, 'close');
   return most;
@@ -102,10 +98,7 @@ export async function bench({ quick, say }) {
   while (receiver.states().silent < SILENT) await sleep(0.1);
 
   const own = folder();
-  for (const room of ['gate', 'verbs']) {
-    const make = ['-s', '-j2', '-C', fileURLToPath(new URL(`../c/${room}`, import.meta.url)), `OUT=${join(own, room)}`];
-    execFileSync('make', make, { stdio: 'pipe' });
-  }
+  for (const room of ['gate', 'verbs']) make(room, join(own, room));
   const timed = compileOne(own, 'timed');
   const at = ['--board', board];
   const job = ['--nodes', 'node[00101-00107,00109-00165]', ...at];

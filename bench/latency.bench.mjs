@@ -2,9 +2,8 @@
 // of a shared file: among 10,000 reports a second, with the default tick and without one; and with so few reports that
 // each is read when it arrives, with the cost of that.
 
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { cpuOf, folder, sleep } from './processes.mjs';
+import { cpuOf, folder, outputOf, sleep } from './processes.mjs';
 import { compile, openBare, openReceiver, openStorm } from './receiving.mjs';
 
 const RATE = 10_000;
@@ -18,11 +17,7 @@ const LOST_MS = 1000;
 
 /** The times of so many reports of a node in ms, sorted; a lost one counts as LOST_MS. */
 export async function latencies(program, receiver, samples, ...how) {
-  const child = spawn(program, [String(receiver.port), receiver.board, String(samples), ...how], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let told = '';
-  for await (const data of child.stdout) told += data;
+  const told = await outputOf(program, [String(receiver.port), receiver.board, String(samples), ...how]);
   const times = told
     .trim()
     .split('\n')

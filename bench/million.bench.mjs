@@ -3,15 +3,12 @@
 // until a killed receiver has a successor on the same board. Needs 6 GB of memory. Another program watches the clock,
 // so that pauses of the machine are known.
 
-import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { cpuOf, end, folder, MAIN, pssOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, MAIN, outputOf, pssOf, sleep, start, watchClock } from './processes.mjs';
 import { compile, openReceiver, openStorm } from './receiving.mjs';
 
-const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
 const NODES = 1_000_000;
 const RATE = 100_000;
 const EVERY_S = 10;
@@ -21,9 +18,7 @@ const NEEDS_BYTES = 6e9;
 /** The time of a program until it has ended and its output has been read, ms. */
 async function timeOf(...argv) {
   const began = performance.now();
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  child.stdout.resume();
-  await once(child, 'close');
+  await outputOf(process.execPath, argv);
   return performance.now() - began;
 }
 
@@ -40,7 +35,7 @@ async function succeed(receiver) {
   let child;
   // The first one may not have ended yet: then its lock and its port are not free.
   for (let listening = false; !listening; ) {
-    child = fork(MAIN, [...argv, '--capacity', String(NODES)], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    child = start(...argv, '--capacity', String(NODES));
     listening = await Promise.race([once(child, 'message').then(() => true), once(child, 'exit').then(() => false)]);
     if (seconds() > 60) throw new Error('no receiver takes over');
   }
@@ -66,7 +61,7 @@ export async function bench({ quick, say }) {
     children.push(storm);
     while (receiver.header().count < NODES) await sleep(0.5);
     say(`${NODES} nodes have reported`);
-    const watch = fork(PAUSES);
+    const watch = watchClock();
     await sleep(quick ? 2 : 20);
     const look = () => ({ ...receiver.header(), cpu: cpuOf(receiver.pid), atMs: performance.now() });
     const lostBefore = receiver.counters().lost;
@@ -81,9 +76,7 @@ export async function bench({ quick, say }) {
     const after = look();
     const lost = receiver.counters().lost - lostBefore;
     const took = (after.atMs - before.atMs) / 1000;
-    watch.send('what?');
-    const [pauses] = await once(watch, 'message');
-    await end(watch);
+    const pauses = await watch.pauses();
     const pss = pssOf(receiver.pid) / 2 ** 20;
 
     const commands = [
@@ -93,8 +86,8 @@ export async function bench({ quick, say }) {
     const times = new Map(commands.map(([name]) => [name, []]));
     const bare = [];
     for (let run = -1; run < runs; run++) {
-      const start = await timeOf('-e', '0');
-      if (run >= 0) bare.push(start);
+      const nothing = await timeOf('-e', '0');
+      if (run >= 0) bare.push(nothing);
       for (const [name, , ...argv] of commands) {
         const ms = await timeOf(MAIN, ...argv, '--board', receiver.board);
         if (run >= 0) times.get(name).push(ms);

@@ -2,14 +2,10 @@
 // over one connection, CPU time per answer, and the cost on a node with ten, a hundred and a thousand requests a
 // second.
 
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { cpuOf, end, folder, pssOf, until } from './processes.mjs';
-
-const at = path => fileURLToPath(new URL(path, import.meta.url));
+import { compileOne, cpuOf, end, folder, make, outputOf, pssOf, until } from './processes.mjs';
 
 /** The commands. Supermon's six are cpuinfo, netinfo, paging, switch, time and avenrun. */
 const ASKED = [
@@ -24,13 +20,8 @@ const BOUND = 1.3;
 const RATES = [10, 100, 1000];
 
 function build(into) {
-  execFileSync('make', ['-s', '-j2', '-C', at('../c/mon'), `OUT=${into}`], { stdio: 'pipe' });
-  const compiled = name => {
-    const program = join(into, name);
-    execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at(`./${name}.c`)]);
-    return program;
-  };
-  return { mon: join(into, 'beoboard-mon'), bare: compiled('bare-mon'), ask: compiled('ask-fast') };
+  make('mon', into);
+  return { mon: join(into, 'beoboard-mon'), bare: compileOne(into, 'bare-mon'), ask: compileOne(into, 'ask-fast') };
 }
 
 /** Starts a program that listens and prints its port. */
@@ -54,15 +45,9 @@ export async function monRows({ quick, say }) {
   /** Answers a second, and CPU time per answer, µs. */
   const measure = async ({ child, port }, command, seconds, ...rate) => {
     const before = cpuOf(child.pid);
-    const asker = spawn(ask, [port, command, String(seconds), ...rate], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let told = '';
-    asker.stdout.on('data', data => {
-      told += data;
-    });
-    const [code] = await once(asker, 'close');
-    if (code !== 0) throw new Error(`${ask} ended with ${code}`);
+    const answers = Number(await outputOf(ask, [port, command, String(seconds), ...rate]));
     const cpu = cpuOf(child.pid) - before;
-    return { rate: Number(told), cpu: cpu / (Number(told) * seconds), share: cpu / seconds / 1e4 };
+    return { rate: answers, cpu: cpu / (answers * seconds), share: cpu / seconds / 1e4 };
   };
   const rows = [];
   try {

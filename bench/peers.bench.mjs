@@ -4,12 +4,10 @@
 // whose master polls, a report is an answer. Needs root, the packages musl-tools and strace, and those of the peers;
 // there are no rows for missing ones.
 
-import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArchive, textOf, unpack } from '../dist/test/kit/tree.js';
 import {
   bare,
@@ -23,9 +21,22 @@ import {
   oursUnderSeccomp,
   pcp,
 } from './peers.mjs';
-import { callsOf, cpuOf, end, folder, MAIN, openNamespace, pssOf, sleep, threadsOf, treeOf } from './processes.mjs';
+import {
+  callsOf,
+  compileOne,
+  cpuOf,
+  end,
+  folder,
+  isInstalled,
+  MAIN,
+  make,
+  openNamespace,
+  pssOf,
+  sleep,
+  threadsOf,
+  treeOf,
+} from './processes.mjs';
 
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 const EVERYBODY = [
   ...[bare, ours, oursUnderSeccomp, oursSeldom, oursInNode],
   ...[gmond, gmondAtThresholds, collectd, nodeExporter, pcp],
@@ -51,24 +62,17 @@ const RECORDED = 6;
 
 /** Everything that is built for this, by name. */
 function build(out) {
-  const sender = join(out, 'beoboard-send');
-  execFileSync('make', ['-s', '-j2', '-C', at('../c/sender'), `OUT=${out}`, 'CC=musl-gcc']);
-  const compiled = (name, compiler, ...how) => {
-    const program = join(out, name);
-    const flags = ['-std=c11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Wpedantic', '-Werror', ...how];
-    execFileSync(compiler, [...flags, '-o', program, at(`./${name}.c`)]);
-    return program;
-  };
+  make('sender', out, 'CC=musl-gcc');
   // A copy of Node, because a process shares its memory with all processes of the same file, such as this one.
   const node = join(out, 'node');
   copyFileSync(process.execPath, node);
   return {
-    sender,
+    sender: join(out, 'beoboard-send'),
     node,
-    bareSender: compiled('bare-sender', 'musl-gcc', '-Os', '-static'),
-    bareReceiver: compiled('bare-receiver', 'cc', '-O2'),
-    scraper: compiled('scraper', 'cc', '-O2'),
-    replay: compiled('replay', 'cc', '-O2'),
+    bareSender: compileOne(out, 'bare-sender', { compiler: 'musl-gcc', flags: ['-Os', '-static'] }),
+    bareReceiver: compileOne(out, 'bare-receiver'),
+    scraper: compileOne(out, 'scraper'),
+    replay: compileOne(out, 'replay'),
   };
 }
 
@@ -289,12 +293,7 @@ async function ofMasters(everybody, programs, { quick, say }) {
 }
 
 export async function bench({ quick, say }) {
-  const installed = ([program, apt]) => {
-    const there = spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
-    if (!there) say(`no ${program} here: apt-get install ${apt}`);
-    return there;
-  };
-  if (!installed(['musl-gcc', 'musl-tools'])) return [];
+  if (!isInstalled('musl-gcc', 'musl-tools', say)) return [];
   try {
     await (await openNamespace()).close();
   } catch (error) {
@@ -302,7 +301,7 @@ export async function bench({ quick, say }) {
     return [];
   }
   const wanted = quick ? FEW : EVERYBODY;
-  const everybody = wanted.filter(({ needs }) => needs === undefined || installed(needs));
+  const everybody = wanted.filter(({ needs }) => needs === undefined || isInstalled(...needs, say));
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   const root = folder();
   try {

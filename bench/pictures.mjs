@@ -2,17 +2,12 @@
 // and states, with Debian's Chromium. `node bench/pictures.mjs [WORD...]` makes only those whose names contain a word.
 // Look at them.
 
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { at, folder, serve, start } from './processes.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const program = join(root, 'dist', 'bin', 'beoboard.cjs');
-const into = process.env.PICTURES ?? join(root, 'docs', 'pictures');
+const into = process.env.PICTURES ?? at('../docs/pictures');
 const RACKS = 'rack[11-20]n[01-48]';
 const LARGE = 'r[001-208]n[01-48]';
 const desk = { width: 1440, height: 900 };
@@ -37,41 +32,21 @@ const words = process.argv.slice(2);
 const wanted = PICTURES.filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)));
 mkdirSync(into, { recursive: true });
 
-/** Starts a verb; returns its ready line. */
-async function start(argv, children) {
-  const child = fork(program, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  children.push(child);
-  const [message] = await once(child, 'message');
-  return message;
-}
-
 for (const { name, load, silent, after, size, query = '', light = false, stalls = false } of wanted) {
-  const folder = mkdtempSync(join(tmpdir(), 'beoboard-picture.'));
+  const own = folder();
   const children = [];
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
   });
   try {
-    const board = join(folder, 'board');
-    const receive = [
-      'receive',
-      '--board',
-      board,
-      '--listen',
-      '127.0.0.1:0',
-      '--cluster',
-      'alpha',
-      '--capacity',
-      '16384',
-    ];
-    const [address] = (await start(receive, children)).listening;
+    const at = ['--board', join(own, 'board'), '--listen', '127.0.0.1:0'];
+    const { child, port } = await serve('receive', ...at, '--cluster', 'alpha', '--capacity', '16384');
+    children.push(child);
     const silence = silent === undefined ? [] : ['--silent', silent, '--silent-from', '4s'];
-    const loading = fork(program, ['load', '--to', address, '--cluster', 'alpha', '--nodes', load, ...silence], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    children.push(loading);
-    const { listening } = await start(['web', '--board', board, '--listen', '127.0.0.1:0'], children);
+    children.push(start('load', '--to', `127.0.0.1:${port}`, '--cluster', 'alpha', '--nodes', load, ...silence));
+    const web = await serve('web', ...at);
+    children.push(web.child);
     const { width, height, scale = 1 } = size;
     const page = await browser.newPage({
       viewport: { width, height },
@@ -80,7 +55,7 @@ for (const { name, load, silent, after, size, query = '', light = false, stalls 
     });
     page.on('console', message => console.error(`${name}: ${message.text()}`));
     page.on('pageerror', error => console.error(`${name}: ${error.stack}`));
-    await page.goto(`http://${listening[0]}/${query}`);
+    await page.goto(`http://127.0.0.1:${web.port}/${query}`);
     await page.waitForTimeout(after * 1000);
     if (stalls) {
       children[0].kill('SIGSTOP');
@@ -92,6 +67,6 @@ for (const { name, load, silent, after, size, query = '', light = false, stalls 
   } finally {
     await browser.close();
     for (const child of children) child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(own, { recursive: true });
   }
 }

@@ -1,6 +1,6 @@
-// Shared by the benchmarks: the cost of a process, waiting and ending, and the folders of boards.
+// Shared by the benchmarks: starting programs and what they cost, waiting and ending, folders, and rows of results.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,8 +11,68 @@ import { fileURLToPath } from 'node:url';
 // measure.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
+/** A path from this folder. */
+export const at = path => fileURLToPath(new URL(path, import.meta.url));
+
 /** Our program, for `node`. */
-export const MAIN = fileURLToPath(new URL('../dist/bin/beoboard.cjs', import.meta.url));
+export const MAIN = at('../dist/bin/beoboard.cjs');
+
+/** The port of an address. */
+export const portOf = address => Number(address.split(':').at(-1));
+
+/** Starts a verb of ours, which says when it is ready. */
+export const start = (...argv) => fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+
+/** Starts one that listens: its process, and its port. */
+export async function serve(...argv) {
+  const child = start(...argv);
+  const [{ listening }] = await once(child, 'message');
+  return { child, pid: child.pid, port: portOf(listening[0]) };
+}
+
+/** Whether there is a program; if not, says of which package of Debian it is. */
+export function isInstalled(program, apt, say) {
+  const is = spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
+  if (!is) say(`no ${program} here: apt-get install ${apt}`);
+  return is;
+}
+
+/** Compiles a C program of this folder into another one; returns its path. */
+export function compileOne(into, name, { compiler = 'cc', flags = ['-O2'], more = [] } = {}) {
+  const program = join(into, name);
+  const always = ['-std=c11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+  execFileSync(compiler, [...always, ...flags, '-o', program, at(`./${name}.c`), ...more]);
+  return program;
+}
+
+/** Makes what a folder of c/ has, into another one. */
+export const make = (room, into, ...more) =>
+  execFileSync('make', ['-s', '-j2', '-C', at(`../c/${room}`), `OUT=${into}`, ...more], { stdio: 'pipe' });
+
+/** What a program prints until it ends; that it does with 0. */
+export async function outputOf(program, argv, options = {}) {
+  const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  const closed = once(child, 'close');
+  let told = '';
+  for await (const data of child.stdout) told += data;
+  const [code] = await closed;
+  if (code !== 0) throw new Error(`${[program, ...argv].join(' ')} ended with ${code}`);
+  return told;
+}
+
+/** Samples by name, and rows of them; there is no row of a name without samples. */
+export function notes() {
+  const samples = {};
+  return {
+    samples,
+    note(name, sample) {
+      samples[name] ??= [];
+      samples[name].push(sample);
+    },
+    row: (figure, unit, name, bound, of = sample => sample) =>
+      samples[name] === undefined ? [] : [{ figure, unit, samples: samples[name].map(of), bound }],
+  };
+}
 
 const readOf = path => {
   try {
@@ -42,6 +102,9 @@ export function treeOf(pid) {
 
 /** The memory of a process in KiB; shared pages count in proportion. */
 export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
+
+/** The private memory of a process, MiB: without boards and other files that it maps. */
+export const ownMiB = pid => Number(/^RssAnon:\s+(\d+) kB$/m.exec(readOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
 /** How many threads a process has, and how often they have left the CPU, voluntarily or not. */
 export function threadsOf(pid) {
@@ -76,6 +139,19 @@ export async function until(holds, what) {
     if (tries === 300) throw new Error(`it has not come: ${what}`);
     await sleep(0.1);
   }
+}
+
+/** Watches the clock in a program that does nothing else; `pauses` ends it, and gives the machine's pauses, ms. */
+export function watchClock() {
+  const child = fork(at('./pauses.mjs'));
+  return {
+    async pauses() {
+      child.send('what?');
+      const [pauses] = await once(child, 'message');
+      await end(child);
+      return pauses;
+    },
+  };
 }
 
 /** Ends a process of ours, and waits until it is gone. */
@@ -162,23 +238,9 @@ export async function openNamespace(mounts = {}) {
   };
 }
 
-/** Runs a file again in a network namespace as `FILE inside quick|long`, and gives the rows that it prints. */
-export async function inOwnNetwork(file, { quick, say }) {
-  const script = 'ip link set lo up && exec "$0" "$1" inside "$2"';
-  const argv = ['-n', 'sh', '-c', script, process.execPath, fileURLToPath(file), quick ? 'quick' : 'long'];
-  const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', data => {
-    told += data;
-  });
-  const [code] = await once(child, 'close');
-  if (code === 0) return JSON.parse(told);
-  say(`it ended with ${code}; a network namespace needs root`);
-  return [];
-}
-
-/** The part that runs there: measures, and prints the rows. */
-export async function printRows(name, measure) {
-  const say = text => console.error(`bench: ${name}: ${text}`);
-  console.log(JSON.stringify(await measure({ quick: process.argv[3] === 'quick', say })));
+/** The rows of a benchmark that runs in its own network namespace, which a shell command prepares. */
+export async function inOwnNetwork(network, file, name, quick) {
+  const inside = [process.execPath, at('./inside.mjs'), file, name, quick ? 'quick' : 'long'];
+  const argv = ['-n', 'sh', '-c', `${network} && exec "$0" "$@"`, ...inside];
+  return JSON.parse(await outputOf('unshare', argv));
 }

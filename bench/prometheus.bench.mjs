@@ -2,15 +2,14 @@
 // Also beside peers: prom-client, which holds a value for each series (if it is installed: npm install --no-save
 // prom-client), and node_exporter, of which each node would have one (package prometheus-node-exporter).
 
-import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Board } from '../dist/src/prometheus/boards.js';
 import { Exporter } from '../dist/src/prometheus/exporter.js';
 import { parseScrape } from '../dist/src/prometheus/request.js';
-import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { cpuOf, end, isInstalled, notes, ownMiB, serve, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
@@ -21,7 +20,6 @@ const WARM = 10;
 const LARGE = 100_000;
 const SHARDS = 16;
 
-const START = ['ignore', 'ignore', 'ignore', 'ipc'];
 const ALL = parseScrape(new URLSearchParams());
 
 /** How many samples a page has, and how many bytes. */
@@ -72,11 +70,7 @@ function bareGzip(body) {
   return Number(execFileSync('python3', ['-c', script], { input: body })) * 1e6;
 }
 
-async function serve(board) {
-  const child = fork(MAIN, ['prometheus', '--board', `alpha=${board}`, '--listen', '127.0.0.1:0'], { stdio: START });
-  const [{ listening }] = await once(child, 'message');
-  return { child, port: Number(listening[0].split(':').at(-1)) };
-}
+const open = board => serve('prometheus', '--board', `alpha=${board}`, '--listen', '127.0.0.1:0');
 
 /** As many series in prom-client, set and rendered once: CPU in us; undefined: it is not installed. */
 async function promClient(laps) {
@@ -103,11 +97,9 @@ async function promClient(laps) {
   return samples;
 }
 
-/** CPU of one scrape of a node_exporter on this machine, us; undefined: it is not installed. */
+/** CPU of one scrape of a node_exporter on this machine, us. */
 async function nodeExporter(laps) {
-  const program = 'prometheus-node-exporter';
-  if (spawnSync(program, ['--version']).error !== undefined) return undefined;
-  const child = spawn(program, ['--web.listen-address=127.0.0.1:9100'], { stdio: 'ignore' });
+  const child = spawn('prometheus-node-exporter', ['--web.listen-address=127.0.0.1:9100'], { stdio: 'ignore' });
   try {
     for (let tries = 0; ; tries++) {
       const answer = await scrape(9100).catch(() => undefined);
@@ -126,13 +118,12 @@ async function nodeExporter(laps) {
   }
 }
 
-async function measure({ quick, say }) {
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
+
+export async function bench({ quick, say }) {
   const laps = quick ? 7 : 20;
-  const samples = {};
-  const note = (figure, sample) => {
-    samples[figure] ??= [];
-    samples[figure].push(sample);
-  };
+  const { note, row } = notes();
   const receivers = [];
   const children = [];
   try {
@@ -156,16 +147,15 @@ async function measure({ quick, say }) {
     }
     note('growth', (process.memoryUsage.rss() - before) / 2 ** 20);
 
-    const { child, port } = await serve(receiver.board);
+    const { child, pid, port } = await open(receiver.board);
     children.push(child);
     const { body } = await scrape(port, { keep: true });
-    const resident = () => Number(/RssAnon:\s+(\d+)/.exec(statusOf(child.pid))[1]) / 1024;
-    await costOf(child.pid, port, WARM);
+    await costOf(pid, port, WARM);
     const gzip = { headers: { 'accept-encoding': 'gzip' } };
-    await costOf(child.pid, port, 2, gzip);
+    await costOf(pid, port, 2, gzip);
     for (let lap = 0; lap < laps; lap++) {
-      note('served', ((await costOf(child.pid, port, 1)) / 1000) * (SAMPLES / count));
-      const packed = await costOf(child.pid, port, 1, gzip);
+      note('served', ((await costOf(pid, port, 1)) / 1000) * (SAMPLES / count));
+      const packed = await costOf(pid, port, 1, gzip);
       const before = process.cpuUsage();
       gzipSync(body, { level: 1 });
       const { user, system } = process.cpuUsage(before);
@@ -175,14 +165,14 @@ async function measure({ quick, say }) {
       note('to zlib', packed / (user + system));
       note('first', (await scrape(port)).first);
     }
-    note('memory', resident());
+    note('memory', ownMiB(pid));
 
     if (!quick) {
       say(`${LARGE} nodes in ${SHARDS} shards`);
       const large = await openReceiver();
       receivers.push(large);
       await fill(large.port, LARGE);
-      const all = await serve(large.board);
+      const all = await open(large.board);
       children.push(all.child);
       for (let lap = -1; lap < 3; lap++) {
         let us = 0;
@@ -194,15 +184,12 @@ async function measure({ quick, say }) {
     const promclient = await promClient(quick ? 2 : 5);
     if (promclient === undefined) say('no prom-client here: npm install --no-save prom-client');
     for (const us of promclient ?? []) note('prom-client', us / 1000);
-    const single = await nodeExporter(quick ? 3 : 10);
-    if (single === undefined) say('no node_exporter here: apt-get install prometheus-node-exporter');
-    for (const us of single ?? []) note('node_exporter', us / 1000);
+    if (isInstalled('prometheus-node-exporter', 'prometheus-node-exporter', say))
+      for (const us of await nodeExporter(quick ? 3 : 10)) note('node_exporter', us / 1000);
   } finally {
     for (const child of children) await end(child);
     for (const receiver of receivers) await receiver.close();
   }
-  const row = (figure, unit, from, bound = undefined, of = sample => sample) =>
-    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from].map(of), bound }];
   const per = `of ${SAMPLES} samples`;
   return [
     ...row(`a document of ${NODES} nodes`, 'samples', 'samples'),
@@ -227,9 +214,3 @@ async function measure({ quick, say }) {
     ),
   ];
 }
-
-const statusOf = pid => readFileSync(`/proc/${pid}/status`, 'utf8');
-
-export const bench = options => inOwnNetwork(import.meta.url, options);
-
-if (process.argv[2] === 'inside') await printRows('prometheus', measure);

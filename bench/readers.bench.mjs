@@ -4,17 +4,15 @@
 // hosts, and a node_exporter. Runs in its own network namespace. Without the packages python3, ganglia-monitor and
 // prometheus-node-exporter there are no rows for these.
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { gmondConf } from './gmond.mjs';
-import { end, folder, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { at, end, folder, isInstalled, MAIN, make, sleep } from './processes.mjs';
 
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 const SIZES = [1000, 10_000, 100_000];
 /** The size with the most rows. */
 const USUAL = 10_000;
@@ -27,8 +25,6 @@ const WAYS = {
   one: 'a node by its name',
   whole: 'every report',
 };
-
-const INSTALLED = program => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /** A program that reads lines and answers each with a line of JSON; it sends the first one by itself. */
 async function ask(program, argv, env = {}) {
@@ -68,7 +64,7 @@ async function listens(port) {
 /** Other sources of the same data, each as cheap as possible; those that are installed here. */
 async function others(own, open, serve, say) {
   const found = {};
-  if (INSTALLED('gmond')) {
+  if (isInstalled('gmond', 'ganglia-monitor', say)) {
     // Every metric at once, so that its document is complete from the first second on.
     writeFileSync(join(own, 'gmond.conf'), gmondConf({ does: ['hears', 'sends'], everySecond: true }));
     await serve(8649, 'gmond', ['-c', join(own, 'gmond.conf')]);
@@ -78,8 +74,8 @@ async function others(own, open, serve, say) {
       'xml',
       '8649',
     ]);
-  } else say('no gmond here: apt-get install ganglia-monitor');
-  if (INSTALLED('prometheus-node-exporter')) {
+  }
+  if (isInstalled('prometheus-node-exporter', 'prometheus-node-exporter', say)) {
     // The collectors for the data of our report, and nothing about itself: its defaults have twice as many.
     const collectors = 'cpu diskstats filefd filesystem loadavg meminfo netdev netstat pressure stat time uname vmstat';
     const wanted = collectors.split(' ').map(name => `--collector.${name}`);
@@ -91,7 +87,7 @@ async function others(own, open, serve, say) {
     await serve(9100, 'prometheus-node-exporter', [...argv, ...wanted]);
     const client = await open('python3', [at('reader.py'), 'http', '9100']);
     found['node_exporter, one host: text over HTTP, a kept connection, lines parsed'] = client;
-  } else say('no node_exporter here: apt-get install prometheus-node-exporter');
+  }
   return found;
 }
 
@@ -118,7 +114,7 @@ async function measureBoard(own, nodes, laps, say) {
       TypeScript: await open(process.execPath, [at('reader.mjs'), board]),
     };
     const peers = {};
-    if (INSTALLED('python3')) {
+    if (isInstalled('python3', 'python3', say)) {
       const library = { BEOBOARD_LIBRARY: join(own, 'libbeoboard.so') };
       readers['Python with libbeoboard'] = await open('python3', [at('reader.py'), 'library', board], library);
       readers['Python alone'] = await open('python3', [at('reader.py'), 'alone', board]);
@@ -128,7 +124,7 @@ async function measureBoard(own, nodes, laps, say) {
         peers.xml = await open('python3', [at('reader.py'), 'xml', '8650']);
       }
       if (nodes === USUAL) Object.assign(peers, await others(own, open, serve, say));
-    } else say('no python3 here: apt-get install python3');
+    }
     const { bytes } = readers.C.first;
     say(`${nodes} nodes, ${laps} laps`);
     for (let lap = -1; lap < laps; lap++) {
@@ -154,11 +150,14 @@ async function measureBoard(own, nodes, laps, say) {
   }
 }
 
-async function measure({ quick, say }) {
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
+
+export async function bench({ quick, say }) {
   const own = folder();
   const boards = new Map();
   try {
-    execFileSync('make', ['-s', '-C', at('../c'), 'lib-bench', `OUT=${own}`]);
+    make('.', own, 'lib-bench');
     const laps = quick ? 3 : 11;
     for (const nodes of SIZES) boards.set(nodes, await measureBoard(own, nodes, laps, say));
   } finally {
@@ -264,7 +263,3 @@ async function measure({ quick, say }) {
     ...peers.map(([figure, samples]) => ({ figure, unit: 'us', samples: samples.map(us) })),
   ];
 }
-
-export const bench = options => inOwnNetwork(import.meta.url, options);
-
-if (process.argv[2] === 'inside') await printRows('readers', measure);

@@ -5,7 +5,6 @@
 import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { sign } from '../dist/src/layout/tag.js';
@@ -13,7 +12,7 @@ import { Cluster } from '../dist/src/load/simulatednode.js';
 import { hmac } from '../dist/src/native/index.js';
 import { nodeKey } from '../dist/src/options/keys.js';
 import { openWriter } from '../dist/src/shm/writer.js';
-import { cpuOf, end, folder, sleep } from './processes.mjs';
+import { at, cpuOf, end, folder, sleep } from './processes.mjs';
 import {
   compile,
   openBare,
@@ -26,8 +25,6 @@ import {
   WARM_S,
   writeKeyFile,
 } from './receiving.mjs';
-
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 
 /**
  * Receivers, each with its own nodes at a rate; reports go to one of them at a time, so that they do not compete for

@@ -1,31 +1,20 @@
 // Shared by the benchmarks of the master: our receiver, the bare loop, and senders.
 
-import { execFileSync, fork, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/simulatednode.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { countStates } from '../dist/src/shm/liveness.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
-import { end, folder, MAIN, sleep } from './processes.mjs';
-
-const at = path => fileURLToPath(new URL(path, import.meta.url));
-
-/** Compiles a C program of this folder into another one; returns its path. */
-export function compileOne(into, name, ...more) {
-  const program = join(into, name);
-  const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
-  execFileSync('cc', [...flags, '-o', program, at(`./${name}.c`), ...more]);
-  return program;
-}
+import { at, compileOne, end, folder, MAIN, make, serve, sleep } from './processes.mjs';
 
 /** Compiles those that send, receive and measure latency; returns the paths. */
 export function compile(into) {
-  const cc = (name, ...more) => compileOne(into, name, ...more);
-  execFileSync('make', ['-s', '-C', at('../c'), 'lib', `OUT=${join(into, 'lib')}`], { stdio: 'pipe' });
+  const cc = (name, ...more) => compileOne(into, name, { more });
+  make('.', join(into, 'lib'), 'lib');
   return {
     bare: cc('bare-receiver'),
     storm: cc('storm', ...['addon/bulk_send', 'rules/mac', 'base/sha256'].map(file => at(`../c/${file}.c`)), '-ldl'),
@@ -46,21 +35,23 @@ export function writeKeyFile(into) {
   return file;
 }
 
-const portOf = address => Number(address.split(':').at(-1));
-
 /** Our receiver, on its own board; with room for 100,001 nodes unless `more` says otherwise. */
 export async function openReceiver(...more) {
   const own = folder();
   const board = join(own, 'board');
   const capacity = more.includes('--capacity') ? [] : ['--capacity', '100001'];
-  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', ...capacity, ...more];
-  const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const [{ listening }] = await once(child, 'message');
+  const { child, pid, port } = await serve(
+    'receive',
+    '--board',
+    board,
+    '--listen',
+    '127.0.0.1:0',
+    ...capacity,
+    ...more,
+  );
   const reader = new BoardReader(board);
   return {
-    pid: child.pid,
-    board,
-    port: portOf(listening[0]),
+    ...{ pid, board, port },
     header: () => reader.snapshotOf('nobody').header,
     /** Reports that were accepted. */
     taken: () => reader.snapshotOf('nobody').header.accepted,

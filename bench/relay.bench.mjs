@@ -5,36 +5,22 @@
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { clusterId } from '../dist/src/layout/identity.js';
 import { Mirror, OUTCOME, Sweep } from '../dist/src/native/index.js';
 import { monotonicNs } from '../dist/src/relay/publisher.js';
 import { boardOf, entriesOf, finishBatch, isSigned, scratch, unsigned } from '../dist/src/relay/relaywire.js';
 import { BoardReader, tryBoard } from '../dist/src/shm/reader.js';
+import { freePorts } from '../dist/test/kit/network.js';
 import { latencies, quantile } from './latency.bench.mjs';
-import { cpuOf, end, folder, inOwnNetwork, MAIN, printRows, sleep, until } from './processes.mjs';
+import { at, cpuOf, end, folder, isInstalled, MAIN, notes, ownMiB, sleep, start, until } from './processes.mjs';
 import { compile, fill, openReceiver, openStorm } from './receiving.mjs';
 
-const PLAIN = fileURLToPath(new URL('./plain-relay.mjs', import.meta.url));
-const START = { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] };
 const NODES = 10_000;
 const MANY = 100_000;
 const CLUSTER = 'alpha';
 const SUBJECT = `beoboard.v1.home.${CLUSTER}.m1.batch`;
-
-/** The private memory of a process, MiB: the board is mapped, and not included. */
-const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
-}
 
 /**
  * Batches of a board with many nodes, as one relay would send them after a second in which all have reported; and the
@@ -83,18 +69,14 @@ async function recorded(nodes, laps, note) {
   await receiver.close();
 }
 
-async function measure({ quick, say }) {
-  if (spawnSync('nats-server', ['--version']).error !== undefined) {
-    say('there is no nats-server: apt-get install nats-server');
-    return [];
-  }
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
+
+export async function bench({ quick, say }) {
+  if (!isInstalled('nats-server', 'nats-server', say)) return [];
   const [laps, seconds, probes] = quick ? [3, 5, 500] : [5, 8, 2000];
   process.env.CLUSTER_ID = String(clusterId(CLUSTER));
-  const samples = {};
-  const note = (figure, sample) => {
-    samples[figure] ??= [];
-    samples[figure].push(sample);
-  };
+  const { samples, note, row } = notes();
   const own = folder();
   const programs = compile(own);
   const children = [];
@@ -106,7 +88,7 @@ async function measure({ quick, say }) {
   const readers = [];
   const ends = [];
   try {
-    const port = await freePort();
+    const [port] = await freePorts(1);
     writeFileSync(join(own, 'nats.conf'), `listen: "127.0.0.1:${port}"\nping_interval: "1s"\nping_max: 2\n`);
     const server = started(spawn('nats-server', ['--config', join(own, 'nats.conf')], { stdio: 'ignore' }));
     const key = join(own, 'relay.key');
@@ -115,14 +97,12 @@ async function measure({ quick, say }) {
     ends.push(() => storm.close());
     await until(() => receiver.header().count >= NODES, 'all nodes');
     const nats = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
-    const relay = started(
-      fork(MAIN, ['relay', '--board', receiver.board, ...nats, '--master', 'm1', '--key-file', key], START),
-    );
+    const relay = started(start('relay', '--board', receiver.board, ...nats, '--master', 'm1', '--key-file', key));
     await once(relay, 'message');
     const openMirror = name => {
       const board = join(own, name, 'board');
-      const argv = ['mirror', '--board', board, ...nats, '--cluster', CLUSTER, '--trust', `m1=${key}.pub`];
-      return { board, child: started(fork(MAIN, [...argv, '--capacity', '16384', '--name', name], START)) };
+      const argv = ['--board', board, ...nats, '--cluster', CLUSTER, '--trust', `m1=${key}.pub`, '--name', name];
+      return { board, child: started(start('mirror', ...argv, '--capacity', '16384')) };
     };
     /** The time from the start of a mirror until it has all nodes, with both reports of each, s. */
     const become = async name => {
@@ -150,9 +130,9 @@ async function measure({ quick, say }) {
     const mirror = await become('m');
     note('states', mirror.states);
     note('rates', mirror.rates);
-    const sink = started(fork(PLAIN, ['sink'], START));
+    const sink = started(fork(at('./plain-relay.mjs'), ['sink']));
     const [{ port: sinkPort }] = await once(sink, 'message');
-    const source = started(fork(PLAIN, ['source', receiver.board, String(sinkPort)], START));
+    const source = started(fork(at('./plain-relay.mjs'), ['source', receiver.board, String(sinkPort)]));
     say(`${NODES} nodes, ${laps} times ${seconds} s`);
     await sleep(quick ? 8 : 15);
     const who = { relay, server, mirror: mirror.child, source, sink };
@@ -190,8 +170,6 @@ async function measure({ quick, say }) {
   delete process.env.CLUSTER_ID;
   await recorded(NODES, laps, note);
   if (!quick) await recorded(MANY, 3, note);
-  const row = (figure, unit, from, bound) =>
-    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from], bound }];
   return [
     ...row(`${NODES} nodes at 1 Hz: relay`, '% of a core', 'relay'),
     ...row('a plain relay over TCP, its sending end', '% of a core', 'source'),
@@ -214,7 +192,3 @@ async function measure({ quick, say }) {
     ),
   ];
 }
-
-export const bench = options => inOwnNetwork(import.meta.url, options);
-
-if (process.argv[2] === 'inside') await printRows('relay', measure);

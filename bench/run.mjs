@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
+import { inOwnNetwork } from './processes.mjs';
 import { keep, slopes, verdict, writeDocuments, writePlots } from './results.mjs';
 
 const { values, positionals } = parseArgs({
@@ -65,11 +66,13 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
   const began = performance.now();
   let measured;
   try {
-    const { bench } = await import(new URL(`${name}.bench.mjs`, here).href);
-    measured = await bench({
-      quick: values.quick ?? false,
-      say: text => console.error(`bench: ${name}: ${text}`),
-    });
+    const file = new URL(`${name}.bench.mjs`, here).href;
+    const { bench, network } = await import(file);
+    const quick = values.quick ?? false;
+    // A network of its own needs root.
+    measured = await (network === undefined
+      ? bench({ quick, say: text => console.error(`bench: ${name}: ${text}`) })
+      : inOwnNetwork(network, file, name, quick));
   } catch (error) {
     console.error(`bench: ${name}: ${error.stack}`);
     failed.push(name);

@@ -2,15 +2,11 @@
 // `beoboard load`: lost reports, CPU and memory, and how soon a report is visible. Another program only watches the
 // clock, so that losses in pauses of the machine can be recognized.
 
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { latencies, quantile } from './latency.bench.mjs';
-import { cpuOf, end, folder, pssOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, pssOf, sleep, watchClock } from './processes.mjs';
 import { compile, openLoad, openReceiver } from './receiving.mjs';
 
-const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
 /** How many reports are timed on their way to the board, every ten seconds. */
 const PROBES = 300;
 const EVERY_S = 10;
@@ -59,7 +55,7 @@ export async function bench({ quick, say }) {
   const programs = compile(own);
   const seconds = quick ? 20 : 600;
   const held = [await open(100_000), await open(10_000)];
-  const watch = fork(PAUSES);
+  const watch = watchClock();
   await sleep(quick ? 2 : 20);
   for (const one of held) one.before = one.look();
   const began = performance.now();
@@ -75,10 +71,11 @@ export async function bench({ quick, say }) {
     await sleep(Math.max(0, began + at * 1000 - performance.now()) / 1000);
   }
   const rows = held.flatMap(one => rowsOf(one, seconds));
-  watch.send('what?');
-  const [pauses] = await once(watch, 'message');
-  for (const child of [watch, ...held.map(({ load }) => load)]) await end(child);
-  for (const { receiver } of held) await receiver.close();
+  const pauses = await watch.pauses();
+  for (const { receiver, load } of held) {
+    await end(load);
+    await receiver.close();
+  }
   rmSync(own, { recursive: true });
   return [
     ...rows,

@@ -2,17 +2,12 @@
 // simulates. Look at it.
 //   node bench/screens.mjs
 
-import { execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { at, folder, MAIN, serve, sleep, start } from './processes.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const program = join(root, 'dist', 'bin', 'beoboard.cjs');
-const into = process.env.PICTURES ?? join(root, 'docs', 'pictures');
+const into = process.env.PICTURES ?? at('../docs/pictures');
 
 const SIZE = 14;
 const CELL = SIZE * 0.602;
@@ -43,7 +38,7 @@ function* pieces(line) {
 }
 
 /** A terminal's text as a picture: every piece is at its column, whatever the font is. */
-export function svgOf(text) {
+function svgOf(text) {
   const lines = text.replace(/\n$/, '').split('\n');
   const columns = Math.max(...lines.map(line => [...line.replace(/\x1b\[[\d;]*m/g, '')].length));
   const [width, height] = [Math.ceil(columns * CELL + 2 * MARGIN), lines.length * LINE + 2 * MARGIN];
@@ -64,31 +59,15 @@ ${spans.join('\n')}
 `;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'beoboard-screen.'));
-const children = [];
-const start = async argv => {
-  const child = fork(program, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  children.push(child);
-  return (await once(child, 'message'))[0];
-};
-try {
-  const board = join(folder, 'board');
-  const [address] = (await start(['receive', '--board', board, '--listen', '127.0.0.1:0', '--cluster', 'alpha']))
-    .listening;
-  const nodes = ['--nodes', 'rack[11-20]n[01-48]', '--silent', 'rack17n[01-48]', '--silent-from', '4s'];
-  children.push(
-    fork(program, ['load', '--to', address, '--cluster', 'alpha', ...nodes], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    }),
-  );
-  let text = '';
-  while (!text.includes('48 silent')) {
-    await sleep(500);
-    text = execFileSync(program, ['status', '--board', board, '--color', 'always'], { encoding: 'utf8' });
-  }
-  writeFileSync(join(into, 'status.svg'), svgOf(`$ beoboard status\n${text}`));
-  console.log(text);
-} finally {
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+const board = join(folder(), 'board');
+const { child, port } = await serve('receive', '--board', board, '--listen', '127.0.0.1:0', '--cluster', 'alpha');
+const nodes = ['--nodes', 'rack[11-20]n[01-48]', '--silent', 'rack17n[01-48]', '--silent-from', '4s'];
+const load = start('load', '--to', `127.0.0.1:${port}`, '--cluster', 'alpha', ...nodes);
+let text = '';
+while (!text.includes('48 silent')) {
+  await sleep(0.5);
+  text = execFileSync(MAIN, ['status', '--board', board, '--color', 'always'], { encoding: 'utf8' });
 }
+writeFileSync(join(into, 'status.svg'), svgOf(`$ beoboard status\n${text}`));
+console.log(text);
+for (const one of [child, load]) one.kill('SIGKILL');

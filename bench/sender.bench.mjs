@@ -1,17 +1,14 @@
 // CPU time per report and memory of the TypeScript sender, against a bare Node program that reads the same files as often
 // and sends. And of both senders on machines with thousands of devices, against a bare C program: needs root.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { cpuOf, end, folder, MAIN, openNamespace, pssOf, sleep, treeOf } from './processes.mjs';
-import { compileOne } from './receiving.mjs';
+import { at, compileOne, cpuOf, end, folder, MAIN, make, openNamespace, pssOf, sleep, treeOf } from './processes.mjs';
 
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 const BARE = at('./bare-sender.mjs');
 
 /** A program for Node.js that reports to a socket of this process, which counts. */
@@ -86,7 +83,7 @@ async function thousands({ quick, say }) {
   const rows = [];
   const own = folder();
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
-  execFileSync('make', ['-s', '-C', at('../c/sender'), `OUT=${out}`]);
+  make('sender', out);
   const [bare, receiver] = [compileOne(out, 'bare-sender'), compileOne(out, 'bare-receiver')];
   for (const [machine, mounts, script] of [
     ['4,000 interfaces', {}, PAIRS(2000)],

@@ -3,17 +3,15 @@
 // until its screen shows this machine. Beside them a bare `node -e 0`. The sender in C, too, if there is musl-gcc.
 // Commands are in `cli`.
 
-import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BoardReader, NoBoard } from '../dist/src/shm/reader.js';
-import { end, folder, MAIN } from './processes.mjs';
+import { at, end, folder, isInstalled, MAIN, make, notes, serve, start } from './processes.mjs';
 import { fill } from './receiving.mjs';
 
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 const NODES = 10_000;
 const START = 'npm start on a terminal, all built, until its screen shows this machine';
 /** What a user takes for at once, ms. */
@@ -31,17 +29,13 @@ async function freePort() {
   return port;
 }
 
-const forkReceiver = (board, port) =>
-  fork(MAIN, ['receive', '--board', board, '--listen', `127.0.0.1:${port}`], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+const receiving = (board, port = 0) => ['receive', '--board', board, '--listen', `127.0.0.1:${port}`];
 
 /** Starts a receiver; returns the process, its port, and after how many ms it listened. */
-async function startReceiver(board, port = 0) {
+async function startReceiver(board) {
   const began = process.hrtime.bigint();
-  const child = forkReceiver(board, port);
-  const [{ listening }] = await once(child, 'message');
-  return { child, took: ms(began), port: Number(listening[0].split(':').at(-1)) };
+  const { child, port } = await serve(...receiving(board));
+  return { child, took: ms(began), port };
 }
 
 const nap = new Int32Array(new SharedArrayBuffer(4));
@@ -102,18 +96,13 @@ export async function bench({ quick, say }) {
     children.push(child);
     return child;
   };
-  const samples = {};
-  const note = (what, sample) => {
-    samples[what] ??= [];
-    samples[what].push(sample);
-  };
+  const { samples, note } = notes();
   try {
     const senders = { 'beoboard send': [process.execPath, MAIN, 'send'] };
-    const made = spawnSync('make', ['-s', '-j2', '-C', at('../c/sender'), `OUT=${own}`, 'CC=musl-gcc'], {
-      encoding: 'utf8',
-    });
-    if (made.status === 0) senders['beoboard-send'] = [join(own, 'beoboard-send')];
-    else say('no musl-gcc here: apt-get install musl-tools');
+    if (isInstalled('musl-gcc', 'musl-tools', say)) {
+      make('sender', own, 'CC=musl-gcc');
+      senders['beoboard-send'] = [join(own, 'beoboard-send')];
+    }
     const full = join(own, 'full');
     await leave(full);
     const laps = quick ? 5 : 21;
@@ -146,7 +135,7 @@ export async function bench({ quick, say }) {
         const both = join(own, `both${lap}`);
         const free = await freePort();
         const before = process.hrtime.bigint();
-        const receiver = keep(forkReceiver(both, free));
+        const receiver = keep(start(...receiving(both, free)));
         const sender = keep(startSender(command, `node${lap}`, free));
         note(
           `beoboard receive and ${who} started at once, until the first report is on the board`,

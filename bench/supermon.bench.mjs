@@ -1,12 +1,11 @@
 // The cost of samples of Supermon's protocol: S for 10,000 nodes over TCP, only the load averages, and a server that
 // passes on another's answers; and the cost of beoboard-mon on a node.
 
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Scanner } from '../dist/src/supermon/expressions.js';
 import { monRows } from './monrows.mjs';
-import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { cpuOf, end, notes, serve, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
@@ -14,13 +13,9 @@ const NODES = 10_000;
 const WARM = 10;
 const MOST_BYTES = 1 << 30;
 
-async function serve(...argv) {
-  const child = fork(MAIN, ['supermon', '--listen', '127.0.0.1:0', ...argv], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  const [{ listening }] = await once(child, 'message');
-  const port = Number(listening[0].split(':').at(-1));
-  return { child, port, socket: connect(port, '127.0.0.1') };
+async function open(...argv) {
+  const server = await serve('supermon', '--listen', '127.0.0.1:0', ...argv);
+  return { ...server, socket: connect(server.port, '127.0.0.1') };
 }
 
 /** One answer. */
@@ -34,25 +29,24 @@ async function ask({ socket }, command) {
   }
 }
 
-async function measure({ quick, say }) {
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
+
+export async function bench({ quick, say }) {
   const laps = quick ? 7 : 20;
-  const samples = {};
-  const note = (figure, sample) => {
-    samples[figure] ??= [];
-    samples[figure].push(sample);
-  };
+  const { note, row } = notes();
   const children = [];
   const receiver = await openReceiver();
   try {
     await fill(receiver.port, NODES);
-    const own = await serve('--board', receiver.board);
+    const own = await open('--board', receiver.board);
     children.push(own.child);
-    const parent = await serve('--from', `127.0.0.1:${own.port}`);
+    const parent = await open('--from', `127.0.0.1:${own.port}`);
     children.push(parent.child);
     const costOf = async (server, command) => {
-      const before = cpuOf(server.child.pid);
+      const before = cpuOf(server.pid);
       const expression = await ask(server, command);
-      return { ms: (cpuOf(server.child.pid) - before) / 1000, expression };
+      return { ms: (cpuOf(server.pid) - before) / 1000, expression };
     };
     while ((await ask(parent, '#')).elements.length === (await ask(own, '#')).elements.length) await sleep(0.1);
     const { elements, bytes } = (await costOf(own, 'S')).expression;
@@ -69,15 +63,11 @@ async function measure({ quick, say }) {
     for (const child of children) await end(child);
     await receiver.close();
   }
-  const row = (figure, unit, from, bound) => ({ figure, unit, samples: samples[from], bound });
   return [
-    row(`answer to S, ${NODES} nodes`, 'MB', 'mb'),
-    row('the same, CPU of the server', 'ms', 'whole', 200),
-    row('answer to 0x40S, CPU of the server', 'ms', 'part'),
-    row('answer to S passed on, CPU of the server that asks', 'ms', 'passed'),
+    ...row(`answer to S, ${NODES} nodes`, 'MB', 'mb'),
+    ...row('the same, CPU of the server', 'ms', 'whole', 200),
+    ...row('answer to 0x40S, CPU of the server', 'ms', 'part'),
+    ...row('answer to S passed on, CPU of the server that asks', 'ms', 'passed'),
+    ...(await monRows({ quick, say })),
   ];
 }
-
-export const bench = async options => [...(await inOwnNetwork(import.meta.url, options)), ...(await monRows(options))];
-
-if (process.argv[2] === 'inside') await printRows('supermon', measure);

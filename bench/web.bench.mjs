@@ -2,20 +2,12 @@
 // the time of a first picture, and memory besides the mapped board and the river.
 
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { River } from '../dist/src/web/history.js';
-import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep, until } from './processes.mjs';
+import { at, cpuOf, end, notes, ownMiB, serve, sleep, until } from './processes.mjs';
 import { openLoad, openReceiver } from './receiving.mjs';
 
-const PAGES = fileURLToPath(new URL('pages.mjs', import.meta.url));
-const START = ['ignore', 'ignore', 'ignore', 'ipc'];
 /** For how long a new process is compiled, s. */
 const WARM_S = 15;
-
-/** The private memory of a process, MiB: the board is mapped, and not included. */
-const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 /** The memory of the river for so many nodes, MiB, made by the same code. */
 function riverMiB(nodes) {
@@ -26,13 +18,12 @@ function riverMiB(nodes) {
   return river.bytes / 2 ** 20;
 }
 
-async function measure({ quick, say }) {
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
+
+export async function bench({ quick, say }) {
   const [laps, seconds] = quick ? [3, 3] : [10, 10];
-  const samples = {};
-  const note = (figure, sample) => {
-    samples[figure] ??= [];
-    samples[figure].push(sample);
-  };
+  const { note, row } = notes();
   const sizes = quick
     ? [
         [10_000, [10, 100]],
@@ -48,14 +39,12 @@ async function measure({ quick, say }) {
     const children = [];
     try {
       await until(() => receiver.header().count >= nodes, `${nodes} nodes`);
-      const web = fork(MAIN, ['web', '--board', receiver.board, '--listen', '127.0.0.1:0'], { stdio: START });
-      children.push(web);
-      const [{ listening }] = await once(web, 'message');
-      const port = listening[0].split(':').at(-1);
+      const web = await serve('web', '--board', receiver.board, '--listen', '127.0.0.1:0');
+      children.push(web.child);
       await sleep(WARM_S);
       for (const count of pages) {
         say(`${nodes} nodes, ${count} pages`);
-        const client = fork(PAGES, [port, String(count)], { stdio: START });
+        const client = fork(at('./pages.mjs'), [web.port, count].map(String));
         children.push(client);
         client.on('message', ({ first }) => first !== undefined && note(`first ${nodes} ${count}`, first));
         await sleep(3);
@@ -73,8 +62,6 @@ async function measure({ quick, say }) {
       await receiver.close();
     }
   }
-  const row = (figure, unit, from, bound) =>
-    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from], bound }];
   return [
     ...row('10000 nodes, no page open: CPU', '% of a core', 'cpu 10000 0'),
     ...row('10000 nodes, 10 pages open: CPU', '% of a core', 'cpu 10000 10', 5),
@@ -87,7 +74,3 @@ async function measure({ quick, say }) {
     ...row('100000 nodes: memory without board and history', 'MiB', 'memory 100000', 120),
   ];
 }
-
-export const bench = options => inOwnNetwork(import.meta.url, options);
-
-if (process.argv[2] === 'inside') await printRows('web', measure);

@@ -2,28 +2,24 @@
 // parts and writes numbers, and with a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them
 // there are no rows for them). Runs in its own network namespace, because gmetad listens on all addresses.
 
-import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Documents } from '../dist/src/ganglia-xml/documents.js';
 import { GMOND, METRICS } from '../dist/src/ganglia-xml/metrics.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { gmondConf } from './gmond.mjs';
-import { cpuOf, end, folder, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { compileOne, cpuOf, end, folder, isInstalled, notes, outputOf, serve, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
-const at = path => fileURLToPath(new URL(path, import.meta.url));
 const NODES = 10_000;
 /** How many hosts a gmetad has while it is measured. */
 const FEW = 500;
 
 /** How many documents are made before the measurement. */
 const WARM = 10;
-
-const START = ['ignore', 'ignore', 'inherit', 'ipc'];
 
 /** The time and the length of one document in memory. */
 function rendered(documents) {
@@ -37,8 +33,7 @@ function rendered(documents) {
 /** CPU of a server, us per MB that it sends, over so many documents. */
 async function served(drain, pid, port, times) {
   const before = cpuOf(pid);
-  const child = spawn(drain, ['drain', String(port), String(times)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [bytes] = await once(child.stdout, 'data');
+  const bytes = await outputOf(drain, ['drain', String(port), String(times)]);
   return (cpuOf(pid) - before) / (Number(bytes) / 1e6);
 }
 
@@ -91,20 +86,16 @@ async function openGmetad(own, port, children) {
   return child;
 }
 
-const INSTALLED = program => spawnSync(program, ['--version']).error === undefined;
+/** Runs in its own network namespace. */
+export const network = 'ip link set lo up';
 
-async function measure({ quick, say }) {
+export async function bench({ quick, say }) {
   const own = folder();
   const children = [];
   const receivers = [];
-  const samples = {};
-  const note = (figure, sample) => {
-    samples[figure] ??= [];
-    samples[figure].push(sample);
-  };
+  const { note, row } = notes();
   try {
-    const program = join(own, 'bare-xml');
-    execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at('./bare-xml.c')]);
+    const program = compileOne(own, 'bare-xml');
     for (const nodes of [NODES, FEW]) {
       const receiver = await openReceiver();
       receivers.push(receiver);
@@ -132,21 +123,18 @@ async function measure({ quick, say }) {
     note('resident', (process.memoryUsage.rss() - resident) / 2 ** 20);
     reader.close();
 
-    const serve = async board => {
-      const child = fork(MAIN, ['ganglia', '--board', board, '--listen', '127.0.0.1:0'], { stdio: START });
-      children.push(child);
-      const [{ listening }] = await once(child, 'message');
-      return { pid: child.pid, port: Number(listening[0].split(':').at(-1)) };
+    const open = async board => {
+      const server = await serve('ganglia', '--board', board, '--listen', '127.0.0.1:0');
+      children.push(server.child);
+      return server;
     };
-    const ours = await serve(large.board);
-    const few = await serve(small.board);
+    const ours = await open(large.board);
+    const few = await open(small.board);
     const bare = spawn(program, ['serve', String(NODES)], { stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(bare);
     const barePort = Number((await once(bare.stdout, 'data'))[0]);
-    const gmond = INSTALLED('gmond') ? await openGmond(own, children) : undefined;
-    const gmetad = INSTALLED('gmetad') ? await openGmetad(own, few.port, children) : undefined;
-    if (gmond === undefined || gmetad === undefined)
-      say('no gmond or gmetad here: apt-get install ganglia-monitor gmetad');
+    const gmond = isInstalled('gmond', 'ganglia-monitor', say) ? await openGmond(own, children) : undefined;
+    const gmetad = isInstalled('gmetad', 'gmetad', say) ? await openGmetad(own, few.port, children) : undefined;
     // A server runs for months, so it is measured after compilation.
     await served(program, ours.pid, ours.port, WARM);
     for (let lap = -1; lap < laps; lap++) {
@@ -168,25 +156,19 @@ async function measure({ quick, say }) {
     for (const receiver of receivers) await receiver.close();
     rmSync(own, { recursive: true });
   }
-  const row = (figure, unit, from, of = sample => sample, bound = undefined) =>
-    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from].map(of), bound }];
   return [
-    ...row(`a document of ${NODES} nodes, board and rates included`, 'MB', 'all', ({ mb }) => mb),
-    ...row('the same, CPU', 'ms', 'all', ({ ms }) => ms, 150),
-    ...row('the same, CPU', 'ns/byte', 'all', ({ nsPerByte }) => nsPerByte, 1),
-    ...row("a document with gmond's metrics only, CPU", 'ms', 'gmond', ({ ms }) => ms, 150),
-    ...row("a document with gmond's metrics only, CPU", 'ns/byte', 'gmond', ({ nsPerByte }) => nsPerByte, 1),
-    ...row('growth of resident memory during the run', 'MiB', 'resident', undefined, 32),
+    ...row(`a document of ${NODES} nodes, board and rates included`, 'MB', 'all', undefined, ({ mb }) => mb),
+    ...row('the same, CPU', 'ms', 'all', 150, ({ ms }) => ms),
+    ...row('the same, CPU', 'ns/byte', 'all', 1, ({ nsPerByte }) => nsPerByte),
+    ...row("a document with gmond's metrics only, CPU", 'ms', 'gmond', 150, ({ ms }) => ms),
+    ...row("a document with gmond's metrics only, CPU", 'ns/byte', 'gmond', 1, ({ nsPerByte }) => nsPerByte),
+    ...row('growth of resident memory during the run', 'MiB', 'resident', 32),
     ...row('served over TCP, CPU of the server', 'us/MB', 'socket'),
     ...row('a C program that copies, writes numbers and sends', 'us/MB', 'bare'),
-    ...row('beoboard ganglia / the C program', 'ratio', 'ratio', undefined, 1.4),
+    ...row('beoboard ganglia / the C program', 'ratio', 'ratio', 1.4),
     ...row("gmond's port, one host", 'us/MB', 'gmond port'),
-    ...row("beoboard ganglia / gmond's port", 'ratio', 'to gmond', undefined, 1 / 25),
+    ...row("beoboard ganglia / gmond's port", 'ratio', 'to gmond', 1 / 25),
     ...row(`gmetad's dump port, ${FEW} hosts`, 'us/MB', 'gmetad port'),
-    ...row("beoboard ganglia / gmetad's port", 'ratio', 'to gmetad', undefined, 1 / 20),
+    ...row("beoboard ganglia / gmetad's port", 'ratio', 'to gmetad', 1 / 20),
   ];
 }
-
-export const bench = options => inOwnNetwork(import.meta.url, options);
-
-if (process.argv[2] === 'inside') await printRows('xml', measure);
