@@ -157,6 +157,96 @@ function everySecond(act: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** A run that ends, or fails by an error in a function that the event loop calls; and what is undone then. */
+class Run {
+  readonly over: Promise<void>;
+  end!: () => void;
+  #fail!: (error: unknown) => void;
+  readonly #undo: (() => void)[] = [];
+
+  constructor() {
+    this.over = new Promise((end, fail) => {
+      this.end = end;
+      this.#fail = fail;
+    });
+  }
+
+  /** The same function, whose errors end the run. */
+  guarded<A extends unknown[]>(act: (...args: A) => void): (...args: A) => void {
+    return (...args) => {
+      try {
+        act(...args);
+      } catch (error) {
+        this.#fail(error);
+      }
+    };
+  }
+
+  on<A extends unknown[]>(emitter: NodeJS.EventEmitter, event: string, act: (...args: A) => void): void {
+    const listener = this.guarded(act) as () => void;
+    emitter.on(event, listener);
+    this.atEnd(() => emitter.off(event, listener));
+  }
+
+  /** The last one is called first. */
+  atEnd(act: () => void): void {
+    this.#undo.push(act);
+  }
+
+  close(): void {
+    for (const act of this.#undo.reverse()) act();
+  }
+}
+
+/**
+ * Stops and goes on as programs do that know nothing of terminals. Returns what stops: this process, or with 0 all
+ * processes in the foreground.
+ */
+function followStops(run: Run, screen: Screen, session: Session): (whom: number) => void {
+  const resume = () => {
+    screen.enter();
+    session.draw();
+  };
+  const suspend = (whom: number) => {
+    screen.leave();
+    process.off('SIGTSTP', stopped);
+    // The process stops here. If nobody could make it go on (there is no shell), the kernel does not stop it.
+    process.kill(whom, 'SIGTSTP');
+    process.on('SIGTSTP', stopped);
+    resume();
+  };
+  const stopped = run.guarded(() => suspend(process.pid));
+  process.on('SIGTSTP', stopped);
+  run.atEnd(() => process.off('SIGTSTP', stopped));
+  run.on(process, 'SIGCONT', resume);
+  return suspend;
+}
+
+/** Calls `take` with the keys that are pressed. An Escape is one as soon as nothing has followed it for a while. */
+function readKeysFrom(input: NodeJS.ReadStream, run: Run, take: (keys: readonly Key[]) => void): void {
+  let rest = '';
+  let patience: NodeJS.Timeout | undefined;
+  const flush = run.guarded(() => {
+    const keys = flushed(rest);
+    rest = '';
+    take(keys);
+  });
+  input.setEncoding('utf8');
+  run.on(input, 'data', (text: string) => {
+    clearTimeout(patience);
+    const read = readKeys(rest + text);
+    rest = read.rest;
+    if (rest !== '') patience = setTimeout(flush, ESCAPE_MS);
+    take(read.keys);
+  });
+  // A terminal that was hung up has no more keys; SIGHUP ends the program.
+  run.on(input, 'error', () => input.pause());
+  run.atEnd(() => {
+    clearTimeout(patience);
+    input.pause();
+  });
+}
+
 /**
  * Shows the board on the terminal until a key or a signal ends it, and returns the exit code. However it ends, the
  * terminal is restored. Waits for a board that is absent. Throws an InputError before anything is shown.
@@ -165,100 +255,39 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
   const input = process.stdin.isTTY ? process.stdin : undefined;
   const screen = new Screen(process.stdout, input);
   const session = new Session(reader, screen, start);
-  const undo: (() => void)[] = [() => screen.close()];
+  const run = new Run();
+  run.atEnd(() => screen.close());
   try {
-    await new Promise<void>((end, fail) => {
-      /** An error in a function that the event loop calls ends this program, too. */
-      const guarded =
-        <A extends unknown[]>(act: (...args: A) => void) =>
-        (...args: A) => {
-          try {
-            act(...args);
-          } catch (error) {
-            fail(error);
-          }
-        };
-      const on = <A extends unknown[]>(emitter: NodeJS.EventEmitter, event: string, act: (...args: A) => void) => {
-        const listener = guarded(act) as () => void;
-        emitter.on(event, listener);
-        undo.push(() => emitter.off(event, listener));
-      };
-      const resume = () => {
-        screen.enter();
-        session.draw();
-      };
-      /**
-       * Stops as programs do that know nothing of terminals; `whom`: this process, or 0 for all processes in the
-       * foreground.
-       */
-      const suspend = (whom: number) => {
-        screen.leave();
-        process.off('SIGTSTP', stopped);
-        // The process stops here. If nobody could make it go on (there is no shell), the kernel does not stop it.
-        process.kill(whom, 'SIGTSTP');
-        process.on('SIGTSTP', stopped);
-        resume();
-      };
-      const stopped = guarded(() => suspend(process.pid));
-      process.on('SIGTSTP', stopped);
-      undo.push(() => process.off('SIGTSTP', stopped));
-      on(process, 'SIGCONT', resume);
-      for (const signal of ENDS) on(process, signal, end);
-      // Node cannot restore a terminal that is gone: an attempt to set the old modes was seen to end it by SIGSEGV.
-      on(process, 'SIGHUP', () => {
-        screen.close();
-        process.removeAllListeners('SIGHUP');
-        process.kill(process.pid, 'SIGHUP');
-      });
-      on(process.stdout, 'resize', () => session.redraw());
-
-      const take = (keys: readonly Key[]) => {
+    const suspend = followStops(run, screen, session);
+    for (const signal of ENDS) run.on(process, signal, run.end);
+    // Node cannot restore a terminal that is gone: an attempt to set the old modes was seen to end it by SIGSEGV.
+    run.on(process, 'SIGHUP', () => {
+      screen.close();
+      process.removeAllListeners('SIGHUP');
+      process.kill(process.pid, 'SIGHUP');
+    });
+    run.on(process.stdout, 'resize', () => session.redraw());
+    if (input !== undefined)
+      readKeysFrom(input, run, keys => {
         for (const key of keys) {
           const deed = session.press(key);
-          if (deed === 'quit') end();
+          if (deed === 'quit') run.end();
           if (deed === 'suspend') suspend(0);
         }
-      };
-      let rest = '';
-      let patience: NodeJS.Timeout | undefined;
-      if (input !== undefined) {
-        input.setEncoding('utf8');
-        on(input, 'data', (text: string) => {
-          clearTimeout(patience);
-          const read = readKeys(rest + text);
-          rest = read.rest;
-          if (rest !== '')
-            patience = setTimeout(
-              guarded(() => {
-                const keys = flushed(rest);
-                rest = '';
-                take(keys);
-              }),
-              ESCAPE_MS,
-            );
-          take(read.keys);
-        });
-        // A terminal that was hung up has no more keys; SIGHUP ends the program.
-        on(input, 'error', () => input.pause());
-        undo.push(() => {
-          clearTimeout(patience);
-          input.pause();
-        });
-      }
-
-      const show = guarded(() => {
-        session.look();
-        session.draw();
       });
-      session.learned = show;
-      undo.push(() => {
-        session.learned = () => {};
-      });
-      screen.enter();
-      undo.push(everySecond(show));
+    const show = run.guarded(() => {
+      session.look();
+      session.draw();
     });
+    session.learned = show;
+    run.atEnd(() => {
+      session.learned = () => {};
+    });
+    screen.enter();
+    run.atEnd(everySecond(show));
+    await run.over;
   } finally {
-    for (const act of undo.reverse()) act();
+    run.close();
   }
   return 0;
 }

@@ -239,62 +239,103 @@ export function frame(view: View, now: Seen, size: Size, look: Appearance): Fram
   return { ...below, lines: [words.length <= size.columns ? words : page, ...below.lines] };
 }
 
-function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appearance): Frame {
+type Page = (lines: readonly string[], last: string, shown?: Partial<Shown>, next?: View) => Frame;
+type Present = Exclude<Seen, { absent: string }>;
+
+function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
   const { paint } = look;
+  const { columns, rows } = size;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
-  const page = (lines: readonly string[], last: string, shown: Partial<Shown> = {}, next = view): Frame => ({
+  const page: Page = (lines, last, shown = {}, next = view) => ({
     lines: filled(lines, bottom(last), rows),
     view: next,
     shown: { rows: [], room: Math.max(0, rows - 3), columns: [], ...shown },
   });
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
-  const { found, body, slurm } = now;
-  if (view.page === 'node') {
-    const surveyed = found.all.find(({ name }) => name === view.selected.name);
-    const back = 'q, Esc back';
-    if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
-    const { head, lines } = nodeSheet(found.snapshot.node(surveyed.index), paint, columns, slurm?.facts(surveyed.name));
-    const room = Math.max(0, rows - head.length - 1);
-    const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
-    const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
-    const last = ends(`${back}  Up, Down, PageUp, PageDown`, where, columns);
-    return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
-  }
+  if (view.page === 'node') return nodePage(view, now, size, look, page);
+  const { body } = now;
+  const folded =
+    body.kind === 'folded'
+      ? [...foldedLines(body.states, { width: columns, paint, asked: askedBy(view, look) })]
+      : undefined;
+  const top = linesAbove(view, now, size, look, folded?.length);
+  const room = Math.max(0, rows - top.length - 2);
+  return folded !== undefined
+    ? foldedPage(view, top, folded, room, columns, page)
+    : tablePage(view, now, top, room, columns, look, page);
+}
 
+const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
+
+function nodePage(view: View, { found, slurm }: Present, { columns, rows }: Size, look: Appearance, page: Page): Frame {
+  const surveyed = found.all.find(({ name }) => name === view.selected.name);
+  const back = 'q, Esc back';
+  if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
+  const node = found.snapshot.node(surveyed.index);
+  const { head, lines } = nodeSheet(node, look.paint, columns, slurm?.facts(surveyed.name));
+  const room = Math.max(0, rows - head.length - 1);
+  const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
+  const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
+  const last = ends(`${back}  Up, Down, PageUp, PageDown`, where, columns);
+  return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
+}
+
+/** The lines above the rows: a summary, totals, anomalies, what restricts the view. `folded`: lines of folded nodes. */
+function linesAbove(
+  view: View,
+  { found, totals, odd }: Present,
+  { columns, rows }: Size,
+  look: Appearance,
+  folded: number | undefined,
+): string[] {
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
   const only = restrictions(view);
   const needed = summary.length + only.length + 2;
-  const sums = totalsLines(now.totals, columns);
+  const sums = totalsLines(totals, columns);
   // These lines stay when anomalies come and go.
-  const totals = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
-  const around = needed + totals.length;
-  const asked = askedBy(view, look);
-  const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint, asked })] : [];
+  const shownSums = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
+  const around = needed + shownSums.length;
   // Folded nodes leave room.
-  const spare = body.kind === 'folded' ? rows - around - Math.max(folded.length, ROWS_LEAST) : 0;
-  const odd = cutTo(
-    now.odd.flatMap(text => wrappedText(text, columns).split('\n')),
+  const spare = folded === undefined ? 0 : rows - around - Math.max(folded, ROWS_LEAST);
+  const anomalies = cutTo(
+    odd.flatMap(text => wrappedText(text, columns).split('\n')),
     Math.max(ODD_LINES, spare),
-    asked,
+    askedBy(view, look),
     columns,
-  ).map(line => paint.odd(line));
-  const top = [...summary, ...totals, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
-  const room = Math.max(0, rows - top.length - 2);
-  const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
-  if (body.kind === 'folded') {
-    // There are no titles.
-    const fitting = room + 1;
-    const first = within(view.top, folded.length - fitting);
-    const visible = folded.slice(first, first + fitting);
-    const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
-    const sortable = COLUMNS.map(({ name }) => name);
-    const shown = { folded: true, room: fitting, columns: sortable };
-    return page([...top, ...visible], legend(body.kind, view.outer !== undefined, where, columns), shown, {
-      ...view,
-      top: first,
-    });
-  }
+  ).map(line => look.paint.odd(line));
+  return [...summary, ...shownSums, ...(rows - around - anomalies.length >= ROWS_LEAST ? anomalies : []), ...only];
+}
+
+function foldedPage(
+  view: View,
+  top: readonly string[],
+  folded: readonly string[],
+  room: number,
+  columns: number,
+  page: Page,
+): Frame {
+  // There are no titles.
+  const fitting = room + 1;
+  const first = within(view.top, folded.length - fitting);
+  const visible = folded.slice(first, first + fitting);
+  const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
+  const shown = { folded: true, room: fitting, columns: COLUMNS.map(({ name }) => name) };
+  return page([...top, ...visible], legend('folded', view.outer !== undefined, where, columns), shown, {
+    ...view,
+    top: first,
+  });
+}
+
+function tablePage(
+  view: View,
+  { found, body, slurm }: Present,
+  top: readonly string[],
+  room: number,
+  columns: number,
+  look: Appearance,
+  page: Page,
+): Frame {
   const all: readonly WatchRow[] =
     body.kind === 'nodes'
       ? body.nodes
@@ -312,11 +353,11 @@ function screenful(view: View, now: Seen, { columns, rows }: Size, look: Appeara
     const fitting = clip(line, columns);
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
-  const well = view.exceptions && found.nodes.length > 0;
-  const none = well ? 'all is well: every node is live, without problems' : 'no node to show';
+  const isWell = view.exceptions && found.nodes.length > 0;
+  const none = isWell ? 'all is well: every node is live, without problems' : 'no node to show';
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
-    [...top, ...(all.length === 0 ? nothing : [paint.title(table.title), ...drawn])],
+    [...top, ...(all.length === 0 ? nothing : [look.paint.title(table.title), ...drawn])],
     legend(body.kind, view.outer !== undefined, range(from + 1, from + drawn.length, all.length), columns),
     { rows: all, room, columns: table.columns },
     next,

@@ -25,7 +25,8 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { main as dump, fits } from '../../src/cli/dump.js';
+import { fits } from '../../src/cli/boardcheck.js';
+import { main as dump } from '../../src/cli/dump.js';
 import { main as status } from '../../src/cli/status.js';
 import { main as xml } from '../../src/ganglia-xml/xml.js';
 import { decode } from '../../src/layout/codec.js';
