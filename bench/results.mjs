@@ -250,38 +250,63 @@ const line = cells => `| ${cells.join(' | ')} |`;
 const table = (head, rows) =>
   [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 
-/** The cells (`{table, row, column}`) of these tables; medians only. */
+/** How the names of a benchmark's rows say a row and a column of a table. Other rows are lines of their own. */
+const COLUMNS = {
+  receiver: /^(?<row>.*), (?<column>\d+ reports\/s of \d+ nodes)$/,
+  readers: /^(?<row>.*), (?<column>[\d,]+ nodes)$/,
+  scale: /^(?<column>\d+ nodes) for 600 s: (?<row>.*)$/,
+  latency: /^(?<row>.*): visible after, (?<column>p[\d.]+)$/,
+  cli: /^(?<row>.*?)[,:] (?<column>(?:first byte, )?above node -e 0|whole process)$/,
+  sender: /^(?<row>.*), (?<column>every \d+m?s)$/,
+  peers: /^(?<on>512 CPUs: )?(?<row>.*): (?<column>CPU on (?:the node|a master of 4 nodes))$/,
+};
+
+/** The cell of a row, `{table, row, column}`, if it has one. */
+function cellOf(bench, { cell, figure, unit }) {
+  const { row, column, on = '' } = COLUMNS[bench]?.exec(figure)?.groups ?? {};
+  return cell ?? (row && { table: '', row: `${row}, ${unit}`, column: `${on}${column}` });
+}
+
+/** What a figure is held to, in words. */
+const bounded = row => verdict(row).replace('BROKEN', '**broken**');
+
+/** Tables of cells; medians only. */
 function crossed(rows) {
-  const titles = [...new Set(rows.map(({ cell }) => cell.table))];
-  return titles.map(title => {
+  const titles = [...new Set(rows.map(({ cell }) => cell.table))].sort((a, b) => (a === '') - (b === ''));
+  return titles.flatMap(title => {
     const those = rows.filter(({ cell }) => cell.table === title);
     const columns = [...new Set(those.map(({ cell }) => cell.column))];
     const lines = [...new Set(those.map(({ cell }) => cell.row))].map(name => [
       name,
       ...columns.map(column => {
         const found = those.find(({ cell }) => cell.row === name && cell.column === column);
-        return found === undefined ? '' : number(found.median);
+        if (found === undefined) return '';
+        return bounded(found) === '' ? number(found.median) : `${number(found.median)} (${bounded(found)})`;
       }),
     ]);
-    return `${title}:\n\n${table(['', ...columns], lines)}`;
+    return [...(title === '' ? [] : [`${title}:`]), table(['', ...columns], lines)];
   });
 }
 
-/** The tables of a benchmark, and where and when it was measured. */
-function tableOf({ date, machine, command, rows }) {
+/** The tables of a benchmark, and where and when it was measured. A column that would be empty is left out. */
+function tableOf(bench, { date, machine, command, rows: all }) {
+  const rows = all.map(row => ({ ...row, cell: cellOf(bench, row) }));
+  const runs = rows.map(row => row.runs);
+  const [fewest, most] = [Math.min(...runs), Math.max(...runs)];
   const lines = rows
     .filter(({ cell }) => cell === undefined)
     .map(row => [
       row.figure,
       `${number(row.median)}${row.unit === '' ? '' : ` ${row.unit}`}`,
       row.least === row.most ? '' : `${number(row.least)} to ${number(row.most)}`,
-      String(row.runs),
-      verdict(row).replace('BROKEN', '**broken**'),
+      bounded(row),
     ]);
+  const filled = ['', 'median', 'spread', 'bound'].map((_, i) => lines.some(line => line[i] !== ''));
+  const some = cells => cells.filter((_, i) => filled[i]);
   return [
-    `\`${command}\`, ${date}, ${machine}.`,
+    `\`${command}\`, ${date}, ${machine}; ${fewest === most ? '' : `${fewest} to `}${most} ${most === 1 ? 'run' : 'runs'}.`,
     ...crossed(rows.filter(({ cell }) => cell !== undefined)),
-    table(['', 'median', 'spread', 'runs', 'bound'], lines),
+    ...(lines.length === 0 ? [] : [table(some(['', 'median', 'spread', 'bound']), lines.map(some))]),
   ].join('\n\n');
 }
 
@@ -301,7 +326,7 @@ function chosen(name, results) {
 /** A document with its current tables: between `<!-- bench NAME -->` and `<!-- end -->`. */
 function written(text, results) {
   return text.replace(/(<!-- bench (\S+) -->\n)[\s\S]*?(<!-- end -->)/g, (before, begin, name, end) => {
-    const now = name in CHOSEN ? chosen(name, results) : results[name] && tableOf(results[name]);
+    const now = name in CHOSEN ? chosen(name, results) : results[name] && tableOf(name, results[name]);
     return now === undefined ? before : `${begin}\n${now}\n\n${end}`;
   });
 }
