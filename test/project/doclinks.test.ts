@@ -145,6 +145,21 @@ t.test('a test that is named in a document or in a comment is there', async t =>
 /** The words of a line; text in backticks is one word. */
 const wordsOf = (line: string) => line.match(/(`[^`]*`|[^\s`])+/g) ?? [];
 
+/** How many cells a row of a table has; a `|` in a cell is written as `\\|`. */
+const cells = (row: string) => row.replaceAll('\\|', '').split('|').length;
+
+t.test('a table has a head, and each of its rows as many cells as this', async t => {
+  const broken = (text: string) =>
+    (prose(text).match(/(^\|.*\n?)+/gm) ?? []).filter(table => {
+      const [head = '', rule = '', ...rows] = table.trimEnd().split('\n');
+      return !/^\|[-:| ]+\|$/.test(rule) || [rule, ...rows].some(row => cells(row) !== cells(head));
+    });
+  t.equal(broken('| a | b |\n|---|---|\n| c |\n').length, 1, 'a row lacks a cell');
+  t.equal(broken('| a | b |\n|---|---|\n\n| c | d |\n').length, 1, 'a row stands alone');
+  t.same(broken('| a | b |\n|---|--:|\n| c | `d \\| e` |\n'), []);
+  for (const page of PAGES) t.same(broken(read(page)), [], page);
+});
+
 t.test('lines wrap at 120 columns', async t => {
   for (const page of [...DOCS, ...among('proto'), 'README.md', 'CONTRIBUTING.md']) {
     const long = prose(read(page))
