@@ -12,6 +12,7 @@ import { Mirror, OUTCOME, Sweep } from '../dist/src/native/index.js';
 import { monotonicNs } from '../dist/src/relay/publisher.js';
 import { boardOf, entriesOf, finishBatch, isSigned, scratch, unsigned } from '../dist/src/relay/relaywire.js';
 import { BoardReader, tryBoard } from '../dist/src/shm/reader.js';
+import { trustOptions } from '../dist/src/shm/trust.js';
 import { freePorts } from '../dist/test/kit/network.js';
 import { latencies, quantile } from './latency.bench.mjs';
 import { at, cpuOf, end, folder, isInstalled, MAIN, notes, ownMiB, sleep, start, until } from './processes.mjs';
@@ -33,8 +34,22 @@ async function recorded(nodes, laps, note) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const into = scratch();
   const path = join(folder(), 'board');
-  const options = { path, site: 'home', masters: ['m1'], followed: 0, clusterName: '', clusterId: 0, capacity: nodes };
-  const limits = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 1n };
+  const options = {
+    path,
+    site: 'home',
+    masters: ['m1'],
+    followed: 0,
+    clusterName: '',
+    clusterId: 0,
+    capacity: nodes,
+    ...trustOptions(undefined),
+  };
+  const limits = {
+    uncertainAfterNs: 4_500_000_000n,
+    silentAfterNs: 10_500_000_000n,
+    longestIntervalMs: 0,
+    instance: 1n,
+  };
   const mirror = new Mirror({ ...options, ...limits, nowNs: monotonicNs() });
   for (let lap = 0; lap < laps; lap++) {
     const sweep = new Sweep(board);

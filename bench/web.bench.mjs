@@ -2,7 +2,7 @@
 // the time of a first picture, and memory besides the mapped board and the river.
 
 import { fork } from 'node:child_process';
-import { River } from '../dist/src/web/history.js';
+import { RiverHistory } from '../dist/src/web/history.js';
 import { at, cpuOf, end, notes, ownMiB, serve, sleep, until } from './processes.mjs';
 import { openLoad, openReceiver } from './receiving.mjs';
 
@@ -11,7 +11,7 @@ const WARM_S = 15;
 
 /** The memory of the river for so many nodes, MiB, made by the same code. */
 function riverMiB(nodes) {
-  const river = new River();
+  const river = new RiverHistory();
   const cells = Array.from({ length: 10 }, () => new Uint16Array(nodes));
   const names = Array.from({ length: nodes }, (_, i) => `node${i}`);
   river.take({ seq: 1, nowMs: 0, state: 'ok', roster: 1, count: nodes, cells }, names, 1);

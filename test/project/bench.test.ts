@@ -2,7 +2,7 @@
 // measured figures. The figures themselves are for `npm run bench`.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
@@ -35,6 +35,12 @@ t.test('a name of a benchmark that does not exist', async t => {
   const { status, stderr, stdout } = run(join(BENCH, 'run.mjs'), 'receivr');
   t.match(stderr, /^bench: no benchmark is called receivr; there are .*\breceiver\b.*\n$/);
   t.strictSame([status, stdout], [2, '']);
+});
+
+t.test('every benchmark finds what it takes of the product', async t => {
+  const names = readdirSync(BENCH).filter(name => name.endsWith('.bench.mjs'));
+  t.ok(names.length > 10);
+  for (const name of names) t.type((await import(join(BENCH, name))).bench, 'function', name);
 });
 
 t.test('all datagrams arrive: at our receiver, with keys and without, and at the bare loop', async t => {
