@@ -1,5 +1,5 @@
 /* Causes that are more likely than the nodes: links that are down or dark, and why reports of unheard nodes are
- * rejected. The sentences are exactly those of src/shm/sentences.ts and src/presentation/rejections.ts. */
+ * rejected. The sentences are exactly those of src/presentation/sentences.ts and rejections.ts. */
 #ifndef BB_REMARKS_H
 #define BB_REMARKS_H
 #include "census.h"

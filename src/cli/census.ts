@@ -2,9 +2,9 @@
 
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
+import { linkNews } from '../presentation/sentences.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, NodeStates } from '../shm/reader.js';
-import { linkNews } from '../shm/sentences.js';
 
 /** A node of the census. */
 export interface Counted {

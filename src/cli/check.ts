@@ -11,10 +11,10 @@ import {
   type ValuesOf,
 } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { plural } from '../presentation/sentences.js';
 import type { State } from '../shm/liveness.js';
 import { byProblem, type Problem } from '../shm/problems.js';
 import { BoardReader, unknownText } from '../shm/reader.js';
-import { plural } from '../shm/sentences.js';
 import { Failure } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
 import { print } from '../text/output.js';

@@ -3,9 +3,9 @@
 
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
+import { linkNews } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
-import { linkNews } from '../shm/sentences.js';
 import type { Census, NodeFilter } from './census.js';
 
 export interface Selection

@@ -2,14 +2,15 @@
 
 import type { Grouping } from '../options/options.js';
 import { type Anomaly, anomalies } from '../presentation/anomalies.js';
+import { plural } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
+import { mirrorOf } from '../shm/header.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
 import { linkName, type Snapshot } from '../shm/reader.js';
-import { mirrorOf, plural } from '../shm/sentences.js';
 import type { SlurmView } from '../slurm/slurmview.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';

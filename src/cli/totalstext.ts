@@ -1,9 +1,9 @@
 // The cluster in one line: what its live nodes have, use and move together.
 
+import { plural } from '../presentation/sentences.js';
 import { type Survey, totalsOf } from '../query/survey.js';
 import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
 import type { Part } from '../shm/reader.js';
-import { plural } from '../shm/sentences.js';
 
 const BYTES = contractUnit('bytes');
 const WATTS = contractUnit('W');

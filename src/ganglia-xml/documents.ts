@@ -2,9 +2,9 @@
 // from the boards. Pure except for reading the boards; uses no clock.
 
 import { hostname } from 'node:os';
+import { linkNews, refusalText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard, type Node, type Snapshot } from '../shm/reader.js';
-import { linkNews, refusalText } from '../shm/sentences.js';
 import { Page } from '../text/buffer.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';

@@ -4,23 +4,19 @@
 
 import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { mirrorOf, sinceMs } from '../shm/header.js';
+import { doubtMs, isInPieces, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
-import { type LinkEntry, linkName, SENDERS_EACH, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import {
-  ahead,
-  doubtMs,
-  isInPieces,
   LATELY_MS,
-  type LinkNews,
-  linkNews,
-  linkState,
-  listenedMs,
-  mirrorOf,
-  piecesText,
-  sinceMs,
-  unjoinedText,
-} from '../shm/sentences.js';
+  type LinkEntry,
+  linkName,
+  SENDERS_EACH,
+  type SenderEntry,
+  type Snapshot,
+  stalledText,
+} from '../shm/reader.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { fold, foldParts, lastDigits } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
@@ -37,6 +33,7 @@ import {
   shownNames,
   sourceText,
 } from './rejections.js';
+import { ahead, type LinkNews, linkNews, piecesText, unjoinedText } from './sentences.js';
 import { fellTogether } from './silences.js';
 
 export interface Anomaly {

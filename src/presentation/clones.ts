@@ -2,9 +2,9 @@
 
 import { sentences } from '../layout/wording.gen.js';
 import type { Clone, Snapshot } from '../shm/reader.js';
-import { moment } from '../shm/sentences.js';
 import { oneLine } from '../text/text.js';
 import { shownNames } from './rejections.js';
+import { moment } from './sentences.js';
 
 /** A node as which two machines report. */
 export interface Cloned {

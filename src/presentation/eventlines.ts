@@ -2,12 +2,12 @@
 
 import { PROBLEM_TEXT } from '../shm/problems.js';
 import { unknownText } from '../shm/reader.js';
-import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 import type { Change, Standing } from './changes.js';
+import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from './sentences.js';
 import type { Painter } from './style.js';
 
 /** One object per line: see docs/json.md. */

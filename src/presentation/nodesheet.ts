@@ -9,9 +9,9 @@ import { SECONDS, writeValue } from '../readings/units.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
 import type { Node } from '../shm/reader.js';
-import { reasonText, refusalText } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
+import { reasonText, refusalText } from './sentences.js';
 import type { Painter } from './style.js';
 
 /** A known fact in a few words; undefined: unknown. */

@@ -3,24 +3,23 @@
 
 import { enums } from '../layout/layout.gen.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
+import { sinceMs } from '../shm/header.js';
+import { isInPieces } from '../shm/links.js';
 import type { State } from '../shm/liveness.js';
-import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
-import {
-  CLOCK_UNMEASURED,
-  distanceText,
-  isInPieces,
-  LATELY_MS,
-  plural,
-  reasonText,
-  refusalText,
-  reloadText,
-  sinceMs,
-  unjoinedText,
-} from '../shm/sentences.js';
+import { LATELY_MS, type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
 import { oneLine, shortened } from '../text/text.js';
+import {
+  CLOCK_UNMEASURED,
+  distanceText,
+  plural,
+  reasonText,
+  refusalText,
+  reloadText,
+  unjoinedText,
+} from './sentences.js';
 
 /** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {

@@ -4,23 +4,16 @@ import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js'
 import { enums, structs } from '../layout/layout.gen.js';
 import { type Column, chosenColumns } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
+import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
+import { isInPieces, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
-import {
-  isInPieces,
-  keysOf,
-  linkState,
-  listenedMs,
-  mirrorOf,
-  refusalText,
-  reloadFailed,
-  sinceMs,
-} from '../shm/sentences.js';
 import type { SlurmView } from '../slurm/slurmview.js';
 import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Anomaly } from './anomalies.js';
+import { refusalText } from './sentences.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 
 /** The buffer size from which a write is worthwhile. */

@@ -2,11 +2,12 @@
 // what was rejected or dropped. Pure.
 
 import type { Survey } from '../query/survey.js';
+import { linkState } from '../shm/links.js';
 import { type Snapshot, unknownText } from '../shm/reader.js';
-import { countTexts, linkState, mirrorText, plural } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { earlyDrops } from './anomalies.js';
+import { countTexts, mirrorText, plural } from './sentences.js';
 
 /** What was dropped, and where; empty if nothing was. */
 function droppedText(snapshot: Snapshot): string[] {

@@ -2,9 +2,9 @@
 // counters.
 
 import { bits, enums } from '../layout/layout.gen.js';
+import { reloadFailed } from '../shm/header.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { BoardReader, linkName, NoBoard, type NodeStates } from '../shm/reader.js';
-import { reloadFailed } from '../shm/sentences.js';
 import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
 

@@ -5,11 +5,12 @@
 import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
+import { reasonText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
-import { LATELY_MS, reasonText } from '../shm/sentences.js';
+import { LATELY_MS } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { nearest } from '../text/text.js';
 import type { CPU_KINDS } from './cursor.js';

@@ -463,6 +463,9 @@ export interface Refusal {
   offsetUs: number;
 }
 
+/** A rejection younger than this describes the present. */
+export const LATELY_MS = 60_000;
+
 /** That two machines report as one node: from where, since when, and when that was last seen. */
 export interface Clone {
   /** Both addresses, or the one that they share. */

@@ -3,11 +3,11 @@
 
 import { type Anomaly, anomalies } from '../presentation/anomalies.js';
 import { DigestBuilder } from '../presentation/digest.js';
+import { linkNews, mirrorText } from '../presentation/sentences.js';
 import { headlineOf } from '../presentation/summary.js';
 import { type Survey, survey } from '../query/survey.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { BoardReader, linkName, NoBoard, type Snapshot } from '../shm/reader.js';
-import { linkNews, mirrorText } from '../shm/sentences.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';

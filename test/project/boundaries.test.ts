@@ -25,10 +25,12 @@ const PARTS: [part: string, files: RegExp][] = [
   // Decides which reports are trusted, for receivers and mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
-  ['shm/reader', /^src\/shm\/(reader|rates|problems|liveness|sentences)\.ts$/],
+  ['shm/reader', /^src\/shm\/(header|links|liveness|problems|rates|reader)\.ts$/],
   ['readings', /^src\/readings\//],
   // Which nodes, in which order and with which columns: conditions, groups, sorting.
   ['query', /^src\/query\//],
+  // Sentences of what the board says, for whoever shows them; knows no reading.
+  ['presentation/sentences', /^src\/presentation\/sentences\.ts$/],
   // What is said of a board to people and programs.
   ['presentation', /^src\/presentation\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
@@ -78,10 +80,12 @@ const MAY: Record<string, string[]> = {
   'shm/writer': ['layout', 'native', 'text', 'options', 'shm/trust'],
   'shm/reader': ['layout', 'native', 'text', 'options'],
   // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
-  readings: ['layout', 'native', 'text', 'shm/reader'],
+  readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
   query: ['layout', 'text', 'options', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
+  'presentation/sentences': ['layout', 'text', 'shm/reader'],
   // native, because it prints structs as JSON.
   presentation: [
+    'presentation/sentences',
     'layout',
     'native',
     'text',
@@ -93,7 +97,9 @@ const MAY: Record<string, string[]> = {
     'slurm/shown',
   ],
   // native, because it prints forms.
-  'ganglia-xml': ['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'service'],
+  'ganglia-xml': [
+    ...['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'presentation/sentences', 'service'],
+  ],
   prometheus: ['layout', 'text', 'options', 'net', 'shm/reader', 'readings', 'service', 'slurm/state'],
   'supermon/wire': [],
   supermon: ['text', 'options', 'net', 'shm/reader', 'readings', 'service', 'supermon/wire'],
@@ -105,7 +111,7 @@ const MAY: Record<string, string[]> = {
   'web/page': ['web/wire', 'text/pure'],
   web: [
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
-    ...['slurm/state', 'slurm/shown', 'web/wire'],
+    ...['presentation/sentences', 'slurm/state', 'slurm/shown', 'web/wire'],
   ],
   // Never slurm/calls, which runs Slurm's commands.
   'slurm/state': ['text', 'options', 'shm/reader', 'slurm/words'],
@@ -126,6 +132,7 @@ const MAY: Record<string, string[]> = {
       'readings',
       'query',
       'presentation',
+      'presentation/sentences',
       'terminal',
       'service',
     ],

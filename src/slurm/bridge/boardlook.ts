@@ -3,6 +3,7 @@
 
 import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
+import { mirrorOf } from '../../shm/header.js';
 import type { State } from '../../shm/liveness.js';
 import type { Problem } from '../../shm/problems.js';
 import {
@@ -14,7 +15,6 @@ import {
   type Snapshot,
   unknownText,
 } from '../../shm/reader.js';
-import { mirrorOf } from '../../shm/sentences.js';
 
 /** A node on the board. Times in ms. */
 export interface SeenNode {

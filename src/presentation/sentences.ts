@@ -2,24 +2,18 @@
 // Pure.
 
 import { REPORT_BYTES } from '../layout/codec.js';
-import { bits, enums } from '../layout/layout.gen.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
+import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
+import { linkState } from '../shm/links.js';
+import { STATES, type State } from '../shm/liveness.js';
+import { LATELY_MS, type LinkEntry, linkName, type Refusal, type Snapshot } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { STATES, type State } from './liveness.js';
-import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 
 /** A sentence about a link. */
 export interface LinkNews {
   readonly number: number;
   readonly text: string;
-}
-
-const has = ({ state }: LinkEntry, bit: keyof typeof bits.link_state) => ((state >> bits.link_state[bit]) & 1) !== 0;
-
-/** The state of a link as words for programs. */
-export function linkState(link: LinkEntry): { up: boolean; gone: boolean; no_address: boolean } {
-  return { up: has(link, 'up'), gone: has(link, 'gone'), no_address: has(link, 'no_address') };
 }
 
 /** The difference of two clocks without its sign: 2.1 s. */
@@ -35,45 +29,7 @@ export function ahead(seconds: number, ofWhom = ''): string {
   return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
-/** The origin of a mirror; the names are those of its marks. */
-export interface Mirrored {
-  readonly site: string;
-  /** The master that is followed; undefined: none yet. */
-  readonly master: string | undefined;
-  /** Other masters whose relays are heard, and whether the followed one is. */
-  readonly others: readonly string[];
-  readonly heard: boolean;
-  /** How old the master's last known heartbeat is, ms; undefined: none has arrived yet. */
-  readonly behindMs: number | undefined;
-  /** Nodes that another master hears and this one does not. */
-  readonly vetoed: number;
-}
-
-/** The meaning of a mirror's marks; undefined: the board belongs to a receiver. */
-export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
-  const {
-    mirror_masters = 0,
-    mirror_followed = 0,
-    mirror_heard,
-    mirror_names,
-    mirror_site,
-    mirror_vetoed = 0,
-  } = header;
-  if (mirror_masters === 0) return undefined;
-  const names = mirror_names.slice(0, mirror_masters).map(({ name }) => name);
-  const isHeard = (index: number) => ((mirror_heard >> BigInt(index)) & 1n) === 1n;
-  const behindMs = Math.max(0, Number(evidence.nowNs - evidence.heartbeatNs) / 1e6);
-  return {
-    site: mirror_site,
-    master: names[mirror_followed],
-    others: names.filter((_, index) => index !== mirror_followed && isHeard(index)),
-    heard: mirror_followed < names.length && isHeard(mirror_followed),
-    behindMs: evidence.heartbeatNs === 0n ? undefined : behindMs,
-    vetoed: mirror_vetoed,
-  };
-}
-
-/** The same in words: mirror of alpha by m1 (m2 heard), 40 ms behind. Empty for a receiver's board. */
+/** The origin of a mirror in words: mirror of alpha by m1 (m2 heard), 40 ms behind. Empty for a receiver's board. */
 export function mirrorText(board: Snapshot): string {
   const of = mirrorOf(board);
   if (of === undefined) return '';
@@ -86,11 +42,6 @@ export function mirrorText(board: Snapshot): string {
 
 export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
-}
-
-/** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever the board says. */
-export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
-  return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
 }
 
 /** The counts of the states that occur, the worst first, and of unhealthy nodes: `3 silent`, `97 live`, `1 unhealthy`. */
@@ -113,16 +64,6 @@ export function wallTime(ms: number): string {
 export function moment({ realNs }: Snapshot, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
-}
-
-/** The numbers of the keys that the receiver accepts. */
-export const keysOf = ({ header }: Pick<Snapshot, 'header'>): number[] =>
-  (header.accepted_keys ?? []).flatMap(key => (key ? [key - 1] : []));
-
-/** What the receiver could not read again: options, nodes or keys. */
-export function reloadFailed({ header }: Pick<Snapshot, 'header'>): string | undefined {
-  const part = enums.reload_part[header.reload_failed_at ?? 0];
-  return part === 'none' ? undefined : part;
 }
 
 function keysHold([key, other]: readonly number[]): string {
@@ -174,9 +115,6 @@ function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number):
 /** The least MTU with which a report is one packet of IPv4, bytes: the report, and the headers of UDP and IP. */
 const WHOLE_MTU = (REPORT_BYTES + 8 + 20).toLocaleString('en');
 
-/** Whether reports come in pieces by that link. */
-export const isInPieces = (link: LinkEntry) => has(link, 'in_pieces');
-
 /** That reports of these nodes come in pieces, by that link. */
 export function piecesText(link: LinkEntry, names: string): string {
   return (
@@ -214,7 +152,7 @@ export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
   const news: LinkNews[] = [];
   for (const link of board.links) {
     const { number, nodes, darkSinceNs } = link;
-    if (!has(link, 'up')) {
+    if (!linkState(link).up) {
       if (nodes > 0) news.push({ number, text: downText(board, link) });
     } else if (darkSinceNs !== 0n && !seen.isHeard(number)) {
       const youngestMs = seen.youngestMs(number);
@@ -227,19 +165,6 @@ export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
   return news;
 }
 
-/** For how long listening will prove nothing, ms: the receiver was deaf, and intervals may have grown meanwhile. */
-export function doubtMs({
-  heartbeatNs,
-  listeningSinceNs,
-}: Pick<LinkEntry, 'heartbeatNs' | 'listeningSinceNs'>): number {
-  return heartbeatNs === 0n ? 0 : Math.max(0, Number(listeningSinceNs - heartbeatNs) / 1e6);
-}
-
-/** For how long a link was listened to, up to its heartbeat, ms. */
-export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number {
-  return Math.max(0, Number(heartbeatNs - listeningSinceNs) / 1e6);
-}
-
 /** Why reports are rejected: the contract's word and an explanation. */
 export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
   if (reason === 'clock') return sentences.clockOff({ distance: distanceText(offsetUs / 1e6), ahead: offsetUs > 0 });
@@ -249,9 +174,6 @@ export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offse
 
 /** The reason `clock` where it is not known how far the clock is off. */
 export const CLOCK_UNMEASURED = 'a wall clock that is off, or a recording';
-
-/** A rejection younger than this describes the present. */
-export const LATELY_MS = 60_000;
 
 /**
  * What came in the name of a node after its newest report, and was rejected. That is no sign of life, because anybody may
