@@ -50,7 +50,7 @@ const works = {
   scan() {
     let states = [];
     const figures = measure(1, () => {
-      ({ states } = reader.roll());
+      ({ states } = reader.nodeStates());
     });
     must(states.length === nodes && countStates(states).live === nodes, 'not all nodes are live');
     return figures;

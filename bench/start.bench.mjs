@@ -8,7 +8,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { BoardReader, NoBoard } from '../dist/src/shm/reader.js';
+import { NoBoard } from '../dist/src/shm/noboard.js';
+import { BoardReader } from '../dist/src/shm/reader.js';
 import { at, end, folder, isInstalled, MAIN, make, notes, serve, start } from './processes.mjs';
 import { fill } from './receiving.mjs';
 

@@ -4,7 +4,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Decoded, decode, getter, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
-import { NO_BOARD, NoBoard, SENDERS_EACH, tryBoard } from '../shm/reader.js';
+import { NO_BOARD, NoBoard } from '../shm/noboard.js';
+import { tryBoard } from '../shm/reader.js';
+import { SENDERS_EACH } from '../shm/snapshot.js';
 import { Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 

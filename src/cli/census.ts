@@ -4,7 +4,8 @@ import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { linkNews } from '../presentation/sentences.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
-import type { BoardReader, NodeStates } from '../shm/reader.js';
+import type { NodeStates } from '../shm/nodestates.js';
+import type { BoardReader } from '../shm/reader.js';
 
 /** A node of the census. */
 export interface Counted {

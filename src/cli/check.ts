@@ -13,8 +13,9 @@ import {
 import { VERBS } from '../options/verbs.js';
 import { plural } from '../presentation/sentences.js';
 import type { State } from '../shm/liveness.js';
+import { unknownText } from '../shm/noboard.js';
 import { byProblem, type Problem } from '../shm/problems.js';
-import { BoardReader, unknownText } from '../shm/reader.js';
+import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
 import { print } from '../text/output.js';

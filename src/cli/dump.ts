@@ -5,7 +5,7 @@ import { enums } from '../layout/layout.gen.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { structPut } from '../presentation/structjson.js';
-import { SENDERS_EACH } from '../shm/reader.js';
+import { SENDERS_EACH } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { json, print } from '../text/output.js';
 import { BoardFile, blockState, Dump } from './boardcheck.js';

@@ -5,7 +5,7 @@ import { reasonText } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { NOTHING } from '../query/columns.js';
 import { COUNTERS } from '../readings/readings.js';
-import type { Node } from '../shm/reader.js';
+import type { Node } from '../shm/node.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 

@@ -3,7 +3,8 @@
 
 import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
+import { NO_BOARD, stalledText } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { type Census, type NodeFilter, takeCensus } from './census.js';

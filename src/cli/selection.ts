@@ -5,7 +5,8 @@ import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { linkNews } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import type { BoardReader, Node } from '../shm/reader.js';
+import type { Node } from '../shm/node.js';
+import type { BoardReader } from '../shm/reader.js';
 import type { Census, NodeFilter } from './census.js';
 
 export interface Selection

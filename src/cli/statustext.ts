@@ -8,9 +8,10 @@ import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import { mirrorOf } from '../shm/header.js';
+import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
-import { linkName, type Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import type { SlurmView } from '../slurm/slurmview.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
@@ -235,7 +236,7 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): strin
     if (state !== 'silent' || explained.has(node)) continue;
     const link = snapshot.links.find(({ number }) => number === snapshot.linkOf(index));
     const { address } = snapshot.node(index);
-    if (link === undefined || address === '' || !snapshot.isHeard(link.number)) continue;
+    if (link === undefined || address === '' || !isHeard(snapshot, link.number)) continue;
     const on = PLAIN.test(link.name) ? link.name : 'any';
     const port = link.port > 0 ? ` dst port ${link.port}` : '';
     return [

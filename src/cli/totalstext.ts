@@ -3,7 +3,7 @@
 import { plural } from '../presentation/sentences.js';
 import { type Survey, totalsOf } from '../query/survey.js';
 import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
-import type { Part } from '../shm/reader.js';
+import type { Part } from '../shm/snapshot.js';
 
 const BYTES = contractUnit('bytes');
 const WATTS = contractUnit('W');

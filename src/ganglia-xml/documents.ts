@@ -4,7 +4,9 @@
 import { hostname } from 'node:os';
 import { linkNews, refusalText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { NoBoard, type Node, type Snapshot } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { Node } from '../shm/node.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';

@@ -2,7 +2,8 @@
 
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { BoardReader, heartbeatText, NO_BOARD } from '../shm/reader.js';
+import { heartbeatText, NO_BOARD } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { print } from '../text/output.js';
 import { Documents } from './documents.js';

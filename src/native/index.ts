@@ -10,7 +10,7 @@ export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
  * The beginning of a snapshot: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; the number
  * of records; whether the receiver was stalled then.
  */
-export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } as const;
+export const SNAPSHOT_HEAD = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } as const;
 
 /**
  * The results for each node after its copies, in arrays one after another, in this order: its age in ms (f64), -1 if
@@ -19,7 +19,7 @@ export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } a
  * kernel release (u32), the same for the same release, otherwise 0; its state (u8), as numbered in beoboard.h; and its
  * state at the receiver's last heartbeat (u8).
  */
-export const TOLD = { bytes: 26 } as const;
+export const OVERVIEW = { bytes: 26 } as const;
 
 /** How much of the whole is in use, and on how many nodes. */
 export interface Part {
@@ -116,14 +116,14 @@ export interface BoardMapping {
   /** The buffer for snapshots from now on, aligned to 8 bytes. It must not be transferred. */
   into(buffer: Uint8Array): void;
   /**
-   * Copies the board from record number `first` on, as many records as exist and fit, and judges it. Writes `LOOK`,
-   * then the header, column words and records at the header's strides, then the arrays of `TOLD`. A slot that could not
+   * Copies the board from record number `first` on, as many records as exist and fit, and judges it. Writes `SNAPSHOT_HEAD`,
+   * then the header, column words and records at the header's strides, then the arrays of `OVERVIEW`. A slot that could not
    * be copied whole has a `head` of 0. Returns false if the file was cut short.
    */
   snapshot(first: number): boolean;
-  /** The bytes that `nodeStates` needs now. */
+  /** The bytes that `column` needs now. */
   columnBytes(): number;
-  /** Copies the board without the records: `LOOK`, then the header, column words, the state of each node (u8). */
+  /** Copies the board without the records: `SNAPSHOT_HEAD`, then the header, column words, the state of each node (u8). */
   column(): boolean;
   /** The links that have an entry, and the one that stands for all others. Undefined if the file was cut short. */
   links(): LinkEntry[] | undefined;
@@ -445,7 +445,7 @@ export const texts = native.texts;
 
 /**
  * Judges a copy that was not made by a snapshot: header, column words and records of so many nodes. Writes the arrays
- * of `TOLD` for them, and returns whether the receiver was stalled. Throws if there is too little room, or if it is not
+ * of `OVERVIEW` for them, and returns whether the receiver was stalled. Throws if there is too little room, or if it is not
  * a copy of a board.
  */
 export const overview = native.overview;

@@ -5,18 +5,12 @@
 import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { mirrorOf, sinceMs } from '../shm/header.js';
-import { doubtMs, isInPieces, linkState, listenedMs } from '../shm/links.js';
+import { doubtMs, isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import { stalledText } from '../shm/noboard.js';
+import { LATELY_MS } from '../shm/node.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
-import {
-  LATELY_MS,
-  type LinkEntry,
-  linkName,
-  SENDERS_EACH,
-  type SenderEntry,
-  type Snapshot,
-  stalledText,
-} from '../shm/reader.js';
+import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { fold, foldParts, lastDigits } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';

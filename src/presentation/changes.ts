@@ -2,9 +2,13 @@
 // another board. Judges nothing. Says nothing about nodes while the board says nothing about them.
 
 import { enums } from '../layout/layout.gen.js';
+import { linkName } from '../shm/links.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
-import { type BoardReader, type EventEntry, linkName, NoBoard, type NodeStates, type Snapshot } from '../shm/reader.js';
+import type { BoardReader, EventEntry } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 
 /** The number of nodes, how many of them are in each state, and how many are unhealthy. */
 export interface Standing {

@@ -1,7 +1,8 @@
 // Sentences about nodes as which two machines report. Pure.
 
 import { sentences } from '../layout/wording.gen.js';
-import type { Clone, Snapshot } from '../shm/reader.js';
+import type { Clone } from '../shm/node.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
 import { shownNames } from './rejections.js';
 import { moment } from './sentences.js';

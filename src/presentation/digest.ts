@@ -2,7 +2,9 @@
 // snapshot has 3,144. For programs that look again and again at boards of any size.
 
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
-import { type BoardReader, type Node, type Overview, type Refusal, Snapshot } from '../shm/reader.js';
+import type { Node, Refusal } from '../shm/node.js';
+import type { BoardReader } from '../shm/reader.js';
+import { type Overview, Snapshot } from '../shm/snapshot.js';
 
 /** A state for which somebody may ask why no newer report was heard. */
 const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);

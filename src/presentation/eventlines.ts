@@ -1,7 +1,7 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
+import { unknownText } from '../shm/noboard.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
-import { unknownText } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';

@@ -7,8 +7,8 @@ import { type EntryReading, entriesOf, entryReadings, entryValue, type List } fr
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { SECONDS, writeValue } from '../readings/units.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import type { Node } from '../shm/node.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
-import type { Node } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { reasonText, refusalText } from './sentences.js';

@@ -4,9 +4,10 @@
 import { REPORT_BYTES } from '../layout/codec.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
-import { linkState } from '../shm/links.js';
+import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
-import { LATELY_MS, type LinkEntry, linkName, type Refusal, type Snapshot } from '../shm/reader.js';
+import { LATELY_MS, type Refusal } from '../shm/node.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 
@@ -136,30 +137,20 @@ export function unjoinedText(board: Snapshot, link: LinkEntry): string | undefin
   });
 }
 
-/** Somebody who has looked at all nodes. */
-interface Seen {
-  isHeard(link: number): boolean;
-  youngestMs(link: number): number;
-}
-
 /**
  * One sentence for each link that is dark, or down with nodes behind it; none if the board says nothing about nodes. A
- * receiver updates once a second which links are dark; a link with a live node is not dark any more. `seen`: somebody
- * who has looked at all nodes.
+ * receiver updates once a second which links are dark; a link with a live node is not dark any more. `seen`: all nodes.
  */
-export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
+export function linkNews(board: Snapshot, seen: SeenNodes = board): LinkNews[] {
   if (board.stalled || board.retired) return [];
   const news: LinkNews[] = [];
   for (const link of board.links) {
     const { number, nodes, darkSinceNs } = link;
     if (!linkState(link).up) {
       if (nodes > 0) news.push({ number, text: downText(board, link) });
-    } else if (darkSinceNs !== 0n && !seen.isHeard(number)) {
-      const youngestMs = seen.youngestMs(number);
-      news.push({
-        number,
-        text: darkText(link, Number.isFinite(youngestMs) ? youngestMs : sinceMs(board, darkSinceNs)),
-      });
+    } else if (darkSinceNs !== 0n && !isHeard(seen, number)) {
+      const ms = youngestMs(seen, number);
+      news.push({ number, text: darkText(link, Number.isFinite(ms) ? ms : sinceMs(board, darkSinceNs)) });
     }
   }
   return news;

@@ -3,7 +3,8 @@
 
 import type { Survey } from '../query/survey.js';
 import { linkState } from '../shm/links.js';
-import { type Snapshot, unknownText } from '../shm/reader.js';
+import { unknownText } from '../shm/noboard.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { earlyDrops } from './anomalies.js';

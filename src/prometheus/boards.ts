@@ -3,8 +3,11 @@
 
 import { bits, enums } from '../layout/layout.gen.js';
 import { reloadFailed } from '../shm/header.js';
+import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
-import { BoardReader, linkName, NoBoard, type NodeStates } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { NodeStates } from '../shm/nodestates.js';
+import { BoardReader } from '../shm/reader.js';
 import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
 

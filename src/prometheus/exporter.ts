@@ -2,7 +2,7 @@
 // Opens no port.
 
 import { VERSION } from '../options/version.js';
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
 import { Page } from '../text/buffer.js';
 import { type Board, type BoardScrape, boardFamilies } from './boards.js';
 import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';

@@ -11,7 +11,7 @@ import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted, tim
 import { type Reading, readingOf } from '../readings/readings.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import type { Column, Family, Label, Series, Whose } from './family.js';
 import { escaped } from './plan.js';
 

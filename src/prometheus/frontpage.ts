@@ -1,7 +1,7 @@
 // The page for a person who opens the exporter in a browser: where the metrics are, and the state of the boards. One
 // page that loads nothing else.
 
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
 import { oneLine } from '../text/text.js';
 import type { Board } from './boards.js';
 import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';

@@ -10,7 +10,7 @@ import { createLog } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { InputError } from '../text/text.js';
 import { Board } from './boards.js';

@@ -1,7 +1,7 @@
 // The names of a board's nodes as labels, made once and kept: a scrape writes each of them for every reading. When a
 // board is replaced, nodes may have other numbers; what was kept of a node follows its name.
 
-import type { NodeStates } from '../shm/reader.js';
+import type { NodeStates } from '../shm/nodestates.js';
 import type { Monotonic } from './family.js';
 import { escaped } from './plan.js';
 

@@ -2,7 +2,7 @@
 
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { NO_BOARD, NoBoard } from '../shm/reader.js';
+import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { Failure, UsageError, usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';

@@ -2,7 +2,7 @@
 
 import { entryReadings } from '../readings/entries.js';
 import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
-import type { Node } from '../shm/reader.js';
+import type { Node } from '../shm/node.js';
 import { formatDuration } from '../text/durations.js';
 import { beginning, didYouMean, ending, fits, InputError, oneLine, quote } from '../text/text.js';
 

@@ -6,7 +6,7 @@ import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type 
 import { meantReading, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
-import type { Node } from '../shm/reader.js';
+import type { Node } from '../shm/node.js';
 import { UsageError } from '../text/failure.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../text/patterns.js';
 import { didYouMean, InputError, lowerCase, nearest, quote } from '../text/text.js';

@@ -4,7 +4,7 @@
 import type { Grouping } from '../options/options.js';
 import type { Reading, Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { compilePattern } from '../text/patterns.js';
 import { oneLine } from '../text/text.js';

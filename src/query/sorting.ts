@@ -3,7 +3,7 @@
 import { structs } from '../layout/layout.gen.js';
 import type { Value } from '../readings/readings.js';
 import { STATES } from '../shm/liveness.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { type Sorting, sortField } from './columns.js';
 import type { Survey, Surveyed } from './survey.js';

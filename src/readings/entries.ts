@@ -3,8 +3,8 @@
 
 import { getter } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
+import type { Node } from '../shm/node.js';
 import { type InterfaceCounter, interfaceCounterOf, isMeasured, setBit } from '../shm/rates.js';
-import type { Node } from '../shm/reader.js';
 import { type Cursor, cursorOf } from './cursor.js';
 import { type EntryStruct, leaf, type Measure, setOf, sumRate, taken } from './measures.js';
 import type { Reading, Value } from './readings.js';

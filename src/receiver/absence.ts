@@ -3,7 +3,8 @@
 
 import type { Log } from '../service/log.js';
 import { NUMBERED, type State } from '../shm/liveness.js';
-import { BoardReader, NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
 

@@ -4,7 +4,7 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Decoded, decode } from '../layout/codec.js';
 import { bits } from '../layout/layout.gen.js';
-import { type BoardMapping, CLOCK, clocks, LOOK, SWEEP, Sweep } from '../native/index.js';
+import { type BoardMapping, CLOCK, clocks, SNAPSHOT_HEAD, SWEEP, Sweep } from '../native/index.js';
 import type { Log } from '../service/log.js';
 import { tryBoard } from '../shm/reader.js';
 import type { Bus, Message } from './bus.js';
@@ -92,7 +92,7 @@ function randomId(): bigint {
 export function headerOf(mapping: BoardMapping): Decoded<'board_header'> | undefined {
   const buffer = new Uint8Array(mapping.nodeBytes(0));
   mapping.into(buffer);
-  return mapping.snapshot(0) ? decode('board_header', new DataView(buffer.buffer, LOOK.bytes), 0) : undefined;
+  return mapping.snapshot(0) ? decode('board_header', new DataView(buffer.buffer, SNAPSHOT_HEAD.bytes), 0) : undefined;
 }
 
 /** A number that identifies the board's file. A board whose clock goes back counts as another one: `salt`. */

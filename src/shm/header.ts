@@ -1,7 +1,7 @@
 // What a board's header says besides liveness: a mirror's origin, the accepted keys, what could not be reloaded. Pure.
 
 import { enums } from '../layout/layout.gen.js';
-import type { Snapshot } from './reader.js';
+import type { Snapshot } from './snapshot.js';
 
 /** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever the board says. */
 export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
@@ -23,7 +23,7 @@ export interface Mirrored {
 }
 
 /** The meaning of a mirror's marks; undefined: the board belongs to a receiver. */
-export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
+export function mirrorOf(snapshot: Snapshot): Mirrored | undefined {
   const {
     mirror_masters = 0,
     mirror_followed = 0,
@@ -31,17 +31,17 @@ export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
     mirror_names,
     mirror_site,
     mirror_vetoed = 0,
-  } = header;
+  } = snapshot.header;
   if (mirror_masters === 0) return undefined;
   const names = mirror_names.slice(0, mirror_masters).map(({ name }) => name);
   const isHeard = (index: number) => ((mirror_heard >> BigInt(index)) & 1n) === 1n;
-  const behindMs = Math.max(0, Number(evidence.nowNs - evidence.heartbeatNs) / 1e6);
+  const { heartbeatNs } = snapshot.evidence;
   return {
     site: mirror_site,
     master: names[mirror_followed],
     others: names.filter((_, index) => index !== mirror_followed && isHeard(index)),
     heard: mirror_followed < names.length && isHeard(mirror_followed),
-    behindMs: evidence.heartbeatNs === 0n ? undefined : behindMs,
+    behindMs: heartbeatNs === 0n ? undefined : sinceMs(snapshot, heartbeatNs),
     vetoed: mirror_vetoed,
   };
 }

@@ -12,6 +12,9 @@ export const STATES: readonly State[] = ranked.node_state;
 /** In the order of their numbers in beoboard.h. */
 export const NUMBERED: readonly State[] = terms.node_state;
 
+/** The number of that state. */
+export const LIVE = NUMBERED.indexOf('live');
+
 /** Whether a node in that state may report nevertheless, and be rejected. */
 export function mayBeRefused(state: State): boolean {
   return state === 'silent' || state === 'uncertain' || state === 'never';

@@ -2,7 +2,8 @@
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
 import { readingOf } from '../readings/readings.js';
-import { type BoardReader, NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
 import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
 import { type Calls, NoAnswer, newNonce } from './calls.js';

@@ -6,7 +6,7 @@ import type { Anomaly } from '../presentation/anomalies.js';
 import { shownNames } from '../presentation/rejections.js';
 import type { ExtraColumn } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';

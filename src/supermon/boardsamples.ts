@@ -3,7 +3,9 @@
 import { Cursor } from '../readings/cursor.js';
 import { map, ofRecord } from '../readings/measures.js';
 import { NUMBERED } from '../shm/liveness.js';
-import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, safe, takeOne } from './categories.js';
 import { atom } from './expressions.js';

@@ -1,6 +1,6 @@
 // The answers: boards of this machine and the answers of other servers, joined without loss.
 
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
 import type { BoardSamples } from './boardsamples.js';
 import { CATEGORIES, SERVER, STATE } from './categories.js';
 import type { Child } from './children.js';

@@ -11,7 +11,7 @@ import { createLog, type Log } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { unread } from '../service/unread.js';
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
 import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { BoardSamples } from './boardsamples.js';
 import { Child } from './children.js';

@@ -3,8 +3,8 @@
 import { Follower } from '../presentation/changes.js';
 import { foldedEvents } from '../presentation/eventlines.js';
 import { painter } from '../presentation/style.js';
-import type { Snapshot } from '../shm/reader.js';
-import { NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import type { Watcher } from './watcher.js';
 import type { EventInfo } from './wire.js';
 

@@ -2,7 +2,7 @@
 
 import type { Anomaly } from '../presentation/anomalies.js';
 import { type Survey, survey } from '../query/survey.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { jobJson, listJobs, nodesOf } from '../slurm/joblist.js';
 import { Pairing, SlurmView } from '../slurm/slurmview.js';
 import { readState } from '../slurm/statefile.js';

@@ -4,7 +4,7 @@
 import type { Grouping } from '../options/options.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { type Rule, ruleOf } from '../query/groups.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
 import { type NodeConsumer, SLICE_MS, type Tick, type Watcher } from './watcher.js';
 import type { GroupInfo } from './wire.js';

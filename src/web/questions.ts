@@ -3,7 +3,8 @@
 
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Grouping } from '../options/options.js';
-import { BoardReader, NoBoard } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
 import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';

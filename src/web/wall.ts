@@ -3,7 +3,7 @@
 import type { Feed } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
-import type { Snapshot } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { EventFeed } from './eventfeed.js';
 import { jsonFrame } from './framing.js';

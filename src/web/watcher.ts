@@ -4,7 +4,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Cursor } from '../readings/cursor.js';
 import { SCALES, type Scale } from '../readings/scales.js';
-import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { NoBoard } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { type BoardStatus, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
 
 /** The time from one look to the next, ms. */

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { NUMBERED, STATES, type State } from '../../src/shm/liveness.js';
-import type { Snapshot } from '../../src/shm/reader.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import { type Evidence, isStalled, judge, type LastReport } from '../kit/judging.js';
 import { type MadeBoard, type MadeLink, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';
 

@@ -18,7 +18,7 @@ import { painter } from '../../src/presentation/style.js';
 import { Roster, worstFirst } from '../../src/query/sorting.js';
 import { survey } from '../../src/query/survey.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
-import type { Snapshot } from '../../src/shm/reader.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import { replaceFile } from '../../src/slurm/folder.js';
 import { monotonicMs, stateText } from '../../src/slurm/statefile.js';
 import { expand } from '../../src/text/hostlists.js';

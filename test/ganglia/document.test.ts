@@ -13,7 +13,8 @@ import { NAME_MAX, safe, VALUE_MAX } from '../../src/ganglia-xml/safe.js';
 import type { Encodable, SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { TEXT_GAP, template } from '../../src/native/index.js';
-import { NoBoard, Snapshot } from '../../src/shm/reader.js';
+import { NoBoard } from '../../src/shm/noboard.js';
+import { Snapshot } from '../../src/shm/snapshot.js';
 import { Page } from '../../src/text/buffer.js';
 import {
   ALL,

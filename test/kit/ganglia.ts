@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
 import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
-import { Snapshot } from '../../src/shm/reader.js';
+import { Snapshot } from '../../src/shm/snapshot.js';
 import { BOOT_ID } from './brokenboards.js';
 import { ROOT } from './places.js';
 

@@ -3,7 +3,8 @@
 
 import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
-import { type LinkEntry, type SenderEntry, Snapshot } from '../../src/shm/reader.js';
+import type { LinkEntry } from '../../src/shm/links.js';
+import { type SenderEntry, Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 
 export const S = 1_000_000_000n;

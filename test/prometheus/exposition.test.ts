@@ -12,8 +12,11 @@ import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
 import { FORMATS, type Format } from '../../src/prometheus/plan.js';
 import { EVERYBODY, type Selection } from '../../src/prometheus/sample.js';
 import { STATES } from '../../src/shm/liveness.js';
+import { NoBoard } from '../../src/shm/noboard.js';
+import type { Node } from '../../src/shm/node.js';
 import type { Rates } from '../../src/shm/rates.js';
-import { type BoardReader, NoBoard, type Node, type Snapshot } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import {
   EVERYTHING,
   type MadeBoard,

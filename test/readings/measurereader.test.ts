@@ -10,7 +10,7 @@ import { Cursor } from '../../src/readings/cursor.js';
 import { MeasureReader } from '../../src/readings/measurereader.js';
 import { field, type Measure, map, rate, share, taken, times, traffic } from '../../src/readings/measures.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
-import type { Snapshot } from '../../src/shm/reader.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import { type MadeNode, madeBoard, S } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);

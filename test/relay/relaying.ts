@@ -16,7 +16,7 @@ import { Relay, SWEEP_MS } from '../../src/relay/publisher.js';
 import { subjectOf } from '../../src/relay/relaywire.js';
 import type { Log } from '../../src/service/log.js';
 import type { State } from '../../src/shm/liveness.js';
-import { Snapshot } from '../../src/shm/reader.js';
+import { Snapshot } from '../../src/shm/snapshot.js';
 import type { Trust } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
 import { makeReport } from '../kit/reports.js';

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Snapshot } from '../../src/shm/reader.js';
+import { Snapshot } from '../../src/shm/snapshot.js';
 import { monotonicMs } from '../../src/slurm/statefile.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';

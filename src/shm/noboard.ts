@@ -1,0 +1,35 @@
+// Why nothing is known of nodes: there is no board to read, or its receiver gives no evidence.
+
+import type { BoardState } from '../native/index.js';
+import { formatDuration } from '../text/durations.js';
+import { Failure } from '../text/failure.js';
+
+/** The exit code of a program that found no board, or a stalled one. */
+export const NO_BOARD = 4;
+
+/** A board that cannot be read now; `state` is one of the states of opening. */
+export class NoBoard extends Failure {
+  constructor(
+    readonly state: Exclude<BoardState, 'ready'>,
+    readonly path: string,
+    why: string,
+  ) {
+    super(`${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`, NO_BOARD);
+  }
+}
+
+/** Why a receiver gives no evidence, in words for people. */
+export function stalledText(closed: boolean): string {
+  return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;
+}
+
+/** The age of a receiver's heartbeat, in words for people; undefined: there was none yet, negative: its clock is not ours. */
+export function heartbeatText(ageMs: number | undefined): string {
+  if (ageMs === undefined) return 'it has no heartbeat yet';
+  return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
+}
+
+/** The same with the age of its heartbeat, and the consequence. */
+export function unknownText(closed: boolean, heartbeatAgeMs: number | undefined): string {
+  return `${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`;
+}

@@ -1,0 +1,368 @@
+// A private copy of a board, as it was at one moment. Pure.
+
+import { type Decoded, decode, getter } from '../layout/codec.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
+import { type LinkEntry, OVERVIEW, overview, type SenderEntry, type Totals, texts, totals } from '../native/index.js';
+import { listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
+import { NUMBERED, type State } from './liveness.js';
+import { type Clone, formatBytes, Node, type Refusal } from './node.js';
+
+export type { Part, SenderEntry, Totals } from '../native/index.js';
+
+/** The board's header, and the reader's CLOCK_MONOTONIC taken before it was read. All times in ns of that clock. */
+export interface Evidence {
+  nowNs: bigint;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  /** A longer interval of a node counts as this one. */
+  longestIntervalMs: number;
+  retired: boolean;
+}
+
+/** No board has a shorter longest interval. */
+const LEAST_LONGEST_MS = 60_000;
+
+/** For how many intervals two machines count as reporting as one after they were last seen to; a minute at least. */
+const CLONE_INTERVALS = 60;
+
+/** The result of one look at all nodes, by the numbers of their records. */
+export interface Overview {
+  /** The age of the newest report, ms; -1: there is none. */
+  readonly ages: Float64Array;
+  /**
+   * The node's wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there
+   * is none.
+   */
+  readonly skews: Float64Array;
+  /** The problems of a node that is live or uncertain: bits by the numbers of the problems; 0 for other nodes. */
+  readonly problems: Uint32Array;
+  /**
+   * A number for the kernel release of a live node: the same for the same release, and different for nearly all others;
+   * 0: unknown.
+   */
+  readonly kernels: Uint32Array;
+  /** As `NUMBERED`. */
+  readonly states: Uint8Array;
+  /** The same at the receiver's last heartbeat: what was known before it stalled, or its board was retired. */
+  readonly known: Uint8Array;
+}
+
+/** The tables of a board besides its nodes. Each is read when it is asked for. */
+export interface Tables {
+  links(): readonly LinkEntry[];
+  senders(): readonly SenderEntry[];
+}
+
+/** Entries of the table of rejected senders for each reason. */
+export const SENDERS_EACH = 8;
+
+/** When a copy was taken, and of how many nodes; whether its receiver was stalled then, if that has been judged. */
+export interface Taken {
+  nowNs: bigint;
+  realNs: bigint;
+  nodes: number;
+  stalled?: boolean;
+}
+
+const stateOf = getter('board_header', 'state');
+const countOf = getter('board_header', 'count');
+const heartbeatOf = getter('board_header', 'heartbeat_ns');
+const listeningOf = getter('board_header', 'listening_since_ns');
+const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
+const silentAfterOf = getter('board_header', 'silent_after_ns');
+const longestIntervalOf = getter('board_header', 'longest_interval_ms');
+/** See "Liveness" in proto/board-v2.md. */
+function longestOf(view: DataView): number {
+  const said = Number(longestIntervalOf(view, 0));
+  return said === 0 ? Number.POSITIVE_INFINITY : Math.max(said, LEAST_LONGEST_MS);
+}
+const orderProvedOf = getter('record', 'order_proved');
+const authProvedOf = getter('record', 'auth_proved');
+const cloneAddressOf = getter('memory', 'clone_address');
+const cloneOtherOf = getter('memory', 'clone_other');
+// Offsets of what every node is judged by, in words of 32 bits.
+const HEAD = structs.slot.fields.head.offset / 4;
+const LINK = structs.slot.fields.link.offset / 4;
+// Places in a report, likewise.
+const INTERVAL = structs.report.fields.interval_ms.offset / 4;
+const VALID = structs.report.fields.valid.offset / 4;
+const LATE = structs.report.fields.late_us.offset / 4;
+// Places in a memory, likewise.
+const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
+const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
+const CLONE = structs.memory.fields.clone_ns.offset / 4;
+/** Behind what readers know of it. */
+const MEMORY_KNOWN = structs.memory.fields.digests.offset;
+const NAME_BYTES = structs.record.fields.name.count;
+
+/**
+ * The names of so many nodes, the first of which begins at that byte: in one call, because a call for each takes
+ * several times as long.
+ */
+function namesIn(words: Uint32Array, first: number, stride: number, count: number): string[] {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  return count === 0 ? [] : texts(bytes, first, stride, NAME_BYTES, count).split('\0');
+}
+
+/**
+ * The newest whole slot of a record except `not`, as the word at which it begins; -1: there is none. Of two equal
+ * sequences, which no writer makes, the later slot counts.
+ */
+function newestSlot(words: Uint32Array, first: number, stride: number, slots: number, not = -1): number {
+  let found = -1;
+  let high = 0;
+  let low = 1;
+  for (let i = 0, slot = first; i < slots; i++, slot += stride) {
+    const h = words[slot + HEAD + 1] ?? 0;
+    const l = words[slot + HEAD] ?? 0;
+    if (slot === not || h < high || (h === high && l < low)) continue;
+    found = slot;
+    high = h;
+    low = l;
+  }
+  return found;
+}
+
+/** A private, consistent copy of the board, or of the part that was asked for. */
+export class Snapshot implements SeenNodes {
+  #header: Decoded<'board_header'> | undefined;
+  readonly evidence: Evidence;
+  /** The reader's CLOCK_REALTIME in ns when the snapshot was taken. */
+  readonly realNs: bigint;
+  readonly stalled: boolean;
+  readonly retired: boolean;
+  readonly closed: boolean;
+  readonly filtering: boolean;
+  /** How many nodes are in the snapshot, and how many on the board. */
+  readonly count: number;
+  readonly total: number;
+  /** The header, for code that reads it field by field. */
+  readonly view: DataView;
+  /** The same bytes as words: a process that looks only once ends before a DataView is compiled. */
+  readonly words: Uint32Array;
+  readonly #records: number;
+  readonly #recordStride: number;
+  readonly #slots: number;
+  readonly #slotsOffset: number;
+  readonly #slotStride: number;
+  /** Where in a slot its report begins. */
+  readonly reportOffset: number;
+  /** Where in a record its memory begins; 0: it has none, or a shorter one. */
+  readonly #memoryOffset: number;
+  /** Where the results for each node lie, and their first byte. */
+  readonly #overviews: Uint8Array;
+  readonly #overviewAt: number;
+  #overview: Overview | undefined;
+  readonly #nowHigh: number;
+  readonly #nowLow: number;
+  readonly #tables: Tables | undefined;
+  #links: readonly LinkEntry[] | undefined;
+
+  /**
+   * `bytes`: the header, then as many column words and records as `nodes` says, at the strides of the header, then the
+   * arrays of `OVERVIEW` for them; if `stalled` is not given, these are computed here. `tables`: of the same board; without
+   * them the snapshot has no links.
+   */
+  constructor(
+    readonly path: string,
+    bytes: Uint8Array,
+    taken: Taken,
+    tables?: Tables,
+  ) {
+    this.#tables = tables;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+    const state = stateOf(this.view, 0);
+    const flag = (bit: number) => ((state >> BigInt(bit)) & 1n) === 1n;
+    this.retired = flag(bits.board_state.retired);
+    this.closed = flag(bits.board_state.closed);
+    this.filtering = flag(bits.board_state.filtering);
+    this.evidence = {
+      nowNs: taken.nowNs,
+      heartbeatNs: heartbeatOf(this.view, 0),
+      listeningSinceNs: listeningOf(this.view, 0),
+      uncertainAfterNs: uncertainAfterOf(this.view, 0),
+      silentAfterNs: silentAfterOf(this.view, 0),
+      longestIntervalMs: longestOf(this.view),
+      retired: this.retired,
+    };
+    this.realNs = taken.realNs;
+    this.#nowHigh = Number(taken.nowNs >> 32n);
+    this.#nowLow = Number(taken.nowNs & 0xffffffffn);
+    this.count = taken.nodes;
+    this.total = countOf(this.view, 0) ?? 0;
+    const word = (field: keyof typeof structs.board_header.fields) =>
+      this.words[structs.board_header.fields[field].offset / 4] ?? 0;
+    this.#records = word('header_bytes') + this.count * word('column_stride');
+    this.#recordStride = word('record_stride');
+    this.#slots = word('slots');
+    this.#slotsOffset = word('slots_offset');
+    this.#slotStride = word('slot_stride');
+    this.reportOffset = word('report_offset');
+    this.#memoryOffset = word('memory_bytes') < MEMORY_KNOWN ? 0 : word('memory_offset');
+    this.#overviewAt = taken.stalled === undefined ? 0 : this.#records + this.count * this.#recordStride;
+    this.#overviews = taken.stalled === undefined ? new Uint8Array(this.count * OVERVIEW.bytes) : bytes;
+    this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#overviews);
+  }
+
+  /** The fields of the header, decoded when they are asked for. */
+  get header(): Decoded<'board_header'> {
+    this.#header ??= decode('board_header', this.view, 0);
+    return this.#header;
+  }
+
+  /**
+   * The time since the receiver's last complete drain, ms; negative if its clock is not ours, undefined if there was
+   * none: a mirror that follows nobody has no heartbeat.
+   */
+  get heartbeatAgeMs(): number | undefined {
+    if (this.evidence.heartbeatNs === 0n) return undefined;
+    return Number(this.evidence.nowNs - this.evidence.heartbeatNs) / 1e6;
+  }
+
+  /** For how long the receiver has had no gap, ms, up to its heartbeat. */
+  get listenedMs(): number {
+    return listenedMs(this.evidence);
+  }
+
+  /** Datagrams that were not accepted, by reason; reasons with 0 are left out. */
+  get refused(): Record<string, number> {
+    const entries = enums.reason.map((reason, i) => [reason, this.header.refused[i] ?? 0] as const);
+    return Object.fromEntries(entries.filter(([, count]) => count > 0));
+  }
+
+  /** The links by which reports came, as they are when this is first asked for. */
+  get links(): readonly LinkEntry[] {
+    this.#links ??= (this.#tables?.links() ?? []).filter(
+      ({ number, accepted }) => number !== OTHER_LINKS || accepted > 0,
+    );
+    return this.#links;
+  }
+
+  /** The sources of rejected datagrams, likewise; the most recent first. */
+  get senders(): SenderEntry[] {
+    return [...(this.#tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
+  }
+
+  /** The number of the link by which a node's newest report came; 0: unknown, or there is none. */
+  linkOf(index: number): number {
+    const slot = this.newestSlot(this.recordWord(index));
+    return slot < 0 || this.words[slot + LINK + 1] !== 0 ? 0 : (this.words[slot + LINK] as number);
+  }
+
+  /** The age of its newest report, ms. */
+  ageMs(index: number): number {
+    return this.overview.ages[index] as number;
+  }
+
+  /** The interval of the node of that number, ms; 0: unknown. */
+  intervalOf(index: number): number {
+    const at = this.#reportWord(index);
+    return at < 0 ? 0 : (this.words[at + INTERVAL] ?? 0);
+  }
+
+  /** How late its newest report was made, us; 0: in time, or unknown. */
+  lateOf(index: number): number {
+    const at = this.#reportWord(index);
+    return at < 0 || ((this.words[at + VALID] ?? 0) & (1 << bits.valid.sender)) === 0
+      ? 0
+      : (this.words[at + LATE] ?? 0);
+  }
+
+  /** What was rejected since its newest report, as in `Node.refusedSince`. */
+  refusedSinceOf(index: number): Refusal | undefined {
+    return this.node(index).refusedSince;
+  }
+
+  /** Whether two machines report as the node of that number; undefined: no. */
+  cloneOf(index: number): Clone | undefined {
+    if (this.#memoryOffset === 0) return undefined;
+    const record = this.recordWord(index) * 4;
+    const memory = record + this.#memoryOffset;
+    const at = memory / 4;
+    if (((this.words[at + CLONE_HEAD] ?? 0) | (this.words[at + CLONE_HEAD + 1] ?? 0)) === 0) return undefined;
+    const lastMs = Math.max(0, this.sinceStamp(at + CLONE)) / 1e6;
+    const interval = Math.max(1000, Math.min(this.intervalOf(index), this.evidence.longestIntervalMs));
+    if (this.words[at + CLONE] === 0 && this.words[at + CLONE + 1] === 0) return undefined;
+    if (lastMs > CLONE_INTERVALS * interval) return undefined;
+    const addresses = [cloneAddressOf(this.view, memory), cloneOtherOf(this.view, memory)].map(formatBytes);
+    const isMirror = (this.header.mirror_masters ?? 0) !== 0;
+    return {
+      addresses: [...new Set(addresses)],
+      sinceMs: Math.max(0, this.sinceStamp(at + CLONE_SINCE)) / 1e6,
+      lastMs,
+      isProved: ((isMirror ? authProvedOf : orderProvedOf)(this.view, record) ?? 0) !== 0,
+    };
+  }
+
+  /** The place of its newest report, as a word; -1: there is none. */
+  #reportWord(index: number): number {
+    const slot = this.newestSlot(this.recordWord(index));
+    return slot < 0 ? -1 : slot + this.reportOffset / 4;
+  }
+
+  /** The time from the stamp at that word to the snapshot, ns, negative if it is ahead; exact up to 104 days. */
+  sinceStamp(word: number): number {
+    const { words } = this;
+    return (this.#nowHigh - (words[word + 1] ?? 0)) * 2 ** 32 + (this.#nowLow - (words[word] ?? 0));
+  }
+
+  /** The newest whole slot of the record at that word, as a word; -1: there is none. `not`: a slot to leave out. */
+  newestSlot(record: number, not?: number): number {
+    return newestSlot(this.words, record + (this.#slotsOffset >> 2), this.#slotStride >> 2, this.#slots, not);
+  }
+
+  /** The state of the node of that number; `known`: at the receiver's last heartbeat. */
+  stateOf(index: number, known = false): State {
+    const states = this.#overviewAt + this.count * (OVERVIEW.bytes - (known ? 1 : 2));
+    return NUMBERED[this.#overviews[states + index] as number] as State;
+  }
+
+  get states(): Uint8Array {
+    return this.overview.states;
+  }
+
+  /** The results for all nodes, as arrays. */
+  get overview(): Overview {
+    if (this.#overview !== undefined) return this.#overview;
+    const { count } = this;
+    const { buffer } = this.#overviews;
+    const at = this.#overviews.byteOffset + this.#overviewAt;
+    this.#overview = {
+      ages: new Float64Array(buffer, at, count),
+      skews: new Float64Array(buffer, at + 8 * count, count),
+      problems: new Uint32Array(buffer, at + 16 * count, count),
+      kernels: new Uint32Array(buffer, at + 20 * count, count),
+      states: new Uint8Array(buffer, at + 24 * count, count),
+      known: new Uint8Array(buffer, at + 25 * count, count),
+    };
+    return this.#overview;
+  }
+
+  /** The word at which the record of that number begins. Divided, not shifted: it may lie beyond 2 GiB. */
+  recordWord(index: number): number {
+    return (this.#records + index * this.#recordStride) / 4;
+  }
+
+  /** The names of all nodes in the order of their records. */
+  names(): string[] {
+    return namesIn(this.words, this.#records, this.#recordStride, this.count);
+  }
+
+  /** What the nodes that are live according to `overview.states` have, use and move together. */
+  totals(states: Uint8Array): Totals {
+    const { buffer, byteOffset, byteLength } = this.view;
+    return totals(new Uint8Array(buffer, byteOffset, byteLength), states);
+  }
+
+  node(index: number): Node {
+    return new Node(this, this.view, index, this.recordWord(index) * 4);
+  }
+
+  /** All nodes in the order of their records. */
+  *nodes(): Generator<Node> {
+    for (let i = 0; i < this.count; i++) yield this.node(i);
+  }
+}
