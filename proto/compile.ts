@@ -1,6 +1,6 @@
-// Compiles contracts: reads the tables of documents, checks them, and makes a C header and TypeScript objects from
+// Compiles contracts: reads the tables of documents and checks them; emit.ts makes a C header and TypeScript objects from
 // them. Knows Markdown tables and nothing of beoboard: the documents define the fields, and contract.ts the names.
-// Pure: texts in, texts out.
+// Pure: texts in, a contract out.
 
 import { createHash } from 'node:crypto';
 
@@ -138,7 +138,7 @@ export class ContractError extends Error {
   }
 }
 
-const NUMBERS: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
+export const NUMBERS: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
 const KINDS = new Set(['', 'counter', 'tally', 'gauge', 'share', 'state', 'text', 'time', 'reserved']);
 const SPEEDS = new Set(['fast', 'slow']);
 
@@ -168,7 +168,7 @@ export function compile(documents: Source[], names: Names): Contract {
   const owners = new Map<string, string[]>();
   for (const source of documents) {
     const document = source.path.replace(/^.*\//, '').replace(/\.md$/, '');
-    owners.set(document, parseDocument(source, contract, problems));
+    owners.set(document, new DocumentParser(contract, problems).parse(source));
   }
   for (const struct of contract.structs.values()) checkStruct(struct, contract, problems);
   for (const [name, fields] of contract.words) checkWord(name, fields, problems);
@@ -183,120 +183,142 @@ export function compile(documents: Source[], names: Names): Contract {
   return contract;
 }
 
-function parseDocument(source: Source, contract: Contract, problems: string[]): string[] {
-  const hashed: string[] = [];
-  let section: Section = { what: '', name: '' };
-  let columns: string[] | undefined;
-  let struct: Struct | undefined;
-  let group: { first: number; last: number; at: string; fields: Field[] } | undefined;
+/** A heading that says from where to where the fields under it reach. */
+interface Group {
+  first: number;
+  last: number;
+  at: string;
+  fields: Field[];
+}
 
-  const closeGroup = () => {
-    if (group === undefined) return;
-    const first = group.fields[0];
-    const last = group.fields.at(-1);
-    const end = last === undefined ? 0 : last.offset + fieldBytes(last, contract) - 1;
-    if (first === undefined) problems.push(`${group.at}: the heading names bytes, but no table follows`);
-    else if (first.offset !== group.first) problems.push(`${group.at}: begins at ${first.offset}, not ${group.first}`);
-    else if (fieldBytes(last as Field, contract) > 0 && end !== group.last)
-      problems.push(`${group.at}: ends at ${end}, not ${group.last}`);
-    group = undefined;
-  };
-  const groups: (() => void)[] = [];
+/** Reads a document line by line, and adds what its tables say to the contract. */
+class DocumentParser {
+  readonly #contract: Contract;
+  readonly #problems: string[];
+  /** What the hash of the document is made from. */
+  readonly #hashed: string[] = [];
+  #section: Section = { what: '', name: '' };
+  /** Undefined: the next row of a table names its columns. */
+  #columns: string[] | undefined;
+  #struct: Struct | undefined;
+  readonly #groups: Group[] = [];
+  #group: Group | undefined;
 
-  source.text.split('\n').forEach((line, index) => {
-    const at = `${source.path}:${index + 1}`;
-    const heading = /^(#+) (.*)$/.exec(line);
-    if (heading !== null) {
-      columns = undefined;
-      if (group !== undefined) {
-        const closing = group;
-        groups.push(() => {
-          group = closing;
-          closeGroup();
-        });
-        group = undefined;
-      }
-      const [, marks = '', title = ''] = heading;
-      if (marks.length <= 2) {
-        section = parseHeading(title);
-        struct = undefined;
-        if (section.what === 'struct') {
-          const bytes = /, (\d+) bytes$/.exec(title);
-          if (bytes === null) problems.push(`${at}: write "struct NAME, N bytes"`);
-          struct = { name: section.name, bytes: Number(bytes?.[1] ?? 0), fields: [], at };
-          if (contract.structs.has(struct.name)) problems.push(`${at}: there is a struct ${struct.name} already`);
-          contract.structs.set(struct.name, struct);
-          hashed.push(`struct ${struct.name} ${struct.bytes}`);
-        } else if (section.what !== '' && !BESIDE.has(section.what)) hashed.push(`${section.what} ${section.name}`);
-      } else if (struct !== undefined) {
-        const bytes = /\((\d+)–(\d+)\)/.exec(title);
-        if (bytes !== null) group = { first: Number(bytes[1]), last: Number(bytes[2]), at, fields: [] };
-      }
+  constructor(contract: Contract, problems: string[]) {
+    this.#contract = contract;
+    this.#problems = problems;
+  }
+
+  parse({ path, text }: Source): string[] {
+    for (const [index, line] of text.split('\n').entries()) {
+      const at = `${path}:${index + 1}`;
+      const heading = /^(#+) (.*)$/.exec(line);
+      if (heading !== null || !line.startsWith('|')) this.#columns = undefined;
+      else if (this.#section.what !== '') this.#tableLine(tableCells(line), at);
+      if (heading !== null) this.#heading(heading[1]?.length ?? 0, heading[2] ?? '', at);
+    }
+    // A group may contain structs that are defined further down, so its bounds are checked last.
+    for (const group of this.#groups) this.#checkGroup(group);
+    return this.#hashed;
+  }
+
+  #heading(level: number, title: string, at: string): void {
+    this.#group = undefined;
+    if (level > 2) {
+      const bytes = /\((\d+)–(\d+)\)/.exec(title);
+      if (this.#struct === undefined || bytes === null) return;
+      this.#group = { first: Number(bytes[1]), last: Number(bytes[2]), at, fields: [] };
+      this.#groups.push(this.#group);
       return;
     }
-    if (!line.startsWith('|')) {
-      columns = undefined;
+    const { what, name } = parseHeading(title);
+    this.#section = { what, name };
+    this.#struct = what === 'struct' ? this.#newStruct(name, title, at) : undefined;
+    if (this.#struct !== undefined) this.#hashed.push(`struct ${name} ${this.#struct.bytes}`);
+    else if (what !== '' && !BESIDE.has(what)) this.#hashed.push(`${what} ${name}`);
+  }
+
+  #newStruct(name: string, title: string, at: string): Struct {
+    const { structs } = this.#contract;
+    const bytes = /, (\d+) bytes$/.exec(title);
+    if (bytes === null) this.#problems.push(`${at}: write "struct NAME, N bytes"`);
+    if (structs.has(name)) this.#problems.push(`${at}: there is a struct ${name} already`);
+    const struct = { name, bytes: Number(bytes?.[1] ?? 0), fields: [], at };
+    structs.set(name, struct);
+    return struct;
+  }
+
+  #tableLine(cells: string[], at: string): void {
+    const columns = this.#columns;
+    if (columns === undefined) this.#columns = cells;
+    else if (cells.every(cell => /^:?-+:?$/.test(cell))) return;
+    else if (cells.length !== columns.length)
+      this.#problems.push(`${at}: ${cells.length} cells under ${columns.length} columns`);
+    else this.#row(new Map(columns.map((column, i) => [column, cells[i] ?? ''])), cells, at);
+  }
+
+  #row(row: Map<string, string>, cells: string[], at: string): void {
+    const contract = this.#contract;
+    const problems = this.#problems;
+    const { what, name } = this.#section;
+    if (what === 'struct') this.#fieldRow(row, at);
+    else if (what === 'word') this.#wordRow(row, at);
+    else if (what === 'ranges') {
+      contract.ranges.push(parseRange(row, at));
+      this.#hashed.push(cells.join(' '));
+    } else if (what === 'constants') add(contract.constants, name, parseConstant(row, at, problems), problems);
+    else if (what === 'terms') add(contract.terms, name, parseTerm(row, at, problems), problems);
+    else if (what === 'sources') add(contract.sources, name, parseOrigin(row, at, problems), problems);
+    else this.#entryRow(row, at);
+  }
+
+  #fieldRow(row: Map<string, string>, at: string): void {
+    const field = parseField(row, at, this.#problems);
+    if (field === undefined) return;
+    this.#struct?.fields.push(field);
+    this.#group?.fields.push(field);
+    // Kind, set and its speed determine the meaning of a field in the message: whether it is valid, and the time base
+    // of its rates.
+    const { offset, name, unit, kind, set } = field;
+    this.#hashed.push(`${offset} ${name} ${row.get('type')} ${unit} ${kind} ${set}`);
+  }
+
+  #wordRow(row: Map<string, string>, at: string): void {
+    const { words } = this.#contract;
+    const field = parseWordField(row, at, this.#problems);
+    if (field === undefined) return;
+    words.set(this.#section.name, [...(words.get(this.#section.name) ?? []), field]);
+    this.#hashed.push(`${field.shift} ${field.bits} ${field.name} ${row.get('unit')}`);
+  }
+
+  #entryRow(row: Map<string, string>, at: string): void {
+    const { what, name: tableName } = this.#section;
+    const entry = parseEntry(row, this.#section, at, this.#problems);
+    const { value, name } = entry;
+    const table = what === 'enum' ? this.#contract.enums : this.#contract.bits;
+    const entries = table.get(tableName) ?? [];
+    if (entries.some(other => other.value === value || other.name === name))
+      this.#problems.push(`${at}: ${value} ${name} stands in this table twice`);
+    // The names of an enum are an array, so its values count from 0.
+    else if (what === 'enum' && value !== entries.length)
+      this.#problems.push(`${at}: ${value} ${name} stands where ${entries.length} should`);
+    entries.push(entry);
+    if (what === 'sets') this.#contract.sets.push(entry);
+    table.set(tableName, entries);
+    this.#hashed.push(`${value} ${name} ${entry.speed}`);
+  }
+
+  #checkGroup({ first, last, at, fields }: Group): void {
+    const [begin, end] = [fields[0], fields.at(-1)];
+    if (begin === undefined || end === undefined) {
+      this.#problems.push(`${at}: the heading names bytes, but no table follows`);
       return;
     }
-    if (section.what === '') return;
-    const cells = tableCells(line);
-    if (columns === undefined) {
-      columns = cells;
-      return;
-    }
-    if (cells.every(cell => /^:?-+:?$/.test(cell))) return;
-    if (cells.length !== columns.length) {
-      problems.push(`${at}: ${cells.length} cells under ${columns.length} columns`);
-      return;
-    }
-    const row = new Map(columns.map((column, i) => [column, cells[i] ?? '']));
-    if (section.what === 'struct' && struct !== undefined) {
-      const field = parseField(row, at, problems);
-      if (field === undefined) return;
-      struct.fields.push(field);
-      group?.fields.push(field);
-      // Kind, set and its speed determine the meaning of a field in the message: whether it is valid, and the time base
-      // of its rates.
-      hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit} ${field.kind} ${field.set}`);
-    } else if (section.what === 'word') {
-      const field = parseWordField(row, at, problems);
-      if (field === undefined) return;
-      contract.words.set(section.name, [...(contract.words.get(section.name) ?? []), field]);
-      hashed.push(`${field.shift} ${field.bits} ${field.name} ${row.get('unit')}`);
-    } else if (section.what === 'ranges') {
-      contract.ranges.push({
-        field: bare(row.get('field') ?? ''),
-        least: Number(row.get('least')),
-        most: Number(row.get('most')),
-        reason: row.get('reason') ?? '',
-        at,
-      });
-      hashed.push(cells.join(' '));
-    } else if (section.what === 'constants') {
-      add(contract.constants, section.name, parseConstant(row, at, problems), problems);
-    } else if (section.what === 'terms') {
-      add(contract.terms, section.name, parseTerm(row, at, problems), problems);
-    } else if (section.what === 'sources') {
-      add(contract.sources, section.name, parseOrigin(row, at, problems), problems);
-    } else {
-      const entry = parseEntry(row, section, at, problems);
-      const table = section.what === 'enum' ? contract.enums : contract.bits;
-      const entries = table.get(section.name) ?? [];
-      if (entries.some(other => other.value === entry.value || other.name === entry.name))
-        problems.push(`${at}: ${entry.value} ${entry.name} stands in this table twice`);
-      // The names of an enum are an array, so its values count from 0.
-      else if (section.what === 'enum' && entry.value !== entries.length)
-        problems.push(`${at}: ${entry.value} ${entry.name} stands where ${entries.length} should`);
-      entries.push(entry);
-      if (section.what === 'sets') contract.sets.push(entry);
-      table.set(section.name, entries);
-      hashed.push(`${entry.value} ${entry.name} ${entry.speed}`);
-    }
-  });
-  // A group may contain structs that are defined further down, so its bounds are checked last.
-  closeGroup();
-  for (const check of groups) check();
-  return hashed;
+    const bytes = fieldBytes(end, this.#contract);
+    if (begin.offset !== first) this.#problems.push(`${at}: begins at ${begin.offset}, not ${first}`);
+    else if (bytes > 0 && end.offset + bytes - 1 !== last)
+      this.#problems.push(`${at}: ends at ${end.offset + bytes - 1}, not ${last}`);
+  }
 }
 
 function parseHeading(title: string): Section {
@@ -314,7 +336,7 @@ function tableCells(line: string): string[] {
     .map(cell => cell.trim().replaceAll('\\|', '|'));
 }
 
-function bare(cell: string): string {
+export function bare(cell: string): string {
   return cell.replaceAll('`', '');
 }
 
@@ -359,6 +381,12 @@ function parseWordField(row: Map<string, string>, at: string, problems: string[]
   const high = Number(range[1]);
   const shift = Number(range[2] ?? range[1]);
   return { name, shift, bits: high - shift + 1, meaning: row.get('meaning') ?? '', at };
+}
+
+function parseRange(row: Map<string, string>, at: string): Range {
+  const field = bare(row.get('field') ?? '');
+  const [least, most] = [Number(row.get('least')), Number(row.get('most'))];
+  return { field, least, most, reason: row.get('reason') ?? '', at };
 }
 
 function parseEntry(row: Map<string, string>, section: Section, at: string, problems: string[]): Entry {
@@ -439,7 +467,7 @@ function elementBytes(type: string, contract: Contract): number {
   return NUMBERS[type] ?? contract.structs.get(type)?.bytes ?? 0;
 }
 
-function fieldBytes(field: Field, contract: Contract): number {
+export function fieldBytes(field: Field, contract: Contract): number {
   return elementBytes(field.type, contract) * field.count;
 }
 
@@ -539,338 +567,4 @@ function checkOrigins(origins: Origin[], contract: Contract, problems: string[])
     if (speed === 'slow' && !told.has(name)) problems.push(`${origins[0]?.at}: the slow set ${name} has no source`);
 }
 
-const messageFields = (contract: Contract) => contract.structs.get(contract.names.message)?.fields ?? [];
-
-/** Every range that a message must keep: those of the table, and for each enum field its highest value. */
-function allRanges(contract: Contract): { field: Field; least: number; most: number; reason: string }[] {
-  const fields = messageFields(contract);
-  const stated = contract.ranges.map(range => ({
-    field: fields.find(field => field.name === range.field) as Field,
-    least: range.least,
-    most: range.most,
-    reason: range.reason,
-  }));
-  const enums = fields.flatMap(field => {
-    const [what, table] = field.unit.split(' ');
-    if (what !== 'enum') return [];
-    const most = Math.max(...(contract.enums.get(table ?? '') ?? []).map(entry => entry.value));
-    return [{ field, least: 0, most, reason: contract.names.beyond }];
-  });
-  return [...stated, ...enums];
-}
-
-function mask(entries: Entry[]): bigint {
-  return entries.reduce((all, entry) => all | (1n << BigInt(entry.value)), 0n);
-}
-
-/** The bytes of a message that belong to some sets, in as few pieces as possible. */
-function pieces(sets: string[], contract: Contract): { offset: number; bytes: number }[] {
-  const found: { offset: number; bytes: number }[] = [];
-  for (const field of messageFields(contract).filter(({ set }) => sets.includes(set))) {
-    const last = found.at(-1);
-    const bytes = fieldBytes(field, contract);
-    if (last !== undefined && last.offset + last.bytes === field.offset) last.bytes += bytes;
-    else found.push({ offset: field.offset, bytes });
-  }
-  return found;
-}
-
-const byNumber = (terms: Term[]) => [...terms].sort((a, b) => a.value - b.value);
-
-/**
- * The C header: for each struct a struct, with an assert for each field; constants; and the tables that validation
- * uses.
- */
-export function emitC(contract: Contract): string {
-  const { prefix: p, notice, message, reasons } = contract.names;
-  const P = constant(p);
-  const cType = (type: string) => {
-    if (type === 'char') return 'char';
-    return type in NUMBERS ? `${type.startsWith('u') ? 'uint' : 'int'}${type.slice(1)}_t` : `struct ${p}_${type}`;
-  };
-  const out = [
-    `/* ${notice} */`,
-    `#ifndef ${P}_LAYOUT_GEN_H`,
-    `#define ${P}_LAYOUT_GEN_H`,
-    '#include <stddef.h>',
-    '#include <stdint.h>',
-    '',
-    '#ifdef __cplusplus',
-    `#define ${P}_STATIC_ASSERT static_assert`,
-    '#else',
-    `#define ${P}_STATIC_ASSERT _Static_assert`,
-    '#endif',
-    '',
-  ];
-  for (const [document, hash] of contract.hashes)
-    out.push(`#define ${P}_HASH_${constant(document)} UINT64_C(0x${hash.toString(16).padStart(16, '0')})`);
-  for (const [table, constants] of contract.constants) {
-    out.push('');
-    for (const { name, type, value } of constants)
-      out.push(`#define ${P}_${constant(table)}_${constant(name)} UINT${type.slice(1)}_C(${literal(value)})`);
-  }
-  const words = (table: string, entries: { name: string; value: number }[]) => {
-    out.push('', `enum ${p}_${table} {`);
-    for (const entry of entries) out.push(`  ${P}_${constant(table)}_${constant(entry.name)} = ${entry.value},`);
-    out.push('};', `#define ${P}_${constant(table)}_COUNT ${entries.length}`);
-    out.push(`static const char *const ${p}_${table}_names[] __attribute__((unused)) = {`);
-    for (const entry of entries) out.push(`  "${entry.name}",`);
-    out.push('};');
-  };
-  for (const [table, entries] of contract.enums) words(table, entries);
-  for (const [table, terms] of contract.terms) {
-    words(table, byNumber(terms));
-    out.push(`static const char *const ${p}_${table}_meanings[] __attribute__((unused)) = {`);
-    for (const { meaning } of byNumber(terms)) out.push(`  ${JSON.stringify(bare(meaning))},`);
-    out.push('};');
-  }
-  for (const [table, entries] of contract.bits) {
-    out.push('');
-    for (const entry of entries)
-      out.push(`#define ${P}_${constant(table)}_${constant(entry.name)} (UINT64_C(1) << ${entry.value})`);
-    out.push(`#define ${P}_${constant(table)}_KNOWN UINT64_C(0x${mask(entries).toString(16)})`);
-  }
-  for (const [name, fields] of contract.words) {
-    out.push('', `/* word ${name} */`);
-    for (const field of fields) {
-      const macro = `${P}_${constant(name)}_${constant(field.name)}`;
-      out.push(`#define ${macro}_SHIFT ${field.shift}`);
-      out.push(`#define ${macro}_MOST UINT64_C(0x${((1n << BigInt(field.bits)) - 1n).toString(16)})`);
-      out.push(`#define ${macro}(word) ((uint64_t)(word) >> ${macro}_SHIFT & ${macro}_MOST)`);
-    }
-    const names = fields.map(field => field.name);
-    const parts = names.map(
-      field =>
-        `((uint64_t)(${field}) & ${P}_${constant(name)}_${constant(field)}_MOST) << ${P}_${constant(name)}_${constant(field)}_SHIFT`,
-    );
-    out.push(`#define ${P}_${constant(name)}(${names.join(', ')}) (\\\n  ${parts.join(' | \\\n  ')})`);
-  }
-  for (const struct of inOrder(contract)) {
-    out.push('', `struct ${p}_${struct.name} {`);
-    for (const field of struct.fields)
-      out.push(`  ${cType(field.type)} ${field.name}${field.array ? `[${field.count}]` : ''};`);
-    out.push('};', `#define ${P}_${constant(struct.name)}_BYTES ${struct.bytes}`);
-    out.push(`${P}_STATIC_ASSERT(sizeof(struct ${p}_${struct.name}) == ${struct.bytes}, "size of ${struct.name}");`);
-    for (const field of struct.fields)
-      out.push(
-        `${P}_STATIC_ASSERT(offsetof(struct ${p}_${struct.name}, ${field.name}) == ${field.offset}, "${struct.name}.${field.name}");`,
-      );
-  }
-  out.push('', `/* Bytes of a ${message} that have to be zero; at most eight each. */`);
-  out.push(`struct ${p}_reserved { uint16_t offset, bytes; };`);
-  out.push(`static const struct ${p}_reserved ${p}_${message}_reserved[] __attribute__((unused)) = {`);
-  for (const [offset, bytes] of reservedRanges(contract)) out.push(`  {${offset}, ${bytes}},`);
-  out.push('};', '', `/* Values that a ${message} may hold, and the reason it is refused for otherwise. */`);
-  out.push(`struct ${p}_range { uint16_t offset; uint8_t bytes; uint8_t reason; uint32_t least, most; };`);
-  out.push(`static const struct ${p}_range ${p}_${message}_ranges[] __attribute__((unused)) = {`);
-  for (const { field, least, most, reason } of allRanges(contract))
-    out.push(
-      `  {${field.offset}, ${NUMBERS[field.type]}, ${P}_${constant(reasons)}_${constant(reason)}, ${least}, ${most}}, /* ${field.name} */`,
-    );
-  out.push('};');
-  for (const [table, origins] of contract.sources) {
-    const own = origins.map(({ sets }) => pieces(sets, contract));
-    const macro = `${P}_${constant(table)}`;
-    out.push(
-      '',
-      `/* Sources: how often each is read, 0: each time; which bytes of a ${message} are its own, up to one of 0. */`,
-    );
-    out.push(`#define ${macro}_COUNT ${origins.length}`);
-    out.push(`#define ${macro}_EACH(each) \\\n  ${origins.map(({ name }) => `each(${name})`).join(' \\\n  ')}`);
-    out.push(`struct ${p}_${table}_piece { uint16_t offset, bytes; };`);
-    out.push(
-      `struct ${p}_${table}_source {`,
-      '  const char *name;',
-      '  uint32_t period_ms, most_ms, rated;',
-      `  struct ${p}_${table}_piece pieces[${Math.max(...own.map(list => list.length)) + 1}];`,
-      '};',
-    );
-    out.push(`static const struct ${p}_${table}_source ${p}_${table}_sources[] __attribute__((unused)) = {`);
-    origins.forEach(({ name, periodMs, mostMs, rated }, i) => {
-      const list = [...(own[i] ?? []), { offset: 0, bytes: 0 }].map(({ offset, bytes }) => `{${offset}, ${bytes}}`);
-      out.push(`  {"${name}", ${periodMs}, ${mostMs}, ${Number(rated)}, {${list.join(', ')}}},`);
-    });
-    out.push('};');
-  }
-  out.push('', '#endif', '');
-  return out.join('\n');
-}
-
-/** In the form for people: in hexadecimal digits if it is not a count. */
-function literal(value: bigint): string {
-  return value > 0xffffn ? `0x${value.toString(16)}` : value.toString();
-}
-
-function constant(name: string): string {
-  return name.replaceAll('-', '_').toUpperCase();
-}
-
-/** Structs in an order in which each comes after those that it contains. */
-function inOrder(contract: Contract): Struct[] {
-  const done: Struct[] = [];
-  const visit = (struct: Struct) => {
-    if (done.includes(struct)) return;
-    for (const field of struct.fields) {
-      const inner = contract.structs.get(field.type);
-      if (inner !== undefined) visit(inner);
-    }
-    done.push(struct);
-  };
-  for (const struct of contract.structs.values()) visit(struct);
-  return done;
-}
-
-/** The bytes of a message that must be zero, in pieces that fit into a register. */
-function reservedRanges(contract: Contract): [number, number][] {
-  return messageFields(contract)
-    .filter(field => field.kind === 'reserved')
-    .flatMap(field => {
-      const bytes = fieldBytes(field, contract);
-      return Array.from({ length: Math.ceil(bytes / 8) }, (_, i): [number, number] => [
-        field.offset + 8 * i,
-        Math.min(8, bytes - 8 * i),
-      ]);
-    });
-}
-
-/** The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types. */
-export function emitLayout(contract: Contract): string {
-  const out = [`// ${contract.names.notice}`, ''];
-  for (const [document, hash] of contract.hashes)
-    out.push(`export const HASH_${constant(document)} = 0x${hash.toString(16).padStart(16, '0')}n;`);
-  out.push('', '/** Numbers that the documents name. */', 'export const constants = {');
-  for (const [table, constants] of contract.constants) {
-    const shown = constants.map(({ name, type, value }) => `${name}: ${literal(value)}${type === 'u64' ? 'n' : ''}`);
-    out.push(`  ${table}: { ${shown.join(', ')} },`);
-  }
-  out.push('} as const;');
-  out.push('', '/** Every struct of the contract: its size and fields. */', 'export const structs = {');
-  for (const struct of contract.structs.values()) {
-    out.push(`  ${struct.name}: {`, `    bytes: ${struct.bytes},`, '    fields: {');
-    for (const field of struct.fields) {
-      const set = field.set === '' ? '' : `, set: '${field.set}'`;
-      out.push(
-        `      ${field.name}: { offset: ${field.offset}, type: '${field.type}', count: ${field.array ? field.count : 0}, unit: '${field.unit}', kind: '${field.kind}'${set} },`,
-      );
-    }
-    out.push('    },', '  },');
-  }
-  out.push(
-    '} as const;',
-    '',
-    '/** Words that hold more than one number: name → field → its lowest bit, and how many it has. */',
-  );
-  out.push('export const words = {');
-  for (const [name, fields] of contract.words) {
-    out.push(`  ${name}: {`);
-    for (const field of fields) out.push(`    ${field.name}: { shift: ${field.shift}, bits: ${field.bits} },`);
-    out.push('  },');
-  }
-  out.push('} as const;', '', '/** Names of bits: name → bit. Sets are among them. */', 'export const bits = {');
-  for (const [table, entries] of contract.bits) {
-    out.push(`  ${table}: {`);
-    for (const entry of entries) out.push(`    ${entry.name}: ${entry.value},`);
-    out.push('  },');
-  }
-  out.push('} as const;', '', '/** Sets that are slow. */', 'export const slowSets = [');
-  for (const entry of contract.sets) if (entry.speed === 'slow') out.push(`  '${entry.name}',`);
-  out.push(
-    '] as const;',
-    '',
-    '/** What is read at once: source → its sets and flags, how often (0: each time), also at least how often, whether it has rates. */',
-    'export const sources = {',
-  );
-  for (const [table, origins] of contract.sources) {
-    out.push(`  ${table}: {`);
-    for (const { name, sets, flags, periodMs, mostMs, rated } of origins) {
-      const facts = [
-        `sets: [${sets.map(set => `'${set}'`).join(', ')}]`,
-        `flags: [${flags.map(flag => `'${flag}'`).join(', ')}]`,
-        `periodMs: ${periodMs}`,
-        ...(mostMs > 0 ? [`mostMs: ${mostMs}`] : []),
-        ...(rated ? ['rated: true'] : []),
-      ];
-      out.push(`    ${name}: { ${facts.join(', ')} },`);
-    }
-    out.push('  },');
-  }
-  out.push(
-    '} as const;',
-    '',
-    '/** Names of values: enum → names in the order of their values. */',
-    'export const enums = {',
-  );
-  for (const [table, entries] of contract.enums)
-    out.push(`  ${table}: [${entries.map(entry => `'${entry.name}'`).join(', ')}],`);
-  out.push('} as const;', '');
-  return out.join('\n');
-}
-
-/** The words that programs write, for programs that need nothing else of the contract. */
-export function emitTerms(contract: Contract): string {
-  const out = [
-    `// ${contract.names.notice}`,
-    '',
-    '/** Words, each at the place of its number. */',
-    'export const terms = {',
-  ];
-  const quoted = (terms: Term[]) => terms.map(({ name }) => `'${name}'`).join(', ');
-  const ranked = (terms: Term[]) => [...terms].sort((a, b) => a.rank - b.rank);
-  for (const [table, terms] of contract.terms) out.push(`  ${table}: [${quoted(byNumber(terms))}],`);
-  out.push('} as const;', '', '/** The same in the order in which they are listed. */', 'export const ranked = {');
-  for (const [table, terms] of contract.terms) out.push(`  ${table}: [${quoted(ranked(terms))}],`);
-  out.push('} as const;', '', '/** What each means, in that order. */', 'export const meanings = {');
-  for (const [table, terms] of contract.terms) {
-    out.push(`  ${table}: {`);
-    for (const { name, meaning } of ranked(terms)) out.push(`    ${name}: ${JSON.stringify(bare(meaning))},`);
-    out.push('  },');
-  }
-  out.push('} as const;', '');
-  return out.join('\n');
-}
-
-/** The dictionary for people: the meaning of each field of the message, and what it does not mean. */
-export function emitDictionary(contract: Contract): string {
-  const { notice, message } = contract.names;
-  const out = [`// ${notice}`, '', 'export interface Entry {'];
-  for (const key of ['struct', 'field', 'type', 'unit', 'kind', 'set', 'speed', 'source', 'meaning', 'isNot'])
-    out.push(`  ${key}: string;`);
-  out.push('  offset: number;', '}', '', 'export const dictionary: readonly Entry[] = [');
-  const holders = new Set([message, ...messageFields(contract).map(field => field.type)]);
-  for (const struct of contract.structs.values()) {
-    if (!holders.has(struct.name)) continue;
-    for (const field of struct.fields) {
-      if (field.kind === 'reserved') continue;
-      const speed = contract.sets.find(entry => entry.name === field.set)?.speed ?? '';
-      out.push(
-        `  ${JSON.stringify({
-          struct: struct.name,
-          field: field.name,
-          type: `${field.type}${field.array ? `[${field.count}]` : ''}`,
-          unit: field.unit,
-          kind: field.kind,
-          set: field.set,
-          speed,
-          source: bare(field.source),
-          meaning: bare(field.meaning),
-          isNot: bare(field.isNot),
-          offset: field.offset,
-        })},`,
-      );
-    }
-  }
-  out.push('];', '', '/** Meaning of every bit and enum value: table → entries. */');
-  out.push(
-    'export const tables: Readonly<Record<string, readonly { value: number; name: string; meaning: string }[]>> = {',
-  );
-  for (const [what, tables] of [
-    ['bits', contract.bits],
-    ['enum', contract.enums],
-  ] as const)
-    for (const [table, entries] of tables) {
-      const plain = entries.map(({ value, name, meaning }) => ({ value, name, meaning: bare(meaning) }));
-      out.push(`  ${JSON.stringify(`${what} ${table}`)}: ${JSON.stringify(plain)},`);
-    }
-  out.push('};', '');
-  return out.join('\n');
-}
+export const messageFields = (contract: Contract) => contract.structs.get(contract.names.message)?.fields ?? [];

@@ -4,16 +4,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  type Contract,
-  ContractError,
-  compile,
-  emitC,
-  emitDictionary,
-  emitLayout,
-  emitTerms,
-  type Names,
-} from './compile.js';
+import { type Contract, ContractError, compile, type Names } from './compile.js';
+import { emitC, emitDictionary, emitLayout, emitTerms } from './emit.js';
 import { emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 

@@ -263,11 +263,57 @@ function prose(lines: string[]): string[] {
   return out;
 }
 
+/** Comments, directives, and declarations up to their semicolon. */
+const TOKENS =
+  /\/\*[\s\S]*?\*\/[ \t]*\n?|#[^\n]*\n|(?:typedef|struct|enum)[^;{]*\{[\s\S]*?\n\}[^;]*;[^\n]*\n|[a-z][^;{}]*;[^\n]*\n/g;
+const LEFT_OUT = /^#(ifndef|ifdef|endif|include)|^#define BEOBOARD_H\n|^extern|^typedef char|^struct [a-z_]+;/;
+const SHOWN = /^(#define|enum|typedef|struct [a-z_]+ \{)/;
+
+/** A prototype on one line. */
+function prototype(token: string): string {
+  const [declared = ''] = /^.*?;/s.exec(token.trim()) ?? [];
+  return declared.split(/\s*\n\s*/).join(' ');
+}
+
+/** The sections of a header: comments are their text, declarations stand as they are. They are added to a page. */
+function addSections(page: string[], header: string): void {
+  let text: string[] = [];
+  /** What was declared since the last text or function, in one block. */
+  let shown: string[] = [];
+  const flush = () => {
+    if (shown.length > 0) page.push(...(page.at(-1)?.startsWith('.') ? [] : ['.sp']), ...verbatim(shown));
+    shown = [];
+  };
+  const begin = () => {
+    flush();
+    if (!page.at(-1)?.startsWith('.SH')) page.push('.PP');
+  };
+  for (const [token] of header.matchAll(TOKENS)) {
+    const [, section] = /^\/\* -+ (.*?) -+ \*\/\n?$/.exec(token) ?? [];
+    if (section !== undefined) {
+      flush();
+      page.push(`.SH ${roff(section.replaceAll('`', '').replace(/:.*$/, '')).toUpperCase()}`);
+    } else if (SHOWN.test(token) && !LEFT_OUT.test(token)) {
+      if (text.length > 0) {
+        begin();
+        page.push(...prose(text));
+      }
+      shown.push(...token.trimEnd().split('\n'));
+    } else if (!token.startsWith('/*') && !LEFT_OUT.test(token)) {
+      begin();
+      page.push('.nf', ...fitted(prototype(token), SECTION_ROOM).map(bold), '.fi', '.RS 4', ...prose(text), '.RE');
+    }
+    const isText = token.startsWith('/*') && section === undefined && !/^\/\* (>>>>|<<<<)/.test(token);
+    text = isText ? commentText(token.trim()) : [];
+  }
+  flush();
+}
+
 /** c/beoboard.h as beoboard(3): its comments are the text, its declarations stand as they are. */
 export function fromHeader(header: string, pages: string[]): string {
   const [, opening = ''] = /^(\/\*[\s\S]*?\*\/)/.exec(header) ?? [];
   const about = commentText(opening);
-  const out = [
+  const page = [
     ...title('beoboard', 3, 'read node states from the scoreboard'),
     '.SH SYNOPSIS',
     '.nf',
@@ -278,62 +324,8 @@ export function fromHeader(header: string, pages: string[]): string {
     '.SH DESCRIPTION',
     ...prose([(about[0] ?? '').replace(/^beoboard\.h: (.)/, (_, first) => first.toUpperCase()), ...about.slice(1)]),
   ];
-  const body = header.slice(header.indexOf(opening) + opening.length);
-  // Comments, directives, and declarations up to their semicolon.
-  const tokens =
-    /\/\*[\s\S]*?\*\/[ \t]*\n?|#[^\n]*\n|(?:typedef|struct|enum)[^;{]*\{[\s\S]*?\n\}[^;]*;[^\n]*\n|[a-z][^;{}]*;[^\n]*\n/g;
-  let text: string[] = [];
-  let shown: string[] = [];
-  const separate = () => {
-    if (!out.at(-1)?.startsWith('.SH')) out.push('.PP');
-  };
-  /** What was declared since the last text or function, in one block. */
-  const flush = () => {
-    if (shown.length > 0) out.push(...(out.at(-1)?.startsWith('.') ? [] : ['.sp']), ...verbatim(shown));
-    shown = [];
-  };
-  for (const [token] of body.matchAll(tokens)) {
-    const section = /^\/\* -+ (.*?) -+ \*\/\n?$/.exec(token);
-    if (section !== null) {
-      flush();
-      out.push(`.SH ${roff((section[1] ?? '').replaceAll('`', '').replace(/:.*$/, '')).toUpperCase()}`);
-      text = [];
-    } else if (/^\/\* (>>>>|<<<<)/.test(token)) text = [];
-    else if (token.startsWith('/*')) text = commentText(token.trim());
-    else if (/^#(ifndef|ifdef|endif|include)|^#define BEOBOARD_H\n|^extern|^typedef char|^struct [a-z_]+;/.test(token))
-      text = [];
-    else if (/^(#define|enum|typedef|struct [a-z_]+ \{)/.test(token)) {
-      if (text.length > 0) {
-        flush();
-        separate();
-        out.push(...prose(text));
-      }
-      shown.push(...token.trimEnd().split('\n'));
-      text = [];
-    } else {
-      flush();
-      separate();
-      out.push(
-        '.nf',
-        ...fitted(
-          token
-            .trim()
-            .replace(/;.*$/s, ';')
-            .split(/\s*\n\s*/)
-            .join(' '),
-          SECTION_ROOM,
-        ).map(bold),
-        '.fi',
-        '.RS 4',
-        ...prose(text),
-        '.RE',
-      );
-      text = [];
-    }
-  }
-  flush();
-  out.push(...seeAlso(pages));
-  return out.join('\n');
+  addSections(page, header.slice(header.indexOf(opening) + opening.length));
+  return [...page, ...seeAlso(pages)].join('\n');
 }
 
 // ---- the program ----

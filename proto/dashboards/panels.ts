@@ -387,20 +387,27 @@ const CHOSEN_SOURCE: VariableModel = {
   options: [],
 };
 
-/**
- * A whole dashboard: panels are placed from left to right in their rows, and numbered in this order. `points`: the
- * maximum number of points for queries over time in which each point is computed from all nodes.
- */
-export function dashboard(
-  head: { uid: string; title: string; description: string },
-  variables: readonly VariableModel[],
-  rows: readonly Row[],
-  points?: number,
-): Dashboard {
-  const panels: (Panel | RowPanel)[] = [];
+/** To the other dashboards, with the chosen variables and time. */
+const LINKS: NonNullable<Dashboard['links']> = [
+  {
+    type: 'dashboards',
+    title: 'beoboard',
+    tags: [TAG],
+    asDropdown: false,
+    icon: 'external link',
+    includeVars: true,
+    keepTime: true,
+    targetBlank: false,
+    tooltip: '',
+    url: '',
+  },
+];
+
+/** The panels from left to right in their rows, numbered in this order. `points`: as for `dashboard`. */
+function placed(rows: readonly Row[], points: number | undefined): (Panel | RowPanel)[] {
   let id = 0;
   let y = 0;
-  for (const { title, height, panels: placed, collapsed = false } of rows) {
+  return rows.flatMap(({ title, height, panels, collapsed = false }) => {
     const row: RowPanel = {
       type: 'row',
       id: ++id,
@@ -410,7 +417,7 @@ export function dashboard(
       panels: [],
     };
     let x = 0;
-    const inside = placed.map(({ width, panel }): Panel => {
+    const inside = panels.map(({ width, panel }): Panel => {
       if (x + width > 24) {
         x = 0;
         y += height;
@@ -422,8 +429,20 @@ export function dashboard(
     });
     y += height;
     // The panels of a closed row are inside it, those of an open row follow it.
-    panels.push(collapsed ? { ...row, panels: inside } : row, ...(collapsed ? [] : inside));
-  }
+    return collapsed ? [{ ...row, panels: inside }] : [row, ...inside];
+  });
+}
+
+/**
+ * A whole dashboard. `points`: the maximum number of points for queries over time in which each point is computed from
+ * all nodes.
+ */
+export function dashboard(
+  head: { uid: string; title: string; description: string },
+  variables: readonly VariableModel[],
+  rows: readonly Row[],
+  points?: number,
+): Dashboard {
   return {
     id: null,
     ...head,
@@ -436,21 +455,8 @@ export function dashboard(
     time: { from: 'now-3h', to: 'now' },
     graphTooltip: DashboardCursorSync.Crosshair,
     annotations: { list: [] },
-    links: [
-      {
-        type: 'dashboards',
-        title: 'beoboard',
-        tags: [TAG],
-        asDropdown: false,
-        icon: 'external link',
-        includeVars: true,
-        keepTime: true,
-        targetBlank: false,
-        tooltip: '',
-        url: '',
-      },
-    ],
+    links: LINKS,
     templating: { list: [CHOSEN_SOURCE, ...variables] },
-    panels,
+    panels: placed(rows, points),
   };
 }

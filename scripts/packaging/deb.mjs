@@ -61,9 +61,52 @@ function overrides(name) {
     .join('\n');
 }
 
+/** The fields of the control file. */
+function fieldsOf(name, processor, installedKib) {
+  const pack = PACKAGES[name];
+  const { ours = [], same = [], deb: others = [] } = pack.depends;
+  const depends = [
+    ...same.map(name => `${name} (= ${version})`),
+    ...ours.map(name => `${name} (>= ${version})`),
+    ...others,
+  ];
+  return {
+    Package: name,
+    Source: name === 'beoboard' ? undefined : 'beoboard',
+    Version: version,
+    Architecture: pack.each ? processor : 'all',
+    'Multi-Arch': { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each ? undefined : 'foreign'),
+    Maintainer: PROJECT.maintainer,
+    'Installed-Size': String(installedKib),
+    Depends: depends.length > 0 ? depends.join(', ') : undefined,
+    Section: pack.section ?? 'admin',
+    Priority: 'optional',
+    Description: `${PROJECT.summary}: ${pack.summary}\n${folded(pack.description.join('\n'))}`,
+  };
+}
+
+const md5 = file => createHash('md5').update(readFileSync(file)).digest('hex');
+
+/** The files in DEBIAN/: name → text; empty: it is left out. */
+function controlFiles(name, into, files, fields) {
+  const pack = PACKAGES[name];
+  const lines = texts => texts.map(text => `${text}\n`).join('');
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const plain = files.filter(file => lstatSync(join(into, file)).isFile());
+  return {
+    control: lines(set.map(([field, value]) => `${field}: ${value}`)),
+    md5sums: lines(plain.map(file => `${md5(join(into, file))}  ${file}`)),
+    conffiles: lines(files.filter(file => file.startsWith('etc/')).map(file => `/${file}`)),
+    ...(pack.library && {
+      shlibs: `${name.replace(/\d+$/, '')} ${/\d+$/.exec(name)[0]} ${name} (>= ${version})\n`,
+      triggers: 'activate-noawait ldconfig\n',
+    }),
+    ...debScripts(pack),
+  };
+}
+
 /** Makes the deb of a package for a processor, in the output folder. */
 export async function deb(name, processor) {
-  const pack = PACKAGES[name];
   const into = stage(name, 'deb', processor);
   const doc = join(into, 'usr', 'share', 'doc', name);
   write(join(doc, 'copyright'), copyright(name));
@@ -73,50 +116,9 @@ export async function deb(name, processor) {
 
   const files = below(into);
   const bytes = files.reduce((sum, file) => sum + lstatSync(join(into, file)).size, 0);
-  const { ours = [], same = [], deb: others = [] } = pack.depends;
-  const depends = [
-    ...same.map(name => `${name} (= ${version})`),
-    ...ours.map(name => `${name} (>= ${version})`),
-    ...others,
-  ];
-  const fields = {
-    Package: name,
-    Source: name === 'beoboard' ? undefined : 'beoboard',
-    Version: version,
-    Architecture: pack.each ? processor : 'all',
-    'Multi-Arch': { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each ? undefined : 'foreign'),
-    Maintainer: PROJECT.maintainer,
-    'Installed-Size': String(Math.ceil(bytes / 1024) + files.length),
-    Depends: depends.length > 0 ? depends.join(', ') : undefined,
-    Section: pack.section ?? 'admin',
-    Priority: 'optional',
-    Description: `${PROJECT.summary}: ${pack.summary}\n${folded(pack.description.join('\n'))}`,
-  };
-  const control = {
-    control: Object.entries(fields)
-      .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => `${field}: ${value}\n`)
-      .join(''),
-    md5sums: files
-      .filter(file => lstatSync(join(into, file)).isFile())
-      .map(
-        file =>
-          `${createHash('md5')
-            .update(readFileSync(join(into, file)))
-            .digest('hex')}  ${file}\n`,
-      )
-      .join(''),
-    conffiles: files
-      .filter(file => file.startsWith('etc/'))
-      .map(file => `/${file}\n`)
-      .join(''),
-    ...(pack.library && {
-      shlibs: `${name.replace(/\d+$/, '')} ${/\d+$/.exec(name)[0]} ${name} (>= ${version})\n`,
-      triggers: 'activate-noawait ldconfig\n',
-    }),
-    ...debScripts(pack),
-  };
-  for (const [file, text] of Object.entries(control)) if (text !== '') write(join(into, 'DEBIAN', file), text);
+  const fields = fieldsOf(name, processor, Math.ceil(bytes / 1024) + files.length);
+  for (const [file, text] of Object.entries(controlFiles(name, into, files, fields)))
+    if (text !== '') write(join(into, 'DEBIAN', file), text);
   settle(into, EXECUTABLE);
   chmodSync(work('deb', processor), 0o755);
   // One thread: with more, xz makes blocks by their number.
