@@ -193,7 +193,9 @@ export function emitPublic(contract: Contract): string {
   return out.join('\n');
 }
 
-/** c/format/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
+/**
+ * c/format/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates().
+ */
 export function emitTables(contract: Contract): string {
   const out = [
     `/* ${contract.names.notice} */`,

@@ -45,7 +45,9 @@ export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
-/** The counts of the states that occur, the worst first, and of unhealthy nodes: `3 silent`, `97 live`, `1 unhealthy`. */
+/**
+ * The counts of the states that occur, the worst first, and of unhealthy nodes: `3 silent`, `97 live`, `1 unhealthy`.
+ */
 export function countTexts(counts: Readonly<Record<State, number>>, unhealthy: number): string[] {
   const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
   return unhealthy > 0 ? [...states, `${unhealthy} unhealthy`] : states;
@@ -167,8 +169,8 @@ export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offse
 export const CLOCK_UNMEASURED = 'a wall clock that is off, or a recording';
 
 /**
- * What came in the name of a node after its newest report, and was rejected. That is no sign of life, because anybody may
- * have sent it, also a recording.
+ * What came in the name of a node after its newest report, and was rejected. That is no sign of life, because anybody
+ * may have sent it, also a recording.
  */
 export function refusalText(refusal: Refusal): string {
   const { ageMs } = refusal;

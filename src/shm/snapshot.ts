@@ -161,9 +161,9 @@ export class Snapshot implements SeenNodes {
   #links: readonly LinkEntry[] | undefined;
 
   /**
-   * `bytes`: the header, then as many column words and records as `nodes` says, at the strides of the header, then the
-   * arrays of `OVERVIEW` for them; if `stalled` is not given, these are computed here. `tables`: of the same board; without
-   * them the snapshot has no links.
+   * `bytes`: the header, then as many column words and records as `nodes` says, at the strides of the header, then
+   * the arrays of `OVERVIEW` for them; if `stalled` is not given, these are computed here. `tables`: of the same board;
+   * without them the snapshot has no links.
    */
   constructor(
     readonly path: string,

@@ -1,0 +1,175 @@
+// Boards as readers map them, and what is computed from copies of them.
+
+import { addon } from './addon.js';
+
+/**
+ * The beginning of a snapshot: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; the number
+ * of records; whether the receiver was stalled then.
+ */
+export const SNAPSHOT_HEAD = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } as const;
+
+/**
+ * The results for each node after its copies, in arrays one after another, in this order: its age in ms (f64), -1 if
+ * there is no report; for a live node its wall clock minus the master's in s (f64), otherwise 0; for a live or
+ * uncertain node its problems (u32), bits by the numbers of the problems, otherwise 0; a number for a live node's
+ * kernel release (u32), the same for the same release, otherwise 0; its state (u8), as numbered in beoboard.h; and its
+ * state at the receiver's last heartbeat (u8).
+ */
+export const OVERVIEW = { bytes: 26 } as const;
+
+/** How much of the whole is in use, and on how many nodes. */
+export interface Part {
+  nodes: number;
+  used: number;
+  total: number;
+}
+
+/** Bytes per second, and on how many nodes. */
+interface Flow {
+  nodes: number;
+  in: number;
+  out: number;
+}
+
+/**
+ * What nodes have, use and move together. Absent if it was measured on no node; a node with only half of the values is
+ * left out.
+ */
+export interface Totals {
+  cpus?: Part;
+  /** Bytes. */
+  memory?: Part;
+  network?: Flow;
+  /** These interfaces may be part of `network`, too. */
+  fabric?: Flow;
+  /** Bytes per second. */
+  disks?: { nodes: number; read: number; written: number };
+  gpus?: Part;
+  power?: { nodes: number; watts: number };
+}
+
+/**
+ * One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of
+ * CLOCK_MONOTONIC.
+ */
+export interface LinkEntry {
+  number: number;
+  /** The interface's, and `, in pieces` for what comes by it in IP fragments. */
+  name: string;
+  /** Bits of link_state. */
+  state: number;
+  changedNs: bigint;
+  downs: number;
+  nodes: number;
+  /** 0n: it is not dark. */
+  darkSinceNs: bigint;
+  darkNodes: number;
+  /** Since when the kernel fails to join what comes in pieces; 0n: it does not. */
+  unjoinedSinceNs: bigint;
+  accepted: number;
+  missed: number;
+  /**
+   * The address to which its reports were last sent: the master's own, or that of a group or a broadcast; empty:
+   * unknown. And the port; 0: unknown.
+   */
+  address: string;
+  port: number;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+}
+
+/** A source of rejected datagrams. Times in ns, of CLOCK_MONOTONIC and, for `lastRealNs`, of CLOCK_REALTIME. */
+export interface SenderEntry {
+  /** The reason's number in the enum. */
+  reason: number;
+  address: string;
+  /** The name that it claims; empty: no valid name. */
+  name: string;
+  firstNs: bigint;
+  lastNs: bigint;
+  lastRealNs: bigint;
+  count: number;
+}
+
+/**
+ * An event of the board's ring: `kind`, a number of the enum event_kind, determines the meaning of subject and detail.
+ */
+export interface EventEntry {
+  number: number;
+  stampNs: bigint;
+  stampRealNs: bigint;
+  kind: number;
+  subject: number;
+  detail: number;
+}
+
+/** States of opening a board; none of them is an error. See proto/board-v2.md. */
+export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'retired' | 'ready';
+
+/** A board mapped read-only. */
+export interface BoardMapping {
+  /** The bytes that a snapshot of all used records needs now. */
+  snapshotBytes(): number;
+  /** The bytes that a snapshot of so many nodes needs. */
+  nodeBytes(nodes: number): number;
+  /** The buffer for snapshots from now on, aligned to 8 bytes. It must not be transferred. */
+  into(buffer: Uint8Array): void;
+  /**
+   * Copies the board from record number `first` on, as many records as exist and fit, and judges it. Writes
+   * `SNAPSHOT_HEAD`, then the header, column words and records at the header's strides, then the arrays of `OVERVIEW`.
+   * A slot that could not be copied whole has a `head` of 0. Returns false if the file was cut short.
+   */
+  snapshot(first: number): boolean;
+  /** The bytes that `column` needs now. */
+  columnBytes(): number;
+  /**
+   * Copies the board without the records: `SNAPSHOT_HEAD`, then the header, column words, the state of each node (u8).
+   */
+  column(): boolean;
+  /** The links that have an entry, and the one that stands for all others. Undefined if the file was cut short. */
+  links(): LinkEntry[] | undefined;
+  /** The table of rejected senders. Undefined if the file was cut short. */
+  senders(): SenderEntry[] | undefined;
+  /** Events from number `next` on, at most so many, and the number to continue with; likewise. */
+  events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;
+  /**
+   * The names of the nodes of these numbers, joined by NULs; undefined if the file was cut short or such a node does
+   * not exist.
+   */
+  names(numbers: Uint32Array): string | undefined;
+  /** The number of the record of that name; -1: there is none. */
+  find(name: string): number;
+  /** Whether the path still names the mapped file. */
+  isAt(path: string): boolean;
+  unmap(): void;
+}
+
+/** Of the addon, for readers. */
+export interface BoardAddon {
+  /**
+   * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes
+   * long; joined by NULs. Throws if there are not so many.
+   */
+  texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
+  /**
+   * Judges a copy that was not made by a snapshot: header, column words and records of so many nodes. Writes the
+   * arrays of `OVERVIEW` for them, and returns whether the receiver was stalled. Throws if there is too little room, or
+   * if it is not a copy of a board.
+   */
+  overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
+  /**
+   * Adds up the nodes of a copy that are live by `states`: header, column words and records of as many nodes as
+   * `states` has bytes. Throws if it is not a copy of a board.
+   */
+  totals(copy: Uint8Array, states: Uint8Array): Totals;
+  /**
+   * Maps the board at `path` read-only if a trusted user owns it: root, ourselves, `beoboard`, or `owner` (a name or
+   * id). Throws if that user does not exist.
+   */
+  mapBoard(
+    path: string,
+    owner: number | string | undefined,
+  ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
+}
+
+export const { texts, overview, totals, mapBoard } = addon;

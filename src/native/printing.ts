@@ -1,0 +1,123 @@
+// Reading and printing many values of a board at once.
+
+import { addon } from './addon.js';
+
+/**
+ * Reads numbers of a node's two reports into an array: of those that begin at these bytes, which are aligned to 8
+ * bytes; `before` -1: there is no earlier one. An unknown value is NaN, and so is a rate without an earlier report.
+ * Throws if no whole report is there.
+ */
+export type Extract = (bytes: Uint8Array, before: number, after: number) => void;
+
+/**
+ * The kinds of numbers that a extractor reads, by their numbers: fields by type, a bit, rates of counters, and sums.
+ */
+export const GATHERED = [
+  ...(['u8', 'u16', 'u32', 'i16', 'i32', 'u64', 'bit', 'rate_u32', 'rate_u64'] as const),
+  ...(['share', 'traffic'] as const),
+] as const;
+
+/** In place of the number of a set: every report has the value. */
+export const ALWAYS = 0xffff_ffff;
+
+/** In place of a number of digits: the gap is for a text. */
+export const TEXT_GAP = 7;
+
+/**
+ * Prints a text with gaps from byte `at` of `into` on; returns how many bytes that were. Of the texts in the gaps
+ * only so many bytes are valid. Throws if there may not be room, or if they do not lie one after another.
+ */
+export type PrintTemplate = (into: Uint8Array, at: number, textBytes: number) => number;
+
+/** The fields of a struct, and how each is written as JSON; see `JSON_ROW`. */
+export interface JsonTable {
+  readonly isTable?: never;
+}
+
+/**
+ * Writes JSON of what lies in one buffer into another; a printer is made for each pair, because finding them takes
+ * long.
+ */
+export interface JsonPrinter {
+  /**
+   * Writes the struct that begins at byte `base` as an object from byte `at` on; returns how many bytes that were, or
+   * -1 if a text in it is more than printable ASCII without quotes and backslashes, or an address is unusual. Throws if
+   * there may not be room, or if no whole struct is there.
+   */
+  struct(table: JsonTable, at: number, base: number): number;
+  /**
+   * Writes the rates between the reports at two bytes as an object; returns how many bytes that were, 0 if there are
+   * none because the reports are of two boots, or -1 if they have to be written otherwise: an unusual text, or a rate
+   * of 10^12 or more. Throws likewise.
+   */
+  rates(at: number, before: number, after: number): number;
+}
+
+/** How a value is written, as in c/addon/fieldjson.h. */
+export const JSON_WHAT = {
+  u8: 0,
+  u16: 1,
+  u32: 2,
+  i16: 3,
+  i32: 4,
+  /** Left out, or null in a list, beyond ±(2^53 - 1). */
+  u64: 5,
+  i64: 6,
+  /** In quotes. */
+  bigU64: 7,
+  bigI64: 8,
+  text: 9,
+  /** 16 hexadecimal digits in quotes. */
+  id: 10,
+  object: 11,
+  /** An IP address of 16 bytes; left out if all are zero. */
+  address: 12,
+} as const;
+
+/** In place of a bit or an offset in a row: there is none. */
+export const JSON_NONE = 0xffffffff;
+
+/**
+ * The numbers of a field's row in a table, in this order; offsets are from the beginning of the struct that the field
+ * belongs to. `rows`: of an object, so many rows behind this one are its fields, and theirs. `used`: where in the whole
+ * struct a byte counts the elements in use, none without the bit `usedSet` of its `valid`. `set`: the bit of the whole
+ * struct's `valid` without which it is left out. `unless*`: it is left out if the number of so many bytes there is
+ * `unless`; of a list of objects each element is, with the offset from its own beginning.
+ */
+export const JSON_ROW = [
+  ...(['what', 'at', 'count', 'stride', 'key', 'keyBytes', 'rows', 'used', 'usedSet', 'set'] as const),
+  ...(['unlessAt', 'unlessBytes', 'unless'] as const),
+] as const;
+
+/** Of the addon, for exporters. */
+export interface PrintingAddon {
+  /**
+   * Makes a function that reads numbers into `values`, which must be neither transferred nor resized. `wanted` has
+   * six numbers for each value: its kind in `GATHERED`; its byte in the report (of a bit, its number there; of a share,
+   * a bit for each kind of CPU time that is added; of the traffic, the number of the counter); the number of its set or
+   * `ALWAYS`; of a rate, 1 if it is by the slow rounds, and 1 if it is counted from the sender's start; and the place
+   * of the value. And there are two scales for each: the value is multiplied by the first one or, if the second one is
+   * not 0, divided by that. Throws if these are no numbers of a report.
+   */
+  extractor(wanted: Uint32Array, scales: Float64Array, values: Float64Array): Extract;
+  /**
+   * Makes a function that prints a text with what is in `values` and `texts` then; they must be neither transferred nor
+   * resized. `gaps` has four numbers for each: the bytes of the text before it, since the end of the last gap's part;
+   * the bytes after it that still belong to its part; the place of its value; and the digits after the decimal point (0
+   * to 6) or `TEXT_GAP`. A part is left out if its value is not a number within the exact range. The value of a text is
+   * where it ends in `texts`; it begins where the last one ends. Numbers are printed as `Page.decimal` does. Throws if
+   * gaps and text do not go together.
+   */
+  template(text: Uint8Array, gaps: Uint32Array, values: Float64Array, texts: Uint8Array): PrintTemplate;
+  /**
+   * Throws if it is no table. `text`: the keys, each as `,"name":`. `validAt`: the offset of `valid`, or `JSON_NONE`.
+   */
+  JsonTable: new (
+    rows: Uint32Array,
+    text: Uint8Array,
+    validAt: number,
+  ) => JsonTable;
+  JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
+}
+
+export const { extractor, template, JsonTable, JsonPrinter } = addon;

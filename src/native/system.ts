@@ -1,0 +1,53 @@
+// What the kernel can do and Node cannot.
+
+import { addon } from './addon.js';
+
+/** Offsets into the array that `clocks` fills. */
+export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
+
+/** The kernel's knowledge of its clock. */
+export interface ClockState {
+  /** The offset that the clock discipline still has to correct, us. */
+  offsetUs: number;
+  /** The largest possible error of the clock, us. */
+  maxErrorUs: number;
+  unsynchronised: boolean;
+}
+
+/** Of the addon, for every program. */
+export interface SystemAddon {
+  /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
+  clocks(into: BigUint64Array): void;
+  /** The kernel's clock discipline, read only; undefined if the kernel does not report it. */
+  adjtimex(): ClockState | undefined;
+  /**
+   * The text of an open file from its beginning, or of the regular file at a path, or a negative error number. Of a
+   * file that has `most` bytes or more: the first ones if it may be `cut`, otherwise -EFBIG. Bytes that are not UTF-8
+   * become U+FFFD.
+   */
+  readText(file: number | string, most: number, cut: boolean): string | number;
+  /** How many bytes the kernel keeps of what was written to that TCP socket because its peer has not taken them. */
+  unread(fd: number): number;
+  /**
+   * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be
+   * made.
+   */
+  memoryFile(name: string): number;
+  /**
+   * Locks a file for this process alone until the process ends or closes it (flock(2)); makes the file if it does not
+   * exist. Returns its descriptor or a negative error number: EWOULDBLOCK if another process holds the lock.
+   */
+  lock(path: string): number;
+  /**
+   * HMAC-SHA-256 with a key of 32 bytes, as the receiver computes it: by the OpenSSL inside Node if there is one, or
+   * with `own` by our own code; `rounds` times with one key. For tests and benchmarks: node:crypto does the same.
+   */
+  hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
+  /**
+   * Sends a message of sd_notify(3) to the Unix socket at a path, or with a leading @ at an abstract name. Never waits;
+   * returns 0 or a negative error number.
+   */
+  notify(path: string, message: string): number;
+}
+
+export const { clocks, adjtimex, readText, unread, memoryFile, lock, hmac, notify } = addon;
