@@ -1,18 +1,28 @@
-// Metrics of nodes and their names: the families of /metrics. src/readings is the only place that says how each number
-// is computed. Refuses label texts that a node could choose freely, and series that would come and go without a reason.
+// Metrics of nodes and their names: the families of /metrics. Refuses label texts that a node could choose freely, and series that would come and go without a reason.
 
 import { getter } from '../layout/codec.js';
-import { dictionary } from '../layout/dictionary.gen.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { CPU_KINDS } from '../readings/cursor.js';
-import { entryReadings, type List } from '../readings/entries.js';
-import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted, times } from '../readings/measures.js';
-import { type Reading, readingOf } from '../readings/readings.js';
+import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted } from '../readings/measures.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import type { Column, Family, Label, Series, Whose } from './family.js';
+import {
+  column,
+  columnOf,
+  counter,
+  devices,
+  each,
+  gauge,
+  isRepeated,
+  known,
+  nanoseconds,
+  ofInterface,
+  one,
+  several,
+} from './building.js';
+import type { Family, Label } from './family.js';
 import { escaped } from './plan.js';
 
 /** The collectors that are used by default. */
@@ -36,74 +46,6 @@ export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
 export type Collector = (typeof COLLECTORS)[number];
 
 const { fields } = structs.report;
-
-/** The description of it in the contract or the table of readings, as a sentence. */
-function helpOf({ about, source, name }: Pick<Reading, 'about' | 'source' | 'name'>): string {
-  const [struct, inner] = source?.includes('.') ? source.split('.') : ['report', source];
-  const meaning = dictionary.find(entry => entry.struct === struct && entry.field === inner)?.meaning;
-  const text = about || meaning || name;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-export function known(name: string): Reading & { measure: Measure } {
-  const reading = readingOf(name);
-  if (reading?.measure === undefined) throw new Error(`no reading is called ${name}`);
-  return reading as Reading & { measure: Measure };
-}
-
-/** The number of digits after the point that show a number of that unit exactly, in its base unit. */
-function digitsOf(size: number): number {
-  return size >= 1 ? 0 : Math.round(-Math.log10(size));
-}
-
-/** The digits of a value computed from several numbers. */
-const MADE_DIGITS = 3;
-
-/** A column from a reading, in the base unit of its quantity: bytes, seconds, fractions of 1. */
-export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): Column {
-  const isField = source !== undefined && !name.startsWith('rates.');
-  return { measure: times(measure, unit.size), of, digits: isField ? digitsOf(unit.size) : MADE_DIGITS };
-}
-
-interface More {
-  readonly help?: string;
-  readonly of?: Whose;
-  readonly digits?: number;
-  readonly label?: Label;
-}
-
-const NONE = '';
-
-/** A level of live nodes, by the name of its reading. */
-function gauge(name: string, reading: string, { help, of = 'live', digits, label }: More = {}): Family {
-  const found = known(reading);
-  const column = { ...columnOf(found, of), ...(digits !== undefined && { digits }), ...(label && { label }) };
-  return { name, type: 'gauge', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
-}
-
-/** A value that only increases until the node boots. */
-function counter(name: string, reading: string, { help, of = 'live', label }: More = {}): Family {
-  const found = known(reading);
-  const column = { ...columnOf(found, of), ...(label && { label }) };
-  return { name: `${name}_total`, type: 'counter', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
-}
-
-/** Several series with different labels. */
-function several(
-  name: string,
-  type: Family['type'],
-  help: string,
-  label: string,
-  columns: Readonly<Record<string, Column>>,
-): Family {
-  const series = Object.entries(columns).map(([value, column]): Series => ({ labels: `${label}="${value}",`, column }));
-  return { name, type, help, series };
-}
-
-/** A column of whole numbers that does not come from the table of readings. */
-export function column(measure: Measure, of: Whose, more: Partial<Column> = {}): Column {
-  return { measure, of, digits: 0, ...more };
-}
 
 const ofState = (take: (snapshot: Snapshot, index: number) => number): Measure => ({
   ofRecord: true,
@@ -138,13 +80,8 @@ const STATE: readonly Family[] = [
     Object.fromEntries(
       STATES.map(state => {
         const number = NUMBERED.indexOf(state);
-        return [
-          state,
-          column(
-            ofState(({ overview }, index) => (overview.states[index] === number ? 1 : 0)),
-            'all',
-          ),
-        ];
+        const take = ({ overview }: Snapshot, index: number) => (overview.states[index] === number ? 1 : 0);
+        return [state, column(ofState(take), 'all')];
       }),
     ),
   ),
@@ -152,12 +89,12 @@ const STATE: readonly Family[] = [
     of: 'known',
     help: 'Time since the last report of the node reached the master.',
   }),
-  {
-    name: 'node_dark',
-    type: 'gauge',
-    help: "1 while the master's interface by which the node reported is dark: all of its nodes fell silent together, so that the network or the master is likelier at fault than they.",
-    series: [{ labels: NONE, column: column(ofState(isDark), 'known') }],
-  },
+  one(
+    'node_dark',
+    'gauge',
+    "1 while the master's interface by which the node reported is dark: all of its nodes fell silent together, so that the network or the master is likelier at fault than they.",
+    column(ofState(isDark), 'known'),
+  ),
   gauge('node_unhealthy', 'unhealthy', { of: 'heard', help: '1 while the node reports a problem.' }),
   several(
     'node_problem',
@@ -179,12 +116,15 @@ const STATE: readonly Family[] = [
 function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): Family {
   const [first, ...rest] = counters.map(ofRecord) as [Measure, ...Measure[]];
   const take = (cursor: Cursor) => rest.reduce((sum, more) => sum + more.take(cursor), first.take(cursor));
-  const series = [{ labels: NONE, column: column({ ofRecord: true, take }, 'all') }];
-  return { name: `${name}_total`, type: 'counter', help, series };
+  return one(`${name}_total`, 'counter', help, column({ ofRecord: true, take }, 'all'));
 }
 
 const { refusal_reason, refusal_real_ns } = structs.record.fields;
 const reasonOf = ({ view, record }: Cursor) => view.getUint32(record + refusal_reason.offset, true);
+
+/** When its last rejected report came, s since 1970. */
+const refusedAt = (cursor: Cursor) =>
+  reasonOf(cursor) === 0 ? Number.NaN : nanoseconds(cursor, cursor.record + refusal_real_ns.offset) / 1e9;
 
 const REPORTS: readonly Family[] = [
   recorded('node_reports', 'Reports of the node that were accepted.', 'accepted'),
@@ -207,48 +147,30 @@ const REPORTS: readonly Family[] = [
   recorded('node_sender_restarts', 'Starts of the sender of the node without a boot.', 'restarts'),
   recorded('node_reboots', 'Boots of the node.', 'reboots'),
   recorded('node_resets', 'Reports that were accepted only because nothing else was heard for long.', 'resets'),
-  {
-    name: 'node_last_refusal_timestamp_seconds',
-    type: 'gauge',
-    help: "When a report of the node was last rejected, by the master's clock, and why.",
-    series: [
+  one(
+    'node_last_refusal_timestamp_seconds',
+    'gauge',
+    "When a report of the node was last rejected, by the master's clock, and why.",
+    column({ ofRecord: true, take: refusedAt }, 'all', {
+      digits: 3,
+      label: cursor => `reason="${enums.reason[reasonOf(cursor)] ?? 'other'}",`,
+    }),
+  ),
+  one(
+    'node_cloned',
+    'gauge',
+    '1 while two machines report as this node, and where their reports come from; absent otherwise.',
+    column(
+      ofState((snapshot, index) => (addressesOf(snapshot, index) === undefined ? Number.NaN : 1)),
+      'known',
       {
-        labels: NONE,
-        column: column(
-          {
-            ofRecord: true,
-            take: cursor =>
-              reasonOf(cursor) === 0 ? Number.NaN : nanoseconds(cursor, cursor.record + refusal_real_ns.offset) / 1e9,
-          },
-          'all',
-          {
-            digits: 3,
-            label: cursor => `reason="${enums.reason[reasonOf(cursor)] ?? 'other'}",`,
-          },
-        ),
+        label: ({ snapshot, index }) => {
+          const [address = '', other = address] = addressesOf(snapshot as Snapshot, index) ?? [];
+          return `address="${address}",other="${other}",`;
+        },
       },
-    ],
-  },
-  {
-    name: 'node_cloned',
-    type: 'gauge',
-    help: '1 while two machines report as this node, and where their reports come from; absent otherwise.',
-    series: [
-      {
-        labels: NONE,
-        column: column(
-          ofState((snapshot, index) => (addressesOf(snapshot, index) === undefined ? Number.NaN : 1)),
-          'known',
-          {
-            label: ({ snapshot, index }) => {
-              const [address = '', other = address] = addressesOf(snapshot as Snapshot, index) ?? [];
-              return `address="${address}",other="${other}",`;
-            },
-          },
-        ),
-      },
-    ],
-  },
+    ),
+  ),
   gauge('node_clock_skew_seconds', 'skew', {
     digits: 6,
     help: 'The clock of the node less the clock of the master: time on the way included, the time that collecting took left out.',
@@ -259,10 +181,6 @@ const REPORTS: readonly Family[] = [
   }),
   gauge('node_report_delay_seconds', 'late_us', { help: 'How late the last report was made: a starved node is late.' }),
 ];
-
-export function nanoseconds({ view }: Cursor, at: number): number {
-  return view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
-}
 
 const CPU: readonly Family[] = [
   several(
@@ -339,17 +257,6 @@ const PRESSURE: readonly Family[] = [
   ),
 ];
 
-const DEVICES: string[] = [];
-
-/** The number of devices in the sum: another number makes another series, because the sum jumps. */
-export function devices(measure: Measure): Label {
-  return cursor => {
-    const count = measure.take(cursor);
-    DEVICES[count] ??= `devices="${count}",`;
-    return DEVICES[count];
-  };
-}
-
 const ofDisks = { label: devices(field('disks')) };
 
 const DISK: readonly Family[] = [
@@ -362,26 +269,16 @@ const DISK: readonly Family[] = [
 
 type InterfaceCounter = Parameters<typeof counted>[0];
 
-/** The sums over all interfaces. */
+/** The sums over all network interfaces. */
 function traffic(name: string, help: string, counter: InterfaceCounter): Family {
   const label = devices(devicesOf('net'));
-  return {
-    name: `node_network_${name}_total`,
-    type: 'counter',
-    help,
-    series: [{ labels: NONE, column: column(counted(counter), 'live', { label }) }],
-  };
+  return one(`node_network_${name}_total`, 'counter', help, column(counted(counter), 'live', { label }));
 }
 
 /** The sums over all RDMA ports. */
 function fabric(name: string, help: string, counter: InterfaceCounter): Family {
   const label = devices(devicesOf('fabric'));
-  return {
-    name: `node_fabric_${name}_total`,
-    type: 'counter',
-    help,
-    series: [{ labels: NONE, column: column(sumCounted('fabric', counter), 'live', { label }) }],
-  };
+  return one(`node_fabric_${name}_total`, 'counter', help, column(sumCounted('fabric', counter), 'live', { label }));
 }
 
 const NETWORK: readonly Family[] = [
@@ -434,18 +331,18 @@ const FILESYSTEM: readonly Family[] = [
 
 const HEALTH: readonly Family[] = [
   gauge('node_health', 'health', { help: 'What its own health check says: 0 unknown, 1 ok, 2 warning, 3 bad.' }),
-  {
-    name: 'node_held',
-    type: 'gauge',
-    help: '1 while the node is put on hold by its administrator.',
-    series: [{ labels: NONE, column: column(bit('flags', 'held'), 'live') }],
-  },
-  {
-    name: 'node_root_readonly',
-    type: 'gauge',
-    help: '1 while the root file system of the node is read-only.',
-    series: [{ labels: NONE, column: column(bit('flags', 'root_readonly'), 'live') }],
-  },
+  one(
+    'node_held',
+    'gauge',
+    '1 while the node is put on hold by its administrator.',
+    column(bit('flags', 'held'), 'live'),
+  ),
+  one(
+    'node_root_readonly',
+    'gauge',
+    '1 while the root file system of the node is read-only.',
+    column(bit('flags', 'root_readonly'), 'live'),
+  ),
   counter('node_oom_kills', 'oom_kills'),
   counter('node_hung_tasks', 'hung_tasks'),
   counter('node_memory_errors_corrected', 'edac_ce'),
@@ -467,12 +364,12 @@ const info: Label = ({ view, report }) => {
 };
 
 const SYSTEM: readonly Family[] = [
-  {
-    name: 'node_info',
-    type: 'gauge',
-    help: 'What runs on the node: the release of its kernel, its architecture, the version of its sender; always 1.',
-    series: [{ labels: NONE, column: column({ take: () => 1 }, 'live', { label: info }) }],
-  },
+  one(
+    'node_info',
+    'gauge',
+    'What runs on the node: the release of its kernel, its architecture, the version of its sender; always 1.',
+    column({ take: () => 1 }, 'live', { label: info }),
+  ),
   gauge('node_uptime_seconds', 'up', { help: 'Time since the node booted.' }),
   gauge('node_tasks_runnable', 'runnable'),
   gauge('node_tasks_blocked', 'blocked'),
@@ -488,48 +385,6 @@ const SYSTEM: readonly Family[] = [
     help: 'CPU time that the sender itself takes, of one CPU.',
   }),
 ];
-
-/** A value of each entry of a list, with a series each. */
-export function each(
-  name: string,
-  type: Family['type'],
-  help: string,
-  list: List,
-  reading: string,
-  labelled: (entry: number) => Pick<Series, 'labels'> & { label?: Label },
-  isLeftOut: (cursor: Cursor, entry: number) => boolean = () => false,
-): Family {
-  const found = entryReadings().get(reading);
-  if (found === undefined) throw new Error(`no reading is called ${reading}`);
-  const { take, unit } = found;
-  const series = Array.from({ length: fields[list].count }, (_, entry): Series => {
-    const { labels, label } = labelled(entry);
-    const measure: Measure = {
-      take: cursor => (isLeftOut(cursor, entry) ? Number.NaN : take(cursor, entry)),
-    };
-    const scaled = times(measure, unit.size);
-    return { labels, column: { measure: scaled, of: 'live', digits: digitsOf(unit.size), ...(label && { label }) } };
-  });
-  return { name, type, help, series };
-}
-
-const interfaceName = getter('net_if', 'name');
-
-export const ofInterface = (entry: number) => ({
-  labels: NONE,
-  label: (({ view, report }) =>
-    `device="${escaped(interfaceName(view, report + fields.net.offset + entry * structs.net_if.bytes))}",`) as Label,
-});
-
-/**
- * Two series with the same labels would make the whole scrape fail: of interfaces with the same name the first one is
- * exported.
- */
-export function isRepeated({ view, report }: Cursor, entry: number): boolean {
-  const nameAt = (i: number) => interfaceName(view, report + fields.net.offset + i * structs.net_if.bytes);
-  for (let i = 0; i < entry; i++) if (nameAt(i) === nameAt(entry)) return true;
-  return false;
-}
 
 const perInterface = (name: string, type: Family['type'], help: string, reading: string) =>
   each(`interface_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);

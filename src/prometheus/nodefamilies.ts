@@ -6,20 +6,16 @@ import { enums, structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { CPU_KINDS } from '../readings/cursor.js';
 import { bit, field, type Measure, setOf, taken } from '../readings/measures.js';
-import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, releaseOf } from './families.js';
-import type { Column, Family, Label, Series } from './family.js';
+import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, one } from './building.js';
+import { releaseOf } from './families.js';
+import type { Family, Label, Series } from './family.js';
 import { BOOT_TIME } from './names.js';
 import { escaped } from './plan.js';
 
 const { fields } = structs.report;
-const NONE = '';
-
-function one(name: string, type: Family['type'], help: string, column: Column, labels = NONE): Family {
-  return { name, type, help, series: [{ labels, column }] };
-}
 
 /** A reading under another name, in its base unit. */
-function metric(name: string, type: Family['type'], help: string, reading: string, labels = NONE): Family {
+function metric(name: string, type: Family['type'], help: string, reading: string, labels = ''): Family {
   return one(name, type, help, columnOf(known(reading), 'live'), labels);
 }
 

@@ -1,0 +1,141 @@
+// Makes families of metrics from readings. src/readings is the only place that says how each number is computed.
+
+import { getter } from '../layout/codec.js';
+import { dictionary } from '../layout/dictionary.gen.js';
+import { structs } from '../layout/layout.gen.js';
+import type { Cursor } from '../readings/cursor.js';
+import { entryReadings, type List } from '../readings/entries.js';
+import { type Measure, times } from '../readings/measures.js';
+import { type Reading, readingOf } from '../readings/readings.js';
+import type { Column, Family, Label, Series, Whose } from './family.js';
+import { escaped } from './plan.js';
+
+const { fields } = structs.report;
+
+/** The description of it in the contract or the table of readings, as a sentence. */
+function helpOf({ about, source, name }: Pick<Reading, 'about' | 'source' | 'name'>): string {
+  const [struct, inner] = source?.includes('.') ? source.split('.') : ['report', source];
+  const meaning = dictionary.find(entry => entry.struct === struct && entry.field === inner)?.meaning;
+  const text = about || meaning || name;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+export function known(name: string): Reading & { measure: Measure } {
+  const reading = readingOf(name);
+  if (reading?.measure === undefined) throw new Error(`no reading is called ${name}`);
+  return reading as Reading & { measure: Measure };
+}
+
+/** The number of digits after the point that show a number of that unit exactly, in its base unit. */
+function digitsOf(size: number): number {
+  return size >= 1 ? 0 : Math.round(-Math.log10(size));
+}
+
+/** The digits of a value computed from several numbers. */
+const MADE_DIGITS = 3;
+
+/** A column from a reading, in the base unit of its quantity: bytes, seconds, fractions of 1. */
+export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): Column {
+  const isField = source !== undefined && !name.startsWith('rates.');
+  return { measure: times(measure, unit.size), of, digits: isField ? digitsOf(unit.size) : MADE_DIGITS };
+}
+
+/** A column of whole numbers that does not come from the table of readings. */
+export function column(measure: Measure, of: Whose, more: Partial<Column> = {}): Column {
+  return { measure, of, digits: 0, ...more };
+}
+
+/** Of a family made from a reading: what does not follow from that. */
+interface More extends Partial<Pick<Column, 'digits' | 'label'>> {
+  readonly help?: string;
+  readonly of?: Whose;
+}
+
+/** A family of one series. */
+export function one(name: string, type: Family['type'], help: string, column: Column, labels = ''): Family {
+  return { name, type, help, series: [{ labels, column }] };
+}
+
+function ofReading(name: string, type: Family['type'], reading: string, { help, of = 'live', ...more }: More): Family {
+  const found = known(reading);
+  return one(name, type, help ?? helpOf(found), { ...columnOf(found, of), ...more });
+}
+
+/** A level of live nodes, by the name of its reading. */
+export function gauge(name: string, reading: string, more: More = {}): Family {
+  return ofReading(name, 'gauge', reading, more);
+}
+
+/** A value that only increases until the node boots. */
+export function counter(name: string, reading: string, more: More = {}): Family {
+  return ofReading(`${name}_total`, 'counter', reading, more);
+}
+
+/** Several series with different labels. */
+export function several(
+  name: string,
+  type: Family['type'],
+  help: string,
+  label: string,
+  columns: Readonly<Record<string, Column>>,
+): Family {
+  const series = Object.entries(columns).map(([value, column]): Series => ({ labels: `${label}="${value}",`, column }));
+  return { name, type, help, series };
+}
+
+/** A value of each entry of a list, with a series each. */
+export function each(
+  name: string,
+  type: Family['type'],
+  help: string,
+  list: List,
+  reading: string,
+  labelled: (entry: number) => Pick<Series, 'labels'> & { label?: Label },
+  isLeftOut: (cursor: Cursor, entry: number) => boolean = () => false,
+): Family {
+  const found = entryReadings().get(reading);
+  if (found === undefined) throw new Error(`no reading is called ${reading}`);
+  const { take, unit } = found;
+  const series = Array.from({ length: fields[list].count }, (_, entry): Series => {
+    const { labels, label } = labelled(entry);
+    const measure: Measure = {
+      take: cursor => (isLeftOut(cursor, entry) ? Number.NaN : take(cursor, entry)),
+    };
+    const scaled = times(measure, unit.size);
+    return { labels, column: { measure: scaled, of: 'live', digits: digitsOf(unit.size), ...(label && { label }) } };
+  });
+  return { name, type, help, series };
+}
+
+const DEVICES: string[] = [];
+
+/** The number of devices in the sum: another number makes another series, because the sum jumps. */
+export function devices(measure: Measure): Label {
+  return cursor => {
+    const count = measure.take(cursor);
+    DEVICES[count] ??= `devices="${count}",`;
+    return DEVICES[count];
+  };
+}
+
+export function nanoseconds({ view }: Cursor, at: number): number {
+  return view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+}
+
+const interfaceName = getter('net_if', 'name');
+
+export const ofInterface = (entry: number) => ({
+  labels: '',
+  label: (({ view, report }) =>
+    `device="${escaped(interfaceName(view, report + fields.net.offset + entry * structs.net_if.bytes))}",`) as Label,
+});
+
+/**
+ * Two series with the same labels would make the whole scrape fail: of interfaces with the same name the first one is
+ * exported.
+ */
+export function isRepeated({ view, report }: Cursor, entry: number): boolean {
+  const nameAt = (i: number) => interfaceName(view, report + fields.net.offset + i * structs.net_if.bytes);
+  for (let i = 0; i < entry; i++) if (nameAt(i) === nameAt(entry)) return true;
+  return false;
+}
