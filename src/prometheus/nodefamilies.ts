@@ -1,5 +1,5 @@
 // Metrics under node_exporter's names, at /node-metrics: only values with the same meaning there, with its types and
-// units. docs/prometheus.md says what is left out, and why.
+// units. What the report has only in another form, as one sum for both directions, is left out.
 
 import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';

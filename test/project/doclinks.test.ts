@@ -118,6 +118,13 @@ const told = (path: string) =>
     .map(line => (path.endsWith('.md') ? line : (/(?:^|\s)(?:\/\/|#)\s.*|^\s*\/?\*+\s.*/.exec(line)?.[0] ?? '')));
 const COMMENTED = /\.(md|[cm]?[jt]s|cc?|h|mk|py|sh|go|rs|css|html|toml|ya?ml|conf|service|socket)$|\/Makefile$/;
 
+/** Sources with comments. What tests feed to programs says nothing of this project. */
+const SOURCES = ['c', 'src', 'test', 'bench', 'scripts', 'proto', 'packaging', 'examples']
+  .flatMap(folder =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(name => posix.join(folder, name)),
+  )
+  .filter(path => COMMENTED.test(path) && !/^test\/(corpus|golden|vectors)\//.test(path));
+
 t.test('a test that is named in a document or in a comment is there', async t => {
   const wrong = ['test/nowhere', 'test/board/70.board.ts', '`board/70`', '`kit/no.ts`', '`npm test -- 73`', 'test 60'];
   for (const name of [...wrong, '71.board.test.ts']) t.equal(notThere(`see ${name}.`).length, 1, name);
@@ -130,16 +137,23 @@ t.test('a test that is named in a document or in a comment is there', async t =>
   ];
   const also = ['`fuzz/fuzz`', '`web/page`', '`npm run test:long -- links`', 'npm test -- WORD', 'c/test/standin.c'];
   for (const name of [...right, ...also]) t.same(notThere(`see ${name}.`), [], name);
-  const sources = ['c', 'src', 'test', 'bench', 'scripts', 'proto', 'packaging', 'examples'].flatMap(folder =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(name => posix.join(folder, name)),
-  );
-  // What tests feed to programs says nothing of this project.
-  const checked = sources.filter(path => COMMENTED.test(path) && !/^test\/(corpus|golden|vectors)\//.test(path));
-  const found = [...new Set([...PAGES, ...checked])].flatMap(path =>
+  const found = [...new Set([...PAGES, ...SOURCES])].flatMap(path =>
     told(path).flatMap((line, i) => notThere(line).map(name => `${path}:${i + 1}: ${name}`)),
   );
   t.same(found, []);
-  t.ok(checked.length > 500, `${checked.length} sources`);
+  t.ok(SOURCES.length > 500, `${SOURCES.length} sources`);
+});
+
+t.test('a page that a source names is there', async t => {
+  let named = 0;
+  const found = SOURCES.flatMap(path =>
+    [...read(path).matchAll(/\bdocs\/[a-z/]+\.md\b/g)].flatMap(([page]) => {
+      named++;
+      return existsSync(join(ROOT, page)) ? [] : [`${path}: ${page}`];
+    }),
+  );
+  t.same(found, []);
+  t.ok(named > 100, `${named} names`);
 });
 
 /** The words of a line; text in backticks is one word. */
