@@ -5,13 +5,14 @@ import { foldInOrder, tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
+import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, plural, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
-import { type Direction, type Member, next } from './geometry.js';
+import type { Member } from './geometry.js';
 import { type Inks, readInks } from './inks.js';
 import { type Colouring, JobView } from './jobview.js';
-import { type Behind, isState, Legend } from './legend.js';
+import { isState, Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { request } from './requests.js';
@@ -20,7 +21,8 @@ import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
 import { Sheet } from './sheet.js';
 import { type Rows, TableView } from './tableview.js';
-import { isCondition, parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
+import { listen } from './userinput.js';
+import { parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
 
 /** The river has at most so many rows, and shows nodes one by one only up to this number. */
 const RIVER_GROUPS = 512;
@@ -67,6 +69,7 @@ const flow = new RiverView({
   times: byId('times'),
   frame: byId('river'),
 });
+const dark = new DarkLinks();
 const headline = new Headline(nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }));
 const legend = new Legend(
   state => go({ state: view.state === state ? undefined : state, select: undefined, page: undefined }),
@@ -249,27 +252,6 @@ function setLife(life: string, why?: string): void {
   show(banner, life !== 'ok');
 }
 
-/** The dark links in the last head: all of them for the legend, and each node's for a line about it. */
-let dark: { readonly key: string; readonly behind: Behind | undefined; readonly linkOf: ReadonlyMap<string, string> } =
-  {
-    key: '[]',
-    behind: undefined,
-    linkOf: new Map(),
-  };
-
-/** Stores the dark links; returns whether they, or their nodes, have changed. */
-function takeDark(links: Head['dark']): boolean {
-  const key = JSON.stringify(links.map(({ name, nodes }) => [name, nodes]));
-  if (key === dark.key) return false;
-  const linkOf = new Map(
-    links.flatMap(({ name, nodes }) => (tryExpand(nodes, 'any') ?? []).map(node => [node, name] as const)),
-  );
-  const name = links.length === 1 ? (links[0]?.name ?? '') : `${links.length} links`;
-  const nodes = links.map(link => link.nodes).join();
-  dark = { key, behind: linkOf.size > 0 ? { name, nodes, count: linkOf.size } : undefined, linkOf };
-  return true;
-}
-
 /** Outlines around the nodes behind a dark link, and around selected nodes. */
 function outline(chosen: Uint32Array | undefined): void {
   const around = (cellsOf: Iterable<number>) => {
@@ -277,7 +259,10 @@ function outline(chosen: Uint32Array | undefined): void {
     for (const cell of cellsOf) mask[cell] = 1;
     return mask;
   };
-  const behind = [...dark.linkOf.keys()].map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+  const behind = dark
+    .names()
+    .map(name => cells.indexOf(name))
+    .filter(cell => cell !== undefined);
   map.outlines = [
     ...(behind.length > 0 ? [{ cells: around(behind), ink: 'text' as const }] : []),
     ...(chosen !== undefined ? [{ cells: around(chosen), ink: 'accent' as const }] : []),
@@ -286,7 +271,7 @@ function outline(chosen: Uint32Array | undefined): void {
 
 function tellHead(said: Head): void {
   headline.show(said);
-  const isOther = takeDark(said.dark);
+  const isOther = dark.take(said.dark);
   legend.show(said, dark.behind, inks, view.state);
   if (isOther) outline(selection());
   setLife(said.state);
@@ -470,7 +455,7 @@ function nodeText(cell: number): string {
       ? `${reading?.title ?? 'reading'} not measured`
       : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
   const name = cells.names[cell] ?? '?';
-  const link = dark.linkOf.get(name);
+  const link = dark.of(name);
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
   return [name, state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
 }
@@ -545,144 +530,34 @@ function zoom(step: 1 | -1): void {
   if (view.zoom !== undefined && side() > view.zoom) go({ zoom: undefined }, false);
 }
 
-const ARROWS: Record<string, Direction> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' };
-
-field.addEventListener('keydown', event => {
-  const { plan, cursor } = map;
-  if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-  const arrow = ARROWS[event.key];
-  const first = plan.blocks[0];
-  const last = plan.blocks.at(-1);
-  if (arrow !== undefined) moveTo(cursor === undefined ? (first?.first ?? 0) : next(plan, cursor, arrow));
-  else if (event.key === 'Home' && first !== undefined) moveTo(first.first);
-  else if (event.key === 'End' && last !== undefined) moveTo(last.first + last.count - 1);
-  else if (event.key === 'Enter' && cursor !== undefined) openNode(cursor);
-  else return;
-  event.preventDefault();
+listen({
+  ...{ field, map, flow, table, sheet, cells },
+  ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText },
+  toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
+  refuse: why => {
+    refusal = why;
+    tellChoice();
+  },
 });
 
-document.addEventListener('keydown', event => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
-  if (event.key === 'Escape') {
-    if (sheet.isOpen) closeSheet();
-    else if (isTyping) field.focus();
-    else if (view.group !== undefined || view.select !== undefined || view.state !== undefined)
-      go({ group: undefined, select: undefined, state: undefined, page: undefined });
-    else return;
-  } else if (isTyping) return;
-  else if (event.key === '/') byId<HTMLInputElement>('asked').select();
-  else if (event.key === '+') zoom(1);
-  else if (event.key === '-') zoom(-1);
-  else return;
-  event.preventDefault();
-});
-
-byId('find').addEventListener('submit', event => {
-  event.preventDefault();
-  const asked = byId<HTMLInputElement>('asked').value.trim();
-  const plain = { where: undefined, select: undefined, state: undefined, group: undefined, page: undefined };
-  if (asked === '') go(plain);
-  else if (isCondition(asked)) go({ ...plain, where: asked });
-  else if (isState(asked)) go({ ...plain, where: view.where, state: asked });
-  else if (cells.layout.groups.some(({ name }) => name === asked)) go({ ...plain, where: view.where, group: asked });
-  else {
-    const names = tryExpand(asked, 'any');
-    const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
-    if (known.length === 0) {
-      refusal = names === undefined ? `“${asked}” is not a host list` : `There is no node ${asked}`;
-      tellChoice();
-      byId<HTMLInputElement>('asked').select();
-      return;
-    }
-    go({ ...plain, where: view.where, select: known.length === 1 ? undefined : asked });
-    moveTo(known[0] as number);
-  }
-  field.focus();
-});
-
-byId('reading').addEventListener('change', event => {
-  const { value } = event.target as HTMLSelectElement;
-  go(value.startsWith(':') ? { colour: value.slice(1) } : { reading: value, colour: undefined });
-});
-byId('by').addEventListener('change', event => {
-  const by = (event.target as HTMLInputElement).value.trim();
-  go({ by: by === '' ? undefined : by, group: undefined, page: undefined });
-});
-byId('larger').addEventListener('click', () => zoom(1));
-byId('smaller').addEventListener('click', () => zoom(-1));
-byId('theme').addEventListener('click', () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false));
-byId('unchoose').addEventListener('click', () =>
-  go({ where: undefined, group: undefined, select: undefined, state: undefined, page: undefined }),
-);
-byId('before').addEventListener('click', () => go({ page: table.page === 2 ? undefined : table.page - 1 }));
-byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
-
-const tip = byId('tip');
-function tipAt(x: number, y: number, words: string | undefined): void {
-  show(tip, words !== undefined);
-  if (words === undefined) return;
-  write(tip, words);
-  const left = Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8));
-  const top = y + 22 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 12 : y + 18;
-  tip.style.transform = `translate(${left}px, ${top}px)`;
-}
-
-let lastPointer = 'mouse';
-field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
-  if (pointerType === 'touch') return;
-  const cell = map.cellAt(clientX, clientY);
-  const group = cell === undefined ? map.groupAt(clientX, clientY) : undefined;
-  field.classList.toggle('over', cell !== undefined || (group !== undefined && group >= 0));
-  tipAt(clientX, clientY, cell === undefined ? undefined : nodeText(cell));
-});
-field.addEventListener('pointerleave', () => tipAt(0, 0, undefined));
-field.addEventListener('pointerdown', ({ pointerType }) => {
-  lastPointer = pointerType;
-});
-field.addEventListener('click', ({ clientX, clientY }) => {
-  const cell = map.cellAt(clientX, clientY);
-  if (cell !== undefined) {
-    // A first tap shows what is under the finger, a second one opens it.
-    const isSecond = map.cursor === cell;
-    moveTo(cell);
-    if (lastPointer !== 'touch' || isSecond) openNode(cell);
-    return;
-  }
-  const group = map.groupAt(clientX, clientY);
-  if (group !== undefined && group >= 0) go({ group: cells.layout.groups[group]?.name ?? 'others', page: undefined });
-});
-
-byId('flow').addEventListener('pointermove', ({ clientX, clientY }) => {
-  const at = flow.at(clientX, clientY);
-  const column = at && river.at(at.second, at.row);
-  if (at === undefined) return tipAt(0, 0, undefined);
-  const name = byId('rows').children[at.row]?.textContent ?? riverName(at.row);
-  const reading = readingNow();
-  if (column === undefined)
-    return tipAt(clientX, clientY, `${name} · ${clock(at.second * 1000)} · the receiver did not listen`);
+/** A line about a place in the river. */
+function flowText({ second, row }: { second: number; row: number }): string {
+  const column = river.at(second, row);
+  const name = byId('rows').children[row]?.textContent ?? cells.layout.groups[riverRows[row]?.group ?? -1]?.name ?? '';
+  const time = clock(second * 1000);
+  if (column === undefined) return `${name} · ${time} · the receiver did not listen`;
+  const parts = column.parts as Record<string, number>;
   const bad = STATES.filter(state => state !== 'live')
-    .map(
-      state =>
-        [
-          state,
-          Math.round(((column.parts as Record<string, number>)[state] as number) * (riverRows[at.row]?.count ?? 1)),
-        ] as const,
-    )
+    .map(state => [state, Math.round((parts[state] as number) * (riverRows[row]?.count ?? 1))] as const)
     .filter(([, number]) => number > 0)
     .map(([state, number]) => `${number} ${state}`);
+  const reading = readingNow();
   const mean =
     column.mean === undefined || reading === undefined
       ? []
       : [`${reading.title} ${quantity(numberOf(reading, column.mean), reading.unit)}`];
-  tipAt(clientX, clientY, [name, clock(at.second * 1000), ...mean, ...bad].join(' · '));
-});
-byId('flow').addEventListener('pointerleave', () => tipAt(0, 0, undefined));
-
-function riverName(row: number): string {
-  return cells.layout.groups[riverRows[row]?.group ?? -1]?.name ?? '';
+  return [name, time, ...mean, ...bad].join(' · ');
 }
-
 // ---- layout of the page ----
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');

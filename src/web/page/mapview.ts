@@ -2,26 +2,23 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
-import { beginning, oneLine } from '../../text/unseen.js';
 import type { ReadingInfo } from '../wire.js';
-import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
-import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';
+import { NOT_MEASURED, STATES } from '../wire.js';
+import { type Cells, type Changed, formOf, LIVE } from './cells.js';
 import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
-import { quantity } from './formats.js';
 import { Forms } from './forms.js';
 import { type Block, blockAt, blockOf, cellAt, cornerOf, type Member, type Plan, plan } from './geometry.js';
 import { type CellInks, cellInks, type Inks } from './inks.js';
+import { drawLabel, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
 
 /**
- * The sides of cells, in CSS pixels, from which on there are forms, gaps, names and values on them; and the largest
- * side.
+ * The sides of cells, in CSS pixels, from which on there are forms, gaps and values on them; and the largest side.
  */
 const FORMS_FROM = 8;
 const GAPS_FROM = 4;
 const VALUES_FROM = 40;
-const NAMES_FROM = 72;
 const SIDE_MOST = 176;
 /** The font size of a group's label, px, at a desk; and the number of groups above which a wall has no labels. */
 const LETTERS = 12;
@@ -36,7 +33,6 @@ const GAPS = { labelled: 12, crowded: 8, plain: 6, tiny: 4 } as const;
 const NOTHING = (NOT_MEASURED << 4) | LIVE;
 /** The block of a cell that is not on the map. */
 const NOWHERE = 0xffffffff;
-const FONT = 'system-ui, sans-serif';
 
 /** Cells with an outline: 1 for each of these. */
 export interface Outline {
@@ -313,8 +309,17 @@ export class MapView {
     context.save();
     context.translate(0, -this.#top);
     const hasForms = side >= FORMS_FROM * unit;
+    const pen = { context, inks, unit, data };
+    const tiles = {
+      reading: this.#reading,
+      fillOf: (cell: number) => {
+        const place = 4 * (this.#places[cell] as number);
+        return [...this.#image.data.subarray(place, place + 3)] as unknown as Rgb;
+      },
+      isAside: (cell: number) => this.#isAside(cell),
+    };
     for (const block of this.#inSight(plan)) {
-      const { x, y, columns, first, count } = block;
+      const { columns, first, count } = block;
       for (let cell = first; cell < first + count; cell++) {
         const value = data.values[cell] as number;
         const form = formOf(value);
@@ -324,10 +329,10 @@ export class MapView {
         this.#painter?.draw(context, value, at.x, at.y, wide - gap, side - gap);
       }
       if (gap > 0) this.#drawGaps(context, block, plan, gap, inks.page);
-      if (side >= VALUES_FROM * unit) this.#drawTiles(context, plan, block, gap);
+      if (side >= VALUES_FROM * unit) drawTiles(pen, plan, block, gap, tiles);
       for (const outline of this.#outlines) this.#drawOutline(context, plan, block, gap, outline);
-      if (this.#label > 0) this.#drawLabel(context, block, x, y, columns * wide - gap);
-      else if (plan.blocks.length > 1) this.#drawTag(context, block, columns * wide - gap, block.rows * side - gap);
+      if (this.#label > 0) drawLabel(pen, block, this.#letters * unit, columns * wide - gap);
+      else if (plan.blocks.length > 1) drawTag(pen, block, columns * wide - gap, block.rows * side - gap);
     }
     context.restore();
   }
@@ -388,123 +393,6 @@ export class MapView {
     }
   }
 
-  /** Values, and names if there is room, on tiles. */
-  #drawTiles(context: CanvasRenderingContext2D, plan: Plan, block: Block, gap: number): void {
-    const [inks, reading, data] = [this.#inks as Inks, this.#reading, this.#cells as Cells];
-    const unit = this.#unit;
-    const [inner, wide] = [plan.side - gap, plan.wide - gap];
-    const hasNames = inner >= NAMES_FROM * unit;
-    const pad = Math.min(inner * 0.11, 14 * unit);
-    const large = Math.min(inner * (hasNames ? 0.24 : 0.28), 44 * unit);
-    const small = Math.max(10 * unit, Math.min(inner * 0.13, 19 * unit));
-    context.textBaseline = 'alphabetic';
-    context.textAlign = 'left';
-    for (let cell = block.first; cell < block.first + block.count; cell++) {
-      const bits = data.values[cell] as number;
-      const { x, y } = cornerOf(plan, block, cell);
-      const state = stateOf(bits);
-      const isLive = state === 'live';
-      const place = 4 * (this.#places[cell] as number);
-      const fill = [...this.#image.data.subarray(place, place + 3)] as unknown as Rgb;
-      const isOnFill = isLive && isMeasured(bits) && !this.#isAside(cell);
-      const ink = isOnFill ? inkOn(fill) : css(inks.text);
-      const write = (text: string, size: number, weight: number, up: number, colour: string) => {
-        context.font = `${weight} ${size}px ${FONT}`;
-        // A number is made smaller rather than cut.
-        const wanted = weight > 500 ? context.measureText(text).width / (wide - 2 * pad) : 1;
-        if (wanted > 1) context.font = `${weight} ${size / wanted}px ${FONT}`;
-        const fitting = fit(context, text, wide - 2 * pad);
-        if (!isLive) {
-          // On hatching a text needs a background.
-          context.fillStyle = css(inks.page);
-          const ground = context.measureText(fitting).width + pad * 0.8;
-          context.beginPath();
-          context.roundRect(x + pad * 0.6, up - size * 0.98, ground, size * 1.3, 3 * unit);
-          context.fill();
-        }
-        context.fillStyle = colour;
-        context.fillText(fitting, x + pad, up);
-      };
-      const value =
-        isMeasured(bits) && reading !== undefined ? quantity(numberOf(reading, valueIn(bits)), reading.unit) : '–';
-      if (hasNames) write(data.names[cell] as string, small, 500, y + pad + small * 0.8, ink);
-      const bottom = y + inner - pad;
-      if (isLive) write(value, large, 650, bottom, ink);
-      else {
-        const size = Math.min(large, small * 1.3);
-        write(state, size, 650, bottom, css(inks.states[state]));
-        // The last known value, in brackets as in status.
-        if (hasNames && value !== '–') write(`(${value})`, small, 400, bottom - size * 1.45, css(inks.muted));
-      }
-    }
-  }
-
-  /** The worst state in a block, as a word, and its count; undefined: all is well. */
-  #worstOf({ first, count }: Block): { word: State | 'unhealthy'; number: number; ink: Rgb } | undefined {
-    const [data, inks] = [this.#cells as Cells, this.#inks as Inks];
-    const { states, unhealthy } = data.tally(first, count);
-    for (const state of ['silent', 'unknown', 'uncertain', 'never', 'left'] as const) {
-      const number = states[STATES.indexOf(state)] as number;
-      if (number > 0) return { word: state, number, ink: inks.states[state] };
-    }
-    return unhealthy > 0 ? { word: 'unhealthy', number: unhealthy, ink: inks.unhealthy } : undefined;
-  }
-
-  #nameOf({ group }: Block): string {
-    return (this.#cells as Cells).layout.groups[group]?.name ?? 'others';
-  }
-
-  /** The name of a group over its block, and what is wrong in it. */
-  #drawLabel(context: CanvasRenderingContext2D, block: Block, x: number, y: number, width: number): void {
-    const inks = this.#inks as Inks;
-    const unit = this.#unit;
-    const size = this.#letters * unit;
-    const worst = this.#worstOf(block);
-    const up = y - size * 0.45;
-    context.textBaseline = 'alphabetic';
-    context.textAlign = 'left';
-    context.font = `500 ${size}px ${FONT}`;
-    const title = fit(context, this.#nameOf(block), width);
-    context.fillStyle = css(worst?.word === 'silent' ? inks.text : inks.muted);
-    context.fillText(title, x, up);
-    if (worst === undefined) return;
-    const after = context.measureText(title).width + size * 0.6;
-    context.font = `650 ${size}px ${FONT}`;
-    context.fillStyle = css(worst.ink);
-    for (const text of [`${worst.number} ${worst.word}`, String(worst.number)])
-      if (after + context.measureText(text).width <= width) {
-        context.fillText(text, x + after, up);
-        return;
-      }
-    // Without room for words: a bar over the block.
-    context.fillRect(x, y - 3 * unit, width, 2 * unit);
-  }
-
-  /** Without labels: a frame around a block with trouble, and the count if there is room. */
-  #drawTag(context: CanvasRenderingContext2D, block: Block, width: number, height: number): void {
-    const worst = this.#worstOf(block);
-    if (worst === undefined || worst.word === 'unhealthy') return;
-    const unit = this.#unit;
-    const { x, y } = block;
-    const line = Math.max(1, Math.round(1.5 * unit));
-    context.strokeStyle = css(worst.ink);
-    context.lineWidth = line;
-    context.strokeRect(x - line, y - line, width + 2 * line, height + 2 * line);
-    const text = String(worst.number);
-    const size = Math.min(height * 0.55, (width / text.length) * 1.1, 26 * unit);
-    if (size < 8 * unit) return;
-    context.font = `700 ${size}px ${FONT}`;
-    context.textBaseline = 'middle';
-    context.textAlign = 'center';
-    const wide = context.measureText(text).width + size * 0.5;
-    context.fillStyle = css((this.#inks as Inks).page);
-    context.beginPath();
-    context.roundRect(x + (width - wide) / 2, y + height / 2 - size * 0.62, wide, size * 1.2, size * 0.2);
-    context.fill();
-    context.fillStyle = css(worst.ink);
-    context.fillText(text, x + width / 2, y + height / 2 + size * 0.04);
-  }
-
   /** The cell under a point of the page; undefined where there is none. */
   cellAt(clientX: number, clientY: number): number | undefined {
     const at = this.#inside(clientX, clientY);
@@ -552,23 +440,4 @@ export class MapView {
     if (top < field.scrollTop) field.scrollTop = top - this.#label;
     else if (top + side > field.scrollTop + field.clientHeight) field.scrollTop = top + side - field.clientHeight;
   }
-}
-
-/** Black or white, whichever has more contrast with a colour. */
-function inkOn(fill: Rgb): string {
-  const [red, green, blue] = fill.map(part => (part / 255) ** 2.2) as unknown as Rgb;
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.22 ? '#06090c' : '#ffffff';
-}
-
-/** As much of a text as there is room for. */
-function fit(context: CanvasRenderingContext2D, whole: string, width: number): string {
-  const text = oneLine(whole);
-  if (context.measureText(text).width <= width) return text;
-  let [low, high] = [0, text.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${beginning(text, middle)}…`).width <= width) low = middle;
-    else high = middle - 1;
-  }
-  return low === 0 ? '' : `${beginning(text, low)}…`;
 }

@@ -1,0 +1,161 @@
+// Keys, clicks and the pointer: what a user does becomes a change of the view. The Back button is viewstate's.
+
+import { tryExpand } from '../../text/hostlists.js';
+import type { Cells } from './cells.js';
+import { byId, show, write } from './dom.js';
+import { type Direction, next } from './geometry.js';
+import { isState } from './legend.js';
+import type { MapView } from './mapview.js';
+import type { RiverView } from './riverview.js';
+import type { Sheet } from './sheet.js';
+import type { TableView } from './tableview.js';
+import { isCondition, type View } from './viewstate.js';
+
+/** The parts that take input, and what is done. */
+export interface Page {
+  readonly field: HTMLElement;
+  readonly map: MapView;
+  readonly flow: RiverView;
+  readonly table: TableView;
+  readonly sheet: Sheet;
+  readonly cells: Cells;
+  readonly view: () => View;
+  readonly go: (change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew?: boolean) => void;
+  readonly moveTo: (cell: number) => void;
+  readonly openNode: (cell: number) => void;
+  readonly closeSheet: () => void;
+  readonly zoom: (step: 1 | -1) => void;
+  readonly toggleTheme: () => void;
+  /** Tells why nothing was found. */
+  readonly refuse: (why: string) => void;
+  /** A line about a cell, and one about a place in the river. */
+  readonly nodeText: (cell: number) => string;
+  readonly flowText: (at: { second: number; row: number }) => string;
+}
+
+const ARROWS: Record<string, Direction> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' };
+
+function tipAt(x: number, y: number, words: string | undefined): void {
+  const tip = byId('tip');
+  show(tip, words !== undefined);
+  if (words === undefined) return;
+  write(tip, words);
+  const left = Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8));
+  const top = y + 22 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 12 : y + 18;
+  tip.style.transform = `translate(${left}px, ${top}px)`;
+}
+
+/** Follows the user's input from now on. */
+export function listen(page: Page): void {
+  listenToKeys(page);
+  listenToControls(page);
+  listenToPointer(page);
+}
+
+function listenToKeys({ field, map, sheet, view, go, moveTo, openNode, closeSheet, zoom }: Page): void {
+  field.addEventListener('keydown', event => {
+    const { plan, cursor } = map;
+    if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = ARROWS[event.key];
+    const first = plan.blocks[0];
+    const last = plan.blocks.at(-1);
+    if (arrow !== undefined) moveTo(cursor === undefined ? (first?.first ?? 0) : next(plan, cursor, arrow));
+    else if (event.key === 'Home' && first !== undefined) moveTo(first.first);
+    else if (event.key === 'End' && last !== undefined) moveTo(last.first + last.count - 1);
+    else if (event.key === 'Enter' && cursor !== undefined) openNode(cursor);
+    else return;
+    event.preventDefault();
+  });
+
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (event.key === 'Escape') {
+      if (sheet.isOpen) closeSheet();
+      else if (isTyping) field.focus();
+      else if (view().group !== undefined || view().select !== undefined || view().state !== undefined)
+        go({ group: undefined, select: undefined, state: undefined, page: undefined });
+      else return;
+    } else if (isTyping) return;
+    else if (event.key === '/') byId<HTMLInputElement>('asked').select();
+    else if (event.key === '+') zoom(1);
+    else if (event.key === '-') zoom(-1);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function listenToControls({ field, table, cells, view, go, moveTo, zoom, toggleTheme, refuse }: Page): void {
+  byId('find').addEventListener('submit', event => {
+    event.preventDefault();
+    const asked = byId<HTMLInputElement>('asked').value.trim();
+    const plain = { where: undefined, select: undefined, state: undefined, group: undefined, page: undefined };
+    if (asked === '') go(plain);
+    else if (isCondition(asked)) go({ ...plain, where: asked });
+    else if (isState(asked)) go({ ...plain, where: view().where, state: asked });
+    else if (cells.layout.groups.some(({ name }) => name === asked))
+      go({ ...plain, where: view().where, group: asked });
+    else {
+      const names = tryExpand(asked, 'any');
+      const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+      if (known.length === 0) {
+        refuse(names === undefined ? `“${asked}” is not a host list` : `There is no node ${asked}`);
+        byId<HTMLInputElement>('asked').select();
+        return;
+      }
+      go({ ...plain, where: view().where, select: known.length === 1 ? undefined : asked });
+      moveTo(known[0] as number);
+    }
+    field.focus();
+  });
+
+  byId('reading').addEventListener('change', event => {
+    const { value } = event.target as HTMLSelectElement;
+    go(value.startsWith(':') ? { colour: value.slice(1) } : { reading: value, colour: undefined });
+  });
+  byId('by').addEventListener('change', event => {
+    const by = (event.target as HTMLInputElement).value.trim();
+    go({ by: by === '' ? undefined : by, group: undefined, page: undefined });
+  });
+  byId('larger').addEventListener('click', () => zoom(1));
+  byId('smaller').addEventListener('click', () => zoom(-1));
+  byId('theme').addEventListener('click', toggleTheme);
+  byId('unchoose').addEventListener('click', () =>
+    go({ where: undefined, group: undefined, select: undefined, state: undefined, page: undefined }),
+  );
+  byId('before').addEventListener('click', () => go({ page: table.page === 2 ? undefined : table.page - 1 }));
+  byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
+}
+
+function listenToPointer({ field, map, flow, cells, go, moveTo, openNode, nodeText, flowText }: Page): void {
+  let lastPointer = 'mouse';
+  field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
+    if (pointerType === 'touch') return;
+    const cell = map.cellAt(clientX, clientY);
+    const group = cell === undefined ? map.groupAt(clientX, clientY) : undefined;
+    field.classList.toggle('over', cell !== undefined || (group !== undefined && group >= 0));
+    tipAt(clientX, clientY, cell === undefined ? undefined : nodeText(cell));
+  });
+  field.addEventListener('pointerleave', () => tipAt(0, 0, undefined));
+  field.addEventListener('pointerdown', ({ pointerType }) => {
+    lastPointer = pointerType;
+  });
+  field.addEventListener('click', ({ clientX, clientY }) => {
+    const cell = map.cellAt(clientX, clientY);
+    if (cell !== undefined) {
+      // A first tap shows what is under the finger, a second one opens it.
+      const isSecond = map.cursor === cell;
+      moveTo(cell);
+      if (lastPointer !== 'touch' || isSecond) openNode(cell);
+      return;
+    }
+    const group = map.groupAt(clientX, clientY);
+    if (group !== undefined && group >= 0) go({ group: cells.layout.groups[group]?.name ?? 'others', page: undefined });
+  });
+
+  byId('flow').addEventListener('pointermove', ({ clientX, clientY }) => {
+    const at = flow.at(clientX, clientY);
+    tipAt(clientX, clientY, at && flowText(at));
+  });
+  byId('flow').addEventListener('pointerleave', () => tipAt(0, 0, undefined));
+}
