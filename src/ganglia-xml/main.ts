@@ -1,14 +1,12 @@
 // The verb `ganglia`: serves the boards to Ganglia's frontends, in place of gmond and, for web pages, of gmetad.
 
 import { once } from 'node:events';
-import { constants, createGzip } from 'node:zlib';
-import { tellCounts } from '../net/clientcounts.js';
+import { gzipped } from '../net/sending.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog, type Log } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
-import { unread } from '../service/unread.js';
 import { heartbeatText, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -16,7 +14,7 @@ import { type Address, formatAddress } from '../text/addresses.js';
 import { Documents, type Naming, nameOf, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
-import { type Client, Ports, type Serve } from './server.js';
+import { Ports, type Serve } from './server.js';
 
 export const verb = defineVerb({
   name: 'ganglia',
@@ -120,33 +118,19 @@ function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8A
   }
 }
 
-/** The size from which a write is worthwhile; the default is meant for small streams. */
-const GZIP_CHUNK = 1 << 18;
-
-/** All of it, compressed. Waits for the compressor, which works in its own thread. */
-async function compress(pieces: Iterable<Uint8Array>): Promise<Buffer[]> {
-  // The fastest level: a server that is polled every 15 s can afford it for 10,000 nodes, and it shrinks the document
-  // to a twentieth.
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
-  const chunks: Buffer[] = [];
-  gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const ended = once(gzip, 'end');
-  try {
-    for (const bytes of pieces) if (bytes.length > 0) await new Promise<void>(done => gzip.write(bytes, () => done()));
-    gzip.end();
-    await ended;
-    return chunks;
-  } finally {
-    gzip.destroy();
-  }
+/** All of it, compressed. */
+async function compress(pieces: Iterable<Uint8Array>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of gzipped(pieces)) chunks.push(chunk);
+  return chunks;
 }
 
 /** For how long a compressed document is kept, ms: for its own second, and one more for late clients. */
 const GZIPPED_MS = 2000;
 
 /** One compressed document at a time, for all clients that ask within its second. */
-function shared(documents: Documents, now: () => number, log: Log): () => Promise<Buffer[]> {
-  let last: { localtime: number; chunks: Promise<Buffer[]> } | undefined;
+function shared(documents: Documents, now: () => number, log: Log): () => Promise<Uint8Array[]> {
+  let last: { localtime: number; chunks: Promise<Uint8Array[]> } | undefined;
   return () => {
     const localtime = now();
     if (last?.localtime === localtime) return last.chunks;
@@ -177,13 +161,12 @@ async function open(ports: Ports, options: Options, names: Naming['names'], log:
   const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics], { names, onDouble });
   const now = clock();
   const bound: Address[] = [];
-  const listen = async (address: Address, serve: Serve) => {
-    const at = await ports.listen(address, serve);
+  const listen = async (address: Address, serve: Serve, longestQuery?: number) => {
+    const at = await ports.listen(address, serve, longestQuery);
     bound.push(at);
     return at;
   };
-  const answer = async (client: Client) => {
-    const line = await client.line(LINE_MAX);
+  const answer: Serve = async line => {
     const query = line === undefined ? undefined : parseQuery(line);
     if (query === undefined) {
       ports.counts.bad++;
@@ -196,7 +179,7 @@ async function open(ports: Ports, options: Options, names: Naming['names'], log:
   for (const address of options.gzipListen) await listen(address, shared(documents, now, log));
   for (const address of options.gmetadListen) {
     const { port } = await listen(address, async () => logged(documents.gmetad(EVERYTHING, now()), log));
-    await listen({ host: address.host, port: address.port === 0 ? 0 : port + 1 }, answer);
+    await listen({ host: address.host, port: address.port === 0 ? 0 : port + 1 }, answer, LINE_MAX);
   }
   return bound.map(formatAddress);
 }
@@ -249,9 +232,8 @@ export async function main(argv: string[]): Promise<number> {
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
-  const ports = new Ports(options.trustedHosts.flat(), undefined, unread);
-  const watch = tellCounts(
-    ports.counts,
+  const ports = new Ports(options.trustedHosts.flat());
+  ports.logCounts(
     {
       refused: 'refused: not among --trusted-hosts',
       stuck: 'cut off: they stopped reading',
@@ -269,11 +251,11 @@ export async function main(argv: string[]): Promise<number> {
     service.ready(status);
     service.watch(() => true);
     if (!stop.aborted) await stopped;
+    await ports.end();
     const { served, stuck, left } = ports.counts;
     log.info(`clean shutdown; ${served} served, ${stuck} cut off, ${left} gone before their end`);
     return 0;
   } finally {
-    clearInterval(watch);
     ports.close();
   }
 }

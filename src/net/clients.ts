@@ -1,15 +1,17 @@
 // Who has to go when a server has no room for all of its clients: of the address with the most of them the one that
-// gets on least. What counts is what a client has read, not what the kernel keeps for it.
+// gets on least. What counts is what a client has taken, not what the kernel keeps for it.
 
 import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { takenFrom } from '../service/taken.js';
 import { type Network, plainName } from '../text/addresses.js';
 
-/** A client that has asked nothing for so long is silent; one that waits for a place replaces one that reads nothing, ms. */
+/** A client that has asked nothing for so long is silent; one that takes nothing for so long is slow, ms. */
 const FRESH_MS = 1000;
 /** Who has kept us waiting for half of an answer of so long is slow, ms. */
 const SLOW_MS = 200;
-/** A stream has little to read, and may read nothing for so long before it counts as slow, ms. */
-const FED_MS = 3000;
+/** A stream has little to take, and may take nothing for so long before it counts as slow, ms. */
+const STREAM_MS = 3000;
 /** Less says little about how a client reads, bytes. Prometheus reads 3 MB of 10,000 nodes, because it takes gzip. */
 const MUCH_BYTES = 1 << 20;
 /** How often clients that wait for a place look, ms. */
@@ -20,25 +22,24 @@ const MOST_BESIDE = 32;
 /** The class of those that read. */
 const READS = 3;
 
-/** How many bytes the kernel keeps for a socket because its peer has not taken them yet. */
-export type Unread = (socket: Socket) => number;
-
-/** A client of a server. */
-export class Guest {
-  /** When it came, was answered, or has last read something, ms of performance.now(). */
+/** The connection of a client to a server. */
+export class Connection {
+  /** When it came, was answered, or has last taken something, ms of performance.now(). */
   lastMoved = performance.now();
   /** Since when it is being answered; undefined: it has not asked. */
   busySince: number | undefined;
-  /** Whether its answer is a stream, which never ends. */
-  isFed = false;
+  /** Since when it has its last answer, and is expected to close the connection. */
+  leftAt: number | undefined;
+  /** Its answer, if that is a stream, which never ends by itself. */
+  stream: { end(): void } | undefined;
   /** Whether it has read its last answer as fast as it was sent. */
   readWell = false;
-  /** Whether we have disconnected it. */
+  /** Whether we have cut it off. */
   isDropped = false;
-  /** Whether there is something that it could read. */
+  /** Whether there is something that it could take. */
   isBehind = false;
-  #read = 0;
-  #readBefore = 0;
+  #taken = 0;
+  #takenBefore = 0;
   /** For how long we have waited for it during its answer, ms; since when we wait now. */
   #waited = 0;
   #waitsSince: number | undefined;
@@ -47,13 +48,14 @@ export class Guest {
     readonly socket: Socket,
     /** Those that share it share their places. */
     readonly from: string,
-    readonly unread: Unread = () => 0,
+    /** How many bytes it has taken. */
+    readonly taken: (socket: Socket) => number = takenFrom,
   ) {}
 
   /** Its answer begins. */
   begin(): void {
     this.look();
-    this.#readBefore = this.#read;
+    this.#takenBefore = this.#taken;
     this.busySince = this.lastMoved = performance.now();
     this.#waited = 0;
   }
@@ -62,60 +64,9 @@ export class Guest {
   end(): void {
     const now = performance.now();
     this.look();
-    if (this.#read - this.#readBefore > MUCH_BYTES) this.readWell = !this.#keepsWaiting(now);
-    this.busySince = undefined;
-    this.isFed = false;
+    if (this.#taken - this.#takenBefore > MUCH_BYTES) this.readWell = !this.#keepsWaiting(now);
+    this.busySince = this.stream = undefined;
     this.lastMoved = now;
-  }
-
-  /** Looks at how far it has read. */
-  look(): void {
-    const { bytesWritten, writableLength } = this.socket;
-    const kept = writableLength + this.unread(this.socket);
-    const read = bytesWritten - kept;
-    this.isBehind = kept > 0;
-    // While there is nothing to read it does not keep us waiting.
-    if (this.busySince !== undefined && (read > this.#read || !this.isBehind)) this.lastMoved = performance.now();
-    this.#read = Math.max(this.#read, read);
-  }
-
-  /** Waits for it to take what was written for it. */
-  async wait<T>(taken: Promise<T>): Promise<T> {
-    const began = performance.now();
-    this.#waitsSince = began;
-    try {
-      return await taken;
-    } finally {
-      this.#waitsSince = undefined;
-      this.#waited += performance.now() - began;
-    }
-  }
-
-  /** For how long it keeps us waiting now, ms; and has done so during its answer. */
-  waiting(now: number): { now: number; inAll: number } {
-    const waiting = this.#waitsSince === undefined ? 0 : now - this.#waitsSince;
-    return { now: waiting, inAll: this.#waited + waiting };
-  }
-
-  /** The share of the time of its answer for which it has kept us waiting. */
-  waits(now: number): number {
-    return this.waiting(now).inAll / Math.max(1, now - (this.busySince ?? now));
-  }
-
-  /** How much of its answer it reads in a second, bytes. */
-  rate(now: number): number {
-    return ((this.#read - this.#readBefore) / Math.max(1, now - (this.busySince ?? now))) * 1000;
-  }
-
-  /** Whether it reads much more slowly than we could send. */
-  isSlow(now: number): boolean {
-    if (!this.isBehind || this.busySince === undefined) return false;
-    if (this.isFed) return now - this.lastMoved > FED_MS;
-    return this.#keepsWaiting(now);
-  }
-
-  #keepsWaiting(now: number): boolean {
-    return now - (this.busySince ?? now) > SLOW_MS && this.waits(now) > 0.5;
   }
 
   /** Whether its connection may end cleanly now, because it has no part of an answer. */
@@ -123,30 +74,111 @@ export class Guest {
     return this.busySince === undefined;
   }
 
+  /** Cuts it off: by a reset if it has a part of an answer, which must not look like a whole one. */
+  cut(): void {
+    // The last answer may still be on its way, and will arrive.
+    if (this.mayEnd) this.socket.destroy();
+    else this.socket.resetAndDestroy();
+  }
+
+  /** Looks at how much it has taken. */
+  look(): void {
+    const taken = this.taken(this.socket);
+    const wasBehind = this.isBehind;
+    this.isBehind = this.socket.bytesWritten > taken;
+    // While there is nothing to take it does not keep us waiting.
+    const hasMoved = taken > this.#taken || !(wasBehind && this.isBehind);
+    if (this.busySince !== undefined && hasMoved) this.lastMoved = performance.now();
+    this.#taken = Math.max(this.#taken, taken);
+  }
+
+  /** Writes bytes; they may be overwritten when it returns. Throws if the client is gone. */
+  async write(bytes: Uint8Array, to: Writable = this.socket): Promise<void> {
+    const sent = new Promise<void>((resolve, reject) => {
+      const gone = () => reject(new Error('the client is gone'));
+      this.socket.once('close', gone);
+      to.write(bytes, error => {
+        this.socket.off('close', gone);
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+    await this.wait(sent);
+  }
+
+  /** Waits for it to take what was written for it. */
+  async wait(sent: Promise<void>): Promise<void> {
+    const began = performance.now();
+    this.#waitsSince = began;
+    try {
+      await sent;
+    } finally {
+      this.#waitsSince = undefined;
+      this.#waited += performance.now() - began;
+    }
+  }
+
+  /** For how long it has taken nothing although there is something, ms. */
+  stalledFor(now: number): number {
+    return this.isBehind ? now - this.lastMoved : 0;
+  }
+
+  /** For how long it has kept us waiting during its answer, ms. */
+  waited(now: number): number {
+    return this.#waited + (this.#waitsSince === undefined ? 0 : now - this.#waitsSince);
+  }
+
+  /** For how long it is being answered, ms. */
+  #busyFor(now: number): number {
+    return now - (this.busySince ?? now);
+  }
+
+  /** How much of its answer it takes in a second, bytes. */
+  rate(now: number): number {
+    return ((this.#taken - this.#takenBefore) / Math.max(1, this.#busyFor(now))) * 1000;
+  }
+
+  /** Whether it takes nothing, and has done so for longer than its machine needs. */
+  isStalled(now: number): boolean {
+    return this.stalledFor(now) > (this.stream === undefined ? FRESH_MS : STREAM_MS);
+  }
+
+  /** Whether it reads much more slowly than we could send. */
+  isSlow(now: number): boolean {
+    if (!this.isBehind || this.busySince === undefined) return false;
+    return this.isStalled(now) || (this.stream === undefined && this.#keepsWaiting(now));
+  }
+
+  #keepsWaiting(now: number): boolean {
+    return this.#busyFor(now) > SLOW_MS && this.waited(now) > this.#busyFor(now) / 2;
+  }
+
   /**
-   * How little would be lost with it, as a class and a number within it, the least first: silent ones, the longest
-   * first; slow readers, the slowest first; those that have just come, and may be about to ask; all others, those that
-   * keep us waiting first, streams last.
+   * How little would be lost with it, as a class and a number within it, the least first: those that have their last
+   * answer, and silent ones, the longest first; slow readers, the slowest first; those that have just come, and may be
+   * about to ask; all others, those for which we wait now first, streams last.
    */
   standing(now: number): readonly [number, number] {
+    if (this.leftAt !== undefined) return [0, this.leftAt];
     if (this.busySince === undefined) return [now - this.lastMoved > FRESH_MS ? 0 : 2, this.lastMoved];
     if (this.isSlow(now)) return [1, this.rate(now)];
-    return [READS, this.isFed ? 1 : -this.waits(now)];
+    if (this.stream !== undefined) return [READS, 1];
+    return [READS, (this.#waitsSince ?? now) - now];
   }
 }
 
 /** How many there are from each address. */
-export function countFrom(guests: Iterable<Guest>): Map<string, number> {
+export function countFrom(clients: Iterable<Connection>): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { from } of guests) counts.set(from, (counts.get(from) ?? 0) + 1);
+  for (const { from } of clients) counts.set(from, (counts.get(from) ?? 0) + 1);
   return counts;
 }
 
 /** Of the address with the most of them the one that gets on least. */
-function leastOfMost<G extends Guest>(guests: readonly G[], now: number): G {
-  const counts = countFrom(guests);
+function leastOfMost<C extends Connection>(clients: readonly C[], now: number): C {
+  const counts = countFrom(clients);
   const most = Math.max(...counts.values());
-  return guests
+  return clients
     .filter(({ from }) => counts.get(from) === most)
     .reduce((a, b) => {
       const [x, y] = [a.standing(now), b.standing(now)];
@@ -158,23 +190,23 @@ function leastOfMost<G extends Guest>(guests: readonly G[], now: number): G {
  * The one that has to go if there are more than `most`; undefined: none, or not yet. Only one that asks takes the place
  * of one that reads: until then it stays beside those that fill all places.
  */
-export function loser<G extends Guest>(guests: Iterable<G>, most = 0): G | undefined {
-  const all = [...guests];
+export function loser<C extends Connection>(clients: Iterable<C>, most = 0): C | undefined {
+  const all = [...clients];
   if (all.length <= most) return undefined;
-  for (const guest of all) guest.look();
+  for (const client of all) client.look();
   const now = performance.now();
   const found = leastOfMost(all, now);
   if (found.standing(now)[0] < READS) return found;
-  const asked = all.filter(guest => guest.busySince !== undefined);
+  const asked = all.filter(client => client.busySince !== undefined);
   if (asked.length > most) return leastOfMost(asked, now);
-  const silent = all.filter(guest => guest.busySince === undefined);
+  const silent = all.filter(client => client.busySince === undefined);
   return silent.length > MOST_BESIDE ? leastOfMost(silent, now) : undefined;
 }
 
 /** Places for clients whose answers keep or cost much until they are read; the others wait for one. */
-export class Places<G extends Guest> {
-  readonly #taken = new Set<G>();
-  readonly #waiting = new Map<G, () => void>();
+export class Places<C extends Connection> {
+  readonly #taken = new Set<C>();
+  readonly #waiting = new Map<C, () => void>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -182,32 +214,27 @@ export class Places<G extends Guest> {
     /** For how long an answer may take while others wait, ms. */
     readonly patience: number,
     /** Called with a client that has to go. It leaves its place then. */
-    readonly drop: (guest: G) => void,
+    readonly drop: (client: C) => void,
   ) {}
 
-  isWaiting(guest: G): boolean {
-    return this.#waiting.has(guest);
-  }
-
-  /** Waits for a place. Throws if the client is gone. */
-  async enter(guest: G): Promise<void> {
+  /** Does what needs a place, as soon as there is one. Throws if the client is gone by then. */
+  async hold(client: C, work: () => Promise<void>): Promise<void> {
     const gone = () => {
-      this.#waiting.get(guest)?.();
-      this.#waiting.delete(guest);
+      this.#waiting.get(client)?.();
+      this.#waiting.delete(client);
     };
-    guest.socket.once('close', gone);
+    client.socket.once('close', gone);
     await new Promise<void>(resolve => {
-      this.#waiting.set(guest, resolve);
+      this.#waiting.set(client, resolve);
       this.#fill();
     });
-    guest.socket.off('close', gone);
-    if (!guest.socket.destroyed) return;
-    this.leave(guest);
-    throw new Error('the client is gone');
-  }
-
-  leave(guest: G): void {
-    if (this.#taken.delete(guest)) this.#fill();
+    client.socket.off('close', gone);
+    try {
+      if (client.socket.destroyed) throw new Error('the client is gone');
+      await work();
+    } finally {
+      if (this.#taken.delete(client)) this.#fill();
+    }
   }
 
   /** Gives free places to those that wait; for the first of the others a place is made, now or later. */
@@ -228,9 +255,9 @@ export class Places<G extends Guest> {
   }
 
   /** One of those whose address has the fewest places; first one that has read well before, then who came first. */
-  #next(): G | undefined {
+  #next(): C | undefined {
     const counts = countFrom(this.#taken);
-    const rank = ({ from, readWell }: G) => (counts.get(from) ?? 0) * 2 - Number(readWell);
+    const rank = ({ from, readWell }: C) => (counts.get(from) ?? 0) * 2 - Number(readWell);
     const waiting = [...this.#waiting.keys()];
     return waiting.length === 0 ? undefined : waiting.reduce((a, b) => (rank(b) < rank(a) ? b : a));
   }
@@ -239,15 +266,15 @@ export class Places<G extends Guest> {
    * It replaces one of the address with the most places that reads nothing, or so slowly that its answer has taken
    * longer than the time limit; sooner if its own address has fewer places, or if it has read well before.
    */
-  #makePlace({ from, readWell }: G): void {
+  #makePlace({ from, readWell }: C): void {
     const now = performance.now();
     const counts = countFrom(this.#taken);
     const most = Math.max(...counts.values());
     const isUnfair = readWell || (counts.get(from) ?? 0) < most;
-    const slow = [...this.#taken].filter(guest => {
-      guest.look();
-      const isLate = now - guest.lastMoved > FRESH_MS || now - (guest.busySince ?? now) > this.patience;
-      return counts.get(guest.from) === most && ((guest.isBehind && isLate) || (isUnfair && guest.isSlow(now)));
+    const slow = [...this.#taken].filter(client => {
+      client.look();
+      const isLate = client.isStalled(now) || now - (client.busySince ?? now) > this.patience;
+      return counts.get(client.from) === most && ((client.isBehind && isLate) || (isUnfair && client.isSlow(now)));
     });
     if (slow.length > 0) this.drop(slow.reduce((a, b) => (b.rate(now) < a.rate(now) ? b : a)));
   }
@@ -264,14 +291,19 @@ export function networkOf(address: string): string {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
 }
 
-/** Where clients come from; those of a proxy each count as one of their own. */
-export function originOf(proxies: readonly Network[]): (socket: Socket) => string {
+/** Whether the other end of a connection has an address of these networks. */
+export function isFrom(networks: readonly Network[]): (socket: Socket) => boolean {
   const list = new BlockList();
-  for (const { host, bits } of proxies) list.addSubnet(host, bits, isIPv6(host) ? 'ipv6' : 'ipv4');
-  let number = 0;
+  for (const { host, bits } of networks) list.addSubnet(host, bits, isIPv6(host) ? 'ipv6' : 'ipv4');
   return ({ remoteAddress = '' }) => {
     const address = plainName(remoteAddress);
-    const isProxy = proxies.length > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-    return isProxy ? `proxy ${number++}` : networkOf(address);
+    return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   };
+}
+
+/** Where clients come from; those of a proxy each count as one of their own. */
+export function originOf(proxies: readonly Network[]): (socket: Socket) => string {
+  const isProxy = isFrom(proxies);
+  let number = 0;
+  return socket => (isProxy(socket) ? `proxy ${number++}` : networkOf(socket.remoteAddress ?? ''));
 }

@@ -7,30 +7,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Address, type Network, plainName } from '../text/addresses.js';
+import { type Address, plainName } from '../text/addresses.js';
 import { InputError, lowerCase } from '../text/text.js';
-import { Admission } from './admission.js';
-import { Guest, originOf, Places, type Unread } from './clients.js';
-import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
-import { type Pieces, sendPacked, sendPlain, takesGzip } from './sending.js';
+import { Connection } from './clients.js';
+import { MOST_HEAD, type ParserError, Refusal, readAsHttp11, refusalOf, targetOf } from './requests.js';
+import { gzipped, type Pieces, send, takesGzip } from './sending.js';
+import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
 
 /** Clients at once. */
 const MOST_CLIENTS = 256;
-/** How many documents are made at once that keep their data until they are read. */
-const MOST_AT_WORK = 4;
 /** The memory for answers that are kept as a whole until they are read, bytes. */
 const MOST_KEPT = 64 << 20;
 /** How many requests of a client may wait for the answer to the one before: with more, it is cut off. */
 const MOST_PIPELINED = 16;
-/** How long a client may take for a request, and how long it may read nothing of its answer, ms. */
+/** How long a client may take for a request, and how long it may take nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
 const KEPT_MS = 75_000;
-/** How long a client of a stream may read nothing, ms: its machine may be asleep. */
-const FEED_PATIENCE_MS = 60_000;
-/** How long answers may still take when the server ends, ms. */
-const END_MS = 2000;
+/** How long a client of a stream may take nothing, ms: its machine may be asleep. */
+const STREAM_PATIENCE_MS = 60_000;
+
 /** What is asked for. */
 export interface Question {
   readonly path: string;
@@ -88,8 +84,8 @@ export function sentence(status: number, text: string): Answer {
   return { status, type: PLAIN, body: `${text}\n` };
 }
 
-/** What a client is doing. */
-class Client extends Guest {
+/** A client, and what it is doing. */
+class HttpConnection extends Connection {
   response: ServerResponse | undefined;
   /** Its requests that came before the answer to the one before, in order. */
   readonly pipelined: [IncomingMessage, ServerResponse][] = [];
@@ -97,22 +93,17 @@ class Client extends Guest {
   refusal: Refusal | undefined;
   /** Whether the answer under way is the last. */
   isLast = false;
-  /** Since when it has its last answer, and is expected to close the connection, ms of performance.now(). */
-  leftAt: number | undefined;
   /** The answer that is kept for it as a whole, bytes. */
   kept = 0;
 }
 
 /** Counters of clients. */
-export interface HttpCounts {
-  served: number;
-  /** Cut off because they stopped reading, or to make room. */
-  stuck: number;
+export interface HttpCounts extends ClientCounts {
   /** Requests for a name that is not this server's. */
   misnamed: number;
 }
 
-export interface HttpOptions {
+export interface HttpOptions extends TcpOptions {
   /** Names by which clients may call this server, besides its own and all addresses. */
   readonly names?: readonly string[];
   /**
@@ -122,15 +113,6 @@ export interface HttpOptions {
   readonly strict?: boolean;
   /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Clients at once. */
-  readonly most?: number;
-  /** See PATIENCE_MS, and FEED_PATIENCE_MS. */
-  readonly patience?: number;
-  readonly feedPatience?: number;
-  /** The addresses of proxies: their clients do not share places. */
-  readonly proxies?: readonly Network[];
-  /** What the kernel still keeps for a client; by default only what we keep counts. */
-  readonly unread?: Unread;
 }
 
 /** The name of a Host header without its port. */
@@ -138,37 +120,26 @@ function nameOf(host: string): string {
   return plainName(host.replace(/^\[(.*)\](?::\d*)?$|:\d*$/, '$1').replace(/\.$/, ''));
 }
 
-export class HttpServer {
-  readonly counts: HttpCounts = { served: 0, stuck: 0, misnamed: 0 };
+export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
   readonly #respond: Respond;
   readonly #names: ReadonlySet<string>;
   readonly #strict: boolean;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #patience: number;
-  readonly #feedPatience: number;
-  readonly #originOf: (socket: Socket) => string;
-  readonly #unread: Unread | undefined;
-  readonly #clients: Admission<Client>;
-  /** The clients that get a document now. */
-  readonly #places: Places<Client>;
-  #isEnding = false;
   readonly #token = randomBytes(12).toString('hex');
 
   constructor(respond: Respond, options: HttpOptions = {}) {
-    const { names = [], strict = false, headers = {}, most = MOST_CLIENTS, patience = PATIENCE_MS } = options;
+    const { names = [], strict = false, headers = {}, patience = PATIENCE_MS } = options;
+    const counts = { served: 0, stuck: 0, refused: 0, misnamed: 0 };
+    const defaults = { most: MOST_CLIENTS, patience, streamPatience: STREAM_PATIENCE_MS };
+    super(counts, HttpConnection, { ...defaults, ...options });
     this.#respond = respond;
     const host = lowerCase(hostname());
     const own = strict ? [] : [host, host.split('.')[0] as string];
     this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
     this.#strict = strict;
     this.#headers = headers;
-    this.#originOf = originOf(options.proxies ?? []);
-    this.#unread = options.unread;
-    this.#places = new Places(MOST_AT_WORK, patience, client => this.#clients.drop(client));
     this.#patience = patience;
-    this.#feedPatience = options.feedPatience ?? FEED_PATIENCE_MS;
-    const isStuck = (client: Client, now: number) => this.#isStuck(client, now);
-    this.#clients = new Admission({ most, patience, isStuck, counts: this.counts });
   }
 
   /** Listens; returns the address that was bound. Throws one line for people. */
@@ -190,70 +161,64 @@ export class HttpServer {
     server.maxHeadersCount = 0;
     // Some clients (nc -N) close their side when they have asked; they still get their answers.
     Object.assign(server, { httpAllowHalfOpen: true });
-    server.on('connection', (socket: Socket) =>
-      this.#clients.admit(new Client(socket, this.#originOf(socket), this.#unread)),
-    );
+    server.on('connection', (socket: Socket) => {
+      const client = this.admit(socket);
+      if (client === undefined) return;
+      socket.prependListener('data', readAsHttp11());
+      // So Node ends a connection after the last answer.
+      socket.destroySoon = () => this.finish(client);
+    });
     // The final answer comes in place of a 100: nobody needs the body.
     server.on('checkContinue', meet).on('checkExpectation', meet);
     server.on('clientError', (error: ParserError, socket) => this.#refuse(socket as Socket, refusalOf(error)));
     server.on('connect', (_, socket) =>
       this.#refuse(socket as Socket, new Refusal(405, 'CONNECT is not served here; use GET or HEAD')),
     );
-    return await this.#clients.listen(server, address);
-  }
-
-  get clients(): number {
-    return this.#clients.size;
+    return await this.listenWith(server, address);
   }
 
   /** Answers a request, after those of the same client that came before it: one client has one answer at a time. */
   #meet(request: IncomingMessage, response: ServerResponse): void {
     // Errors of a client during its answer are reported by write().
     response.on('error', () => undefined);
-    const client = this.#clients.of(request.socket);
-    if (client === undefined) request.socket.resetAndDestroy();
-    else if (client.response === undefined) void this.#serve(request, response, client);
+    const client = this.of(request.socket);
+    if (client === undefined || client.leftAt !== undefined) return;
+    if (client.response === undefined) void this.#serve(request, response, client);
     else if (client.pipelined.length < MOST_PIPELINED) client.pipelined.push([request, response]);
-    else this.#clients.drop(client);
+    else this.drop(client);
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, client: Client): Promise<void> {
-    const { socket } = request;
+  async #serve(request: IncomingMessage, response: ServerResponse, client: HttpConnection): Promise<void> {
     client.response = response;
-    client.begin();
     response.once('close', () => {
       client.response = undefined;
       client.kept = 0;
       client.end();
       this.#goOn(client);
     });
-    this.#clients.makeRoom();
+    this.begin(client);
     try {
       await this.#send(request, response, client, await this.#answer(request, client));
       this.counts.served++;
     } catch {
       // Half a document must not look like a whole one: if its length is not given (HTTP/1.0, as proxies speak it),
       // closing the connection would end it regularly.
-      socket.resetAndDestroy();
+      client.cut();
     }
   }
 
   /** An answer has ended. */
-  #goOn(client: Client): void {
+  #goOn(client: HttpConnection): void {
     if (!client.socket.writable || client.isLast) return;
-    if (this.#isEnding) {
-      client.socket.destroySoon();
-      return;
-    }
     const next = client.pipelined.shift();
-    if (next !== undefined) void this.#serve(...next, client);
+    if (this.isEnding) this.finish(client);
+    else if (next !== undefined) void this.#serve(...next, client);
     else if (client.refusal !== undefined) this.#refuse(client.socket, client.refusal);
   }
 
   /** Answers what is no request, after the requests before it, and closes the connection. */
   #refuse(socket: Socket, refusal: Refusal): void {
-    const client = this.#clients.of(socket);
-    if (client === undefined) socket.destroy();
+    const client = this.of(socket);
     if (client === undefined || !socket.writable || client.isLast || client.leftAt !== undefined) return;
     if (client.response !== undefined) {
       client.refusal ??= refusal;
@@ -266,10 +231,8 @@ export class HttpServer {
       ...this.#headersOf(sentence(refusal.status, refusal.message)),
     });
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
-    // What it still sends is read and thrown away, because otherwise a reset would follow, and it might miss the answer.
-    client.leftAt = performance.now();
-    socket.resume();
+    socket.write(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
+    this.finish(client);
   }
 
   /** Whether that is a name of this server. */
@@ -291,7 +254,7 @@ export class HttpServer {
     return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
   }
 
-  async #answer(request: IncomingMessage, client: Client): Promise<Answer> {
+  async #answer(request: IncomingMessage, client: HttpConnection): Promise<Answer> {
     const { headers, socket } = request;
     // Whether the body still comes, which it was not asked for, is not known.
     if (headers.expect !== undefined) client.isLast = true;
@@ -337,7 +300,12 @@ export class HttpServer {
     };
   }
 
-  async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
+  async #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: HttpConnection,
+    answer: Answer,
+  ): Promise<void> {
     const { status, body } = answer;
     const isWhole = typeof body === 'string' || body instanceof Uint8Array;
     const isFeed = typeof body === 'function';
@@ -345,43 +313,38 @@ export class HttpServer {
     response.writeHead(status, {
       ...this.#headersOf(answer),
       ...(isPacked && { 'Content-Encoding': 'gzip' }),
-      ...((client.isLast || this.#isEnding) && { Connection: 'close' }),
+      ...((client.isLast || this.isEnding) && { Connection: 'close' }),
     });
     if (request.method === 'HEAD') response.end();
     else if (isWhole) {
       this.#keep(client, Buffer.byteLength(body));
       response.end(body);
     } else if (isFeed) return await this.#feed(response, client, body);
-    else if (answer.isSmall || Array.isArray(body)) {
+    else {
       if (Array.isArray(body))
         this.#keep(
           client,
           body.reduce((sum: number, { length }) => sum + length, 0),
         );
-      await (isPacked ? sendPacked : sendPlain)(response, client, body);
-    } else {
-      await this.#places.enter(client);
-      try {
-        await (isPacked ? sendPacked : sendPlain)(response, client, body);
-      } finally {
-        this.#places.leave(client);
-      }
+      const all = () => send(client, isPacked ? gzipped(body) : body, response);
+      await (answer.isSmall || Array.isArray(body) ? all() : this.places.hold(client, all));
+      response.end();
     }
     if (!response.writableFinished) await once(response, 'finish');
   }
 
   /** An answer is kept for it until it is read: if that is too much, the client that gets on least has to go. */
-  #keep(client: Client, bytes: number): void {
+  #keep(client: HttpConnection, bytes: number): void {
     client.kept = bytes;
-    const keeping = [...this.#clients].filter(({ kept }) => kept > 0);
-    if (keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.#clients.dropOneOf(keeping, 1);
+    const keeping = [...this].filter(({ kept }) => kept > 0);
+    if (keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.dropOneOf(keeping, 1);
   }
 
   /** Feeds a client until it is gone. */
-  async #feed(response: ServerResponse, client: Client, feed: Feed): Promise<void> {
+  async #feed(response: ServerResponse, client: HttpConnection, feed: Feed): Promise<void> {
     // The client may have left while its answer was made; it gets nothing more.
     if (response.closed || response.destroyed) throw new Error('the client is gone');
-    client.isFed = true;
+    client.stream = response;
     response.flushHeaders();
     const gone = once(response, 'close');
     // Where nothing is written, nothing else would show that the client is gone.
@@ -403,36 +366,5 @@ export class HttpServer {
       },
     });
     await gone;
-  }
-
-  #isStuck(client: Client, now: number): boolean {
-    if (client.leftAt !== undefined) return client.leftAt < now - this.#patience;
-    if (client.response === undefined || this.#places.isWaiting(client)) return false;
-    client.look();
-    return client.lastMoved < now - (client.isFed ? this.#feedPatience : this.#patience);
-  }
-
-  /**
-   * Stops listening, and disconnects those that wait for nothing. Returns when the answers under way have been sent, or
-   * have taken too long. Streams are ended; they are never complete.
-   */
-  async end(patience = END_MS): Promise<void> {
-    this.#isEnding = true;
-    this.#clients.stop();
-    const closed: Promise<unknown>[] = [];
-    for (const client of this.#clients) {
-      if (client.response === undefined && client.leftAt === undefined) this.#clients.drop(client);
-      else closed.push(new Promise(resolve => client.socket.once('close', resolve)));
-      if (client.isFed) client.response?.end();
-    }
-    const late = new AbortController();
-    const timer = delay(patience, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(closed), timer]);
-    late.abort();
-  }
-
-  /** Stops listening, and disconnects all clients. */
-  close(): void {
-    this.#clients.close();
   }
 }

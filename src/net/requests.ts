@@ -72,6 +72,24 @@ export function targetOf({ method, url = '', httpVersion, headers, rawHeaders }:
   return { host: authority ?? named, path: plain, search };
 }
 
+/**
+ * Changes what a client sends, chunk by chunk, as if higher minor versions of HTTP/1, which the parser does not take,
+ * were 1.1: so they have to be answered (RFC 9110, 2.5). That no other byte of a request can look so matters to nobody:
+ * it keeps its length, and bodies are not read.
+ */
+export function readAsHttp11(): (chunk: Buffer) => void {
+  const before = Buffer.from(' HTTP/1.');
+  let last: Buffer = Buffer.alloc(0);
+  return chunk => {
+    const text = Buffer.concat([last, chunk]);
+    for (let at = text.indexOf(before); at >= 0; at = text.indexOf(before, at + 1)) {
+      const digit = at + before.length;
+      if (/[2-9]/.test(String.fromCharCode(text[digit] ?? 0))) chunk[digit - last.length] = 0x31;
+    }
+    last = Buffer.from(text.subarray(-before.length));
+  };
+}
+
 /** An error of the parser: what it read last, and how far it came. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 

@@ -1,13 +1,15 @@
-// Sends documents over HTTP piece by piece, as fast as the client reads, compressed if it accepts that.
+// Sends documents piece by piece, as fast as the client reads, compressed if it accepts that.
 
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Guest } from './clients.js';
+import type { Connection } from './clients.js';
 
-/** The size from which a write is worthwhile. */
+/** The size from which a write is worthwhile; the default is meant for small streams. */
 const GZIP_CHUNK = 1 << 18;
+/** For how long one client is served before others get their turn, ms. */
+const TURN_MS = 1;
 
 /**
  * Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. An array is in memory
@@ -23,61 +25,42 @@ export function takesGzip(header: string): boolean {
   return !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
 }
 
-/** Writes bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
-function write(response: ServerResponse, client: Guest, bytes: Uint8Array): Promise<void> {
-  const taken = new Promise<void>((resolve, reject) => {
-    const gone = () => reject(new Error('the client is gone'));
-    response.once('close', gone);
-    response.write(bytes, error => {
-      response.off('close', gone);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
-  return client.wait(taken);
-}
-
-/** Sends pieces as they are, and ends the answer. Throws if the client is gone. */
-export async function sendPlain(response: ServerResponse, client: Guest, pieces: Pieces): Promise<void> {
-  for (const bytes of pieces) {
-    if (response.destroyed) throw new Error('the client is gone');
-    if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
+/** Sends pieces to a client, by its socket or what writes to that. Throws if the client is gone. */
+export async function send(
+  client: Connection,
+  pieces: Pieces | AsyncIterable<Uint8Array>,
+  to?: Writable,
+): Promise<void> {
+  let began = performance.now();
+  for await (const bytes of pieces) {
+    if (client.socket.destroyed) throw new Error('the client is gone');
+    if (bytes !== undefined && bytes.length > 0) await client.write(bytes, to);
+    if (performance.now() - began < TURN_MS) continue;
     // Other clients and signals get their turn, even if this client takes everything at once.
     await turn();
+    began = performance.now();
   }
-  response.end();
 }
 
-/** The same with gzip. */
-export async function sendPacked(response: ServerResponse, client: Guest, pieces: Pieces): Promise<void> {
+/** Compresses pieces, in a thread of its own. */
+export async function* gzipped(pieces: Pieces): AsyncGenerator<Uint8Array> {
   // The fastest level: it shrinks what is served here to a twentieth; better levels reach a thirtieth for several times
   // the CPU time.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
-  const gone = new Promise<never>((_, reject) => {
-    const tell = () => reject(new Error('the client is gone'));
-    response.once('close', tell);
-    gzip.once('error', tell);
-  });
-  // The timer must not keep the process alive when there is nothing to wait for.
-  gone.catch(() => undefined);
-  gzip.on('data', (chunk: Buffer) => {
-    if (response.write(chunk)) return;
-    gzip.pause();
-    const drained = new Promise<void>(resolve => response.once('drain', resolve));
-    void client.wait(Promise.race([drained, gone])).then(
-      () => gzip.resume(),
-      () => undefined,
-    );
-  });
+  const chunks: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const ended = once(gzip, 'end');
+  // It is waited for at the end only.
+  ended.catch(() => undefined);
   try {
     for (const bytes of pieces) {
-      if (response.destroyed) throw new Error('the client is gone');
       if (bytes === undefined || bytes.length === 0) await turn();
-      else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
+      else await new Promise<void>(done => gzip.write(bytes, () => done()));
+      yield* chunks.splice(0);
     }
     gzip.end();
-    await Promise.race([gone, once(gzip, 'end')]);
-    response.end();
+    await ended;
+    yield* chunks;
   } finally {
     gzip.destroy();
   }

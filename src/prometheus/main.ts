@@ -1,7 +1,6 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
 import { once } from 'node:events';
-import { tellCounts } from '../net/clientcounts.js';
 import { type Answer, HttpServer, type Question, sentence } from '../net/http.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
@@ -9,7 +8,6 @@ import { VERBS } from '../options/verbs.js';
 import { createLog } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
-import { unread } from '../service/unread.js';
 import { NoBoard } from '../shm/noboard.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { InputError } from '../text/text.js';
@@ -102,10 +100,8 @@ export async function main(argv: string[]): Promise<number> {
   const server = new HttpServer(responder(exporter, options), {
     names: options.allowHost,
     proxies: options.proxy.flat(),
-    unread,
   });
-  const watch = tellCounts(
-    server.counts,
+  server.logCounts(
     {
       stuck: 'cut off: they stopped reading',
       misnamed: 'refused: asked for another host; name it by --allow-host if it is this one',
@@ -131,7 +127,6 @@ export async function main(argv: string[]): Promise<number> {
     log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
     return 0;
   } finally {
-    clearInterval(watch);
     server.close();
   }
 }

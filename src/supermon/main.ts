@@ -3,14 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
-import { tellCounts } from '../net/clientcounts.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog, type Log } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
-import { unread } from '../service/unread.js';
 import { NoBoard } from '../shm/noboard.js';
 import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { BoardSamples } from './boardsamples.js';
@@ -53,10 +51,9 @@ export async function main(argv: string[]): Promise<number> {
   // The number of this run: in another network a server may have the same host and port.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
-  const concentrator = new Concentrator(name, boards, children, () => server.makeRoom());
-  const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall, unread);
-  const watch = tellCounts(
-    server.counts,
+  const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy());
+  const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall);
+  server.logCounts(
     {
       stuck: 'cut off: they stopped reading, sent nothing for too long, or there were too many clients',
       bad: 'asked for something that does not exist',
@@ -83,11 +80,11 @@ export async function main(argv: string[]): Promise<number> {
     service.ready(status);
     service.watch(() => true);
     if (!stop.aborted) await stopped;
+    await server.end();
     const { served, stuck } = server.counts;
     log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
     return 0;
   } finally {
-    clearInterval(watch);
     for (const child of children) child.close();
     server.close();
   }

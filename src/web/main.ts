@@ -7,7 +7,6 @@ import { VERBS } from '../options/verbs.js';
 import { createLog } from '../service/log.js';
 import { onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
-import { unread } from '../service/unread.js';
 import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { readPageFiles } from './pagefiles.js';
 import { HEADERS, responder } from './routes.js';
@@ -45,7 +44,6 @@ export async function main(argv: string[]): Promise<number> {
   const server = new HttpServer(responder(wall, page, options.base), {
     names: options.allowHost,
     proxies: options.proxy.flat(),
-    unread,
     strict: true,
     headers: HEADERS,
   });

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Guest, loser, networkOf, originOf } from '../../src/net/clients.js';
+import { Connection, loser, networkOf, originOf } from '../../src/net/clients.js';
 import { type Answer, type HttpOptions, HttpServer, type Respond, sentence } from '../../src/net/http.js';
-import { unread } from '../../src/service/unread.js';
 import { parseNetwork } from '../../src/text/addresses.js';
 import { until } from '../kit/until.js';
 
@@ -32,35 +32,45 @@ t.test('where clients come from', t => {
   t.end();
 });
 
-t.test('who has to go', t => {
+t.test('who has to go', async t => {
+  // It has just asked, and so far we have done nothing but wait for it, which is over.
+  const begun = new Connection({ bytesWritten: 0 } as Socket, 'a', () => 0);
+  begun.begin();
+  await begun.wait(delay(20));
   const now = performance.now();
-  /** A client; `asked`, `moved`: how long ago it asked and has last read, ms; `read`: what it has read since, bytes. */
-  const guest = (from: string, asked: number | undefined, moved: number, kept = 0, read = 0, isFed = false): Guest => {
-    const socket = { bytesWritten: 0, writableLength: 0 };
-    const made = new Guest(socket as Socket, from, () => kept);
+  /** A client; `asked`, `moved`: how long ago it asked and has last taken some, ms; `kept`, `taken`: bytes since. */
+  const client = (from: string, asked: number | undefined, moved: number, kept = 0, taken = 0, isStream = false) => {
+    const socket = { bytesWritten: 0 };
+    const made = new Connection(socket as Socket, from, () => (socket.bytesWritten === 0 ? 0 : taken));
     if (asked !== undefined) made.begin();
-    socket.bytesWritten = read + kept;
+    socket.bytesWritten = taken + kept;
     made.look();
     if (asked !== undefined) {
       made.busySince = now - asked;
-      // It has kept us waiting all the time that it has not read.
+      // It has kept us waiting all the time that it has not taken any.
       if (kept > 0) void made.wait(new Promise(() => undefined));
     }
-    return Object.assign(made, { isFed, lastMoved: now - moved });
+    const stream = isStream ? { end: () => undefined } : undefined;
+    return Object.assign(made, { stream, lastMoved: now - moved });
   };
-  const silent = guest('a', undefined, 5000);
-  const fresh = guest('a', undefined, 10);
-  const stream = guest('a', 60_000, 500, 0, 100, true);
-  const stuckStream = guest('a', 60_000, 9000, 1000, 100, true);
-  const fast = guest('a', 2000, 0, 0, 1e9);
-  const other = guest('b', undefined, 9000);
-  const asking = guest('b', 0, 0);
-  const beside = Array.from({ length: 33 }, (_, i) => guest('b', undefined, i));
-  const rows: [what: string, all: Guest[], goes: Guest | undefined, most?: number][] = [
+  const silent = client('a', undefined, 5000);
+  const fresh = client('a', undefined, 10);
+  const stream = client('a', 60_000, 500, 0, 100, true);
+  const stuckStream = client('a', 60_000, 9000, 1000, 100, true);
+  const fast = client('a', 2000, 0, 0, 1e9);
+  const other = client('b', undefined, 9000);
+  // For a part of its time we have waited for it, and do so still.
+  const waiting = client('a', 100, 0, 1000, 1e9);
+  const left = Object.assign(client('a', undefined, 0), { leftAt: now });
+  const asking = client('b', 0, 0);
+  const beside = Array.from({ length: 33 }, (_, i) => client('b', undefined, i));
+  const rows: [what: string, all: Connection[], goes: Connection | undefined, most?: number][] = [
     ['nobody where there is room', [silent, fresh], undefined, 2],
     ['the one that is silent for longest', [silent, fresh, stream, stuckStream, fast], silent],
     ['a stream that reads nothing', [fresh, stream, stuckStream, fast], stuckStream],
     ['one that has just come, not one that reads', [stream, fresh, fast], fresh],
+    ['one that has its answer', [fresh, left], left],
+    ['one for which we wait, not one that has just asked', [waiting, fast, begun], waiting],
     ['one of the address with the most', [other, silent, fresh], silent],
     ['nobody where all of that address read, for one that has asked nothing', [other, stream, fast], undefined, 2],
     ['one of that address for one that asks', [asking, stream, fast], fast, 2],
@@ -72,16 +82,15 @@ t.test('who has to go', t => {
     t.equal(loser(all, most), goes, what);
     t.equal(loser([...all].reverse(), most), goes, `${what}, in another order`);
   }
-  t.end();
 });
 
-/** A server in this process that knows what the kernel keeps for its clients. */
+/** A server in this process. */
 async function serving(
   t: Test,
   respond: Respond,
   options: HttpOptions = {},
 ): Promise<{ server: HttpServer; port: number }> {
-  const server = new HttpServer(respond, { unread, ...options });
+  const server = new HttpServer(respond, options);
   t.teardown(() => server.close());
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   return { server, port };

@@ -5,7 +5,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type HttpOptions, HttpServer, type Respond, type Sink, sentence } from '../../src/net/http.js';
+import { readAsHttp11 } from '../../src/net/requests.js';
 import { until } from '../kit/until.js';
+
+const MIB = 1 << 20;
 
 /** Says what it was asked for; `/pieces` in pieces. */
 const echo: Respond = ({ path, query, host }) =>
@@ -113,7 +116,18 @@ const TABLE: [section: string, what: string, request: string, answers: string[],
   ['9112 2.2', 'a CR in place of a line end', 'GET /a HTTP/1.1\rHost: localhost\r\r', ['400 '], 'closed'],
   ['9112 2.2', 'white space before the first header', `GET /a HTTP/1.1\r\n Host: x\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ['9112 2.3', 'HTTP/1.0', 'GET /a HTTP/1.0\r\n\r\n', ['200 /a'], 'closed'],
-  ['9112 2.3', 'HTTP/1.2', `GET /a HTTP/1.2\r\n${HOST}\r\n`, ['505 '], 'closed'],
+  ['9110 2.5', 'HTTP/1.2', `GET /a HTTP/1.2\r\n${HOST}\r\n`, ['200 /a'], 'open'],
+  ['9110 2.5', 'HTTP/1.9 without a Host', 'GET /a HTTP/1.9\r\n\r\n', ['400 '], 'open'],
+  ['9110 2.5', 'HTTP/1.2 that closes', `GET /a HTTP/1.2\r\n${HOST}Connection: close\r\n\r\n`, ['200 /a'], 'closed'],
+  [
+    '9110 2.5',
+    'several minor versions at once',
+    [1, 2, 5, 1].map(minor => get(`/${minor}`).replace('1.1', `1.${minor}`)).join(''),
+    ['200 /1', '200 /2', '200 /5', '200 /1'],
+    'open',
+  ],
+  ['9112 2.3', 'no minor version', `GET /a HTTP/1.10\r\n${HOST}\r\n`, ['400 '], 'closed'],
+  ['9112 2.3', 'none either', `GET /a HTTP/1.20\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ['9112 2.3', 'HTTP/2.0', `GET /a HTTP/2.0\r\n${HOST}\r\n`, ['505 '], 'closed'],
   ['9113 3.4', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ['505 '], 'closed'],
   ['9112 2.3', 'HTTP/0.9', 'GET /a\r\n\r\n', ['505 '], 'closed'],
@@ -295,6 +309,64 @@ t.test('requests, byte for byte', async t => {
       t.equal(await connection.end(), 'closed');
     });
   await until('all are gone', () => server.clients === 0);
+});
+
+t.test('RFC 9110 2.5: higher minor versions, however they come', async t => {
+  const sent = `${get('/a').replace('1.1', '1.2')}GET /HTTP/1.3 HTTP/1.4\r\n\r\n`;
+  for (let at = 0; at <= sent.length; at++) {
+    const read = readAsHttp11();
+    const pieces = [sent.slice(0, at), sent.slice(at, at + 3), sent.slice(at + 3)].map(piece => Buffer.from(piece));
+    for (const piece of pieces) read(piece);
+    t.equal(Buffer.concat(pieces).toString(), `${get('/a')}GET /HTTP/1.3 HTTP/1.1\r\n\r\n`, `in pieces at ${at}`);
+  }
+});
+
+t.test('RFC 9112 9.6: what still comes after the last answer', async t => {
+  const head = `GET / HTTP/1.1\r\n${HOST}Connection: close\r\nContent-Length: 1000000000\r\n\r\n`;
+  const body = Buffer.alloc(MIB, 'x');
+  const asking = async (server: HttpServer, port: number) => {
+    const socket = connect(port, '127.0.0.1').pause();
+    t.teardown(() => socket.destroy());
+    socket.on('error', () => undefined).write(head);
+    await until('it is answered', () => server.counts.served === 1);
+    return socket;
+  };
+  await t.test('does not destroy it', async t => {
+    const { server, port } = await serving(t, () => ({ status: 200, type: 'text/plain', body }));
+    const socket = await asking(server, port);
+    // The kernel still has the most of the answer.
+    for (let i = 0; i < 4; i++) await new Promise(resolve => socket.write(body, resolve));
+    let bytes = 0;
+    socket.on('data', chunk => {
+      bytes += chunk.length;
+    });
+    socket.resume();
+    await until('it ends', () => socket.readableEnded || socket.destroyed);
+    t.ok(bytes > MIB, `${bytes} bytes: all of it`);
+    socket.destroy();
+    await until('it is gone', () => server.clients === 0);
+  });
+  await t.test('is not read for ever', async t => {
+    const { server, port } = await serving(t, () => ({ status: 200, type: 'text/plain', body }));
+    const socket = await asking(server, port);
+    let sent = 0;
+    const more = () =>
+      socket.write(body, error => {
+        if (error) return;
+        sent += MIB;
+        more();
+      });
+    more();
+    await until('it is cut off', () => server.clients === 0);
+    t.ok(sent < 64 * MIB, `${sent} bytes`);
+    t.equal(server.counts.stuck, 0, 'it has its answer');
+  });
+  await t.test('nor waited for for ever', async t => {
+    const { server, port } = await serving(t, () => ({ status: 200, type: 'text/plain', body }), { patience: 300 });
+    await asking(server, port);
+    await until('it is cut off', () => server.clients === 0);
+    t.equal(server.counts.stuck, 0, 'it has its answer');
+  });
 });
 
 t.test('HEAD is GET without its body', async t => {

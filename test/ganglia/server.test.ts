@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { clock } from '../../src/ganglia-xml/main.js';
-import { Client, Ports, type Serve } from '../../src/ganglia-xml/server.js';
+import { lineOf, Ports, type Serve } from '../../src/ganglia-xml/server.js';
 import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
@@ -402,7 +402,7 @@ t.test('a client whose whole answer was sent gets all of it', async t => {
   }
 });
 
-t.test('a partial document ends with a reset, whatever signal ends the server', async t => {
+t.test('whatever signal ends the server, who reads gets the whole document, and nobody a half', async t => {
   const path = join(folder(t), 'board');
   writeBoard(
     path,
@@ -413,10 +413,11 @@ t.test('a partial document ends with a reset, whatever signal ends the server', 
   const clusters = Array.from({ length: 40 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     const { ports, child, exit, output } = await startGanglia(t, `first=${path}`, clusters);
-    const read = patient(t, ports[0] ?? 0);
+    const [read, late] = [patient(t, ports[0] ?? 0), patient(t, ports[0] ?? 0)];
     const clients = async () => JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')).clients;
-    while ((await clients()) < 2);
+    while ((await clients()) < 3);
     child.kill(signal);
+    t.equal(await late(), 'FIN', `${signal}: who reads gets all of it`);
     t.equal(await exit, 0, signal);
     t.match(output().stderr, /clean shutdown/);
     t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
@@ -425,7 +426,7 @@ t.test('a partial document ends with a reset, whatever signal ends the server', 
 
 t.test('a query that comes byte by byte', async t => {
   const socket = new PassThrough();
-  const line = new Client(socket as unknown as Socket).line(100);
+  const line = lineOf({ socket: socket as unknown as Socket }, 100);
   const before = socket.listenerCount('end');
   for (const byte of '/test/n1/load_one') {
     socket.write(byte);

@@ -264,7 +264,7 @@ t.test('slow clients of a feed', async t => {
         type: 'application/octet-stream',
         body: sink => sink.write(new Uint8Array(1 << 26)),
       }),
-      { patience: 20, feedPatience: 50 },
+      { patience: 20, streamPatience: 50 },
     );
     t.teardown(() => server.close());
     const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,226 @@
+// The base of all servers: who may connect, who has to go when there are too many, who is too slow, and how a connection
+// and the server end. Knows no protocol.
+
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../service/log.js';
+import { type Address, type Network, parseNetwork } from '../text/addresses.js';
+import { type Connection, isFrom, loser, originOf, Places } from './clients.js';
+import { listenAt } from './listening.js';
+
+/** How often it looks for clients that are too slow, at most, ms. */
+const LOOK_MS = 1000;
+/** For how long a client may take nothing of its answer, and may keep the connection when it has its last, ms. */
+const PATIENCE_MS = 10_000;
+/** What a client may still send after its last answer, bytes. */
+const MOST_DISCARDED = 16 << 20;
+/** How long answers may still take when the server ends, ms. */
+const END_MS = 2000;
+/** How many answers are made at once that keep or cost much until they are read. */
+const MOST_AT_WORK = 4;
+/** This machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
+
+export interface TcpOptions {
+  /** Clients at once. With one more, one has to go. */
+  readonly most?: number;
+  /** See PATIENCE_MS. */
+  readonly patience?: number;
+  /** The same for a client of a stream. */
+  readonly streamPatience?: number;
+  /** For how long a client may keep the server waiting during one answer, ms; by default as long as it takes some. */
+  readonly answerPatience?: number;
+  /** For how long a client may ask nothing, ms; by default forever. */
+  readonly silence?: number;
+  /** The networks whose clients are allowed, besides this machine; by default all are. */
+  readonly trusted?: readonly Network[];
+  /** The addresses of proxies: their clients do not share places. */
+  readonly proxies?: readonly Network[];
+}
+
+/** What happened to clients so far. */
+export interface ClientCounts {
+  /** Answers that were sent completely. */
+  served: number;
+  /** Cut off during their answer because they stopped reading, or to make room. */
+  stuck: number;
+  /** Clients that are not allowed. */
+  refused: number;
+}
+
+export abstract class TcpServer<C extends Connection, Counts extends ClientCounts = ClientCounts> {
+  readonly #clients = new Map<Socket, C>();
+  readonly #servers: Server[] = [];
+  readonly #timers: NodeJS.Timeout[];
+  readonly #options: TcpOptions & { readonly most: number };
+  readonly #patience: number;
+  readonly #isTrusted: (socket: Socket) => boolean;
+  readonly #originOf: (socket: Socket) => string;
+  /** Large answers take one each. */
+  protected readonly places: Places<C>;
+  protected isEnding = false;
+
+  protected constructor(
+    readonly counts: Counts,
+    readonly connection: new (socket: Socket, from: string) => C,
+    options: TcpOptions & { readonly most: number },
+  ) {
+    const { patience = PATIENCE_MS, trusted = [], proxies = [] } = options;
+    this.#options = options;
+    this.#patience = patience;
+    this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
+    this.#originOf = originOf(proxies);
+    this.places = new Places(MOST_AT_WORK, patience, client => this.drop(client));
+    this.#timers = [setInterval(() => this.#dropStuck(), Math.min(LOOK_MS, patience)).unref()];
+  }
+
+  /** How many clients there are. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<C> {
+    return this.#clients.values();
+  }
+
+  /** The client of a socket; undefined: it has gone, or was cut off. */
+  protected of(socket: Socket): C | undefined {
+    return this.#clients.get(socket);
+  }
+
+  /** Makes a server listen; returns the address that was bound. Throws one line for people. */
+  protected async listenWith(server: Server, address: Address): Promise<Address> {
+    this.#servers.push(server);
+    return await listenAt(server, address);
+  }
+
+  /** Listens, and serves each client until `serve` returns; the same with an error is half of an answer. */
+  protected async accept(address: Address, serve: (client: C) => Promise<void>): Promise<Address> {
+    const meet = async (socket: Socket) => {
+      const client = this.admit(socket);
+      if (client === undefined) return;
+      try {
+        await serve(client);
+        this.finish(client);
+      } catch {
+        client.cut();
+      }
+    };
+    // Half open: some clients close their side before they read.
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void meet(socket));
+    return await this.listenWith(server, address);
+  }
+
+  /** Somebody has come; undefined: is not allowed, or has to go at once. */
+  protected admit(socket: Socket): C | undefined {
+    // Errors are reported by writing and reading.
+    socket.on('error', () => undefined);
+    if (!this.#isTrusted(socket)) {
+      this.counts.refused++;
+      socket.destroy();
+      return undefined;
+    }
+    const client = new this.connection(socket, this.#originOf(socket));
+    this.#clients.set(socket, client);
+    socket.once('close', () => this.#clients.delete(socket));
+    this.dropOneOf(this, this.#options.most);
+    return client.isDropped ? undefined : client;
+  }
+
+  /** A client has asked, and its answer begins. */
+  protected begin(client: C): void {
+    client.begin();
+    this.dropOneOf(this, this.#options.most);
+  }
+
+  /** Cuts off the one that gets on least, if there are more than so many. */
+  protected dropOneOf(clients: Iterable<C>, most: number): void {
+    const gone = loser(clients, most);
+    if (gone !== undefined) this.drop(gone);
+  }
+
+  /** Cuts off one of those that are being answered; a client that is alone may use all the room. */
+  dropOneBusy(): void {
+    const busy = [...this].filter(({ busySince }) => busySince !== undefined);
+    this.dropOneOf(busy, 1);
+  }
+
+  /** Cuts off a client. */
+  protected drop(client: C): void {
+    this.#clients.delete(client.socket);
+    client.isDropped = true;
+    if (client.busySince !== undefined) this.counts.stuck++;
+    client.cut();
+  }
+
+  /**
+   * Ends a connection after its last answer: closes our side, and throws away what the client still sends. Closing it
+   * altogether would be a reset then, which destroys what the client has not taken yet (RFC 9112, 9.6).
+   */
+  protected finish(client: C): void {
+    const { socket } = client;
+    if (client.leftAt !== undefined || socket.destroyed) return;
+    client.end();
+    client.leftAt = performance.now();
+    const most = socket.bytesRead + MOST_DISCARDED;
+    socket.on('data', () => {
+      if (socket.bytesRead > most) socket.destroy();
+    });
+    socket.resume().end();
+  }
+
+  #dropStuck(): void {
+    const now = performance.now();
+    for (const client of this) if (this.#isStuck(client, now)) this.drop(client);
+  }
+
+  /** Whether a client has kept the server waiting for too long: for its request, for taking the answer, for its end. */
+  #isStuck(client: C, now: number): boolean {
+    const { silence = Number.POSITIVE_INFINITY, answerPatience = Number.POSITIVE_INFINITY } = this.#options;
+    if (client.leftAt !== undefined) return now - client.leftAt > this.#patience;
+    if (client.busySince === undefined) return now - client.lastMoved > silence;
+    client.look();
+    const patience = client.stream === undefined ? this.#patience : this.#options.streamPatience;
+    return client.stalledFor(now) > (patience ?? this.#patience) || client.waited(now) > answerPatience;
+  }
+
+  /** From now on logs, at long intervals and in these words, how many more clients there are of each kind. */
+  logCounts(words: Readonly<Partial<Record<keyof Counts, string>>>, log: Log): void {
+    let last = { ...this.counts };
+    const look = () => {
+      for (const [kind, why] of Object.entries(words) as [keyof Counts & string, string][]) {
+        const more = Number(this.counts[kind]) - Number(last[kind]);
+        if (more > 0) log.seldom(kind, `${more} ${more === 1 ? 'client' : 'clients'} ${why}`);
+      }
+      last = { ...this.counts };
+    };
+    this.#timers.push(setInterval(look, LOOK_MS).unref());
+  }
+
+  /**
+   * Stops listening, and disconnects those that wait for nothing. Returns when the others have taken their answers, or
+   * have had so much time, and are cut off. Streams are ended; they are never complete.
+   */
+  async end(patience = END_MS): Promise<void> {
+    this.isEnding = true;
+    for (const server of this.#servers) server.close();
+    const closed: Promise<unknown>[] = [];
+    for (const client of this) {
+      if (client.busySince === undefined && client.leftAt === undefined) this.drop(client);
+      else closed.push(new Promise(resolve => client.socket.once('close', resolve)));
+      client.stream?.end();
+    }
+    const inTime = new AbortController();
+    const late = delay(patience, undefined, { signal: inTime.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(closed), late]);
+    inTime.abort();
+    this.close();
+  }
+
+  /** Stops listening, and cuts off all clients. */
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const server of this.#servers) server.close();
+    for (const client of this) this.drop(client);
+  }
+}
