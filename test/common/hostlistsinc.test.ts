@@ -1,5 +1,5 @@
-// Host lists in C (c/base): with the same tables as those in TypeScript, and compared with them for random names. 13
-// tests the errors of the short verbs.
+// Host lists in C (c/base): as Slurm folds them, and compared with those in TypeScript for random names. Its tables are
+// in c/test/unit/hostsunit.c; cli/shortverbs tests what it refuses.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { expand, fold } from '../../src/text/hostlists.js';
 import { compileTargets, FOLDS, tellAll } from '../kit/fuzzing.js';
-import { EXPANDED, FOLDED } from '../kit/hostlistcases.js';
 import { ROOT } from '../kit/places.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
@@ -24,21 +23,12 @@ const folded = (names: readonly (readonly string[])[]) =>
     program,
     names.map(some => Buffer.from(String.fromCharCode(FOLDS) + some.join(' '))),
   );
-const words = (text: string) => text.split(' ').filter(Boolean);
-
-t.test('what is expanded', async t => {
-  const told = expanded(EXPANDED.map(([list]) => list));
-  EXPANDED.forEach(([list, names], i) => {
-    t.equal(told[i], names, list);
-  });
-});
 
 t.test('what is folded', async t => {
   const vectors = JSON.parse(readFileSync(join(ROOT, 'test', 'vectors', 'hostlists.json'), 'utf8')) as {
     fold: { hosts: string[]; slurm: string }[];
   };
   const rows = [
-    ...FOLDED.map(([names, list]) => [words(names), list] as const),
     ...vectors.fold.map(({ hosts, slurm }) => [hosts, slurm] as const),
     [Array.from({ length: 40_000 }, (_, i) => `n${i}`), 'n[0-16383,16384-32767,32768-39999]'] as const,
   ];

@@ -1,38 +1,29 @@
-// The meaning of host lists as tables, for the parser in TypeScript and the one in C. No test of its own.
+// The meaning of host lists as tables, for the parser in TypeScript and the one in C, most of which are those of the unit
+// test in C. No test of its own.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './places.js';
+
+const UNIT = readFileSync(join(ROOT, 'c/test/unit/hostsunit.c'), 'utf8');
+
+/** A table of c/test/unit/hostsunit.c, which the unit test holds the C code to: the texts of each row. */
+function table(name: string): string[][] {
+  const [, rows] = new RegExp(`\\b${name}\\[\\] = \\{(.*?)\\};$`, 'ms').exec(UNIT) ?? [];
+  if (rows === undefined) throw new Error(`no table ${name}`);
+  return rows.split(/\},.*\n/).map(row => [...row.matchAll(/"(.*?)"/g)].map(([, text = '']) => text));
+}
+const pairs = (name: string) =>
+  table(name).flatMap(([a, b]) => (a === undefined || b === undefined ? [] : [[a, b] as const]));
 
 /** Names, and the list that they are folded to. */
-export const FOLDED: readonly (readonly [names: string, list: string])[] = [
-  ['', ''],
-  ['n2 n1 n1', 'n[1-2]'],
-  ['n3 n1 n7', 'n[1,3,7]'],
-  ['n098 n099 n100 n101', 'n[098-101]'],
-  ['n99 n100 n099', 'n[99,099-100]'],
-  ['n08 n9 n10 n09 n8', 'n[8-9,08-10]'],
-  ['n0 n00 n1', 'n[0-1,00]'],
-  ['1 2 3', '1,2,3'],
-  ['10.0.0.1 10.0.0.2', '10.0.0.[1-2]'],
-  ['rack2n1 rack10n1 rack10n2 rack1n1', 'rack1n1,rack2n1,rack10n[1-2]'],
-  ['n1-ib0 n1-ib1 n2-ib', 'n1-ib[0-1],n2-ib'],
-  [`n${'0'.repeat(30)}1 n${'0'.repeat(30)}2`, `n${'0'.repeat(16)}[${'0'.repeat(14)}1-${'0'.repeat(14)}2]`],
-];
+export const FOLDED = [['', ''] as const, ...pairs('folds')];
 
 /** In natural order. */
-export const IN_ORDER = ['a', 'a1', 'a1b', 'a01', 'a2', 'a10', 'a10b2', 'a10b11', 'ab', 'b'];
+export const IN_ORDER = table('in_order').flat();
 
 /** A list, and its names in order. */
-export const EXPANDED: readonly (readonly [list: string, names: string])[] = [
-  ['node[8-11]', 'node8 node9 node10 node11'],
-  ['b,a,b,c,a', 'b a c'],
-  ['n[3,1-4]', 'n3 n1 n2 n4'],
-  ['n1,n[1-2],n01', 'n1 n2 n01'],
-  ['r[1-2]n[1-2]', 'r1n1 r1n2 r2n1 r2n2'],
-  ['n[00-02]', 'n00 n01 n02'],
-  ['n[0-2,010]', 'n0 n1 n2 n010'],
-  ['[1-2]n', '1n 2n'],
-  ['n[1][2]', 'n12'],
-  ['gpu-[1-2].ib_0', 'gpu-1.ib_0 gpu-2.ib_0'],
-  [`n${'0'.repeat(62)}`, `n${'0'.repeat(62)}`],
-];
+export const EXPANDED = pairs('lists');
 
 /** A list that is refused, the column of the error, and its text. */
 export const REFUSED: readonly (readonly [list: string, column: number, says: string])[] = [

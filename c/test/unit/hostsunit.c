@@ -130,6 +130,8 @@ static const struct {
   {"rack2n1 rack10n1 rack10n2 rack1n1", "rack1n1,rack2n1,rack10n[1-2]"},
   {"n1-ib0 n1-ib1 n2-ib", "n1-ib[0-1],n2-ib"},
   {"login1 node1", "login1,node1"},
+  {"n0000000000000000000000000000001 n0000000000000000000000000000002",
+   "n0000000000000000[000000000000001-000000000000002]"}, /* of digits that can be counted */
   {"n99999999999999999999 n99999999999999999998", NULL}, /* whatever it is, it expands to the same */
 };
 
