@@ -98,11 +98,13 @@ const rows: Row[] = [
     rule: 'window: 60 s ahead is inside',
     most: 'not at all',
     steps: [[0, { t: 100, seq: 0, skew: 60 }, 'accepted']],
+    record: { offset_us: 60_000_000 },
   },
   {
     rule: 'window: 60 s behind is inside',
     most: 'not at all',
     steps: [[0, { t: 100, seq: 0, skew: -60 }, 'accepted']],
+    record: { offset_us: -60_000_000 },
   },
   {
     rule: 'window: a microsecond more ahead is outside, and the node gets a record that says so',
