@@ -5,9 +5,14 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { bits } from '../../src/layout/layout.gen.js';
+import { monotonicNs } from '../kit/linkboard.js';
 import { folder, ROOT } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
+import { makeBoard } from '../kit/stateboard.js';
 
 const BENCH = join(ROOT, 'bench');
+const LOAD = { valid: 1n << BigInt(bits.valid.load), load1_c: 150, interval_ms: 600_000 };
 const run = (...argv: string[]) => spawnSync(process.execPath, argv, { cwd: ROOT, encoding: 'utf8' });
 
 t.test('the tables in the documents are those of bench/results.json', async t => {
@@ -41,6 +46,24 @@ t.test('every benchmark finds what it takes of the product', async t => {
   const names = readdirSync(BENCH).filter(name => name.endsWith('.bench.mjs'));
   t.ok(names.length > 10);
   for (const name of names) t.type((await import(join(BENCH, name))).bench, 'function', name);
+});
+
+t.test('the reader of `readers` does all its commands', async t => {
+  const { writer, path } = makeBoard(t, {});
+  for (const name of ['n1', 'n2']) writer.deliver(makeReport({ ...LOAD, hostname: name }), monotonicNs(), 0n, 'eth0');
+  writer.heartbeat(monotonicNs());
+  const commands = ['scan', 'one', 'object', 'copy', 'whole'];
+  const told = spawnSync(process.execPath, [join(BENCH, 'reader.mjs'), path], {
+    input: `${commands.join('\n')}\n`,
+    encoding: 'utf8',
+  });
+  t.equal(told.stderr, '');
+  const [first, ...answers] = told.stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  t.equal(first.nodes, 2);
+  t.equal(answers.filter(({ ns }) => ns > 0).length, commands.length);
 });
 
 t.test('all datagrams arrive: at our receiver, with keys and without, and at the bare loop', async t => {
