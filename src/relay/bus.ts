@@ -35,18 +35,6 @@ const JITTER_MS = 100;
 /** For so long the end waits until the server has what was published. */
 const FLUSH_MS = 500;
 
-/** A bus that is connected sooner or later. */
-export interface Connection extends Bus {
-  /** The server that it is connected to now; empty: none. */
-  readonly server: string;
-  /** The longest message that this server accepts, bytes; 0: unknown. */
-  readonly mostBytes: number;
-  /** Takes other options, and if they differ another connection. Throws an InputError; then nothing has changed. */
-  change(options: AccessOptions): void;
-  /** Ends when the server has what was published, or has not answered for a while. */
-  close(): Promise<void>;
-}
-
 const shuffled = (servers: readonly string[]) => {
   const mixed = [...servers];
   for (let i = mixed.length; i > 1; ) {
@@ -68,7 +56,8 @@ interface Wanted {
   subscription?: Subscription;
 }
 
-class Staying implements Connection {
+/** A bus that is connected sooner or later: relay, mirror and server may start in any order. */
+export class Connection implements Bus {
   readonly #name: string;
   readonly #log: Log;
   readonly #lost: (why: string, slow: boolean) => void;
@@ -82,6 +71,10 @@ class Staying implements Connection {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
+  /**
+   * Connects in the background. Throws an InputError about files and options. `lost` is called, with a reason, when
+   * messages may have been lost; `slow`: because we did not keep up.
+   */
   constructor(name: string, options: AccessOptions, log: Log, lost: (why: string, slow: boolean) => void) {
     accessOf(options);
     this.#name = name;
@@ -96,10 +89,12 @@ class Staying implements Connection {
     return this.#nats !== undefined;
   }
 
+  /** The server that it is connected to now; empty: none. */
   get server(): string {
     return this.#nats?.getServer() ?? '';
   }
 
+  /** The longest message that this server accepts, bytes; 0: unknown. */
   get mostBytes(): number {
     return Number(this.#nats?.info?.max_payload ?? 0);
   }
@@ -122,6 +117,7 @@ class Staying implements Connection {
     };
   }
 
+  /** Takes other options, and if they differ another connection. Throws an InputError; then nothing has changed. */
   change(options: AccessOptions): void {
     accessOf(options);
     const isSame = signOf(options) === signOf(this.#options);
@@ -132,6 +128,7 @@ class Staying implements Connection {
     else this.#leave(this.#nats, 'the options about NATS have changed');
   }
 
+  /** Ends when the server has what was published, or has not answered for a while. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -214,17 +211,4 @@ class Staying implements Connection {
     this.#lost(`lost the server ${server}: ${oneLine(why)}`, false);
     this.#again(Math.max(0, this.#sinceMs + WAIT_MS - performance.now()));
   }
-}
-
-/**
- * Connects in the background: relay, mirror and server may start in any order. Throws an InputError about files and
- * options. `lost` is called, with a reason, when messages may have been lost.
- */
-export function connectBus(
-  name: string,
-  options: AccessOptions,
-  log: Log,
-  lost: (why: string, slow: boolean) => void,
-): Connection {
-  return new Staying(name, options, log, lost);
 }

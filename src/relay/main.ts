@@ -1,16 +1,15 @@
 // The verb `relay`: publishes a master's board through NATS.
 
-import { once } from 'node:events';
 import { readRelayKey } from '../options/keys.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
+import { tellParent } from '../service/process.js';
+import { beginDaemon, type Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
-import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
+import { Connection, NATS_OPTIONS } from './bus.js';
 import { accessOf } from './natsaccess.js';
 import { headerOf, Relay, SWEEP_MS } from './publisher.js';
 import { isRelayName, MOST_BYTES, subjectOf } from './relaywire.js';
@@ -29,6 +28,8 @@ export const verb = defineVerb({
 });
 
 const LOOK_MS = 1000;
+/** The time from one report of the status to the next. */
+const REPORT_MS = 100;
 
 /** The cluster of the board, as soon as there is a board; undefined: the program was told to end before. */
 async function clusterOf(path: string, owner: number | string | undefined, log: Log, stop: AbortSignal) {
@@ -58,6 +59,30 @@ function statusLine(relay: Relay, bus: Connection, subject: string): string {
   return `${subject} by ${bus.server}, ${relay.counts.batches} batches, ${relay.counts.pongs} pings answered`;
 }
 
+/** Whether the relay has published since the last call, or cannot. */
+function progress(relay: Relay, bus: Connection): () => boolean {
+  let last = relay.counts.batches;
+  return () => {
+    const moved = relay.counts.batches !== last || !bus.connected || !relay.runs || relay.why !== '';
+    last = relay.counts.batches;
+    return moved;
+  };
+}
+
+/** Says what is wrong, and once that the relay publishes. */
+function reporter(relay: Relay, bus: Connection, subject: string, service: Service, log: Log): () => void {
+  let isReady = false;
+  return () => {
+    service.status(statusLine(relay, bus, subject));
+    if (bus.connected && bus.mostBytes > 0 && bus.mostBytes < MOST_BYTES)
+      log.seldom('payload', `max_payload of ${bus.server} is ${bus.mostBytes}: batches need ${MOST_BYTES}`);
+    if (isReady || relay.counts.batches === 0) return;
+    isReady = true;
+    log.info(`ready: publishes ${subject}`);
+    tellParent({ publishing: subject });
+  };
+}
+
 type Options = ValuesOf<typeof verb>;
 
 /** What it is bound to while it runs. */
@@ -77,12 +102,9 @@ function read(argv: string[]) {
 
 export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
-  const service = new Service();
+  const { service, stop, stopped } = beginDaemon();
   let inForce = keysAtStart(service.isManaged, () => read(argv));
   const { options, site } = inForce;
-  const stop = onStop();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
   let running: { relay: Relay; bus: Connection; status(): string } | undefined;
   onHangup(
     log,
@@ -105,32 +127,17 @@ export async function main(argv: string[]): Promise<number> {
     );
   const subject = subjectOf(site, cluster, options.master);
   const { key } = inForce;
-  const bus = usable(verb.name, () =>
-    connectBus(`beoboard relay ${subject}`, inForce.options, log, why => log.seldom('lost', why)),
-  );
+  const lost = (why: string) => log.seldom('lost', why);
+  const bus = usable(verb.name, () => new Connection(`beoboard relay ${subject}`, inForce.options, log, lost));
   const relay = new Relay({ path: options.board, owner: options.owner, subject, cluster, key, log }, bus);
-  running = { relay, bus, status: () => statusLine(relay, bus, subject) };
+  const status = () => statusLine(relay, bus, subject);
+  running = { relay, bus, status };
   const sweep = setInterval(() => relay.step(), SWEEP_MS);
-  let alive = relay.counts.batches;
-  service.watch(() => {
-    const moved = relay.counts.batches !== alive || !bus.connected || !relay.runs || relay.why !== '';
-    alive = relay.counts.batches;
-    return moved;
-  });
-  service.ready(statusLine(relay, bus, subject));
+  service.watch(progress(relay, bus));
+  service.ready(status());
   log.info(`relays ${options.board} as ${subject}`);
-  let told = false;
-  const watch = setInterval(() => {
-    service.status(statusLine(relay, bus, subject));
-    if (bus.connected && bus.mostBytes > 0 && bus.mostBytes < MOST_BYTES)
-      log.seldom('payload', `max_payload of ${bus.server} is ${bus.mostBytes}: batches need ${MOST_BYTES}`);
-    if (!told && relay.counts.batches > 0) {
-      told = true;
-      log.info(`ready: publishes ${subject}`);
-      tellParent({ publishing: subject });
-    }
-  }, 100);
-  if (!stop.aborted) await stopped;
+  const watch = setInterval(reporter(relay, bus, subject, service, log), REPORT_MS);
+  await stopped;
   clearInterval(sweep);
   clearInterval(watch);
   relay.end();

@@ -1,16 +1,15 @@
 // The verb `mirror`: a local board that mirrors a master's board, wherever NATS reaches.
 
-import { once } from 'node:events';
 import { readRelayPublicKey } from '../options/keys.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
-import { createLog } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
+import { createLog, type Log } from '../service/log.js';
+import { tellParent } from '../service/process.js';
+import { beginDaemon } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
-import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
+import { Connection, NATS_OPTIONS } from './bus.js';
 import { Follower, STEP_MS } from './follower.js';
 import { accessOf } from './natsaccess.js';
 
@@ -42,6 +41,8 @@ export const verb = defineVerb({
 
 /** As many as the board's mirror fields can hold. */
 const MOST_MASTERS = 6;
+/** The time from one report of the status to the next. */
+const REPORT_MS = 1000;
 
 /** One line that says what is wrong, or which master it follows. */
 function statusLine(follower: Follower, bus: Connection, cluster: string): string {
@@ -59,6 +60,8 @@ type Options = ValuesOf<typeof verb>;
 
 /** What it is bound to while it runs. */
 const LASTING = ['board', 'site', 'cluster', 'capacity', 'name'] as const;
+
+type InForce = ReturnType<typeof read>;
 
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
@@ -78,81 +81,87 @@ function read(argv: string[]) {
   return { options, site, cluster, masters, trust: readTrust(verb.name, options) };
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const log = createLog(verb.name);
-  const service = new Service();
-  let inForce = keysAtStart(service.isManaged, () => read(argv));
-  const { options, site, cluster, masters } = inForce;
-  const stop = onStop();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
+/** Connects, and makes the board. */
+function follow(
+  { options, site, cluster, masters, trust }: InForce,
+  log: Log,
+): { follower: Follower; bus: Connection } {
+  const { board: path, capacity } = options;
   let follower: Follower | undefined;
-  const bus = usable(verb.name, () =>
-    connectBus(`beoboard mirror ${cluster}`, options, log, (why, slow) => {
-      log.seldom('lost', `${why}: a gap`);
-      follower?.lost(slow);
-    }),
-  );
+  const lost = (why: string, slow: boolean) => {
+    log.seldom('lost', `${why}: a gap`);
+    follower?.lost(slow);
+  };
+  const bus = usable(verb.name, () => new Connection(`beoboard mirror ${cluster}`, options, log, lost));
   // A word of subjects has no dot.
   const name = options.name.replaceAll('.', '_');
   try {
-    const { board: path, capacity } = options;
-    follower = new Follower({ path, site, cluster, masters, capacity, trust: inForce.trust, log }, bus, name);
+    follower = new Follower({ path, site, cluster, masters, capacity, trust, log }, bus, name);
   } catch (error) {
     void bus.close();
     throw new Failure((error as Error).message, 1);
   }
-  const following = follower;
-  service.ready(statusLine(following, bus, cluster));
-  service.watch(() => true);
-  onHangup(
-    log,
-    service,
-    () => statusLine(following, bus, cluster),
-    () => {
-      const { trust: before } = inForce;
-      inForce = read(argv);
-      tellLasting(log, LASTING, options, inForce.options);
-      if (!following.change(inForce.masters, inForce.trust))
-        log.warn('--trust names other masters, which needs a restart: the old ones stay');
-      bus.change(inForce.options);
-      log.info('read its options again');
-      tellTrust(inForce.trust, before, log);
-    },
-  );
-  tellTrust(inForce.trust, undefined, log);
-  log.info(`ready: board ${options.board}, a mirror of ${cluster}`);
-  tellParent({ board: options.board });
-  let full = 0;
-  let unproved = 0;
-  let displace = () => {};
-  const displaced = new Promise<void>(resolve => {
-    displace = resolve;
-  });
-  const step = setInterval(() => {
-    following.step();
-    if (following.trouble.taken) displace();
-  }, STEP_MS);
-  const watch = setInterval(() => {
-    const { mirror, trouble } = following;
-    service.status(statusLine(following, bus, cluster));
+  return { follower, bus };
+}
+
+/** Logs what is wrong. */
+function reporter(follower: Follower, log: Log): () => void {
+  let [full, unproved] = [0, 0];
+  return () => {
+    const { mirror, trouble } = follower;
     if (trouble.why !== '') log.seldom('path', trouble.why);
     if (mirror.full > full)
       log.seldom('full', 'the master has more nodes than there is room for; give a higher --capacity');
-    full = mirror.full;
     // The counters of a new board begin at 0.
     if (mirror.unproved > unproved)
       log.seldom(
         'unproved',
         `${mirror.unproved - unproved} reports had no valid signature with a key of --key-file, or were repeated: not accepted, their nodes are uncertain`,
       );
-    unproved = mirror.unproved;
-  }, 1000);
+    ({ full, unproved } = mirror);
+  };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const log = createLog(verb.name);
+  const { service, stop, stopped } = beginDaemon();
+  let inForce = keysAtStart(service.isManaged, () => read(argv));
+  const { options, cluster } = inForce;
+  const { follower, bus } = follow(inForce, log);
+  const status = () => statusLine(follower, bus, cluster);
+  service.ready(status());
+  service.watch(() => true);
+  onHangup(log, service, status, () => {
+    const { trust: before } = inForce;
+    inForce = read(argv);
+    tellLasting(log, LASTING, options, inForce.options);
+    if (!follower.change(inForce.masters, inForce.trust))
+      log.warn('--trust names other masters, which needs a restart: the old ones stay');
+    bus.change(inForce.options);
+    log.info('read its options again');
+    tellTrust(inForce.trust, before, log);
+  });
+  tellTrust(inForce.trust, undefined, log);
+  log.info(`ready: board ${options.board}, a mirror of ${cluster}`);
+  tellParent({ board: options.board });
+  let displace = () => {};
+  const displaced = new Promise<void>(resolve => {
+    displace = resolve;
+  });
+  const step = setInterval(() => {
+    follower.step();
+    if (follower.trouble.taken) displace();
+  }, STEP_MS);
+  const report = reporter(follower, log);
+  const watch = setInterval(() => {
+    service.status(status());
+    report();
+  }, REPORT_MS);
   await Promise.race([stopped, displaced]);
   clearInterval(step);
   clearInterval(watch);
-  const { why, taken } = following.trouble;
-  following.end();
+  const { why, taken } = follower.trouble;
+  follower.end();
   await bus.close();
   if (taken && !stop.aborted)
     throw new Failure(`${why}; it took the board when the lock was gone, so this one ended`, 1);

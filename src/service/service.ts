@@ -1,8 +1,10 @@
 // A daemon under a service manager: reports to systemd or a replacement as in sd_notify(3). Never waits for the
 // manager, and does nothing if there is none.
 
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import { CLOCK, clocks, notify } from '../native/index.js';
+import { onStop } from './process.js';
 
 type Environment = Record<string, string | undefined>;
 
@@ -119,4 +121,19 @@ export class Service {
       this.#waiting.shift();
     }
   };
+}
+
+/**
+ * A daemon begins: its service manager, and what is aborted when it has to end, by SIGTERM, SIGINT or one of `more`. The
+ * manager knows at once.
+ */
+export function beginDaemon(...more: NodeJS.Signals[]): {
+  service: Service;
+  stop: AbortSignal;
+  stopped: Promise<unknown>;
+} {
+  const service = new Service();
+  const stop = onStop(...more);
+  stop.addEventListener('abort', () => service.stopping());
+  return { service, stop, stopped: once(stop, 'abort') };
 }
