@@ -7,6 +7,7 @@ import {
   fieldBytes,
   messageFields,
   NUMBERS,
+  type Origin,
   type Struct,
   type Term,
 } from './compile.js';
@@ -251,6 +252,13 @@ const quoted = (words: string[]) => `[${words.map(word => `'${word}'`).join(', '
 
 const namesOf = (entries: readonly { readonly name: string }[]) => quoted(entries.map(nameOf));
 
+function sourceRow({ name, sets, flags, periodMs, mostMs, rated }: Origin): string {
+  const facts = [`sets: ${quoted(sets)}`, `flags: ${quoted(flags)}`, `periodMs: ${periodMs}`];
+  if (mostMs > 0) facts.push(`mostMs: ${mostMs}`);
+  if (rated) facts.push('rated: true');
+  return `${name}: { ${facts.join(', ')} },`;
+}
+
 /** The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types. */
 export function emitLayout(contract: Contract): string {
   const { hashes, constants, structs, words, bits, sets, sources, enums } = contract;
@@ -296,14 +304,7 @@ export function emitLayout(contract: Contract): string {
     ...exported(
       'What is read at once: source → its sets and flags, how often (0: each time), also at least how often, whether it has rates.',
       'sources',
-      objects(sources, origins =>
-        origins.map(({ name, sets, flags, periodMs, mostMs, rated }) => {
-          const facts = [`sets: ${quoted(sets)}`, `flags: ${quoted(flags)}`, `periodMs: ${periodMs}`];
-          if (mostMs > 0) facts.push(`mostMs: ${mostMs}`);
-          if (rated) facts.push('rated: true');
-          return `${name}: { ${facts.join(', ')} },`;
-        }),
-      ),
+      objects(sources, origins => origins.map(sourceRow)),
     ),
     ...exported(
       'Names of values: enum → names in the order of their values.',

@@ -9,8 +9,8 @@ import { nodeKey, readClusterKeys } from '../options/keys.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
-import { createLog } from '../service/log.js';
-import { formatAddress } from '../text/addresses.js';
+import { createLog, type Log } from '../service/log.js';
+import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
 import { Cluster, random } from './simulatednode.js';
@@ -75,12 +75,15 @@ function intervalOf(options: Options, size: number): number {
   return ms;
 }
 
-function readClocks(into: BigUint64Array): { realNs: bigint; bootNs: bigint } {
-  clocks(into);
-  return { realNs: into[CLOCK.real] ?? 0n, bootNs: into[CLOCK.boot] ?? 0n };
+const words = new BigUint64Array(3);
+
+function readClocks(): { realNs: bigint; bootNs: bigint } {
+  clocks(words);
+  return { realNs: words[CLOCK.real] ?? 0n, bootNs: words[CLOCK.boot] ?? 0n };
 }
 
-export async function main(argv: string[]): Promise<number> {
+/** Reads the command line and the file; refuses options that contradict each other. */
+function readOptions(argv: string[]): { options: Options; to: Address } {
   const { values: options, given } = parseVerb(verb, argv);
   const [to, ...more] = options.to;
   if (to === undefined || to === '-' || more.length > 0)
@@ -91,6 +94,11 @@ export async function main(argv: string[]): Promise<number> {
       verb.name,
       `--${ofSilent} is only for the nodes of --silent; give these, too, or leave it out`,
     );
+  return { options, to };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { options, to } = readOptions(argv);
   const { nodes } = options;
   const size = nodes?.length ?? options.size;
   const intervalMs = intervalOf(options, size);
@@ -102,7 +110,6 @@ export async function main(argv: string[]): Promise<number> {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort());
   const sender = new BulkSender(address, to.port);
-  const time = new BigUint64Array(3);
   const digits = String(size).length;
   const nameOf = (i: number) => nodes?.[i] ?? `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const { keyFile } = options;
@@ -114,7 +121,7 @@ export async function main(argv: string[]): Promise<number> {
       cluster: options.cluster,
       intervalMs,
       agentVersion: versionNumber(),
-      bootNs: readClocks(time).bootNs,
+      bootNs: readClocks().bootNs,
       key: key && nodeKey(key, nameOf(i)),
     }),
     options.seed,
@@ -123,16 +130,7 @@ export async function main(argv: string[]): Promise<number> {
   log.info(
     `ready: ${size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
   );
-  const { sent, leftOut, restarts, seconds } = await run(
-    cluster,
-    mishaps,
-    sender,
-    rate,
-    options.for,
-    stop.signal,
-    time,
-    log,
-  );
+  const { sent, leftOut, restarts, seconds } = await run(cluster, mishaps, sender, rate, options.for, stop.signal, log);
   sender.close();
   const summary = {
     nodes: size,
@@ -200,8 +198,7 @@ async function run(
   rate: number,
   forMs: number | undefined,
   stop: AbortSignal,
-  time: BigUint64Array,
-  log: ReturnType<typeof createLog>,
+  log: Log,
 ): Promise<{ sent: number; leftOut: number; restarts: number; seconds: number }> {
   const began = performance.now();
   const most = forMs === undefined ? Number.POSITIVE_INFINITY : Math.round((rate * forMs) / 1000);
@@ -216,7 +213,7 @@ async function run(
     // At most one round at once: a machine that cannot keep up sends later, and not twice.
     const count = Math.min(due, cluster.count);
     for (let done = 0; done < count; ) {
-      const { realNs, bootNs } = readClocks(time);
+      const { realNs, bootNs } = readClocks();
       const first = (made + done) % cluster.count;
       const end = first + Math.min(count - done, cluster.count - first, TOGETHER);
       let from = first;

@@ -82,7 +82,45 @@ const SETS = [
 const validOf = (sets: readonly (keyof typeof bits.valid)[]) =>
   sets.reduce((valid, set) => valid | (1n << BigInt(bits.valid[set])), 0n);
 const VALID = validOf(SETS);
-const WITH_GPUS = validOf([...SETS, 'gpu']);
+const VALID_WITH_GPUS = validOf([...SETS, 'gpu']);
+
+/** What never changes, and is the same of all nodes. */
+const COMMON = {
+  magic: constants.stat.magic,
+  version: constants.stat.version,
+  length: REPORT_BYTES,
+  cpus_online: CPUS,
+  cpus_present: CPUS,
+  packages: 2,
+  threads_per_core: 2,
+  numa_nodes: 2,
+  threads: 900,
+  mem_total_mib: MEMORY_MIB,
+  mem_cached_mib: MEMORY_MIB / 8,
+  mem_buffers_mib: 300,
+  cpu_mhz_max: 3500,
+  clock_maxerr_us: 300,
+  disks: 1,
+  power_src: 1,
+  root_total_mib: 100_000,
+  root_avail_mib: 60_000,
+  root_inodes_free_pm: 930,
+  fs_total_mib: 1_900_000,
+  fs_avail_mib: 1_100_000,
+  fs_fullest_pm: 420,
+  os_release: '6.1.0-beoboard-load',
+  arch: 1,
+  virt: 0,
+  page_kib: 4,
+};
+
+/** The same of those with GPUs. */
+const WITH_GPUS = {
+  gpu_count: GPUS,
+  gpu_vendor: 1,
+  gpu_flags: Array.from({ length: GPUS }, () => 1 << bits.gpu_flags.present),
+  gpu: Array.from({ length: GPUS }, () => ({ mem_total_mib: 81_920 })),
+};
 
 /** A small generator with a state (mulberry32): the same seed gives the same cluster. */
 export function random(seed: number): () => number {
@@ -145,61 +183,29 @@ export class Cluster {
     this.#keys.push(node.key);
     const uptime = Math.floor(this.#random() * 100 * 86_400_000); // ms, up to 100 days before now
     encode('report', this.#view, index * REPORT_BYTES, {
-      magic: constants.stat.magic,
-      version: constants.stat.version,
-      length: REPORT_BYTES,
+      ...COMMON,
       cluster_id: clusterId(node.cluster),
       boot_id: (BigInt(Math.floor(this.#random() * HIGH)) << 32n) | BigInt(Math.floor(this.#random() * HIGH)),
       seq: HIGH - 1, // The first move makes it 0.
       interval_ms: node.intervalMs,
       t_boot_ns: node.bootNs,
-      valid: index % GPU_NODES === 0 ? WITH_GPUS : VALID,
+      valid: index % GPU_NODES === 0 ? VALID_WITH_GPUS : VALID,
       hostname: node.name,
       agent_version: node.agentVersion,
       ...(node.key && { key_id: node.key.id, auth_alg: enums.auth_alg.indexOf('node') }),
       start_boot_ns: node.bootNs,
-      cpus_online: CPUS,
-      cpus_present: CPUS,
-      packages: 2,
-      threads_per_core: 2,
-      numa_nodes: 2,
       load5_c: (this.#busy[index] ?? 0) * CPUS * 100,
       load15_c: (this.#busy[index] ?? 0) * CPUS * 100,
-      threads: 900,
-      mem_total_mib: MEMORY_MIB,
-      mem_cached_mib: MEMORY_MIB / 8,
-      mem_buffers_mib: 300,
-      cpu_mhz_max: 3500,
-      clock_maxerr_us: 300,
-      disks: 1,
       disk_read_bytes: uptime * 400,
       disk_write_bytes: uptime * 900,
       energy_cpu_mj: uptime * 250,
-      power_src: 1,
-      root_total_mib: 100_000,
-      root_avail_mib: 60_000,
-      root_inodes_free_pm: 930,
-      fs_total_mib: 1_900_000,
-      fs_avail_mib: 1_100_000,
-      fs_fullest_pm: 420,
-      ...(index % GPU_NODES === 0
-        ? {
-            gpu_count: GPUS,
-            gpu_vendor: 1,
-            gpu_flags: Array.from({ length: GPUS }, () => 1 << bits.gpu_flags.present),
-            gpu: Array.from({ length: GPUS }, () => ({ mem_total_mib: 81_920 })),
-          }
-        : {}),
+      ...(index % GPU_NODES === 0 && WITH_GPUS),
       cpu_user_ms: uptime * CPUS * 0.4,
       cpu_system_ms: uptime * CPUS * 0.05,
       cpu_idle_ms: uptime * CPUS * 0.55,
       ctxt: uptime * 20,
       intr: uptime * 10,
       forks: uptime / 100,
-      os_release: '6.1.0-beoboard-load',
-      arch: 1,
-      virt: 0,
-      page_kib: 4,
       net: [
         {
           name: 'eth0',

@@ -1,7 +1,6 @@
 // The receiver: a thread in C receives, stamps and stores the datagrams; this code configures, watches and ends it.
 
 import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { enums } from '../layout/layout.gen.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
@@ -9,8 +8,8 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { passedSockets, Service } from '../service/service.js';
+import { tellParent } from '../service/process.js';
+import { beginDaemon, passedSockets, type Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { formatAddress } from '../text/addresses.js';
@@ -203,24 +202,27 @@ function change(receiver: Receiver, options: Options, changed: Options, before: 
   return board;
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const options = readOptions(argv);
-  const log = createLog(verb.name);
-  const service = new Service();
-  let first = firstOptions(options, service);
-  const stop = onStop();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
-  while (first instanceof UsageError) {
-    const why = `${first.wrong}; no report is taken until it can be read`;
+/** The same, as soon as the key file can be read; undefined: the program has to end before. */
+async function readableOptions(options: Options, service: Service, stop: AbortSignal, log: Log) {
+  for (;;) {
+    const board = firstOptions(options, service);
+    if (!(board instanceof UsageError)) return board;
+    const why = `${board.wrong}; no report is taken until it can be read`;
     log.seldom('keys', why);
     service.status(why);
     await delay(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
-    if (stop.aborted) return 0;
-    first = firstOptions(options, service);
+    if (stop.aborted) return undefined;
   }
-  let [inForce, board] = [options, first];
-  const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
+}
+
+/** Opens the sockets and the board, and begins to receive; undefined: the program has to end before. */
+async function start(
+  receiver: Receiver,
+  options: Options,
+  board: BoardOptions,
+  stop: AbortSignal,
+  stopped: Promise<unknown>,
+) {
   const bound: string[] = [];
   let displace = () => {};
   const displaced = new Promise<void>(resolve => {
@@ -228,12 +230,26 @@ export async function main(argv: string[]): Promise<number> {
   });
   try {
     await Promise.race([listen(receiver, options, bound), stopped]);
-    if (stop.aborted) return 0;
+    if (stop.aborted) return undefined;
     receiver.start(openWriter(board), displace);
   } catch (error) {
     receiver.stop();
     throw new Failure((error as Error).message, 1);
   }
+  return { bound, displaced };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const options = readOptions(argv);
+  const log = createLog(verb.name);
+  const { service, stop, stopped } = beginDaemon();
+  const first = await readableOptions(options, service, stop, log);
+  if (first === undefined) return 0;
+  let [inForce, board] = [options, first];
+  const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
+  const started = await start(receiver, options, board, stop, stopped);
+  if (started === undefined) return 0;
+  const { bound, displaced } = started;
   let last = receiver.status();
   const named: Named = new Map();
   tellBuffer(last.receiveBuffer, log);

@@ -8,7 +8,7 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { onHangup } from '../service/hangup.js';
-import { createLog } from '../service/log.js';
+import { createLog, type Log } from '../service/log.js';
 import { onStdoutGone, onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
 import { formatDuration } from '../text/durations.js';
@@ -120,6 +120,36 @@ function openSlow(options: Options, tell: (message: string) => void): SlowSide {
   });
 }
 
+/** What a report is made of: what the collector reads, and beside it the slow side. */
+function openSource(options: Options, pretence: Pretence | undefined, log: Log) {
+  const tell = (message: string) => log.warn(message);
+  const collector = openCollector(options, tell, pretence);
+  const slow = pretence === undefined ? openSlow(options, tell) : undefined;
+  const slowPart = slow ?? pretendSlow(options, pretence as Pretence, tell);
+  const source: Source = {
+    collect(view, nowNs) {
+      collector.collect(view, nowNs, slowPart.look());
+      slowPart.fill(view);
+    },
+  };
+  const close = () => {
+    collector.close();
+    slow?.stop();
+  };
+  return { source, slow, close };
+}
+
+/** Which sender this is, on which boot. */
+function runOf(options: Options, pretence: Pretence | undefined, log: Log) {
+  const id = bootId(options.proc.at(-1) ?? '/proc');
+  if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
+  return {
+    agentVersion: pretence?.agentVersion ?? versionNumber(),
+    bootId: id ?? 0n,
+    startBootNs: pretence?.startBootNs ?? here.clocks().bootNs,
+  };
+}
+
 /** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
@@ -141,24 +171,10 @@ export async function main(argv: string[]): Promise<number> {
   const pretence = pretend === undefined ? undefined : usable(verb.name, () => readPretence(pretend));
   const log = createLog(verb.name);
   const service = new Service();
-  const id = bootId(options.proc.at(-1) ?? '/proc');
-  if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
-  const identity = {
-    agentVersion: pretence?.agentVersion ?? versionNumber(),
-    bootId: id ?? 0n,
-    startBootNs: pretence?.startBootNs ?? here.clocks().bootNs,
-  };
+  const identity = runOf(options, pretence, log);
   const course = keysAtStart(service.isManaged, () => courseOf(options, identity));
   const destinations = new Destinations(options, log);
-  const collector = openCollector(options, message => log.warn(message), pretence);
-  const slow = pretence === undefined ? openSlow(options, message => log.warn(message)) : undefined;
-  const slowPart = slow ?? pretendSlow(options, pretence as Pretence, message => log.warn(message));
-  const source: Source = {
-    collect(view, nowNs) {
-      collector.collect(view, nowNs, slowPart.look());
-      slowPart.fill(view);
-    },
-  };
+  const { source, slow, close } = openSource(options, pretence, log);
   const send: Send = (report, intervalMs, done) => destinations.send(report, intervalMs, done);
   const pace = new PaceFile(options, log);
   let inForce = options;
@@ -191,10 +207,7 @@ export async function main(argv: string[]): Promise<number> {
       const course = courseOf(changed, identity);
       inForce = changed;
       pace.change(changed);
-      loop.change(course, {
-        forget: () => destinations.forget(),
-        swap: () => destinations.change(changed),
-      });
+      loop.change(course, { forget: () => destinations.forget(), swap: () => destinations.change(changed) });
       log.info(`read its options again: ${describe()}`);
     });
     const { reports, goodbyes } = await loop.run(stop.signal, () => {
@@ -209,8 +222,7 @@ export async function main(argv: string[]): Promise<number> {
     log.info(`said goodbye${to} after ${reports} reports${failed}`);
     return 0;
   } finally {
-    collector.close();
-    slow?.stop();
+    close();
     await destinations.close();
   }
 }

@@ -40,3 +40,11 @@ export function slurmCalls(options: CallOptions = {}): Calls {
     config: () => call('scontrol', ['show', 'config'], options),
   };
 }
+
+/** While Slurm does not answer, it is asked again within this time, ms. */
+const LONGEST_MS = 60_000;
+
+/** The time to the next question, ms, after so many without an answer. */
+export function nextMs(interval: number, failures: number): number {
+  return failures === 0 ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures);
+}

@@ -8,13 +8,13 @@ import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
+import { tellParent } from '../service/process.js';
+import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
 import { oneLine, readText } from '../text/text.js';
-import { type Calls, slurmCalls } from './calls.js';
+import { type Calls, nextMs, slurmCalls } from './calls.js';
 import { makeFolder, replaceFile } from './folder.js';
 import { readExceptions } from './matching.js';
 import { Poll, type Round } from './poll.js';
@@ -32,29 +32,34 @@ the gate read these files. It only needs permission to read from Slurm: see docs
 and queries Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT stop it.`,
 });
 
-/** While Slurm does not answer, it is asked again within this time, ms. */
-const LONGEST_MS = 60_000;
-
-/** Logs once that Slurm does not answer, and once that it answers again. */
-class Telling {
+/** Logs what is new about rounds. */
+class RoundLog {
+  readonly #log: Log;
   #silentSince: number | undefined;
+  #partial: readonly string[] = [];
 
-  constructor(
-    readonly log: Log,
-    readonly service: Service,
-  ) {}
+  constructor(log: Log) {
+    this.#log = log;
+  }
 
-  tell({ state, answered }: Round): string {
+  /** Returns the status after a round: one line. */
+  log(round: Round, publicJobs: boolean): string {
+    const { state, answered } = round;
+    if (publicJobs && !isOpen(round))
+      this.#log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${state.private_data}`);
+    const partial = [hiddenFrom(state), leftOut(state)].filter(line => line !== undefined);
+    for (const line of partial) if (!this.#partial.includes(line)) this.#log.warn(line);
+    this.#partial = partial;
     const { nodes, jobs, cluster, version, mono_ms } = state;
+    const silentSince = this.#silentSince;
     if (answered) {
-      const line = `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, Slurm ${version || 'of an unknown version'}`;
-      if (this.#silentSince !== undefined)
-        this.log.info(`Slurm answers again after ${formatDuration(mono_ms - this.#silentSince)}`);
+      if (silentSince !== undefined)
+        this.#log.info(`Slurm answers again after ${formatDuration(mono_ms - silentSince)}`);
       this.#silentSince = undefined;
-      return line;
+      return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, Slurm ${version || 'of an unknown version'}`;
     }
     const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
-    if (this.#silentSince === undefined) this.log.warn(`${line}; its last answer stays, with its age`);
+    if (silentSince === undefined) this.#log.warn(`${line}; its last answer stays, with its age`);
     this.#silentSince ??= mono_ms;
     return line;
   }
@@ -75,11 +80,16 @@ function isOpen({ state }: Round): boolean {
   return !['jobs', 'users', 'unknown'].some(word => hides.includes(word));
 }
 
-/** Writes the files for others. */
-function leave(folder: string, { state, skip, names }: Round, isPublic: boolean): void {
-  replaceFile(folder, 'state', stateText(state), isPublic ? 0o644 : 0o640);
-  if (skip !== undefined) replaceFile(folder, 'skip', skip, 0o644);
-  if (names !== undefined) replaceFile(folder, 'names', names, 0o644);
+/** Writes the files for others; returns what is wrong if that fails. */
+function leave(folder: string, { state, skip, names }: Round, isPublic: boolean): string | undefined {
+  try {
+    replaceFile(folder, 'state', stateText(state), isPublic ? 0o644 : 0o640);
+    if (skip !== undefined) replaceFile(folder, 'skip', skip, 0o644);
+    if (names !== undefined) replaceFile(folder, 'names', names, 0o644);
+    return undefined;
+  } catch (error) {
+    return `cannot write into ${oneLine(folder)}: ${(error as NodeJS.ErrnoException).code}`;
+  }
 }
 
 /** A file of an earlier reader; empty: there is none. */
@@ -112,19 +122,16 @@ function read(argv: string[], stop: AbortSignal): InForce {
 }
 
 export async function main(argv: string[]): Promise<number> {
-  const stop = onStop();
+  const { service, stop } = beginDaemon();
   let inForce = read(argv, stop);
   const { slurmDir: folder, board, owner } = inForce.options;
   makeFolder(folder);
   const log = createLog(verb.name);
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const telling = new Telling(log, service);
+  const roundLog = new RoundLog(log);
   const user = ourName();
   const sight = sightBefore(readState(folder), user);
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
   const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, sight, left);
-  let logged: readonly string[] = [];
   let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -142,30 +149,18 @@ export async function main(argv: string[]): Promise<number> {
       awake.abort();
     },
   );
-  const next = (answered: boolean) => {
-    const { interval } = inForce.options;
-    return answered ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** (failures + 1));
-  };
+  const next = (answered: boolean) => nextMs(inForce.options.interval, answered ? 0 : failures + 1);
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = performance.now();
     isAsked = false;
     const round = await poll.round(next);
     if (stop.aborted) break;
     const { publicJobs, interval } = inForce.options;
-    if (publicJobs && !isOpen(round))
-      log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${round.state.private_data}`);
-    const partial = [hiddenFrom(round.state), leftOut(round.state)].filter(line => line !== undefined);
-    for (const line of partial) if (!logged.includes(line)) log.warn(line);
-    logged = partial;
-    try {
-      leave(folder, round, publicJobs && isOpen(round));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const line = `cannot write into ${oneLine(folder)}: ${code}`;
-      if (isFirst) throw new Failure(`${line}; let this user write there, or give another folder by --slurm-dir`, 1);
-      log.seldom('write', line);
-    }
-    status = telling.tell(round);
+    const wrong = leave(folder, round, publicJobs && isOpen(round));
+    if (wrong !== undefined && isFirst)
+      throw new Failure(`${wrong}; let this user write there, or give another folder by --slurm-dir`, 1);
+    if (wrong !== undefined) log.seldom('write', wrong);
+    status = roundLog.log(round, publicJobs);
     if (isFirst) {
       tellParent({ listening: [folder] });
       log.info(`ready: ${status}`);
