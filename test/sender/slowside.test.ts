@@ -19,14 +19,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { bitNames, decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
-import { type Asked, SlowSide } from '../../src/sender/slow/rounds.js';
+import { type RoundSource, SlowSide } from '../../src/sender/slow/rounds.js';
 import { folder } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
 const module = fileURLToPath(new URL('./slowchild.js', import.meta.url));
 
-function open(t: { teardown(end: () => void): void }, sources: Asked[]) {
+function open(t: { teardown(end: () => void): void }, sources: RoundSource[]) {
   const fifo = join(folder(t), 'fifo');
   execFileSync('mkfifo', [fifo]);
   const told: string[] = [];

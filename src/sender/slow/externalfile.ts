@@ -62,8 +62,12 @@ function failed(
   return ABSENT.includes(code) ? { state: 'absent' } : { state, why: code };
 }
 
-/** Looks at a file of others, and does not complain. */
-export function lookAtOthers<T>(world: SlowWorld, name: string, parser: (text: string) => T | undefined): Found<T> {
+/** Looks at such a file, and does not complain. */
+export function lookAtExternalFile<T>(
+  world: SlowWorld,
+  name: string,
+  parser: (text: string) => T | undefined,
+): Found<T> {
   const path = `${world.run}/${name}`;
   let stats: Stats | undefined;
   try {
@@ -86,11 +90,11 @@ export function lookAtOthers<T>(world: SlowWorld, name: string, parser: (text: s
 }
 
 /**
- * The result of `parser` for a file of others; undefined, with a complaint, if anything is wrong with it. `there`:
+ * The result of `parser` for such a file; undefined, with a complaint, if anything is wrong with it. `there`:
  * whether the file exists, whatever its contents. `mostSeconds`: its maximum age; one with a date as far in the future
  * is not trusted either.
  */
-export function readOthers<T>(
+export function readExternalFile<T>(
   world: SlowWorld,
   name: string,
   now: Reading,
@@ -98,7 +102,7 @@ export function readOthers<T>(
   mostSeconds: number,
 ): { there: boolean; value?: T } {
   const path = `${world.run}/${name}`;
-  const found = lookAtOthers(world, name, parser);
+  const found = lookAtExternalFile(world, name, parser);
   if (found.state === 'absent') return { there: false };
   if (found.state !== 'good') refuse(path, now, found.why);
   else if (Math.abs(found.ageSeconds ?? 0) > mostSeconds)
@@ -108,7 +112,7 @@ export function readOthers<T>(
 }
 
 /** Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
-export function others(world: SlowWorld, name: string, now: Reading): boolean {
+export function isExternalFileTrusted(world: SlowWorld, name: string, now: Reading): boolean {
   const path = `${world.run}/${name}`;
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

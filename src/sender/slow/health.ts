@@ -3,7 +3,7 @@
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
-import { lookAtOthers, others, refuse } from './others.js';
+import { isExternalFileTrusted, lookAtExternalFile, refuse } from './externalfile.js';
 import { about, Reading, type SlowSource } from './source.js';
 
 /** For so long the file may be half written: few who write it know how to replace a file atomically. */
@@ -56,7 +56,7 @@ export function makeHealth(): SlowSource {
       const now = new Reading();
       const bootNs = world.bootNs();
       const path = `${world.run}/health`;
-      const found = lookAtOthers(world, 'health', parseHealth);
+      const found = lookAtExternalFile(world, 'health', parseHealth);
       const { state, ageSeconds = 0 } = found;
       if (state === 'broken') {
         last = sayOfBroken(last, ageSeconds, bootNs);
@@ -72,7 +72,7 @@ export function makeHealth(): SlowSource {
       // If the clock was set back, the age must not become impossible.
       if (last.word !== undefined)
         now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
-      now.flag('held', others(world, 'hold', now));
+      now.flag('held', isExternalFileTrusted(world, 'hold', now));
       return now.done();
     },
   };

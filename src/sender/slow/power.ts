@@ -3,8 +3,8 @@
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
+import { readExternalFile } from './externalfile.js';
 import { chips, parsePower } from './hwmon.js';
-import { readOthers } from './others.js';
 import { about, Reading, type SlowSource } from './source.js';
 
 const TOO_OLD_S = 60;
@@ -32,7 +32,8 @@ export const power: SlowSource = {
   read(world) {
     const now = new Reading();
     const metered = readMeter(world.sys, now);
-    const measured = metered === undefined ? readOthers(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
+    const measured =
+      metered === undefined ? readExternalFile(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
     if (metered !== undefined) now.put('power', field(metered, 'hwmon'));
     else if (measured !== undefined) now.put('power', field(measured, 'bmc'));
     return now.done();

@@ -7,12 +7,12 @@ import { bits, structs } from '../../layout/layout.gen.js';
 import type { Tell } from '../kernelfile.js';
 import { V8_FLAGS } from '../v8flags.js';
 import { detailsOf, overlay, type SlowPart } from './fill.js';
-import { type Orders, sharedMs, type Word } from './serve.js';
+import { type ChildMessage, type Orders, sharedMs } from './serve.js';
 import { type Busy, type ClosedRound, PAGE_WORDS, SlowValues } from './slowvalues.js';
 import type { Details, SlowSource } from './source.js';
 
 /** What the rounds need to know about a source; the child knows how to read it. */
-export type Asked = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs' | 'rated'>;
+export type RoundSource = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs' | 'rated'>;
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** A round ends once per interval, and at most once a second. */
@@ -40,7 +40,7 @@ interface Latest {
 
 /** One child process and its state. */
 class Reader {
-  readonly #slate: SlowValues;
+  readonly #values: SlowValues;
   readonly #child: ChildProcess;
   #isOpen = true;
   busy: Busy = { source: undefined, sinceMs: 0 };
@@ -55,17 +55,17 @@ class Reader {
     sources: number,
     world: unknown,
     orders: Orders,
-    onWord: (word: Word) => void,
+    onMessage: (message: ChildMessage) => void,
     onEnd: (reader: Reader) => void,
   ) {
     this.readIn = new Uint32Array(sources);
-    this.#slate = SlowValues.make(sources);
+    this.#values = SlowValues.make(sources);
     this.#child = fork(module, [JSON.stringify({ world, orders })], {
       serialization: 'advanced',
       execArgv: [...process.execArgv, ...V8_FLAGS],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#slate.fd],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#values.fd],
     });
-    this.#child.on('message', onWord);
+    this.#child.on('message', onMessage);
     const end = () => {
       this.look();
       this.#close();
@@ -81,7 +81,7 @@ class Reader {
   /** Checks its state now; returns the round that has ended since the last check. */
   look(): ClosedRound | undefined {
     if (!this.#isOpen) return undefined;
-    const { busy, closed } = this.#slate.look();
+    const { busy, closed } = this.#values.look();
     this.busy = busy;
     if (closed !== undefined || busy.source !== undefined) this.lastMs = performance.now();
     return closed;
@@ -105,13 +105,13 @@ class Reader {
   }
 
   #close(): void {
-    if (this.#isOpen) this.#slate.close();
+    if (this.#isOpen) this.#values.close();
     this.#isOpen = false;
   }
 }
 
 export interface Rounds {
-  sources: readonly Asked[];
+  sources: readonly RoundSource[];
   /** Passed to the child: the roots to read from. */
   world: unknown;
   intervalMs: number;
@@ -233,7 +233,7 @@ export class SlowSide implements SlowPart {
         sources.length,
         world,
         this.#orders(),
-        word => this.#hear(word),
+        message => this.#hear(message),
         reader => this.#lose(reader),
       );
     } catch (error) {
@@ -243,19 +243,19 @@ export class SlowSide implements SlowPart {
     }
   }
 
-  #hear(word: Word): void {
-    if (word === 'closed') {
+  #hear(message: ChildMessage): void {
+    if (message === 'closed') {
       this.look();
       this.#settle();
       return;
     }
-    this.#details.set(word.source, word.details);
+    this.#details.set(message.source, message.details);
     this.#haveWords = true;
-    if (word.source === 'health') {
-      if (this.#ofHealth !== undefined && this.#ofHealth !== word.trouble) this.#troubles.delete(this.#ofHealth);
-      this.#ofHealth = word.trouble;
+    if (message.source === 'health') {
+      if (this.#ofHealth !== undefined && this.#ofHealth !== message.trouble) this.#troubles.delete(this.#ofHealth);
+      this.#ofHealth = message.trouble;
     }
-    if (word.trouble !== undefined) this.#complain(word.trouble);
+    if (message.trouble !== undefined) this.#complain(message.trouble);
   }
 
   #complain(trouble: string): void {

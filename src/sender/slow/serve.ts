@@ -1,5 +1,5 @@
-// The process that can hang: reads slow sources one after another, round by round, and writes their values to a slate.
-// Before each source it notes there which one it begins, so that its parent can see which one hangs.
+// The process that can hang: reads slow sources one after another, round by round, and writes their values to a file in
+// memory. Before each source it notes there which one it begins, so that its parent can see which one hangs.
 
 import { here } from '../world.js';
 import { fillSlow } from './fill.js';
@@ -15,21 +15,25 @@ export interface Orders {
 }
 
 /**
- * Sent as messages and not on the slate, because it rarely changes: details and texts, and that the first round has
+ * Sent as messages and not in that file, because it rarely changes: details and texts, and that the first round has
  * ended.
  */
-export type Word = { source: string; details: Details | undefined; trouble: string | undefined } | 'closed';
+export type ChildMessage = { source: string; details: Details | undefined; trouble: string | undefined } | 'closed';
 
-/** The descriptor of the slate in a child. */
-export const SLATE_FD = 4;
+/** The descriptor of the file with the values in a child. */
+export const VALUES_FD = 4;
 
 /** CLOCK_MONOTONIC in ms, which parent and child share. */
 export function sharedMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
+function send(message: ChildMessage): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
 /** A source and its last values. */
-class Asked {
+class SourceState {
   askedMs: number | undefined;
   /** An extra reading between two rounds lost the earlier value: the next reading must not continue from there. */
   isBroken = false;
@@ -45,9 +49,8 @@ class Asked {
 
   constructor(
     readonly source: SlowSource,
-    /** Its part of the slate's pages. */
+    /** Its part of the pages. */
     readonly words: Uint32Array,
-    private readonly say: (word: Word) => void,
   ) {
     this.#view = new DataView(this.#page.buffer);
     this.#last = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
@@ -60,7 +63,7 @@ class Asked {
     this.#hasNothing = isNothing(reading);
     if (hadNothing && this.#hasNothing) return false; // Most nodes lack most of these.
     const said = details === undefined && trouble === undefined ? '' : textOf(details, trouble);
-    if (said !== this.#said) this.say({ source: this.source.name, details, trouble });
+    if (said !== this.#said) send({ source: this.source.name, details, trouble });
     this.#said = said;
     this.sets = reading.sets;
     this.#page.fill(0);
@@ -84,76 +87,91 @@ function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
 
 const NOTHING: SlowReading = { fields: {}, sets: [] };
 
-/** Reads these sources as the parent orders, forever. */
-export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
-  const slate = new SlowValues(SLATE_FD, sources.length);
-  const pages = new Uint32Array(sources.length * PAGE_WORDS);
-  const readIn = new Uint32Array(sources.length);
-  const say = (word: Word) => process.send?.(word, undefined, undefined, () => undefined);
-  const asked = sources.map(
-    (source, i) => new Asked(source, pages.subarray(i * PAGE_WORDS, (i + 1) * PAGE_WORDS), say),
-  );
-  let wanted = new Set(orders.sources);
-  let roundMs = orders.roundMs;
-  let round = 0;
+/** The rounds over some sources, as the parent orders them. */
+class Rounds {
+  readonly #read: (source: SlowSource) => SlowReading;
+  readonly #values: SlowValues;
+  readonly #pages: Uint32Array;
+  /** For each source the round in which it was read last. */
+  readonly #readIn: Uint32Array;
+  readonly #sources: readonly SourceState[];
+  #wanted: ReadonlySet<string> = new Set();
+  #roundMs = 0;
+  #round = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  const ask = (i: number, { source }: Asked): SlowReading => {
-    slate.begin(i, sharedMs());
-    return read(source);
-  };
-  const readRound = () => {
-    // The parent is gone, perhaps before we could be told.
-    if (!process.connected) process.exit();
-    round++;
-    // The values of an earlier child are not ours, even if we have none.
-    let changed = round === 1;
-    const nowMs = performance.now();
-    for (const [i, one] of asked.entries()) {
-      const { name, periodMs } = one.source;
-      // Rather half a round early than half a round late.
-      const isDue = one.askedMs === undefined || nowMs - one.askedMs >= periodMs - roundMs / 2;
-      if (!isDue || !wanted.has(name)) continue;
-      one.askedMs = nowMs;
-      const reading = ask(i, one);
-      if (one.take(one.isBroken ? NOTHING : reading)) changed = true;
-      one.isBroken = false;
-      readIn[i] = round;
-    }
-    slate.publish({ round, closedBootNs: here.clocks().bootNs, readIn, pages, changed });
-    if (round === 1) say('closed');
-  };
-  /** Counters so fast that they would wrap unnoticed in a round as long as this one. */
-  const readBetween = () => {
-    for (const [i, one] of asked.entries()) {
-      if (one.source.mostMs === undefined || !wanted.has(one.source.name)) continue;
-      const { sets } = ask(i, one);
-      // A value that was lost here (a counter that began again) counts as not measured in the next round, too:
-      // otherwise it would look like growth.
-      if (one.sets.some(set => !sets.includes(set))) one.isBroken = true;
-    }
-    slate.done();
-  };
+  constructor(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading) {
+    this.#read = read;
+    this.#values = new SlowValues(VALUES_FD, sources.length);
+    this.#pages = new Uint32Array(sources.length * PAGE_WORDS);
+    this.#readIn = new Uint32Array(sources.length);
+    this.#sources = sources.map(
+      (source, i) => new SourceState(source, this.#pages.subarray(i * PAGE_WORDS, (i + 1) * PAGE_WORDS)),
+    );
+  }
 
-  let timer: NodeJS.Timeout | undefined;
-  const start = () => {
-    clearInterval(timer);
-    const most = sources.flatMap(({ mostMs }) => (mostMs === undefined ? [] : [mostMs]));
+  order({ sources, roundMs }: Orders): void {
+    this.#wanted = new Set(sources);
+    if (roundMs === this.#roundMs) return;
+    this.#roundMs = roundMs;
+    clearInterval(this.#timer);
+    const most = this.#sources.flatMap(({ source: { mostMs } }) => (mostMs === undefined ? [] : [mostMs]));
     const perRound = Math.ceil(roundMs / Math.min(roundMs, ...most));
     let tick = 0;
     const next = () => {
-      if (tick++ % perRound === 0) readRound();
-      else readBetween();
+      if (tick++ % perRound === 0) this.#readRound();
+      else this.#readBetween();
     };
-    timer = setInterval(next, roundMs / perRound);
+    this.#timer = setInterval(next, roundMs / perRound);
     next();
-  };
-  start();
-  process.on('message', (orders: Orders) => {
-    wanted = new Set(orders.sources);
-    if (orders.roundMs === roundMs) return;
-    roundMs = orders.roundMs;
-    start();
-  });
+  }
+
+  #ask(i: number, { source }: SourceState): SlowReading {
+    this.#values.begin(i, sharedMs());
+    return this.#read(source);
+  }
+
+  #readRound(): void {
+    // The parent is gone, perhaps before we could be told.
+    if (!process.connected) process.exit();
+    const round = ++this.#round;
+    // The values of an earlier child are not ours, even if we have none.
+    let changed = round === 1;
+    const nowMs = performance.now();
+    for (const [i, state] of this.#sources.entries()) {
+      const { name, periodMs } = state.source;
+      // Rather half a round early than half a round late.
+      const isDue = state.askedMs === undefined || nowMs - state.askedMs >= periodMs - this.#roundMs / 2;
+      if (!isDue || !this.#wanted.has(name)) continue;
+      state.askedMs = nowMs;
+      const reading = this.#ask(i, state);
+      if (state.take(state.isBroken ? NOTHING : reading)) changed = true;
+      state.isBroken = false;
+      this.#readIn[i] = round;
+    }
+    const closedBootNs = here.clocks().bootNs;
+    this.#values.publish({ round, closedBootNs, readIn: this.#readIn, pages: this.#pages, changed });
+    if (round === 1) send('closed');
+  }
+
+  /** Counters so fast that they would wrap unnoticed in a round as long as this one. */
+  #readBetween(): void {
+    for (const [i, state] of this.#sources.entries()) {
+      if (state.source.mostMs === undefined || !this.#wanted.has(state.source.name)) continue;
+      const { sets } = this.#ask(i, state);
+      // A value that was lost here (a counter that began again) counts as not measured in the next round, too:
+      // otherwise it would look like growth.
+      if (state.sets.some(set => !sets.includes(set))) state.isBroken = true;
+    }
+    this.#values.done();
+  }
+}
+
+/** Reads these sources as the parent orders, forever. */
+export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
+  const rounds = new Rounds(sources, read);
+  rounds.order(orders);
+  process.on('message', (orders: Orders) => rounds.order(orders));
   // Node notices the parent's end, too, but only while no source hangs.
   process.once('disconnect', () => process.exit());
 }

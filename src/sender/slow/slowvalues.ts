@@ -64,11 +64,11 @@ export class SlowValues {
     this.#pages = new Uint32Array(sources * PAGE_WORDS);
   }
 
-  /** Makes a slate for a parent. Throws if the kernel has no memory for it. */
+  /** Makes the file, for a parent. Throws if the kernel has no memory for it. */
   static make(sources: number): SlowValues {
-    const slate = new SlowValues(memoryFile('beoboard-slow'), sources);
-    writeSync(slate.fd, slate.#head, 0, slate.#head.byteLength, 0);
-    return slate;
+    const values = new SlowValues(memoryFile('beoboard-slow'), sources);
+    writeSync(values.fd, values.#head, 0, values.#head.byteLength, 0);
+    return values;
   }
 
   close(): void {
