@@ -3,11 +3,12 @@
 
 import type { ListedNode } from '../../src/slurm/answers.js';
 import type { BoardLook, SeenLink, SeenNode } from '../../src/slurm/bridge/boardlook.js';
+import type { BridgeContext, Settings } from '../../src/slurm/bridge/context.js';
 import { type Journal, readLines } from '../../src/slurm/bridge/journal.js';
 import type { Slurm } from '../../src/slurm/bridge/orders.js';
 import { type Entry, Ledger } from '../../src/slurm/bridge/ownership.js';
 import type { Order, Policy, Situation } from '../../src/slurm/bridge/rules.js';
-import { Bridge, type BridgeContext, type Settings } from '../../src/slurm/bridge/tick.js';
+import { Bridge } from '../../src/slurm/bridge/tick.js';
 import { NoAnswer } from '../../src/slurm/calls.js';
 import { match } from '../../src/slurm/matching.js';
 

@@ -23,6 +23,7 @@ import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/slurm/a
 import { Awaking } from '../../src/slurm/bridge/awaking.js';
 import { lookAt, type SeenLink, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
 import { statusLines, statusOf } from '../../src/slurm/bridge/bridgestatus.js';
+import type { Settings } from '../../src/slurm/bridge/context.js';
 import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/slurm/bridge/journal.js';
 import { brakeChanges, brakeText, type Count, limits, released } from '../../src/slurm/bridge/massbrake.js';
 import { lineOf, slurmOrders } from '../../src/slurm/bridge/orders.js';
@@ -37,7 +38,7 @@ import {
   waitToReturn,
   withoutDoubtful,
 } from '../../src/slurm/bridge/rules.js';
-import { incidentId, type Settings } from '../../src/slurm/bridge/tick.js';
+import { incidentId } from '../../src/slurm/bridge/tick.js';
 import { match } from '../../src/slurm/matching.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';

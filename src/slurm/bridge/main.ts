@@ -7,25 +7,27 @@ import { CLOCK, clocks } from '../../native/index.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../options/options.js';
 import { VERBS } from '../../options/verbs.js';
 import { VERSION } from '../../options/version.js';
-import { createLog } from '../../service/log.js';
+import { createLog, type Log } from '../../service/log.js';
 import { onStop, tellParent } from '../../service/process.js';
-import { Service } from '../../service/service.js';
+import { beginDaemon } from '../../service/service.js';
 import { BoardReader } from '../../shm/reader.js';
 import { Failure, usable } from '../../text/failure.js';
 import { json, print } from '../../text/output.js';
 import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
-import { NoAnswer } from '../calls.js';
+import { NoAnswer, nextMs } from '../calls.js';
 import { replaceFile } from '../folder.js';
 import { readExceptions } from '../matching.js';
 import { Awaking } from './awaking.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
+import type { BridgeContext, Settings } from './context.js';
 import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
 import { slurmOrders } from './orders.js';
 import { Ledger } from './ownership.js';
+import { RELEASE, REQUESTS } from './requests.js';
 import { FATAL, type Policy } from './rules.js';
-import { Bridge, type BridgeContext, type Outcome, RELEASE, REQUESTS, type Settings } from './tick.js';
+import { Bridge, type Outcome } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
@@ -71,9 +73,6 @@ With --status the exit code is 0 if an enforcing bridge runs, else 1.`,
 
 type Values = ValuesOf<typeof verb>;
 
-/** While Slurm does not answer, it is asked again within this time, ms. */
-const LONGEST_MS = 60_000;
-
 /** Twelve acts of five calls each, which all take their 5 s: more than any tick. */
 const TICK_MOST_MS = 300_000;
 
@@ -113,7 +112,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
   });
 }
 
-function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): BridgeContext {
+function contextOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): BridgeContext {
   const reader = new BoardReader(board, owner);
   return {
     slurm: slurmOrders({ folder: slurmBin, stop }),
@@ -136,6 +135,30 @@ function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: b
   ].join('; ');
 }
 
+/** A bridge and its journal. Nobody else may act with that journal, unless it is a rehearsal. */
+function openBridge(values: Values, settings: Settings, stop: AbortSignal, log: Log) {
+  const { journal: folder } = values;
+  const only = settings.isRehearsal ? undefined : new Only(folder);
+  const journal = settings.isRehearsal
+    ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger())
+    : new JournalFile(folder);
+  const context = contextOf(values, stop, () => only?.holds() ?? true);
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  return { journal, bridge: new Bridge(context, settings, journal, log, say) };
+}
+
+/** Leaves the result of a tick for --status. */
+function leaveStatus(folder: string, outcome: Outcome, next: number, log: Log): void {
+  const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
+  try {
+    replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
+  } catch (error) {
+    // It is only for people: no decision depends on it.
+    const { code } = error as NodeJS.ErrnoException;
+    log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status will not show this`);
+  }
+}
+
 /** Ticks until the program ends. */
 async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
@@ -144,39 +167,21 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
     openFolder(folder);
     openFolder(join(folder, REQUESTS));
   }
-  const only = isRehearsal ? undefined : new Only(folder);
-  const journal = isRehearsal ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
   const log = createLog(verb.name);
-  const stop = onStop('SIGHUP');
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const world = worldOf(values, stop, () => only?.holds() ?? true);
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const bridge = new Bridge(world, settings, journal, log, say);
+  const { service, stop } = beginDaemon('SIGHUP');
+  const { bridge, journal } = openBridge(values, settings, stop, log);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
   const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop, log);
-  let isEarly = false;
-  let failures = 0;
-  let dueMs = 0;
+  let [isEarly, failures, dueMs] = [false, 0, 0];
   let trouble: string | undefined;
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = monoMs();
     const outcome = await bridge.tick(stop, isEarly);
     if (stop.aborted) break;
     failures = outcome.isSlurmSilent ? failures + 1 : 0;
-    const every = outcome.isSlurmSilent ? Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures) : interval;
-    const next = Math.max(interval / 2, every - (monoMs() - begin));
+    const next = Math.max(interval / 2, nextMs(interval, failures) - (monoMs() - begin));
     dueMs = monoMs() + next + TICK_MOST_MS;
-    if (!isRehearsal) {
-      const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
-      try {
-        replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
-      } catch (error) {
-        // It is only for people: no decision depends on it.
-        const { code } = error as NodeJS.ErrnoException;
-        log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status will not show this`);
-      }
-    }
+    if (!isRehearsal) leaveStatus(folder, outcome, next, log);
     const line = lineOf(outcome, journal, isRehearsal);
     if (isFirst) {
       tellParent({ listening: [folder] });
@@ -220,13 +225,8 @@ async function release(folder: string): Promise<number> {
 }
 
 async function undrainOwn(values: Values): Promise<number> {
-  const { journal: folder, dryRun } = values;
-  checkFolder(folder);
-  const only = dryRun ? undefined : new Only(folder);
-  const journal = dryRun ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const world = worldOf(values, onStop(), () => only?.holds() ?? true);
-  const bridge = new Bridge(world, settingsOf(values, dryRun), journal, createLog(verb.name), say);
+  checkFolder(values.journal);
+  const { bridge } = openBridge(values, settingsOf(values, values.dryRun), onStop(), createLog(verb.name));
   let still: readonly string[];
   try {
     still = await bridge.giveAllBack();

@@ -1,0 +1,220 @@
+// One act of the bridge: looks once more, writes down what it is about to do, gives the order, and reads the result
+// back. Acts on what is true at the moment of the act.
+
+import type { Log } from '../../service/log.js';
+import type { ListedNode } from '../answers.js';
+import { NoAnswer } from '../calls.js';
+import { nodeState } from '../nodestate.js';
+import type { BoardLook, SeenNode } from './boardlook.js';
+import type { BridgeContext, Settings } from './context.js';
+import type { Journal } from './journal.js';
+import { lineOf } from './orders.js';
+import { carries, type Entry, standingOf } from './ownership.js';
+import {
+  incidentOf,
+  type Left,
+  type Order,
+  objectionToDrain,
+  returnOf,
+  type Situation,
+  SLURMS_REASON,
+} from './rules.js';
+
+/** An order without a visible effect is repeated after this time, ms. */
+const AGAIN_MS = 60_000;
+
+/** The evidence of an act that is kept. */
+function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
+  const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, problems } = seen;
+  return {
+    ...{ state, unheard_ms: unheardMs, silent_for_ms: silentForMs, reports, boot_id: bootId, lost },
+    ...{ last_report_ms: lastRealMs, proved: isProved, problems, link: links.get(seen.link)?.name },
+    heartbeat_age_ms: heartbeatAgeMs === undefined ? undefined : Math.round(heartbeatAgeMs),
+  };
+}
+
+/** Slurm's state as if the printed acts had been done: our drains on nodes that nobody else has touched. */
+export function rehearsed(node: ListedNode, reason: string): ListedNode {
+  const { flags } = nodeState(node.state);
+  // Slurm itself sets a silent node DOWN after some time, with its own reason; it would have left ours.
+  const isFree = !flags.has('DRAIN') && (node.reason === undefined || node.reason === SLURMS_REASON);
+  return isFree ? { ...node, state: `${node.state}+DRAIN`, reason } : node;
+}
+
+/** What a tick knows and an act depends on. */
+interface Tick {
+  /** How often a board was opened until the look that was decided by. */
+  opened(): number | undefined;
+  /** Why nobody can be acted upon now; undefined: nothing hinders. */
+  hindrance(): string | undefined;
+  /** Whether one more drain of our own would be one too many. */
+  isOneTooMany(situation: Situation): boolean;
+}
+
+/** What ends a tick. */
+interface Trouble {
+  readonly trouble: string;
+  readonly isSlurmSilent: boolean;
+}
+
+/** What a query of Slurm finds; without an answer, the words for that. */
+async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silence?: string }> {
+  try {
+    return { found: await query() };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { silence: `Slurm does not answer: ${error.message}` };
+  }
+}
+
+export class Acts {
+  readonly #context: BridgeContext;
+  readonly #settings: Settings;
+  readonly #journal: Journal;
+  readonly #log: Log;
+  readonly #print: (line: string) => void;
+  readonly #tick: Tick;
+  /** When an order may be repeated. */
+  readonly #again = new Map<string, number>();
+
+  /** `print` takes the lines of a dry run. */
+  constructor(
+    context: BridgeContext,
+    settings: Settings,
+    journal: Journal,
+    log: Log,
+    print: (line: string) => void,
+    tick: Tick,
+  ) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#journal = journal;
+    this.#log = log;
+    this.#print = print;
+    this.#tick = tick;
+  }
+
+  /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
+  async act(order: Order, situation: Situation, stop?: AbortSignal): Promise<Trouble | undefined> {
+    const { slurm } = this.#context;
+    const { node, act } = order;
+    if (this.#context.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
+    const { found, silence } = await answerOf(async () => {
+      const notPrimary = await slurm.notPrimary();
+      return notPrimary === undefined ? { listed: await slurm.node(node) } : { notPrimary };
+    });
+    if (silence !== undefined) return { trouble: silence, isSlurmSilent: true };
+    if (found?.notPrimary !== undefined) return { trouble: found.notPrimary, isSlurmSilent: false };
+    const claim = situation.ledger.claims.get(node);
+    const listed = found?.listed;
+    const before = listed && this.#settings.isRehearsal && claim ? rehearsed(listed, claim.reason) : listed;
+    const hindrance = stop?.aborted ? 'it is ending' : this.#tick.hindrance();
+    if (hindrance !== undefined) return { trouble: hindrance, isSlurmSilent: false };
+    const board = this.#context.lookAtOne(order.board);
+    const seen = board.nodes.get(order.board);
+    const objection = this.#objection(order, situation, before, board);
+    if (objection !== undefined || seen === undefined || before === undefined) {
+      this.#leave(order, objection ?? { why: 'it is gone' }, before);
+      return undefined;
+    }
+    if (act === 'drain' && this.#tick.isOneTooMany(situation)) return undefined;
+    // As before the order is written down, which alone would be an objection.
+    const asNow = { ...situation, ledger: situation.ledger.copy(this.#context.nowMs()) };
+    await this.give(order, before, evidenceOf(seen, board), node =>
+      this.#objection(order, asNow, node, this.#context.lookAtOne(order.board)),
+    );
+    return undefined;
+  }
+
+  /**
+   * Writes to the journal what is about to be done, looks once more, does it, reads it back, and writes the result. The
+   * disk may be slow: the last look comes after it, immediately before the order. `objection`: to the order, by that
+   * look.
+   */
+  async give(
+    order: Order,
+    before: ListedNode,
+    evidence: object,
+    objection: (node: ListedNode | undefined) => Left | undefined,
+  ): Promise<void> {
+    const { slurm } = this.#context;
+    const { act, node, id, board, incident, reason, why } = order;
+    const command = lineOf(order);
+    const intent: Entry = {
+      ...{ what: 'intent', act, id, node, board, incident, boot_id: order.bootId, reason, why, command, evidence },
+      before: standingOf(before),
+    };
+    if (this.#settings.isRehearsal) {
+      this.#print(command);
+      this.#log.info(`would ${act} ${node}: ${why}`);
+      this.#journal.write([intent, { what: 'result', act, id, node, outcome: 'done' }]);
+      return;
+    }
+    this.#journal.write([intent]);
+    const prepared = slurm.prepare();
+    const last = await answerOf(() => slurm.readBack(node));
+    const refusal = last.silence === undefined ? objection(last.found) : { why: last.silence };
+    if (refusal !== undefined) {
+      await prepared.drop();
+      this.#leave(order, refusal, last.found, [{ what: 'withdrawn', act, id, node, why: refusal.why }]);
+      return;
+    }
+    const { rc, said } = await prepared.order(order);
+    const { found: after } = await answerOf(() => slurm.readBack(node));
+    this.#given(order, rc, said, after);
+  }
+
+  /** Writes the result of an order. `after`: the node then; undefined: Slurm does not answer. */
+  #given(order: Order, rc: number | null, said: string, after: ListedNode | undefined): void {
+    const { act, node, id, why } = order;
+    const outcome = this.#isDone(order, after) ? 'done' : 'unsure';
+    this.#journal.write([
+      { what: 'result', act, id, node, outcome, rc, said: said || undefined, after: after && standingOf(after) },
+    ]);
+    const line = `${lineOf(order)}: ${why}`;
+    if (outcome === 'done') {
+      this.#log.warn(line);
+      return;
+    }
+    this.#again.set(`${act} ${node}`, this.#context.monoMs() + AGAIN_MS);
+    this.#log.warn(
+      `${line}; it may not have been done (${after?.state ?? 'Slurm does not answer'}${said && `; ${said}`})`,
+    );
+  }
+
+  #isDone({ act, node }: Order, after: ListedNode | undefined): boolean {
+    const claim = this.#journal.ledger.claims.get(node);
+    if (after === undefined || claim === undefined) return false;
+    if (act === 'drain') return carries(after, claim);
+    const { base, flags } = nodeState(after.state);
+    return base !== undefined && !flags.has('DRAIN');
+  }
+
+  /** Why an order is not valid any more, by the present state; undefined: it is. */
+  #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): Left | undefined {
+    const seen = board.nodes.get(order.board);
+    if (node === undefined || seen === undefined) return { why: 'it is gone' };
+    if (board.opened !== this.#tick.opened()) return { why: 'the board was replaced by another' };
+    const now = { ...situation, board };
+    if (order.act === 'drain') {
+      if (incidentOf(seen, situation.policy) !== order.incident) return { why: `it is ${seen.state} now` };
+      return objectionToDrain(seen, node, now);
+    }
+    const claim = situation.ledger.claims.get(order.node);
+    if (claim === undefined) return { why: 'it is not ours' };
+    const way = returnOf(claim, seen, node, now);
+    return 'act' in way ? undefined : way;
+  }
+
+  /** Says why an order is not given; whether an administrator has decided may be seen only now. */
+  #leave(
+    { node, incident }: Pick<Order, 'node' | 'incident'>,
+    { why, isTheirs }: Left,
+    now: ListedNode | undefined,
+    withdrawn: readonly Entry[] = [],
+  ): void {
+    const theirs: Entry[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];
+    this.#journal.write([...withdrawn, ...theirs]);
+    this.#log.info(`${node} is left alone: ${why}`);
+  }
+}

@@ -1,0 +1,28 @@
+// What the bridge works with: Slurm, the board, clocks, and what it is allowed to do.
+
+import type { BoardLook } from './boardlook.js';
+import type { Slurm } from './orders.js';
+import type { Policy } from './rules.js';
+
+/** What the bridge works with. */
+export interface BridgeContext {
+  readonly slurm: Slurm;
+  lookAtAll(): BoardLook;
+  lookAtOne(name: string): BoardLook;
+  /** Whether nobody else can act with our journal. */
+  isOnly(): boolean;
+  /** CLOCK_MONOTONIC, and since 1970, ms. */
+  monoMs(): number;
+  nowMs(): number;
+}
+
+export interface Settings {
+  readonly policy: Policy;
+  readonly exceptions: Readonly<Record<string, string>>;
+  /** While this file exists nothing is done. */
+  readonly killSwitch: string;
+  /** Where an administrator leaves a request; undefined: requests are not possible. */
+  readonly requests: string | undefined;
+  /** Whether acts are only printed. */
+  readonly isRehearsal: boolean;
+}
