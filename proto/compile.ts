@@ -1,25 +1,25 @@
-// Compiles contracts: reads the tables of documents and checks them; emit.ts makes a C header and TypeScript objects from
-// them. Knows Markdown tables and nothing of beoboard: the documents define the fields, and contract.ts the names.
+// Compiles contracts: reads the tables of documents, from which emit.ts makes a C header and TypeScript objects. Knows
+// Markdown tables and nothing of beoboard: the documents define the fields, and contract.ts the names.
 // Pure: texts in, a contract out.
 
 import { createHash } from 'node:crypto';
-
-/** What the documents do not say. */
-export interface Names {
-  /** The prefix of everything in the C header: `bb` for `struct bb_report` and `BB_REPORT_BYTES`. */
-  prefix: string;
-  /** The first line of generated files, as text. */
-  notice: string;
-  /**
-   * The struct that comes from outside: its reserved bytes and ranges are validated, and its fields are described for
-   * people.
-   */
-  message: string;
-  /** The enum of the reasons for rejecting it. */
-  reasons: string;
-  /** The reason for a value beyond its enum. */
-  beyond: string;
-}
+import { check } from './check.js';
+import {
+  bare,
+  type Constant,
+  type Contract,
+  ContractError,
+  type Entry,
+  type Field,
+  fieldBytes,
+  type Names,
+  NUMBERS,
+  type Origin,
+  type Range,
+  type Struct,
+  type Term,
+  type WordField,
+} from './model.js';
 
 /** One document: its path (for messages) and its text. */
 export interface Source {
@@ -27,118 +27,6 @@ export interface Source {
   text: string;
 }
 
-export interface Field {
-  name: string;
-  offset: number;
-  /** A number type (`u8` … `i64`), `char`, or the name of a struct. */
-  type: string;
-  /** Elements of an array; 1 for a single one. */
-  count: number;
-  array: boolean;
-  unit: string;
-  kind: string;
-  set: string;
-  source: string;
-  meaning: string;
-  isNot: string;
-  at: string;
-}
-
-export interface Struct {
-  name: string;
-  bytes: number;
-  fields: Field[];
-  at: string;
-}
-
-export interface Entry {
-  value: number;
-  name: string;
-  meaning: string;
-  /** Only for sets: `fast` or `slow`. */
-  speed: string;
-}
-
-export interface Range {
-  field: string;
-  least: number;
-  most: number;
-  reason: string;
-  at: string;
-}
-
-/** Some of the bits of a word. */
-export interface WordField {
-  name: string;
-  /** The lowest of its bits, and their number. */
-  shift: number;
-  bits: number;
-  meaning: string;
-  at: string;
-}
-
-/** A number that a document names. */
-export interface Constant {
-  name: string;
-  type: string;
-  value: bigint;
-  meaning: string;
-  at: string;
-}
-
-/** A word that programs write, and its number; it is not stored in any byte. */
-export interface Term {
-  name: string;
-  value: number;
-  /** Its rank in lists. */
-  rank: number;
-  meaning: string;
-  at: string;
-}
-
-/** Something that is read in one go, for some sets and bits of the message. */
-export interface Origin {
-  name: string;
-  sets: string[];
-  flags: string[];
-  /** How often; 0: each time. */
-  periodMs: number;
-  /** It is also read this often if that is more frequent; 0: it is not. */
-  mostMs: number;
-  /** Its counters have rates. */
-  rated: boolean;
-  at: string;
-}
-
-/** The contract: the content of all documents together. */
-export interface Contract {
-  names: Names;
-  structs: Map<string, Struct>;
-  /** Words of 64 bits that hold several numbers, the highest bits first. */
-  words: Map<string, WordField[]>;
-  bits: Map<string, Entry[]>;
-  enums: Map<string, Entry[]>;
-  ranges: Range[];
-  /** Which of the bits are sets. */
-  sets: Entry[];
-  constants: Map<string, Constant[]>;
-  terms: Map<string, Term[]>;
-  sources: Map<string, Origin[]>;
-  /**
-   * For each document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set. Constants,
-   * terms and sources are left out, because they change no byte.
-   */
-  hashes: Map<string, bigint>;
-}
-
-/** The mistakes in the documents, a line each: `file:line: message`. */
-export class ContractError extends Error {
-  constructor(readonly problems: string[]) {
-    super(problems.join('\n'));
-  }
-}
-
-export const NUMBERS: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
 const KINDS = new Set(['', 'counter', 'tally', 'gauge', 'share', 'state', 'text', 'time', 'reserved']);
 const SPEEDS = new Set(['fast', 'slow']);
 
@@ -170,11 +58,7 @@ export function compile(documents: Source[], names: Names): Contract {
     const document = source.path.replace(/^.*\//, '').replace(/\.md$/, '');
     owners.set(document, new DocumentParser(contract, problems).parse(source));
   }
-  for (const struct of contract.structs.values()) checkStruct(struct, contract, problems);
-  for (const [name, fields] of contract.words) checkWord(name, fields, problems);
-  checkRanges(contract, problems);
-  for (const terms of contract.terms.values()) checkTerms(terms, problems);
-  for (const origins of contract.sources.values()) checkOrigins(origins, contract, problems);
+  check(contract, problems);
   if (problems.length > 0) throw new ContractError(problems);
   for (const [document, lines] of owners) {
     const digest = createHash('sha256').update(lines.join('\n')).digest();
@@ -336,10 +220,6 @@ function tableCells(line: string): string[] {
     .map(cell => cell.trim().replaceAll('\\|', '|'));
 }
 
-export function bare(cell: string): string {
-  return cell.replaceAll('`', '');
-}
-
 function parseField(row: Map<string, string>, at: string, problems: string[]): Field | undefined {
   const type = /^([a-z][a-z0-9_]*)(?:\[(\d+)\])?$/.exec(row.get('type') ?? '');
   const name = bare(row.get('field') ?? '');
@@ -461,110 +341,3 @@ function parseOrigin(row: Map<string, string>, at: string, problems: string[]): 
     at,
   };
 }
-
-/** The size of one element; 0 if its type is unknown. */
-function elementBytes(type: string, contract: Contract): number {
-  return NUMBERS[type] ?? contract.structs.get(type)?.bytes ?? 0;
-}
-
-export function fieldBytes(field: Field, contract: Contract): number {
-  return elementBytes(field.type, contract) * field.count;
-}
-
-/** The alignment of a type: its size, or for a struct the largest alignment of its fields. */
-function alignment(type: string, contract: Contract, depth = 0): number {
-  const fields = contract.structs.get(type)?.fields;
-  if (fields === undefined || depth > 8) return NUMBERS[type] ?? 1;
-  return Math.max(1, ...fields.map(field => alignment(field.type, contract, depth + 1)));
-}
-
-function checkStruct(struct: Struct, contract: Contract, problems: string[]): void {
-  let end = 0;
-  const names = new Set<string>();
-  for (const field of struct.fields) {
-    const bytes = fieldBytes(field, contract);
-    if (bytes === 0) {
-      problems.push(`${field.at}: unknown type "${field.type}" or an array of none`);
-      end = field.offset;
-      continue;
-    }
-    if (field.offset > end) problems.push(`${field.at}: a hole of ${field.offset - end} bytes before ${field.name}`);
-    if (field.offset < end)
-      problems.push(`${field.at}: ${field.name} begins within the field before it, which ends at ${end}`);
-    const align = alignment(field.type, contract);
-    if (field.offset % align !== 0) problems.push(`${field.at}: ${field.name} is not aligned to ${align} bytes`);
-    if (names.has(field.name)) problems.push(`${field.at}: ${struct.name} has a field ${field.name} already`);
-    names.add(field.name);
-    end = field.offset + bytes;
-    const [what, table] = field.unit.split(' ');
-    if (what === 'enum' && !contract.enums.has(table ?? ''))
-      problems.push(`${field.at}: there is no table "enum ${table}"`);
-    if (what === 'word' && !contract.words.has(table ?? ''))
-      problems.push(`${field.at}: there is no table "word ${table}"`);
-    if (what === 'bits' && table !== 'of' && !contract.bits.has(table ?? ''))
-      problems.push(`${field.at}: there is no table "bits ${table}"`);
-    if (field.set !== '' && !contract.sets.some(entry => entry.name === field.set))
-      problems.push(`${field.at}: there is no set "${field.set}"`);
-  }
-  if (end !== struct.bytes) problems.push(`${struct.at}: ${struct.name} ends at ${end}, not at ${struct.bytes}`);
-  const align = Math.max(1, ...struct.fields.map(field => alignment(field.type, contract)));
-  if (struct.bytes % align !== 0)
-    problems.push(`${struct.at}: the size of ${struct.name} is not a multiple of ${align}`);
-}
-
-/** The fields of a word cover all its bits, the highest first, each bit once. */
-function checkWord(name: string, fields: WordField[], problems: string[]): void {
-  let free = 64;
-  for (const field of fields) {
-    if (field.bits < 1 || field.shift + field.bits !== free)
-      problems.push(`${field.at}: ${field.name} has not the bits from ${free - 1} down`);
-    if (fields.some(other => other !== field && other.name === field.name && other.shift > field.shift))
-      problems.push(`${field.at}: word ${name} has a field ${field.name} already`);
-    free = field.shift;
-  }
-  if (free !== 0) problems.push(`${fields.at(-1)?.at}: word ${name} ends at bit ${free}, not at 0`);
-}
-
-function checkRanges(contract: Contract, problems: string[]): void {
-  const { message, reasons } = contract.names;
-  const known = contract.enums.get(reasons) ?? [];
-  for (const { field, least, most, reason, at } of contract.ranges) {
-    const type = messageFields(contract).find(other => other.name === field)?.type;
-    if (type === undefined) problems.push(`${at}: ${message} has no field "${field}"`);
-    else if (!['u8', 'u16', 'u32'].includes(type)) problems.push(`${at}: ${field}: a range of ${type} is not checked`);
-    if (!(least <= most)) problems.push(`${at}: ${field}: ${least} to ${most} is not a range`);
-    if (!known.some(other => other.name === reason)) problems.push(`${at}: ${field}: there is no reason "${reason}"`);
-  }
-}
-
-/** Their numbers and their ranks are indices of arrays. */
-function checkTerms(terms: Term[], problems: string[]): void {
-  for (const column of ['value', 'rank'] as const) {
-    const sorted = [...terms].sort((a, b) => a[column] - b[column]);
-    const wrong = sorted.find((term, i) => term[column] !== i);
-    if (wrong !== undefined)
-      problems.push(
-        `${wrong.at}: ${wrong.name} has ${column} ${wrong[column]}, where ${sorted.indexOf(wrong)} should be`,
-      );
-  }
-}
-
-/** Every slow set has exactly one source. */
-function checkOrigins(origins: Origin[], contract: Contract, problems: string[]): void {
-  const told = new Set<string>();
-  for (const { sets, flags, at } of origins) {
-    for (const set of sets) {
-      if (!contract.sets.some(entry => entry.name === set && entry.speed === 'slow'))
-        problems.push(`${at}: there is no slow set "${set}"`);
-      if (told.has(set)) problems.push(`${at}: ${set} has a source already`);
-      told.add(set);
-    }
-    for (const flag of flags)
-      if (!contract.bits.get('flags')?.some(entry => entry.name === flag))
-        problems.push(`${at}: "bits flags" has no ${flag}`);
-  }
-  for (const { name, speed } of contract.sets)
-    if (speed === 'slow' && !told.has(name)) problems.push(`${origins[0]?.at}: the slow set ${name} has no source`);
-}
-
-export const messageFields = (contract: Contract) => contract.structs.get(contract.names.message)?.fields ?? [];

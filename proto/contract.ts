@@ -4,9 +4,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Contract, ContractError, compile, type Names } from './compile.js';
+import { compile } from './compile.js';
 import { emitC, emitDictionary, emitLayout, emitTerms } from './emit.js';
 import { emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
+import { type Contract, ContractError, type Names } from './model.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
 export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];

@@ -10,7 +10,7 @@ import {
   type Origin,
   type Struct,
   type Term,
-} from './compile.js';
+} from './model.js';
 
 /** Every range that a message must keep: those of the table, and for each enum field its highest value. */
 function allRanges(contract: Contract): { field: Field; least: number; most: number; reason: string }[] {

@@ -1,7 +1,7 @@
 // Makes the parts of the C library that come from the contract: two sections of c/beoboard.h (states; reports, rates,
 // names of bits and values) and the tables with which c/lib computes rates. Pure: contract in, text out.
 
-import type { Contract, Entry, Field, Struct } from './compile.js';
+import type { Contract, Entry, Field, Struct } from './model.js';
 
 /** What a program needs to read reports; the rest of the contract is internal to the library. */
 const ENUMS = ['health', 'health_src', 'arch', 'virt', 'power_src', 'gpu_vendor', 'auth_alg', 'reason', 'event_kind'];

@@ -1,7 +1,7 @@
 // Compiles proto/wording.md, the sentences that two languages say: to functions of TypeScript, and to macros of C that
 // are the pieces of a sentence, one after another.
 
-import { ContractError } from './compile.js';
+import { ContractError } from './model.js';
 
 /** The document. */
 export const WORDING = 'proto/wording.md';

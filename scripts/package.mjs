@@ -125,7 +125,7 @@ if (formats.includes('npm')) {
 end();
 
 /** The first line of a program's version output. */
-const told = (command, ...args) => {
+const outputOf = (command, ...args) => {
   const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
   return stdout?.split('\n')[0] ?? null;
 };
@@ -138,11 +138,11 @@ const record = {
   sourceDateEpoch: Number(epoch),
   tools: {
     node: process.version,
-    npm: told('npm', '--version'),
-    gcc: Object.fromEntries(processors.map(name => [name, told(`${PROCESSORS[name].triplet}-gcc`, '--version')])),
-    binutils: told('ld', '--version'),
-    dpkg: told('dpkg-deb', '--version'),
-    rpm: told('rpmbuild', '--version'),
+    npm: outputOf('npm', '--version'),
+    gcc: Object.fromEntries(processors.map(name => [name, outputOf(`${PROCESSORS[name].triplet}-gcc`, '--version')])),
+    binutils: outputOf('ld', '--version'),
+    dpkg: outputOf('dpkg-deb', '--version'),
+    rpm: outputOf('rpmbuild', '--version'),
   },
   files: Object.fromEntries(files.sort().map(file => [basename(file), hash(readFileSync(file))])),
 };

@@ -69,23 +69,23 @@ async function timed(args) {
     stdio: ['ignore', 'pipe', 'pipe', 'inherit'],
     env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) },
   });
-  let [told, times] = ['', ''];
+  let [output, times] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', text => {
-    told += text;
+    output += text;
   });
   child.stderr.setEncoding('utf8').on('data', text => {
     times += text;
   });
   const [code, signal] = await once(child, 'close');
   const [user, system] = times.split(/\s/).map(Number);
-  return { told, code, cpu: user + system, ended: signal ?? `exit code ${code}` };
+  return { output, code, cpu: user + system, ended: signal ?? `exit code ${code}` };
 }
 
 /** Runs a check: types or style. */
 async function runCheck({ command }) {
-  const { told, code, cpu } = await timed(command);
+  const { output, code, cpu } = await timed(command);
   const failed = code === 0 ? 0 : 1;
-  return { told: '', passed: 1 - failed, failed, skipped: 0, cpu, why: failed ? told : '' };
+  return { output: '', passed: 1 - failed, failed, skipped: 0, cpu, why: failed ? output : '' };
 }
 
 /**
@@ -93,17 +93,17 @@ async function runCheck({ command }) {
  * TypeScript compiler, also those that tests start, and what takes 0.1 s takes 2 (Node 20, two busy cores).
  */
 async function runTest({ name, file }) {
-  const { told, code, cpu, ended } = await timed([process.execPath, '--enable-source-maps', file]);
+  const { output, code, cpu, ended } = await timed([process.execPath, '--enable-source-maps', file]);
   // tap's own totals at the end of the output: # { total: 95, pass: 93, fail: 1, skip: 1 }
-  const totals = told.match(/^# \{ total: .*\}$/gm)?.at(-1);
+  const totals = output.match(/^# \{ total: .*\}$/gm)?.at(-1);
   const count = what => Number(new RegExp(`${what}: (\\d+)`).exec(totals ?? '')?.[1] ?? 0);
   const [passed, failed, skipped] = [count('pass'), count('fail'), count('skip') + count('todo')];
   const broken = totals === undefined || (code !== 0 && failed === 0);
   // The failures with tap's diagnostics. The enclosing tests are indented less, and say only that something in them
   // failed.
-  const blocks = told.match(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm) ?? [];
-  if (broken) blocks.push(`${name} ended before its time: ${ended}\n${told.slice(-2000)}`);
-  return { told, passed, failed: failed + (broken ? 1 : 0), skipped, cpu, why: blocks.join('\n') };
+  const blocks = output.match(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm) ?? [];
+  if (broken) blocks.push(`${name} ended before its time: ${ended}\n${output.slice(-2000)}`);
+  return { output, passed, failed: failed + (broken ? 1 : 0), skipped, cpu, why: blocks.join('\n') };
 }
 
 /** Ticks of /proc/PID/stat in a second. */
@@ -188,14 +188,15 @@ clear();
 
 const all = [...results.values()];
 mkdirSync(dirname(report), { recursive: true });
-writeFileSync(report, [...results].map(([{ name }, { told }]) => `# ${name}\n${told}`).join(''));
+writeFileSync(report, [...results].map(([{ name }, { output }]) => `# ${name}\n${output}`).join(''));
 
-const told = all.map(result => result.told).join('');
-if (long) for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
+const output = all.map(result => result.output).join('');
+if (long)
+  for (const [, figures] of output.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
 // Again at the end, by name, because often only the end of a long log is kept.
 for (const [{ name, command }, { failed }] of results)
   if (command !== undefined && failed > 0) console.log(`failed: ${name}`);
-for (const [, name] of told.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
+for (const [, name] of output.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
   console.log(`failed: ${name}`);
 
 // Some machines are twice as slow as others: so the times are told as multiples of one that is taken in the same run.

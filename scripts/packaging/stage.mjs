@@ -15,7 +15,7 @@ function expand(path) {
     .map(name => join(dirname(path), name));
 }
 
-function lay(file, to) {
+function install(file, to) {
   if (to.includes('/share/man/')) write(`${to}.gz`, gzip(readFileSync(file)));
   else put(file, to);
 }
@@ -33,8 +33,9 @@ export function stage(name, format, processor) {
     else if (from.startsWith('-> ')) put(from, target);
     else
       for (const file of expand(resolve(root, placed(from).replace('{built}', work(processor)))))
-        if (statSync(file).isDirectory()) for (const inner of below(file)) lay(join(file, inner), join(target, inner));
-        else lay(file, to.endsWith('/') ? join(target, basename(file)) : target);
+        if (statSync(file).isDirectory())
+          for (const inner of below(file)) install(join(file, inner), join(target, inner));
+        else install(file, to.endsWith('/') ? join(target, basename(file)) : target);
   }
   return into;
 }

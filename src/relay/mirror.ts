@@ -51,9 +51,9 @@ function statusLine(follower: Follower, bus: Connection, cluster: string): strin
   if (trouble.why !== '') return trouble.why;
   if (followed === undefined) return `mirror of ${cluster}: no master is heard`;
   const others = heard.filter(name => name !== followed);
-  const beside = others.length > 0 ? ` (${others.join(', ')} heard)` : '';
+  const also = others.length > 0 ? ` (${others.join(', ')} heard)` : '';
   const missing = mirror.missing > 0 ? `, ${mirror.missing} nodes missing` : '';
-  return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${beside}${missing}`;
+  return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${also}${missing}`;
 }
 
 type Options = ValuesOf<typeof verb>;

@@ -75,12 +75,12 @@ export class CountedLinks {
    * Those that count among all interfaces; undefined if there are more new names than can be looked at in one tick, or
    * more with a device than a sender takes.
    *
-   * @param told those of which the slow side knows that they count
+   * @param counted those of which the slow side knows that they count
    * @param others those of which it knows that others count their traffic
    */
   among(
     all: readonly { name: string }[],
-    told: ReadonlyMap<string, unknown> = new Map(),
+    counted: ReadonlyMap<string, unknown> = new Map(),
     others: ReadonlySet<string> = new Set(),
   ): Links | undefined {
     this.#look(all);
@@ -90,7 +90,7 @@ export class CountedLinks {
     for (const { name } of all) {
       const row = this.#known.rows.get(name);
       if (row?.details === undefined || !this.#mayCount(name, row)) continue;
-      if (told.has(name) || others.has(name)) row.represents = others.has(name);
+      if (counted.has(name) || others.has(name)) row.represents = others.has(name);
       if (this.#physical > 0 ? row.behind || row.represents : row.details.stacked) leftOut.push(name);
       else links.set(name, row.details);
     }
