@@ -266,7 +266,7 @@ static struct group group_gone(const struct census *census, uint8_t *is_gone) {
   return (struct group){"left longer than 10 minutes ago", left.names, gone};
 }
 
-enum { SILENT, GONE, STRANGERS, UNSURE, NEVER, GROUPS };
+enum { SILENT, GONE, NOT_ON_BOARD, UNSURE, NEVER, GROUPS };
 
 static void judge(const struct census *c, const struct remarks *remarks, const uint32_t *problems) {
   uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_unhealthy = (uint8_t *)keep(c->nodes + 1u, 1);
@@ -274,14 +274,14 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   struct group groups[GROUPS + BEOBOARD_NPROBLEMS] = {
     [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
-    [STRANGERS] = {"not on the board", c->strangers, c->stranger_count},
+    [NOT_ON_BOARD] = {"not on the board", c->not_on_board, c->not_on_board_count},
     [UNSURE] = check_group("uncertain", c, BIT(UNCERTAIN)),
     [NEVER] = check_group("never reported", c, BIT(NEVER)),
   };
   const struct some unhealthy = census_pick(c, is_unhealthy);
-  const bool is_open = options.fail == FAIL_OPEN && c->stranger_count > 0;
-  const uint64_t excess = is_open ? c->stranger_count : 0;
-  uint64_t total = c->stranger_count, doubtful = c->stranger_count - excess;
+  const bool is_open = options.fail == FAIL_OPEN && c->not_on_board_count > 0;
+  const uint64_t excess = is_open ? c->not_on_board_count : 0;
+  uint64_t total = c->not_on_board_count, doubtful = c->not_on_board_count - excess;
   for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
     struct group *g = &groups[GROUPS + a];
     const char **names = (const char **)keep(unhealthy.count + 1, sizeof *names);
@@ -296,7 +296,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
     doubtful += is_unhealthy[i] != 0 || is_gone[i] != 0 ||
       ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
-  const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
+  const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[NOT_ON_BOARD].count - excess;
   struct words text = long_words(), figures = long_words(), parts = long_words(), warnings = long_words();
   const bool is_warned = add_warnings(&warnings, c);
   const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;

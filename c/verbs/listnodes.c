@@ -146,8 +146,8 @@ static void leave_healthy(struct census *census, struct some *some) {
   }
 }
 
-static void complain_of_strangers(const struct census *census) {
-  struct words list = folded(census->strangers, census->stranger_count);
+static void complain_of_names(const struct census *census) {
+  struct words list = folded(census->not_on_board, census->not_on_board_count);
   list.text[list.len - 1] = 0; /* its line end */
   struct words line = {(char *)keep(list.len + 64, 1), list.len + 64, 0};
   add_text(&line, PROGRAM ": not on the board: ");
@@ -170,8 +170,8 @@ static int nodes_answer(void) {
     give_up(text_of(&why), NO_BOARD);
   }
   for (size_t i = 0; i < remarks.count; i++) complain(remarks.texts[i]);
-  if (census.stranger_count == 0) return DONE;
-  complain_of_strangers(&census);
+  if (census.not_on_board_count == 0) return DONE;
+  complain_of_names(&census);
   return NOT_SO;
 }
 

@@ -569,7 +569,7 @@ static bool has_refusals(const struct census *c) {
 
 /* What was rejected in the names of those nodes. */
 static void tell_refusals(const struct census *c, const struct some *kept, struct writing *w) {
-  const char **unheard = (const char **)keep(kept->count + c->stranger_count + 1, sizeof *unheard);
+  const char **unheard = (const char **)keep(kept->count + c->not_on_board_count + 1, sizeof *unheard);
   struct refused *refused = (struct refused *)keep(kept->count + 1, sizeof *refused);
   size_t unheard_count = 0, count = 0;
   for (size_t i = 0; i < kept->count; i++) {
@@ -577,7 +577,7 @@ static void tell_refusals(const struct census *c, const struct some *kept, struc
     unheard[unheard_count++] = kept->names[i];
     if (find_refusal(c, kept->numbers[i], kept->names[i], &refused[count])) count++;
   }
-  for (size_t i = 0; i < c->stranger_count; i++) unheard[unheard_count++] = c->strangers[i];
+  for (size_t i = 0; i < c->not_on_board_count; i++) unheard[unheard_count++] = c->not_on_board[i];
   for (struct refused *r = refused; r < refused + count; r++) {
     if (r->is_told) continue;
     const size_t begun = w->words.len;
