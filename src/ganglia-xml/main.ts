@@ -1,16 +1,14 @@
 // The verb `ganglia`: serves the boards to Ganglia's frontends, in place of gmond and, for web pages, of gmetad.
 
-import { once } from 'node:events';
+import { runServer } from '../net/runserver.js';
 import { gzipped } from '../net/sending.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog, type Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
 import { heartbeatText, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { type Address, formatAddress } from '../text/addresses.js';
+import type { Address } from '../text/addresses.js';
 import { Documents, type Naming, nameOf, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
@@ -151,7 +149,7 @@ function statusOf({ counts, clients }: Ports, { board }: Options, doubled: numbe
 }
 
 /** Opens every port; returns their addresses in the order of the options. */
-async function open(ports: Ports, options: Options, names: Naming['names'], log: Log): Promise<string[]> {
+async function open(ports: Ports, options: Options, names: Naming['names'], log: Log): Promise<Address[]> {
   const sources = options.board.map(board => new BoardSource(board, options.owner));
   let doubled = 0;
   const onDouble = (name: string, path: string) => {
@@ -181,7 +179,7 @@ async function open(ports: Ports, options: Options, names: Naming['names'], log:
     const { port } = await listen(address, async () => logged(documents.gmetad(EVERYTHING, now()), log));
     await listen({ host: address.host, port: address.port === 0 ? 0 : port + 1 }, answer, LINE_MAX);
   }
-  return bound.map(formatAddress);
+  return bound;
 }
 
 const RENAME = 'give one another name, --board NAME=PATH';
@@ -227,35 +225,14 @@ export async function main(argv: string[]): Promise<number> {
   const clusters = options.board.map(({ path }) => clusterOf(path, options.owner));
   const names = namesOf(options, clusters);
   const log = createLog(verb.name);
-  // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
-  const stop = onStop('SIGHUP');
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
   const ports = new Ports(options.trustedHosts.flat());
-  ports.logCounts(
-    {
+  return await runServer(log, ports, {
+    listen: () => open(ports, options, names, log),
+    counted: {
       refused: 'refused: not among --trusted-hosts',
       stuck: 'cut off: they stopped reading',
       bad: 'asked for something that does not exist; write /CLUSTER/HOST/METRIC',
     },
-    log,
-  );
-  try {
-    const listening = await open(ports, options, names, log);
-    tellParent({ listening });
-    const status = `serving on ${listening.join(', ')}`;
-    log.info(`ready: ${status}`);
-    for (const cluster of clusters)
-      if (cluster instanceof NoBoard) log.warn(`nothing to serve yet: ${cluster.message}`);
-    service.ready(status);
-    service.watch(() => true);
-    if (!stop.aborted) await stopped;
-    await ports.end();
-    const { served, stuck, left } = ports.counts;
-    log.info(`clean shutdown; ${served} served, ${stuck} cut off, ${left} gone before their end`);
-    return 0;
-  } finally {
-    ports.close();
-  }
+    boards: () => clusters,
+  });
 }

@@ -59,6 +59,10 @@ export class Ports extends TcpServer<GangliaConnection, Counts> {
     super(counts, GangliaConnection, { most: MOST_CLIENTS, patience, silence: patience, trusted });
   }
 
+  override get summary(): string {
+    return `${super.summary}, ${this.counts.left} gone before their end`;
+  }
+
   /**
    * Listens, and answers each client; `longestQuery`: they send a query first, of at most so many bytes. Returns the
    * address that was bound. Throws one line for people.

@@ -83,12 +83,27 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
     return this.#clients.values();
   }
 
+  /** What happened to clients, for the log. */
+  get summary(): string {
+    return `${this.counts.served} served, ${this.counts.stuck} cut off`;
+  }
+
   /** The client of a socket; undefined: it has gone, or was cut off. */
   protected of(socket: Socket): C | undefined {
     return this.#clients.get(socket);
   }
 
-  /** Makes a server listen; returns the address that was bound. Throws one line for people. */
+  /** Listens on an address; returns the one that was bound. Throws one line for people. */
+  abstract listen(address: Address, ...more: never[]): Promise<Address>;
+
+  /** Listens on several. */
+  async listenAll(addresses: readonly Address[]): Promise<Address[]> {
+    const bound: Address[] = [];
+    for (const address of addresses) bound.push(await this.listen(address));
+    return bound;
+  }
+
+  /** Makes a server listen likewise. */
   protected async listenWith(server: Server, address: Address): Promise<Address> {
     this.#servers.push(server);
     return await listenAt(server, address);

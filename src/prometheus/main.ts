@@ -1,15 +1,11 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
-import { once } from 'node:events';
 import { type Answer, HttpServer, type Question, sentence } from '../net/http.js';
+import { runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
-import { NoBoard } from '../shm/noboard.js';
-import { type Address, formatAddress } from '../text/addresses.js';
 import { InputError } from '../text/text.js';
 import { Board } from './boards.js';
 import { Exporter } from './exporter.js';
@@ -92,41 +88,17 @@ export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
   const exporter = new Exporter(boardsOf(verb.name, options), slurmFamilies(options.slurmDir));
   const log = createLog(verb.name);
-  // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
-  const stop = onStop('SIGHUP');
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
   const server = new HttpServer(responder(exporter, options), {
     names: options.allowHost,
     proxies: options.proxy.flat(),
   });
-  server.logCounts(
-    {
+  return await runServer(log, server, {
+    listen: () => server.listenAll(options.listen),
+    url: address => `http://${address}/metrics`,
+    counted: {
       stuck: 'cut off: they stopped reading',
       misnamed: 'refused: asked for another host; name it by --allow-host if it is this one',
     },
-    log,
-  );
-  try {
-    const bound: Address[] = [];
-    for (const address of options.listen) bound.push(await server.listen(address));
-    const listening = bound.map(formatAddress);
-    tellParent({ listening });
-    const status = `serving on ${listening.map(address => `http://${address}/metrics`).join(', ')}`;
-    log.info(`ready: ${status}`);
-    for (const board of exporter.boards) {
-      const look = board.look();
-      if (look instanceof NoBoard) log.warn(`nothing to serve yet: ${look.message}`);
-    }
-    service.ready(status);
-    service.watch(() => true);
-    if (!stop.aborted) await stopped;
-    await server.end();
-    const { served, stuck } = server.counts;
-    log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
-    return 0;
-  } finally {
-    server.close();
-  }
+    boards: () => exporter.boards.map(board => board.look()),
+  });
 }

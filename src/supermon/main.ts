@@ -1,16 +1,12 @@
 // The verb `supermon`: serves boards, and other servers of the same kind, by the protocol of Supermon.
 
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { hostname } from 'node:os';
+import { runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog, type Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
-import { NoBoard } from '../shm/noboard.js';
-import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { BoardSamples } from './boardsamples.js';
 import { Child } from './children.js';
 import { Concentrator } from './concentrator.js';
@@ -43,49 +39,25 @@ export async function main(argv: string[]): Promise<number> {
   const named = options.from.length > 0 && !given.has('board') ? [] : distinct(verb.name, options.board);
   const boards = named.map(({ name, path }) => new BoardSamples(name, path, options.owner));
   const log = createLog(verb.name);
-  // SIGHUP too: otherwise the system would close half of an answer as if it were a whole one.
-  const stop = onStop('SIGHUP');
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
   // The number of this run: in another network a server may have the same host and port.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
   const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy());
   const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall);
-  server.logCounts(
-    {
+  return await runServer(log, server, {
+    listen: async () => {
+      const bound = await server.listenAll(options.listen);
+      for (const child of children) void child.meet();
+      return bound;
+    },
+    exposed: 'there are no passwords: everybody who reaches it can read the names and values of all nodes',
+    counted: {
       stuck: 'cut off: they stopped reading, sent nothing for too long, or there were too many clients',
       bad: 'asked for something that does not exist',
     },
-    log,
-  );
-  try {
-    const bound: Address[] = [];
-    for (const address of options.listen) bound.push(await server.listen(address));
-    const open = bound.filter(({ host }) => !isLoopback(host)).map(formatAddress);
-    if (open.length > 0)
-      log.warn(
-        `${open.join(', ')}: there are no passwords: everybody who reaches it can read the names and values of all nodes`,
-      );
-    const listening = bound.map(formatAddress);
-    for (const child of children) void child.meet();
-    tellParent({ listening });
-    const status = `serving on ${listening.join(', ')}`;
-    log.info(`ready: ${status}`);
-    for (const board of boards) {
-      const count = board.count();
-      if (count instanceof NoBoard) log.warn(`nothing to serve yet: ${count.message}`);
-    }
-    service.ready(status);
-    service.watch(() => true);
-    if (!stop.aborted) await stopped;
-    await server.end();
-    const { served, stuck } = server.counts;
-    log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
-    return 0;
-  } finally {
-    for (const child of children) child.close();
-    server.close();
-  }
+    boards: () => boards.map(board => board.count()),
+    close: () => {
+      for (const child of children) child.close();
+    },
+  });
 }

@@ -17,7 +17,7 @@ const SHORT = ['--uncertain-after', '1s', '--silent-after', '2s'];
 t.test('the life of a board', async t => {
   const board = boardPath(t);
   const web = await startWeb(t, board);
-  await until('it is told', () => /nothing to show yet: .*start beoboard receive/.test(web.output().stderr));
+  await until('it is told', () => /nothing to serve yet: .*start beoboard receive/.test(web.output().stderr));
   const client = WallClient.open(t, web.url, '?by=/^r[0-9]/');
   await until('it says that there is none', () => client.head?.state === 'absent');
   t.match(client.head?.line, /start beoboard receive/);

@@ -1,0 +1,60 @@
+// What the verbs of all servers do: listen, tell the service manager and the log, serve until a signal, and end.
+
+import { once } from 'node:events';
+import type { Log } from '../service/log.js';
+import { onStop, tellParent } from '../service/process.js';
+import { Service } from '../service/service.js';
+import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
+import { Failure } from '../text/failure.js';
+import type { Connection } from './clients.js';
+import type { ClientCounts, TcpServer } from './tcpserver.js';
+
+interface Serving<Counts> {
+  /** Opens the ports; returns their addresses. */
+  listen(): Promise<readonly Address[]>;
+  /** An address as people write it. */
+  url?(address: string): string;
+  /** A warning if other machines can connect. */
+  readonly exposed?: string;
+  /** Words for clients that were turned away: see TcpServer.logCounts. */
+  readonly counted?: Readonly<Partial<Record<keyof Counts, string>>>;
+  /** What the boards are at the start; a Failure is one that is missing. */
+  boards(): Iterable<unknown>;
+  /** Whether it works, for the service manager. */
+  isAlive?(): boolean;
+  /** Ends what the server needs. */
+  close?(): void;
+}
+
+/** Serves until a signal ends it; returns the exit code. Throws one line for people. */
+export async function runServer<C extends Connection, Counts extends ClientCounts>(
+  log: Log,
+  server: TcpServer<C, Counts>,
+  { listen, url = address => address, exposed, counted, boards, isAlive = () => true, close }: Serving<Counts>,
+): Promise<number> {
+  // SIGHUP too: otherwise the system would close half of an answer as if it were a whole one.
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  if (counted !== undefined) server.logCounts(counted, log);
+  try {
+    const bound = await listen();
+    const listening = bound.map(formatAddress);
+    const open = listening.filter((_, i) => !isLoopback((bound[i] as Address).host));
+    if (exposed !== undefined && open.length > 0) log.warn(`${open.join(', ')}: ${exposed}`);
+    tellParent({ listening });
+    const status = `serving on ${listening.map(url).join(', ')}`;
+    log.info(`ready: ${status}`);
+    for (const board of boards()) if (board instanceof Failure) log.warn(`nothing to serve yet: ${board.message}`);
+    service.ready(status);
+    service.watch(isAlive);
+    if (!stop.aborted) await stopped;
+    await server.end();
+    log.info(`clean shutdown; ${server.summary}`);
+    return 0;
+  } finally {
+    server.close();
+    close?.();
+  }
+}
