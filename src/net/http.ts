@@ -28,7 +28,7 @@ const KEPT_MS = 75_000;
 const STREAM_PATIENCE_MS = 60_000;
 
 /** What is asked for. */
-export interface Question {
+export interface HttpRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   /** The host as the client knows it, with its port; empty: the client did not say. */
@@ -61,13 +61,13 @@ export interface Sink {
 }
 
 /** Begins a stream that never ends; the sink is written to from then on. */
-export type Feed = (sink: Sink) => void;
+export type StreamBody = (sink: Sink) => void;
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** The media type. */
   readonly type: string;
-  readonly body: string | Uint8Array | Pieces | Feed;
+  readonly body: string | Uint8Array | Pieces | StreamBody;
   /** It keeps little until it is read: it waits for no place. */
   readonly isSmall?: boolean;
   /** More headers. */
@@ -75,12 +75,12 @@ export interface Answer {
 }
 
 /** Makes the answer. Throws an InputError for an invalid request. */
-export type Respond = (question: Question) => Answer | Promise<Answer>;
+export type Handler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export const PLAIN = 'text/plain; charset=utf-8';
 
 /** A sentence as an answer. */
-export function sentence(status: number, text: string): Answer {
+export function sentence(status: number, text: string): HttpResponse {
   return { status, type: PLAIN, body: `${text}\n` };
 }
 
@@ -121,19 +121,19 @@ function nameOf(host: string): string {
 }
 
 export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
-  readonly #respond: Respond;
+  readonly #handle: Handler;
   readonly #names: ReadonlySet<string>;
   readonly #strict: boolean;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #patience: number;
   readonly #token = randomBytes(12).toString('hex');
 
-  constructor(respond: Respond, options: HttpOptions = {}) {
+  constructor(handle: Handler, options: HttpOptions = {}) {
     const { names = [], strict = false, headers = {}, patience = PATIENCE_MS } = options;
     const counts = { served: 0, stuck: 0, refused: 0, misnamed: 0 };
     const defaults = { most: MOST_CLIENTS, patience, streamPatience: STREAM_PATIENCE_MS };
     super(counts, HttpConnection, { ...defaults, ...options });
-    this.#respond = respond;
+    this.#handle = handle;
     const host = lowerCase(hostname());
     const own = strict ? [] : [host, host.split('.')[0] as string];
     this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
@@ -254,7 +254,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
   }
 
-  async #answer(request: IncomingMessage, client: HttpConnection): Promise<Answer> {
+  async #answer(request: IncomingMessage, client: HttpConnection): Promise<HttpResponse> {
     const { headers, socket } = request;
     // Whether the body still comes, which it was not asked for, is not known.
     if (headers.expect !== undefined) client.isLast = true;
@@ -275,7 +275,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       if (query.get('token') === token) query.delete('token');
       const accept = headers.accept ?? '';
       const [, zone = ''] = socket.localAddress?.split('%') ?? [];
-      return await this.#respond({ path, query, host, zone, accept, site, isForeign, token });
+      return await this.#handle({ path, query, host, zone, accept, site, isForeign, token });
     } catch (error) {
       if (error instanceof InputError) return sentence(400, error.message);
       if (error instanceof Refusal) {
@@ -286,7 +286,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     }
   }
 
-  #headersOf({ status, type, body, headers }: Answer): Record<string, string | number> {
+  #headersOf({ status, type, body, headers }: HttpResponse): Record<string, string | number> {
     const isWhole = typeof body === 'string' || body instanceof Uint8Array;
     return {
       'Content-Type': type,
@@ -304,12 +304,12 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     request: IncomingMessage,
     response: ServerResponse,
     client: HttpConnection,
-    answer: Answer,
+    answer: HttpResponse,
   ): Promise<void> {
     const { status, body } = answer;
     const isWhole = typeof body === 'string' || body instanceof Uint8Array;
-    const isFeed = typeof body === 'function';
-    const isPacked = !isWhole && !isFeed && takesGzip(String(request.headers['accept-encoding'] ?? ''));
+    const isStream = typeof body === 'function';
+    const isPacked = !isWhole && !isStream && takesGzip(String(request.headers['accept-encoding'] ?? ''));
     response.writeHead(status, {
       ...this.#headersOf(answer),
       ...(isPacked && { 'Content-Encoding': 'gzip' }),
@@ -319,7 +319,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     else if (isWhole) {
       this.#keep(client, Buffer.byteLength(body));
       response.end(body);
-    } else if (isFeed) return await this.#feed(response, client, body);
+    } else if (isStream) return await this.#stream(response, client, body);
     else {
       if (Array.isArray(body))
         this.#keep(
@@ -341,7 +341,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
   }
 
   /** Feeds a client until it is gone. */
-  async #feed(response: ServerResponse, client: HttpConnection, feed: Feed): Promise<void> {
+  async #stream(response: ServerResponse, client: HttpConnection, begin: StreamBody): Promise<void> {
     // The client may have left while its answer was made; it gets nothing more.
     if (response.closed || response.destroyed) throw new Error('the client is gone');
     client.stream = response;
@@ -351,7 +351,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     const { socket } = client;
     if (socket.readableEnded) socket.destroy();
     else socket.once('end', () => socket.destroy());
-    feed({
+    begin({
       get isFree() {
         return response.writableLength === 0;
       },

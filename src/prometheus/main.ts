@@ -1,6 +1,6 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
-import { type Answer, HttpServer, type Question, sentence } from '../net/http.js';
+import { type HttpRequest, type HttpResponse, HttpServer, sentence } from '../net/http.js';
 import { runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
@@ -37,7 +37,7 @@ export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'boar
 }
 
 /** The shards of the board as targets, each with its own name: without it they would share one `up`. */
-function shardsOf({ query, host, zone }: Question): Answer {
+function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
   const { of, zone: given = zone } = parseShards(query);
   if (host === '') throw new InputError('the request has no Host header, of which the targets are made; send one');
   const target = targetOf(host, given);
@@ -50,9 +50,9 @@ function shardsOf({ query, host, zone }: Question): Answer {
 
 /** Answers one request. */
 export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'nodeMetrics'>) {
-  return (question: Question): Answer => {
-    const { path, query, accept, isForeign, token } = question;
-    const front = (status: number): Answer => {
+  return (request: HttpRequest): HttpResponse => {
+    const { path, query, accept, isForeign, token } = request;
+    const front = (status: number): HttpResponse => {
       const body = frontPage(exporter.boards, nodeMetrics, token);
       return { status, type: 'text/html; charset=utf-8', body };
     };
@@ -73,7 +73,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
         return { status: 200, type: MEDIA_TYPES[format], body };
       }
       case '/sd':
-        return shardsOf(question);
+        return shardsOf(request);
       case '/-/healthy':
         return sentence(200, 'beoboard prometheus is healthy.');
       case '/':

@@ -1,7 +1,7 @@
 // The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
 // by piece if it is long.
 
-import { type Answer, type Question, sentence } from '../net/http.js';
+import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import type { Pieces } from '../net/sending.js';
 import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
@@ -24,8 +24,8 @@ const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
 const PLAIN = painter('never');
 
-const answer = (body: Answer['body']): Answer => ({ status: 200, type: 'application/json', body });
-const whole = (value: object): Answer => answer(`${json(value)}\n`);
+const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'application/json', body });
+const whole = (value: object): HttpResponse => answer(`${json(value)}\n`);
 
 /** Refuses unknown and repeated parameters. Throws an InputError. */
 function checked(query: URLSearchParams, known: readonly string[]): URLSearchParams {
@@ -55,7 +55,7 @@ export class Api {
   constructor(readonly wall: Wall) {}
 
   /** Answers a request for `path`, which is the part after api/v1/; undefined: there is no such path. */
-  async answer(path: string, { query }: Question): Promise<Answer | undefined> {
+  async answer(path: string, { query }: HttpRequest): Promise<HttpResponse | undefined> {
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
     switch (path) {
@@ -93,7 +93,7 @@ export class Api {
     return new BoardReader(path, owner);
   }
 
-  async #nodes(query: URLSearchParams): Promise<Answer> {
+  async #nodes(query: URLSearchParams): Promise<HttpResponse> {
     const fields = query.get('fields')?.split(',');
     if (fields !== undefined && fields.length > MOST_FIELDS)
       throw new InputError(`fields: there are ${fields.length}; write at most ${MOST_FIELDS}`);
@@ -149,7 +149,7 @@ export class Api {
   }
 
   /** The cells of a look as numbers. */
-  #nodesAt(seq: number, fields: readonly string[] | undefined): Answer {
+  #nodesAt(seq: number, fields: readonly string[] | undefined): HttpResponse {
     const tick = this.wall.watcher.tick(seq);
     if (tick === undefined) {
       const { ticks } = this.wall.watcher;
@@ -198,21 +198,21 @@ export class Api {
     return answer(bytesOf(texts()));
   }
 
-  #node(name: string, _: URLSearchParams): Answer {
+  #node(name: string, _: URLSearchParams): HttpResponse {
     const reader = this.#reader();
     try {
       const snapshot = reader.snapshotOf(name);
       const [node] = [...snapshot.nodes()];
       if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
       const slurm = this.wall.jobs?.view(this.wall.watcher.names).facts(name) ?? [];
-      const told = {
+      const sheet = {
         schema: 1,
         seq: this.#seq,
         line: nodeHead(node, PLAIN),
         sections: nodeSections(node, slurm),
         history: this.wall.river.node(name),
       };
-      return answer(`${json(told).slice(0, -1)},"node":${nodeTeller()(node)}}\n`);
+      return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller()(node)}}\n`);
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;
@@ -221,7 +221,7 @@ export class Api {
     }
   }
 
-  #events(query: URLSearchParams): Answer {
+  #events(query: URLSearchParams): HttpResponse {
     const since = wholeNumber(query, 'since') ?? 0;
     const { kept, count } = this.wall.happenings;
     const oldest = kept[0]?.seq ?? 0;
@@ -229,29 +229,29 @@ export class Api {
     return whole({ schema: 1, seq: this.#seq, whole: count === kept.length || oldest <= since, events });
   }
 
-  #jobs(_: URLSearchParams): Answer {
+  #jobs(_: URLSearchParams): HttpResponse {
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined)
       return sentence(404, 'jobs are not shown here; the administrator can start beoboard web with --show-jobs');
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
     try {
-      return whole({ schema: 1, seq: this.#seq, ...jobs.told(digest, watcher.names) });
+      return whole({ schema: 1, seq: this.#seq, ...jobs.json(digest, watcher.names) });
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;
     }
   }
 
-  async #river(query: URLSearchParams): Promise<Answer> {
+  async #river(query: URLSearchParams): Promise<HttpResponse> {
     const { scale, by } = await this.wall.view(query);
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const list = query.get('nodes');
     const common = { schema: 1, reading, seq: this.#seq };
     if (list === null) {
-      const told = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
-      return this.#packed({ ...common, by: by?.text ?? null }, told);
+      const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
+      return this.#packed({ ...common, by: by?.text ?? null }, table);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
     const names = expand(list, RIVER.mostNodes);
@@ -261,7 +261,7 @@ export class Api {
     return this.#packed(common, river.nodes(names, scale));
   }
 
-  #packed(common: object, { head, columns }: HistoryTable): Answer {
+  #packed(common: object, { head, columns }: HistoryTable): HttpResponse {
     const text = Buffer.from(escaped(JSON.stringify({ ...common, ...head })));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(text.length);

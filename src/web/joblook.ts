@@ -6,7 +6,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { jobJson, listJobs, nodesOf } from '../slurm/joblist.js';
 import { Pairing, SlurmView } from '../slurm/slurmview.js';
 import { readState } from '../slurm/statefile.js';
-import { fold } from '../text/hostlists.js';
+import { sentenceInfo } from './streamheaders.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
@@ -35,16 +35,12 @@ export class Jobs {
   }
 
   /** All jobs, and where Slurm and the board disagree. */
-  told(snapshot: Snapshot, names: readonly string[]) {
+  json(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
     const view = this.view(found.all.map(({ name }) => name));
     return {
       slurm: view.head,
-      sentences: view.anomalies(found).map(({ kind, text, nodes }) => ({
-        kind,
-        text,
-        ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
-      })),
+      sentences: view.anomalies(found).map(sentenceInfo),
       jobs: listJobs(view, nodesOf(found)).map(jobJson),
     };
   }

@@ -215,7 +215,7 @@ export class Arrangement {
     }
     const order = new Uint32Array(count);
     let first = 0;
-    const groups = told(members).map(([name, some]): GroupInfo => {
+    const groups = sortedGroups(members).map(([name, some]): GroupInfo => {
       const nodes = fold(some.keys());
       const begin = first;
       // The order of the host list is that of the cells, whoever expands it.
@@ -230,7 +230,7 @@ export class Arrangement {
  * The groups in the order of their names, at most MOST_GROUPS: the rest is added to the nodes without a group, which
  * come last.
  */
-function told(members: Map<string | undefined, Map<string, number>>): [string | null, Map<string, number>][] {
+function sortedGroups(members: Map<string | undefined, Map<string, number>>): [string | null, Map<string, number>][] {
   const rest = new Map(members.get(undefined));
   members.delete(undefined);
   const named = ([...members] as [string, Map<string, number>][]).sort(([a], [b]) => compareNames(a, b));

@@ -1,6 +1,6 @@
 // Maps paths to the page and the API. Decides which origins may ask; knows nothing of sockets.
 
-import { type Answer, type Question, sentence } from '../net/http.js';
+import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import { Api } from './api.js';
 import type { PageFiles } from './pagefiles.js';
 import { TooMuch } from './questions.js';
@@ -23,8 +23,8 @@ const API = '/api/v1/';
 export function responder(wall: Wall, page: PageFiles, base: string) {
   const api = new Api(wall);
   const nowhere = sentence(404, `there is no such page; see ${base}/`);
-  return async (question: Question): Promise<Answer> => {
-    const { path: asked, site, isForeign } = question;
+  return async (request: HttpRequest): Promise<HttpResponse> => {
+    const { path: asked, site, isForeign } = request;
     if (base !== '' && asked === base)
       return { ...sentence(308, 'the page is at the address with a / at its end'), headers: { Location: `${base}/` } };
     if (!asked.startsWith(`${base}/`)) return nowhere;
@@ -36,7 +36,7 @@ export function responder(wall: Wall, page: PageFiles, base: string) {
     if (!path.startsWith(API)) return nowhere;
     if (isForeign) return sentence(403, `only the page at ${base}/ may ask for this in a browser, or a program`);
     try {
-      return (await api.answer(path.slice(API.length), question)) ?? nowhere;
+      return (await api.answer(path.slice(API.length), request)) ?? nowhere;
     } catch (error) {
       if (error instanceof TooMuch) return sentence(503, error.message);
       throw error;

@@ -27,7 +27,7 @@ const OLDEST_MS = 5000;
 type Sentences = Pick<Head, 'sentences' | 'dark'>;
 const NONE: Sentences = { sentences: [], dark: [] };
 
-function told({ kind, text, nodes }: Anomaly): SentenceInfo {
+export function sentenceInfo({ kind, text, nodes }: Anomaly): SentenceInfo {
   return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
 }
 
@@ -98,15 +98,15 @@ export class StreamHeaders implements NodeConsumer {
     }
     const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
     const mirror = mirrorText(digest);
-    const told = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), unhealthy };
-    return { ...base, ...told, ...this.#sentences };
+    const state = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), unhealthy };
+    return { ...base, ...state, ...this.#sentences };
   }
 
   #tell(digest: Snapshot): Sentences {
     const found = survey(digest, {}, this.watcher.names);
     try {
       return {
-        sentences: [...anomalies(found), ...this.more(found)].map(told),
+        sentences: [...anomalies(found), ...this.more(found)].map(sentenceInfo),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {

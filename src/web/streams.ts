@@ -88,7 +88,7 @@ class Channel {
     return this.#pictureFrame;
   }
 
-  get #layoutTold(): Uint8Array {
+  get #layoutBytes(): Uint8Array {
     if (this.#layoutFrame === undefined) {
       const { number, groups, order } = this.#layout as Layout;
       this.#layoutFrame = jsonFrame('layout', { layout: number, count: order.length, groups } satisfies LayoutInfo);
@@ -108,7 +108,7 @@ class Channel {
       const parts: (Uint8Array | undefined)[] = [];
       if (client.roster !== tick.roster) parts.push(hello());
       const { number } = this.#layout as Layout;
-      if (client.layout !== number || client.roster !== tick.roster) parts.push(this.#layoutTold, this.#picture);
+      if (client.layout !== number || client.roster !== tick.roster) parts.push(this.#layoutBytes, this.#picture);
       else parts.push(client.seq === before && changes !== undefined ? changes : this.#picture);
       if (client.head !== news.headFrame) parts.push(news.headFrame);
       if (client.event < news.lastEvent) parts.push(eventsFrame(client.event));

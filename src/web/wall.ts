@@ -1,6 +1,6 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
-import type { Feed } from '../net/http.js';
+import type { StreamBody } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -49,7 +49,7 @@ export class Wall {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #news: News | undefined;
-  #headTold = '';
+  #headText = '';
   #own: { readonly key: string; readonly rule: string | null } = { key: '', rule: null };
   /** The wall clock of the first look, ms, and how many seconds this machine has slept since. */
   #beganMs = 0;
@@ -127,9 +127,9 @@ export class Wall {
     if (this.#isClosed) return;
     this.happenings.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
     const head = this.#heads.at(tick);
-    const told = withoutTimes(head);
-    const isSame = told === this.#headTold;
-    this.#headTold = told;
+    const text = withoutTimes(head);
+    const isSame = text === this.#headText;
+    this.#headText = text;
     this.#news = {
       tick,
       head,
@@ -174,7 +174,7 @@ export class Wall {
   }
 
   /** Sends it to a client, from now on. */
-  show(view: View): Feed {
+  show(view: View): StreamBody {
     return sink => this.streams.add(view, sink);
   }
 

@@ -9,11 +9,11 @@ export type State = (typeof STATES)[number];
  * Frames of a stream: `[u32 length of the rest][u8 kind][payload]`.
  *
  * - hello: JSON, a `Hello`; first, and again when another board has taken the place of the one before.
- * - layout: JSON, a `LayoutTold`; first, and whenever nodes come or go or change their group. A picture follows.
+ * - layout: JSON, a `LayoutInfo`; first, and whenever nodes come or go or change their group. A picture follows.
  * - picture: `[u32 layout][u32 seq][u16 cell]*count`; first, behind a layout, after a gap, and where it is shorter than the changes.
  * - changes: `[u32 layout][u32 seq][u32 seq before][u32 n][u32 index]*n [u16 cell]*n`; n may be 0: a pulse.
  * - head: JSON, a `Head`, behind picture or changes of the same seq; where something in it but its times is different.
- * - events: JSON, an array of `EventTold`: what has happened since the frame before of this kind.
+ * - events: JSON, an array of `EventInfo`: what has happened since the frame before of this kind.
  */
 export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, events: 6 } as const;
 /** Bytes before the payload. */

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Connection, loser, networkOf, originOf } from '../../src/net/clients.js';
-import { type Answer, type HttpOptions, HttpServer, type Respond, sentence } from '../../src/net/http.js';
+import { type Handler, type HttpOptions, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
 import { parseNetwork } from '../../src/text/addresses.js';
 import { until } from '../kit/until.js';
 
@@ -87,7 +87,7 @@ t.test('who has to go', async t => {
 /** A server in this process. */
 async function serving(
   t: Test,
-  respond: Respond,
+  respond: Handler,
   options: HttpOptions = {},
 ): Promise<{ server: HttpServer; port: number }> {
   const server = new HttpServer(respond, options);
@@ -107,7 +107,7 @@ async function client(t: Test, port: number, path?: string, localAddress = '127.
 }
 
 t.test('silent connections take no place of streams that are read', async t => {
-  const feed: Answer = {
+  const feed: HttpResponse = {
     status: 200,
     type: 'text/plain',
     body: sink => {
@@ -156,7 +156,7 @@ t.test('slow readers', async t => {
     }
   };
   let begun = 0;
-  const respond = ({ path }: { path: string }): Answer => {
+  const respond = ({ path }: { path: string }): HttpResponse => {
     const type = 'text/plain';
     if (path === '/memory') return { status: 200, type, body: [Buffer.alloc(MIB, 'm'), Buffer.alloc(MIB, 'm')] };
     if (path === '/small') return { status: 200, type, body: large(), isSmall: true };

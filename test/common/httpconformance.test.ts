@@ -4,21 +4,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { type HttpOptions, HttpServer, type Respond, type Sink, sentence } from '../../src/net/http.js';
+import { type Handler, type HttpOptions, HttpServer, type Sink, sentence } from '../../src/net/http.js';
 import { readAsHttp11 } from '../../src/net/requests.js';
 import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;
 
 /** Says what it was asked for; `/pieces` in pieces. */
-const echo: Respond = ({ path, query, host }) =>
+const echo: Handler = ({ path, query, host }) =>
   path === '/pieces'
     ? { status: 200, type: 'text/plain', body: [Buffer.from('one,'), Buffer.from('two\n')] }
     : sentence(200, `${path} ${query}@${host}`);
 
 async function serving(
   t: Test,
-  respond: Respond = echo,
+  respond: Handler = echo,
   options: HttpOptions = {},
 ): Promise<{ server: HttpServer; port: number }> {
   const server = new HttpServer(respond, options);
@@ -390,11 +390,11 @@ t.test('many requests at once', async t => {
   t.test('have one answer at a time, in order', async t => {
     let underWay = 0;
     let most = 0;
-    const { port } = await serving(t, async question => {
+    const { port } = await serving(t, async request => {
       most = Math.max(most, ++underWay);
-      await new Promise(resolve => setTimeout(resolve, question.path === '/0' ? 50 : 0));
+      await new Promise(resolve => setTimeout(resolve, request.path === '/0' ? 50 : 0));
       underWay--;
-      return echo(question);
+      return echo(request);
     });
     const connection = new Connection(t, port);
     const numbers = Array.from({ length: 17 }, (_, i) => i);

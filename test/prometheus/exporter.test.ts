@@ -14,7 +14,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
-import { type Answer, HttpServer, type Respond, sentence } from '../../src/net/http.js';
+import { type Handler, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
 import { Board } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
 import { COLLECTORS } from '../../src/prometheus/families.js';
@@ -130,7 +130,7 @@ except OSError as e:
 // ---- servers ---------------------------------------------------------------------------------------------------------
 
 /** A server in this process with the answers of the test. */
-async function serving(t: Test, respond: Respond, patience?: number): Promise<{ server: HttpServer; port: number }> {
+async function serving(t: Test, respond: Handler, patience?: number): Promise<{ server: HttpServer; port: number }> {
   const server = new HttpServer(respond, { most: 64, ...(patience !== undefined && { patience }) });
   t.teardown(() => server.close());
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -141,7 +141,7 @@ async function serving(t: Test, respond: Respond, patience?: number): Promise<{ 
 function* much(bytes = 64 * MIB, made: { pieces: number } = { pieces: 0 }): Generator<Uint8Array> {
   for (let sent = 0; sent < bytes; sent += 1 << 16, made.pieces++) yield Buffer.alloc(1 << 16, `${made.pieces}`);
 }
-const answer = (body: Answer['body']): Answer => ({ status: 200, type: 'text/plain', body });
+const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'text/plain', body });
 
 async function startExporter(t: Test, board: string, more: string[] = []): Promise<Running & { port: number }> {
   const running = start(t, ['prometheus', '--board', board, '--listen', '127.0.0.1:0', ...more]);
