@@ -4,7 +4,7 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Decoded, decode } from '../layout/codec.js';
 import { bits } from '../layout/layout.gen.js';
-import { type BoardMapping, CLOCK, clocks, SNAPSHOT_HEAD, SWEEP, Sweep } from '../native/index.js';
+import { type BoardMapping, SNAPSHOT_HEAD, SWEEP, Sweep } from '../native/index.js';
 import type { Log } from '../service/log.js';
 import { tryBoard } from '../shm/reader.js';
 import type { Bus, Message } from './bus.js';
@@ -46,13 +46,8 @@ const PING_EVERY_NS = 500_000_000n;
 /** The name by which a relay asks whether another of its name is there; no other program may publish to its subjects. */
 const RELAY = 'relay';
 
-const words = new BigUint64Array(3);
-
 /** CLOCK_MONOTONIC, ns. */
-export function monotonicNs(): bigint {
-  clocks(words);
-  return words[CLOCK.monotonic] ?? 0n;
-}
+export const monotonicNs = () => process.hrtime.bigint();
 
 /** A board that is being published. */
 interface Carried {

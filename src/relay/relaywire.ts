@@ -10,7 +10,7 @@ export type Kind = (typeof enums.relay_kind)[number];
 export const HEAD_BYTES = structs.relay_head.bytes;
 export const BOARD_BYTES = structs.relay_board.bytes;
 const INDEX_BYTES = structs.relay_index.bytes;
-export const INDEXED_BYTES = structs.relay_indexed.bytes;
+const INDEXED_BYTES = structs.relay_indexed.bytes;
 export const SIGNATURE_BYTES = 64;
 /** The longest message: by default, max_payload of a server is 1 MB. */
 export const MOST_BYTES = 400_000;
@@ -32,8 +32,7 @@ export function subjectOf(site: string, cluster: string, master: string): string
 
 export type Head = Decoded<'relay_head'>;
 export type Board = Decoded<'relay_board'>;
-export type Index = Decoded<'relay_index'>;
-export type Pong = Decoded<'relay_pong'> & { readonly nonceText: string };
+type Pong = Decoded<'relay_pong'> & { readonly nonceText: string };
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -120,10 +119,6 @@ export function readBoard(message: Uint8Array): Board {
 }
 
 /** The same for an index. */
-export function readIndex(message: Uint8Array): Index {
-  return decode('relay_index', viewOf(message), HEAD_BYTES);
-}
-
 /** A buffer for messages that C makes: aligned to 8 bytes, with room for the longest one. */
 export function scratch(): Uint8Array {
   return new Uint8Array(new ArrayBuffer(MOST_BYTES));
@@ -159,7 +154,7 @@ export function finishBatch(
 }
 
 /** The board's part of an index, except its evidence: that is in the board as `begin` of the sweep wrote it. */
-export interface IndexPart {
+interface IndexPart {
   readonly number: number;
   readonly part: number;
   readonly parts: number;

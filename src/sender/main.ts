@@ -150,6 +150,11 @@ function runOf(options: Options, pretence: Pretence | undefined, log: Log) {
   };
 }
 
+function goodbyeText({ count, failed }: Destinations, reports: number, goodbyes: number): string {
+  const to = goodbyes === count ? '' : ` to ${goodbyes} of ${count}`;
+  return `said goodbye${to} after ${reports} reports${failed > 0 ? `, ${failed} could not be delivered` : ''}`;
+}
+
 /** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
@@ -217,9 +222,7 @@ export async function main(argv: string[]): Promise<number> {
       // This runs in the main loop: if it is called, the loop does not hang.
       service.watch(() => true);
     });
-    const to = goodbyes === destinations.count ? '' : ` to ${goodbyes} of ${destinations.count}`;
-    const failed = destinations.failed > 0 ? `, ${destinations.failed} could not be delivered` : '';
-    log.info(`said goodbye${to} after ${reports} reports${failed}`);
+    log.info(goodbyeText(destinations, reports, goodbyes));
     return 0;
   } finally {
     close();

@@ -3,21 +3,13 @@
 
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { CLOCK, clocks, notify } from '../native/index.js';
+import { notify } from '../native/index.js';
 import { onStop } from './process.js';
 
 type Environment = Record<string, string | undefined>;
 
 /** How long a message waits if the manager has not read the earlier ones, ms. */
 const RETRY_MS = 100;
-
-const words = new BigUint64Array(3);
-
-/** CLOCK_MONOTONIC, us. */
-function monotonicUs(): bigint {
-  clocks(words);
-  return (words[CLOCK.monotonic] ?? 0n) / 1000n;
-}
 
 /** Takes a variable out of the environment: it is meant for us and not for our children. */
 function take(env: Environment, name: string): string | undefined {
@@ -81,7 +73,7 @@ export class Service {
 
   /** The daemon reads its options again; `ready` follows. */
   reloading(): void {
-    this.#tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
+    this.#tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   }
 
   /** The daemon ends. */

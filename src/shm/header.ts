@@ -9,7 +9,7 @@ export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
 }
 
 /** The origin of a mirror; the names are those of its marks. */
-export interface Mirrored {
+interface Mirrored {
   readonly site: string;
   /** The master that is followed; undefined: none yet. */
   readonly master: string | undefined;

@@ -6,8 +6,6 @@ import { isHostList } from '../text/hostlists.js';
 import { beginning, shortened } from '../text/text.js';
 import type { Job, SlurmNode } from './statefile.js';
 
-export type { SlurmNode } from './statefile.js';
-
 /** With a field that is not passed on to programs that show nodes. */
 export interface ListedNode extends SlurmNode {
   /** When its slurmd started, as it said when it registered: seconds since 1970. */

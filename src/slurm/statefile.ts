@@ -103,7 +103,7 @@ export interface State {
 
 /** CLOCK_MONOTONIC in ms: the same for all processes of this machine. */
 export function monotonicMs(): number {
-  return Math.round(Number(process.hrtime.bigint() / 1_000_000n));
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */

@@ -21,7 +21,7 @@ export interface Orders {
 export type ChildMessage = { source: string; details: Details | undefined; trouble: string | undefined } | 'closed';
 
 /** The descriptor of the file with the values in a child. */
-export const VALUES_FD = 4;
+const VALUES_FD = 4;
 
 /** CLOCK_MONOTONIC in ms, which parent and child share. */
 export function sharedMs(): number {
