@@ -1,12 +1,12 @@
 // The events of the board, one line or object each, as they happen. Looks a few times a second.
 
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { Follower } from '../presentation/changes.js';
 import { objectLines, textLines } from '../presentation/eventlines.js';
 import { painter } from '../presentation/style.js';
+import { pause } from '../service/process.js';
 import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
 
@@ -62,7 +62,7 @@ export async function main(argv: string[]): Promise<number> {
       const notOnBoard = look === 0 ? follower.notOnBoard() : [];
       if (notOnBoard.length > 0) process.stderr.write(`beoboard events: not on the board: ${fold(notOnBoard)}\n`);
       const rest = Math.max(0, began + LOOK_MS - performance.now());
-      await sleep(rest, undefined, { signal }).catch(() => undefined);
+      await pause(rest, signal);
     }
     return follower.notOnBoard().length === 0 ? 0 : 1;
   } finally {

@@ -1,7 +1,6 @@
 // The status of the nodes: a line that sums up, the nodes worst first, and sentences about anomalies. Reads the board
 // once (or every second).
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
@@ -10,6 +9,7 @@ import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
 import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../query/survey.js';
+import { pause } from '../service/process.js';
 import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -100,7 +100,7 @@ async function again(
       if (!seen || !(error instanceof NoBoard)) throw error;
       await print([asJson ? `${json({ schema: 1, no_board: error.message })}\n` : `no board: ${error.message}\n`]);
     }
-    await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined);
+    await pause(1000, stop.signal);
   }
   return 0;
 }

@@ -2,7 +2,6 @@
 // before a cluster is bought; reads nothing of this machine except its clocks.
 
 import { lookup } from 'node:dns/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
 import { nodeKey, readClusterKeys } from '../options/keys.js';
@@ -10,6 +9,7 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { createLog, type Log } from '../service/log.js';
+import { pause } from '../service/process.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
@@ -238,7 +238,7 @@ async function run(
     }
     if (made === most) break;
     const nextMs = began + (1000 * made) / rate - performance.now();
-    await sleep(Math.max(TICK_MS, nextMs), undefined, { signal: stop }).catch(() => undefined);
+    await pause(Math.max(TICK_MS, nextMs), stop);
   }
   return { sent: made - leftOut, leftOut, restarts, seconds: (performance.now() - began) / 1000 };
 }

@@ -1,14 +1,13 @@
 // The receiver: a thread in C receives, stamps and stores the datagrams; this code configures, watches and ends it.
 
 import { lookup } from 'node:dns/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { enums } from '../layout/layout.gen.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { tellParent } from '../service/process.js';
+import { pause, tellParent } from '../service/process.js';
 import { beginDaemon, passedSockets, type Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
@@ -210,7 +209,7 @@ async function readableOptions(options: Options, service: Service, stop: AbortSi
     const why = `${board.wrong}; no report is taken until it can be read`;
     log.seldom('keys', why);
     service.status(why);
-    await delay(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
+    await pause(AGAIN_MS, stop);
     if (stop.aborted) return undefined;
   }
 }

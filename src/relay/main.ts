@@ -5,7 +5,7 @@ import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../opti
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { tellParent } from '../service/process.js';
+import { pause, tellParent } from '../service/process.js';
 import { beginDaemon, type Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
@@ -43,10 +43,7 @@ async function clusterOf(path: string, owner: number | string | undefined, log: 
       if (header !== undefined) return header.cluster_name;
     } else log.seldom('board', `${path}: ${opened.why}; waits for it`);
     if (stop.aborted) return undefined;
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, LOOK_MS);
-      stop.addEventListener('abort', () => [clearTimeout(timer), resolve()], { once: true });
-    });
+    await pause(LOOK_MS, stop);
     if (stop.aborted) return undefined;
   }
 }

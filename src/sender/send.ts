@@ -6,9 +6,9 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAsPromised } from 'dgram-as-promised';
 import type { Log } from '../service/log.js';
+import { pause } from '../service/process.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Deliveries } from './deliveries.js';
 
@@ -120,7 +120,7 @@ export class Destination {
     this.#waiting++;
     const patience = new AbortController();
     const { signal } = patience;
-    await Promise.race([asking, sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined)]);
+    await Promise.race([asking, pause(PATIENCE_MS, signal)]);
     patience.abort();
     this.#waiting--;
   }

@@ -3,12 +3,11 @@
 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { tellParent } from '../service/process.js';
+import { pause, tellParent } from '../service/process.js';
 import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
@@ -173,7 +172,7 @@ export async function main(argv: string[]): Promise<number> {
     if (isAsked) continue;
     awake = new AbortController();
     if (stop.aborted) break;
-    await sleep(Math.max(wait, interval / 2), undefined, { signal: awake.signal }).catch(() => undefined);
+    await pause(Math.max(wait, interval / 2), awake.signal);
   }
   log.info('ended');
   return 0;

@@ -2,14 +2,14 @@
 // or as lines.
 
 import { once } from 'node:events';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { readKeys } from '../cli/keystrokes.js';
 import { Screen } from '../cli/screen.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { painter } from '../presentation/style.js';
 import type { Unit } from '../readings/units.js';
-import { onStdoutGone } from '../service/process.js';
+import { onStdoutGone, pause } from '../service/process.js';
 import { Failure } from '../text/failure.js';
 import { json } from '../text/output.js';
 import { monCommand, NodeLink } from './nodelink.js';
@@ -88,7 +88,7 @@ async function live(options: Options, node: string | undefined, stop: AbortSigna
     const step = 1000 / rate;
     for (let due = 0; due <= lasts && !stop.aborted; due += step) {
       const left = begin + due - performance.now();
-      if (left >= 1) await sleep(left, undefined, { signal: stop }).catch(() => undefined);
+      if (left >= 1) await pause(left, stop);
       const now = performance.now() - begin;
       if (stop.aborted) return;
       const behind = Math.floor((now - due - CATCH_UP_MS) / step);
@@ -129,7 +129,7 @@ async function played(
     for await (const one of recording.heard) {
       if (one.ms > lasts || stop.aborted) return;
       const left = begin + one.ms - performance.now();
-      if (paced && left >= 1) await sleep(left, undefined, { signal: stop }).catch(() => undefined);
+      if (paced && left >= 1) await pause(left, stop);
       if (stop.aborted) return;
       yield one;
     }
@@ -274,7 +274,7 @@ export async function main(argv: string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // Ctrl-C goes to all processes in the foreground: the signal that ended the link may be on its way to us.
-    await sleep(SAME_END_MS, undefined, { signal }).catch(() => undefined);
+    await pause(SAME_END_MS, signal);
     if (!signal.aborted) throw error;
   } finally {
     await source?.close();

@@ -1,8 +1,8 @@
 // The pause between two ticks of the bridge, which requests of the gate shorten.
 
 import { type FSWatcher, watch } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../service/log.js';
+import { pause } from '../../service/process.js';
 import { oneLine } from '../../text/text.js';
 
 /** Ticks are at least so far apart, ms, however many requests there are. */
@@ -37,10 +37,9 @@ export class Awaking {
   /** Returns whether a request has ended it early. */
   async sleep(ms: number): Promise<boolean> {
     const rest = Math.min(REST_MS, ms);
-    await sleep(rest, undefined, { signal: this.#stop }).catch(() => undefined);
+    await pause(rest, this.#stop);
     this.#awake = new AbortController();
-    if (!this.#isRequested && !this.#stop.aborted)
-      await sleep(ms - rest, undefined, { signal: this.#awake.signal }).catch(() => undefined);
+    if (!this.#isRequested && !this.#stop.aborted) await pause(ms - rest, this.#awake.signal);
     const isEarly = this.#isRequested;
     this.#isRequested = false;
     return isEarly;
