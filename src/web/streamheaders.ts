@@ -98,8 +98,14 @@ export class StreamHeaders implements NodeConsumer {
     }
     const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
     const mirror = mirrorText(digest);
-    const state = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), unhealthy };
-    return { ...base, ...state, ...this.#sentences };
+    return {
+      ...base,
+      line,
+      ...(mirror !== '' && { mirror }),
+      counts: Object.fromEntries(present),
+      unhealthy,
+      ...this.#sentences,
+    };
   }
 
   #tell(digest: Snapshot): Sentences {
