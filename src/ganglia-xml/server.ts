@@ -1,14 +1,12 @@
 // Serves documents over TCP, to each client as fast as it reads; none waits for another. Knows nothing of the contents.
 
 import { Connection } from '../net/clients.js';
-import { send } from '../net/sending.js';
-import { type ClientCounts, TcpServer } from '../net/tcpserver.js';
+import { type Pieces, send } from '../net/sending.js';
+import { type ClientCounts, PATIENCE_MS, TcpServer } from '../net/tcpserver.js';
 import type { Address, Network } from '../text/addresses.js';
 
 /** Clients at once. */
 const MOST_CLIENTS = 64;
-/** For how long a client may take nothing, and may ask nothing, ms. gmetad itself gives up after as long a silence. */
-const PATIENCE_MS = 10_000;
 
 /** What happened to clients so far. */
 export interface Counts extends ClientCounts {
@@ -20,11 +18,8 @@ export interface Counts extends ClientCounts {
   empty: number;
 }
 
-/** Bytes to send, piece by piece, each valid until the next is asked for; no bytes: not ready yet. */
-export type Chunks = Iterable<Uint8Array>;
-
 /** Returns the answer to a query, or to a client that sends none; undefined: there is none. */
-export type Serve = (query: string | undefined) => Promise<Chunks | undefined>;
+export type Serve = (query: string | undefined) => Promise<Pieces | undefined>;
 
 /** The first line, without its end; undefined if there is no line of at most so many bytes. */
 export function lineOf({ socket }: Pick<Connection, 'socket'>, most: number): Promise<string | undefined> {
@@ -53,7 +48,7 @@ class GangliaConnection extends Connection {
 }
 
 export class Ports extends TcpServer<GangliaConnection, Counts> {
-  /** `patience`: see PATIENCE_MS. */
+  /** `patience`: for how long a client may ask nothing, too, ms. gmetad itself gives up after as long a silence. */
   constructor(trusted: readonly Network[], patience = PATIENCE_MS) {
     const counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
     super(counts, GangliaConnection, { most: MOST_CLIENTS, patience, silence: patience, trusted });

@@ -20,8 +20,6 @@ const MOST_CLIENTS = 256;
 const MOST_KEPT = 64 << 20;
 /** How many requests of a client may wait for the answer to the one before: with more, it is cut off. */
 const MOST_PIPELINED = 16;
-/** How long a client may take for a request, and how long it may take nothing of its answer, ms. */
-const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
 const KEPT_MS = 75_000;
 /** How long a client of a stream may take nothing, ms: its machine may be asleep. */
@@ -103,7 +101,7 @@ export interface HttpCounts extends ClientCounts {
   misnamed: number;
 }
 
-export interface HttpOptions extends TcpOptions {
+export interface HttpOptions extends Partial<TcpOptions> {
   /** Names by which clients may call this server, besides its own and all addresses. */
   readonly names?: readonly string[];
   /**
@@ -125,34 +123,32 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
   readonly #names: ReadonlySet<string>;
   readonly #strict: boolean;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #patience: number;
   readonly #token = randomBytes(12).toString('hex');
 
   constructor(handle: Handler, options: HttpOptions = {}) {
-    const { names = [], strict = false, headers = {}, patience = PATIENCE_MS } = options;
+    const { names = [], strict = false, headers = {} } = options;
     const counts = { served: 0, stuck: 0, refused: 0, misnamed: 0 };
-    const defaults = { most: MOST_CLIENTS, patience, streamPatience: STREAM_PATIENCE_MS };
-    super(counts, HttpConnection, { ...defaults, ...options });
+    super(counts, HttpConnection, { most: MOST_CLIENTS, streamPatience: STREAM_PATIENCE_MS, ...options });
     this.#handle = handle;
     const host = lowerCase(hostname());
     const own = strict ? [] : [host, host.split('.')[0] as string];
     this.#names = new Set(['localhost', ...own, ...names.map(plainName)]);
     this.#strict = strict;
     this.#headers = headers;
-    this.#patience = patience;
   }
 
   /** Listens; returns the address that was bound. Throws one line for people. */
   async listen(address: Address): Promise<Address> {
+    const { patience } = this.options;
     const meet = (request: IncomingMessage, response: ServerResponse) => this.#meet(request, response);
     const server = createServer(
       {
         maxHeaderSize: MOST_HEAD,
         requireHostHeader: false,
-        headersTimeout: this.#patience,
-        requestTimeout: this.#patience,
+        headersTimeout: patience,
+        requestTimeout: patience,
         keepAliveTimeout: KEPT_MS,
-        connectionsCheckingInterval: Math.min(1000, this.#patience),
+        connectionsCheckingInterval: Math.min(1000, patience),
         noDelay: true,
       },
       meet,

@@ -26,6 +26,16 @@ interface Serving<Counts> {
   close?(): void;
 }
 
+/** Listens on several addresses; returns those that were bound. Throws one line for people. */
+export async function listenAll(
+  server: { listen(address: Address): Promise<Address> },
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  const bound: Address[] = [];
+  for (const address of addresses) bound.push(await server.listen(address));
+  return bound;
+}
+
 /** Serves until a signal ends it; returns the exit code. Throws one line for people. */
 export async function runServer<C extends Connection, Counts extends ClientCounts>(
   log: Log,

@@ -11,7 +11,7 @@ import { listenAt } from './listening.js';
 /** How often it looks for clients that are too slow, at most, ms. */
 const LOOK_MS = 1000;
 /** For how long a client may take nothing of its answer, and may keep the connection when it has its last, ms. */
-const PATIENCE_MS = 10_000;
+export const PATIENCE_MS = 10_000;
 /** What a client may still send after its last answer, bytes. */
 const MOST_DISCARDED = 16 << 20;
 /** How long answers may still take when the server ends, ms. */
@@ -23,7 +23,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
 
 export interface TcpOptions {
   /** Clients at once. With one more, one has to go. */
-  readonly most?: number;
+  readonly most: number;
   /** See PATIENCE_MS. */
   readonly patience?: number;
   /** The same for a client of a stream. */
@@ -52,8 +52,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
   readonly #clients = new Map<Socket, C>();
   readonly #servers: Server[] = [];
   readonly #timers: NodeJS.Timeout[];
-  readonly #options: TcpOptions & { readonly most: number };
-  readonly #patience: number;
+  protected readonly options: Required<TcpOptions>;
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #originOf: (socket: Socket) => string;
   /** Large answers take one each. */
@@ -63,11 +62,12 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
   protected constructor(
     readonly counts: Counts,
     readonly connection: new (socket: Socket, from: string) => C,
-    options: TcpOptions & { readonly most: number },
+    options: TcpOptions,
   ) {
-    const { patience = PATIENCE_MS, trusted = [], proxies = [] } = options;
-    this.#options = options;
-    this.#patience = patience;
+    const [silence, answerPatience] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const defaults = { patience: PATIENCE_MS, streamPatience: PATIENCE_MS, trusted: [], proxies: [] };
+    this.options = { ...defaults, silence, answerPatience, ...options };
+    const { patience, trusted, proxies } = this.options;
     this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
     this.#originOf = originOf(proxies);
     this.places = new Places(MOST_AT_WORK, patience, client => this.drop(client));
@@ -93,17 +93,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
     return this.#clients.get(socket);
   }
 
-  /** Listens on an address; returns the one that was bound. Throws one line for people. */
-  abstract listen(address: Address, ...more: never[]): Promise<Address>;
-
-  /** Listens on several. */
-  async listenAll(addresses: readonly Address[]): Promise<Address[]> {
-    const bound: Address[] = [];
-    for (const address of addresses) bound.push(await this.listen(address));
-    return bound;
-  }
-
-  /** Makes a server listen likewise. */
+  /** Makes a server listen; returns the address that was bound. Throws one line for people. */
   protected async listenWith(server: Server, address: Address): Promise<Address> {
     this.#servers.push(server);
     return await listenAt(server, address);
@@ -138,14 +128,14 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
     const client = new this.connection(socket, this.#originOf(socket));
     this.#clients.set(socket, client);
     socket.once('close', () => this.#clients.delete(socket));
-    this.dropOneOf(this, this.#options.most);
+    this.dropOneOf(this, this.options.most);
     return client.isDropped ? undefined : client;
   }
 
   /** A client has asked, and its answer begins. */
   protected begin(client: C): void {
     client.begin();
-    this.dropOneOf(this, this.#options.most);
+    this.dropOneOf(this, this.options.most);
   }
 
   /** Cuts off the one that gets on least, if there are more than so many. */
@@ -191,12 +181,12 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
 
   /** Whether a client has kept the server waiting for too long: for its request, for taking the answer, for its end. */
   #isStuck(client: C, now: number): boolean {
-    const { silence = Number.POSITIVE_INFINITY, answerPatience = Number.POSITIVE_INFINITY } = this.#options;
-    if (client.leftAt !== undefined) return now - client.leftAt > this.#patience;
+    const { patience, streamPatience, answerPatience, silence } = this.options;
+    if (client.leftAt !== undefined) return now - client.leftAt > patience;
     if (client.busySince === undefined) return now - client.lastMoved > silence;
     client.look();
-    const patience = client.stream === undefined ? this.#patience : this.#options.streamPatience;
-    return client.stalledFor(now) > (patience ?? this.#patience) || client.waited(now) > answerPatience;
+    const most = client.stream === undefined ? patience : streamPatience;
+    return client.stalledFor(now) > most || client.waited(now) > answerPatience;
   }
 
   /** From now on logs, at long intervals and in these words, how many more clients there are of each kind. */

@@ -1,7 +1,7 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
 import { type HttpRequest, type HttpResponse, HttpServer, sentence } from '../net/http.js';
-import { runServer } from '../net/runserver.js';
+import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
@@ -93,7 +93,7 @@ export async function main(argv: string[]): Promise<number> {
     proxies: options.proxy.flat(),
   });
   return await runServer(log, server, {
-    listen: () => server.listenAll(options.listen),
+    listen: () => listenAll(server, options.listen),
     url: address => `http://${address}/metrics`,
     counted: {
       stuck: 'cut off: they stopped reading',

@@ -3,14 +3,12 @@
 
 import { Connection } from '../net/clients.js';
 import { send } from '../net/sending.js';
-import { type ClientCounts, TcpServer } from '../net/tcpserver.js';
+import { type ClientCounts, PATIENCE_MS, TcpServer } from '../net/tcpserver.js';
 import type { Address } from '../text/addresses.js';
 
 /** Clients at once. */
 const MOST_CLIENTS = 256;
-/** For how long a client may take nothing of its answer, ms. */
-const PATIENCE_MS = 10_000;
-/** How many times as long it may keep us waiting during the whole answer, because the rest is kept for it. */
+/** How many times as long a client may keep us waiting during a whole answer, because the rest is kept for it. */
 const MOST_PATIENCE = 10;
 /** How many bytes may come between two commands: white space and quotes take time, too. */
 const MOST_IDLE = 4096;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { runServer } from '../net/runserver.js';
+import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
@@ -46,7 +46,7 @@ export async function main(argv: string[]): Promise<number> {
   const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall);
   return await runServer(log, server, {
     listen: async () => {
-      const bound = await server.listenAll(options.listen);
+      const bound = await listenAll(server, options.listen);
       for (const child of children) void child.meet();
       return bound;
     },

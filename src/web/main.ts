@@ -1,7 +1,7 @@
 // The verb `web`: serves a page that shows all nodes of a board at a glance, and its data to programs.
 
 import { HttpServer } from '../net/http.js';
-import { runServer } from '../net/runserver.js';
+import { listenAll, runServer } from '../net/runserver.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog } from '../service/log.js';
@@ -44,7 +44,7 @@ export async function main(argv: string[]): Promise<number> {
   return await runServer(log, server, {
     listen: async () => {
       await wall.begin();
-      return await server.listenAll(options.listen);
+      return await listenAll(server, options.listen);
     },
     url: address => `http://${address}${options.base}/`,
     exposed: `everybody who reaches it can see the names, addresses and readings of all nodes${options.showJobs ? ', and whose jobs run where' : ''}`,

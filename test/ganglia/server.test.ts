@@ -424,6 +424,19 @@ t.test('whatever signal ends the server, who reads gets the whole document, and 
   }
 });
 
+t.test('a client that asks nothing is cut off', async t => {
+  const ports = new Ports([], 300);
+  t.teardown(() => ports.close());
+  const queries: (string | undefined)[] = [];
+  const serve: Serve = async query => void queries.push(query);
+  const { port } = await ports.listen({ host: '127.0.0.1', port: 0 }, serve, 100);
+  const socket = await stuck(t, port);
+  socket.write('/half of one');
+  await until('it is gone', () => queries.length > 0 && ports.clients === 0);
+  t.strictSame(queries, [undefined]);
+  t.match(ports.counts, { served: 0, stuck: 0, left: 0 });
+});
+
 t.test('a query that comes byte by byte', async t => {
   const socket = new PassThrough();
   const line = lineOf({ socket: socket as unknown as Socket }, 100);
