@@ -23,22 +23,17 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { CLOCK, clocks, mapBoard, texts, type Writer } from '../../src/native/index.js';
+import { mapBoard, texts, type Writer } from '../../src/native/index.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { type BoardOptions, deliver, openWriter } from '../../src/shm/writer.js';
+import { now } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 
 const S = 1_000_000_000n;
-
-function now(): { mono: bigint; real: bigint } {
-  const into = new BigUint64Array(3);
-  clocks(into);
-  return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
-}
 
 const LIKE = { cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
 

@@ -51,6 +51,7 @@ import {
   Sheet,
   spoil,
 } from '../kit/brokenboards.js';
+import { ended } from '../kit/children.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 
@@ -104,13 +105,7 @@ interface Started {
 function begin(command: string[], ipc = false): Started {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc' as const] : [])] });
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name]?.on('data', data => {
-      texts[name] += data;
-    });
-  const end = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...texts }));
-  return { child, end };
+  return { child, end: ended(child) };
 }
 
 /** A process that may crash: test/kit/brokenboards.ts with other arguments. */

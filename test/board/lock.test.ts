@@ -25,6 +25,7 @@ import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { lock } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { follow } from '../kit/children.js';
 import { boardPath, folder } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -196,17 +197,9 @@ async function startAs(t: Test, uid: number, board: string) {
   const reads = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
   const argv = [process.execPath, PROGRAM, 'receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'];
   const child = spawn('setpriv', [...user, ...reads, ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const exit = once(child, 'close');
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
-  const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(stderr)?.[1]);
-  return { child, exit, port: Number(port), stderr: () => stderr };
+  const said = follow(child, t);
+  const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(said.stderr)?.[1]);
+  return { child, exit: said.exit, port: Number(port), stderr: () => said.stderr };
 }
 
 /** A board's path in a folder of this user, which is in a folder of root that everybody may enter. */

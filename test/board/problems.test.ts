@@ -5,10 +5,10 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../../src/native/index.js';
 import { PROBLEMS, type Problem } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { now } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
@@ -104,11 +104,6 @@ function board(t: { teardown(end: () => void): void }): { path: string; beat: ()
   const limits = { uncertainAfter: 60_000, silentAfter: 120_000 };
   const writer = openWriter({ path, cluster: '', capacity: 64, ...limits, nodes: [] });
   t.teardown(() => writer.close());
-  const into = new BigUint64Array(3);
-  const now = () => {
-    clocks(into);
-    return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
-  };
   writer.listeningSince(now().mono);
   const lay = (i: number, seq: number, values: Encodable<'report'>) => {
     const { mono, real } = now();

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import tap from 'tap';
+import { ended } from '../kit/children.js';
 import { writerSources } from '../kit/csources.js';
 import { folder, ROOT } from '../kit/places.js';
 
@@ -40,23 +41,14 @@ export interface Build {
 }
 
 interface Ended {
-  status: number | null;
+  status: number | string;
   stdout: string;
   stderr: string;
 }
 
 async function run(command: string, args: string[], cwd = ROOT): Promise<Ended> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data: Buffer) => {
-    stdout += data.toString();
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, stdout, stderr };
+  const { code: status, ...said } = await ended(spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] }));
+  return { status, ...said };
 }
 
 /** Runs a program that was built. */

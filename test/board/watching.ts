@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { Cluster, random } from '../../src/load/simulatednode.js';
-import { BulkSender, CLOCK, clocks } from '../../src/native/index.js';
+import { BulkSender } from '../../src/native/index.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { now as present } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
 import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from '../kit/hanging.js';
 import type { Limits } from '../kit/pausing.js';
@@ -541,13 +542,6 @@ export async function losing(t: Test, setting: Setting, forNs: number): Promise<
 
 // ---- ten thousand at once ----
 
-/** The present times of a node's clocks. */
-function moment(): { realNs: bigint; bootNs: bigint } {
-  const time = new BigUint64Array(3);
-  clocks(time);
-  return { realNs: time[CLOCK.real] ?? 0n, bootNs: time[CLOCK.boot] ?? 0n };
-}
-
 /** All nodes of a cluster report for the first time at nearly the same moment, and once more after an interval. */
 export async function comingUp(
   t: Test,
@@ -570,7 +564,7 @@ export async function comingUp(
     cluster: undefined,
     intervalMs: 1000,
     agentVersion: 1,
-    bootNs: moment().bootNs,
+    bootNs: present().boot,
   });
   const cluster = new Cluster(count, node, 1);
   const header = () => reader.snapshot().header;
@@ -578,8 +572,8 @@ export async function comingUp(
   let sent = 0;
   let began = 0;
   for (let round = 0; round < 3; round++) {
-    const { realNs, bootNs } = moment();
-    for (let i = 0; i < count; i++) cluster.move(i, realNs, bootNs);
+    const { real, boot } = present();
+    for (let i = 0; i < count; i++) cluster.move(i, real, boot);
     const at = now();
     if (round === 0) began = at;
     sent += socket.send(cluster.reports, REPORT_BYTES, 0, count);
@@ -640,8 +634,7 @@ export async function starving(
   const { hearer, sender } = await lonely(t, intervalMs, surroundings);
   const next = random(seed);
   const interval = intervalMs * MS;
-  const { bootNs } = moment();
-  const offset = now() - Number(bootNs);
+  const offset = now() - Number(present().boot);
   const lateness: Lateness = { within: 0, lateUs: [Number.POSITIVE_INFINITY, 0], skipped: 0 };
   for (let i = 0; i < times; i++) {
     const before = await hearer.next('it reports', () => true);

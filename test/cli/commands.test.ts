@@ -4,7 +4,6 @@
 // @seconds 8
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
@@ -17,6 +16,7 @@ import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { json, visible } from '../../src/text/output.js';
 import { UNSEEN } from '../../src/text/text.js';
+import { ended } from '../kit/children.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
@@ -193,29 +193,18 @@ t.test('a reader of the output may leave early', async t => {
       ...verb,
       ...(verb[0] === 'describe' ? [] : ['--board', board]),
     ]);
-    let [out, err] = ['', ''];
-    shell.stdout.on('data', data => {
-      out += data;
-    });
-    shell.stderr.on('data', data => {
-      err += data;
-    });
-    await once(shell, 'close');
-    t.equal(out, '0\n', verb.join(' '));
-    t.equal(err, '');
+    const { stdout, stderr } = await ended(shell);
+    t.equal(stdout, '0\n', verb.join(' '));
+    t.equal(stderr, '');
   }
 });
 
 t.test('a stdout that cannot be written gets one line', async t => {
   for (const verb of ['describe', 'status --help']) {
     const shell = spawn('bash', ['-c', `"$0" "$1" ${verb} >/dev/full`, process.execPath, PROGRAM]);
-    let err = '';
-    shell.stderr.on('data', data => {
-      err += data;
-    });
-    const [code] = await once(shell, 'close');
+    const { code, stderr } = await ended(shell);
     t.equal(code, 74, verb);
-    t.match(err, /^beoboard: cannot write to stdout: .*no space left.*\n$/);
+    t.match(stderr, /^beoboard: cannot write to stdout: .*no space left.*\n$/);
   }
 });
 

@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { follow } from '../kit/children.js';
 import { ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
@@ -84,7 +85,7 @@ interface Started {
   readonly marked: Marked;
   readonly child: ChildProcess;
   /** Its exit code. */
-  readonly exit: Promise<number | null>;
+  readonly exit: Promise<number | string>;
   stdout(): string;
   stderr(): string;
 }
@@ -94,18 +95,11 @@ function started(t: Test, argv: readonly string[]): Started {
   const marked = new Marked();
   const [program = '', ...rest] = marked.command(argv);
   const child = spawn(program, rest, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const exit = once(child, 'close').then(([code]) => code as number | null);
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', text => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', text => {
-    stderr += text;
-  });
+  const said = follow(child);
   t.teardown(() => {
     for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
   });
-  return { marked, child, exit, stdout: () => stdout, stderr: () => stderr };
+  return { marked, child, exit: said.exit, stdout: () => said.stdout, stderr: () => said.stderr };
 }
 
 /** Waits until it has something to show; returns the folder of its board. */

@@ -19,7 +19,8 @@ import { STATES } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { expand } from '../../src/text/hostlists.js';
-import { now } from '../kit/brokenboards.js';
+import { follow } from '../kit/children.js';
+import { now } from '../kit/clocks.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -455,17 +456,13 @@ t.test('how it begins and ends', async t => {
   t.equal(await waiting.exit, 0);
   t.equal(waiting.output().stderr, 'beoboard events: not on the board: late\n');
   const child = spawn(process.execPath, [PROGRAM, 'events', '--board', board], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', data => {
-    stderr += data;
-  });
-  const exit = once(child, 'exit');
+  const said = follow(child, t, ['stderr']);
   await once(child.stdout, 'data');
   child.stdout.destroy();
   await until('it has ended', () => {
     send('a', { start_boot_ns: 50n * S + BigInt(Date.now()) });
     return child.exitCode !== null || child.signalCode !== null;
   });
-  t.same(await exit, [0, null]);
-  t.equal(stderr, '');
+  t.equal(await said.exit, 0);
+  t.equal(said.stderr, '');
 });

@@ -27,7 +27,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { lookAtOne, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
 import { expand } from '../../src/text/hostlists.js';
-import { now } from '../kit/brokenboards.js';
+import { now } from '../kit/clocks.js';
 import { clean, invalid, needsXmllint } from '../kit/ganglia.js';
 import { type MadeBoard, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';
 import { boardPath, folder } from '../kit/places.js';

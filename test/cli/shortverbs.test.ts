@@ -5,7 +5,6 @@
 // @seconds 33
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +16,12 @@ import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
+import { ended, follow } from '../kit/children.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { builds, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { REFUSED } from '../kit/hostlistcases.js';
 import { lacks } from '../kit/lacking.js';
-import { beat, monotonicNs, poke } from '../kit/linkboard.js';
+import { beat, poke } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
@@ -60,17 +61,8 @@ const askHere = ({ verb, argv, owner }: Question) => runHere([verb, ...argv], en
 async function askC({ verb, argv, owner }: Question, built = BUILT, under: readonly string[] = []): Promise<Answer> {
   // No leak check: they free nothing before they end, by design, and the check takes longer than they do.
   const [program = '', ...args] = [...under, join(built, `beoboard-${verb}`), ...argv];
-  const process_ = spawn(program, args, {
-    env: { ...environment(owner), ASAN_OPTIONS: 'detect_leaks=0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    process_[name].setEncoding('utf8').on('data', data => {
-      said[name] += data;
-    });
-  const [code, signal] = (await once(process_, 'close')) as [number | null, string | null];
-  return { code: code ?? signal ?? '', ...said };
+  const env = { ...environment(owner), ASAN_OPTIONS: 'detect_leaks=0' };
+  return ended(spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 /** Ages and times of day are replaced, because the clock moves on between the two; and so is the program's name. */
@@ -672,13 +664,8 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
     const child = spawn('sh', ['-c', line, program, ...argv, '--board', board.path], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', data => {
-        said += data;
-      });
-    const [code] = await once(child, 'close');
-    return [code, said.replaceAll(/beoboard[ -](nodes|check)?/g, 'beoboard')];
+    const said = follow(child);
+    return [await said.exit, said.all.replaceAll(/beoboard[ -](nodes|check)?/g, 'beoboard')];
   };
   const here = (verb: string) => [process.execPath, PROGRAM, verb] as const;
   for (const how of ['<&- >&- 2>&-', '2>&-', '>&-', '<&-', '>/dev/full', '2>/dev/full'])

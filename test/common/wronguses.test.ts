@@ -6,12 +6,12 @@
 // @seconds 10
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { VERBS } from '../../src/options/verbs.js';
 import { oneLine, UNSEEN } from '../../src/text/text.js';
+import { ended } from '../kit/children.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
@@ -882,15 +882,8 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
 async function start(words: readonly string[], { env, ordinary }: More): Promise<Answer> {
   const [program = '', ...args] = [...(ordinary ? AS_NOBODY : []), process.execPath, PROGRAM, ...words];
   const child = spawn(program, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
-  const answer = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', text => {
-      answer[name] += text;
-    });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  clearTimeout(timer);
-  return { code: code ?? signal ?? '', ...answer };
+  return ended(child).finally(() => clearTimeout(timer));
 }
 
 /** The answers of the golden file by command line. */

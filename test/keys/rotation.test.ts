@@ -14,6 +14,7 @@ import t, { type Test } from 'tap';
 import { readingOf } from '../../src/readings/readings.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { follow } from '../kit/children.js';
 import { compileSender } from '../kit/compiling.js';
 import { INSIDE } from '../kit/network.js';
 import { ROOT } from '../kit/places.js';
@@ -66,16 +67,8 @@ function fence(document: string, holds: string): string[] {
 function start(t: Test, name: string, command: string): { child: ChildProcess; said: () => string } {
   const env = { ...process.env, PATH: `/run/bin:${process.env.PATH}`, ROOT, NODE: process.execPath };
   const child = spawn('bash', ['-c', `exec ${command}`], { cwd: '/run', env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr?.setEncoding('utf8').on('data', data => {
-    said += data;
-  });
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  return { child, said: () => `${name}: ${said}` };
+  const said = follow(child, t);
+  return { child, said: () => `${name}: ${said.stderr}` };
 }
 
 if (!INSIDE) {

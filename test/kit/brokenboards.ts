@@ -28,13 +28,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Encodable, encode, packWord } from '../../src/layout/codec.js';
 import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../../src/native/index.js';
 import { main as receive } from '../../src/receiver/main.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, editBoard, openWriter } from '../../src/shm/writer.js';
 import { Failure } from '../../src/text/failure.js';
 import { oneLine } from '../../src/text/text.js';
+import { now } from './clocks.js';
 import { makeReport } from './reports.js';
 
 const S = 1_000_000_000n;
@@ -44,12 +44,6 @@ export const ROOT_USER = process.getuid?.() === 0;
 /** The user that owns the boards of others. */
 const STRANGER = 1234;
 export const NOBODY = 65534;
-
-export function now(): { mono: bigint; real: bigint } {
-  const into = new BigUint64Array(3);
-  clocks(into);
-  return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
-}
 
 /** This machine's boot id, in the form of the board. */
 export const BOOT_ID = BigInt(

@@ -4,21 +4,15 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { openWriter } from '../../src/shm/writer.js';
+import { monotonicNs } from './clocks.js';
 import { judge } from './judging.js';
 import { makeReport } from './reports.js';
 
 const MS = 1_000_000n;
 const S = 1000n * MS;
 const OTHERS = 31;
-
-export function monotonicNs(): bigint {
-  const into = new BigUint64Array(3);
-  clocks(into);
-  return into[CLOCK.monotonic] ?? 0n;
-}
 
 export interface LinkNode {
   name: string;

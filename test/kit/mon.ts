@@ -1,8 +1,8 @@
 // Shared by the tests of beoboard-mon: the program, run once over stdin and stdout, or listening. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { follow } from './children.js';
 import { until } from './until.js';
 
 interface Teardown {
@@ -30,20 +30,12 @@ export interface Mon {
 /** Runs it on a free port of this machine until the test ends. */
 export async function startMon(t: Teardown, program: string, ...argv: string[]): Promise<Mon> {
   const child = spawn(program, ['--listen', '127.0.0.1:0', ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
+  const said = follow(child, t);
   const port = await until('it listens', () => {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it has ended: ${stderr}`);
-    return Number(/ answers at 127\.0\.0\.1:(\d+)/.exec(stderr)?.[1] ?? 0) || undefined;
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it has ended: ${said.stderr}`);
+    return Number(/ answers at 127\.0\.0\.1:(\d+)/.exec(said.stderr)?.[1] ?? 0) || undefined;
   });
-  return { child, pid: child.pid as number, port, exit, stderr: () => stderr };
+  return { child, pid: child.pid as number, port, exit: said.exit, stderr: () => said.stderr };
 }
 
 /** Values of a process in /proc: a field of `status`, and its share of memory in KiB. */

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { ended, follow } from './children.js';
 import { ROOT, type Teardown } from './places.js';
 
 export const PROGRAM = join(ROOT, 'dist', 'bin', 'beoboard.cjs');
@@ -37,30 +38,27 @@ export function start(t: Teardown, argv: string[]): Running {
   const child = other
     ? spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     : fork(PROGRAM, argv, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (data: Buffer) => {
-    stdout += data.toString();
-  });
-  child.stderr?.on('data', (data: Buffer) => {
-    stderr += data.toString();
-    const [, reporting] = /: ready: .* to (.*)\n/.exec(stderr) ?? [];
-    // The message that our own programs send over the channel of fork().
-    if (other && reporting !== undefined) child.emit('message', { reporting });
-  });
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  const running = runningOf(t, child, argv);
+  // The message that our own programs send over the channel of fork().
+  if (other)
+    child.stderr?.on('data', () => {
+      const [, reporting] = /: ready: .* to (.*)\n/.exec(running.output().stderr) ?? [];
+      if (reporting !== undefined) child.emit('message', { reporting });
+    });
+  return running;
+}
+
+/** The same of a child that was started with `argv`. */
+export function runningOf(t: Teardown, child: ChildProcess, argv: readonly string[]): Running {
+  const said = follow(child, t);
   const ready = Promise.race([
     once(child, 'message').then(([message]) => message as { listening?: string[]; reporting?: string }),
-    exit.then(code => {
-      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${stderr}`);
+    said.exit.then(code => {
+      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${said.stderr}`);
     }),
   ]);
   ready.catch(() => undefined);
-  t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
-  return { child, ready, output: () => ({ stdout, stderr }), exit };
+  return { child, ready, output: () => ({ stdout: said.stdout, stderr: said.stderr }), exit: said.exit };
 }
 
 /** Starts a receiver on a free port of 127.0.0.1; returns the port as well. */
@@ -78,23 +76,7 @@ export async function startReceiver(
 }
 
 /** Runs `beoboard argv` to its end. */
-export async function run(
-  argv: string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number | string; stdout: string; stderr: string }> {
+export function run(argv: string[], env: Record<string, string> = {}) {
   const [program, ...args] = commandOf(argv);
-  const child = spawn(program, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data: Buffer) => {
-    stdout += data.toString();
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  return { code: code ?? signal ?? '', stdout, stderr };
+  return ended(spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }));
 }

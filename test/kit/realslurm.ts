@@ -10,6 +10,7 @@ import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { fold } from '../../src/text/hostlists.js';
+import { ended } from './children.js';
 import { INSIDE, inOwnNetwork } from './network.js';
 import { folder } from './places.js';
 import { until } from './until.js';
@@ -179,15 +180,8 @@ export class Slurm {
   }
 
   /** Runs one of Slurm's commands to its end. */
-  async run(command: string, ...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const child = spawn(command, args, { env: this.env, cwd: this.path, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name].on('data', (data: Buffer) => {
-        said[name] += data.toString();
-      });
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, ...said };
+  run(command: string, ...args: string[]) {
+    return ended(spawn(command, args, { env: this.env, cwd: this.path, stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
   #daemon(name: string): Daemon {

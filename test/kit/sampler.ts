@@ -16,7 +16,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { testProgram } from './compiling.js';
 import { judge } from './judging.js';
 import { folder } from './places.js';
-import { PROGRAM, type Running } from './program.js';
+import { PROGRAM, type Running, runningOf } from './program.js';
 import { makeReport } from './reports.js';
 import { until } from './until.js';
 
@@ -66,24 +66,7 @@ export interface Surroundings {
 export function startIn(t: Teardown, { prefix = [], env = {} }: Surroundings, argv: string[]): Running {
   const [command = '', ...rest] = [...prefix, process.execPath, PROGRAM, ...argv];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
-  const written = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream]?.on('data', (data: Buffer) => {
-      written[stream] += data.toString();
-    });
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  const ready = Promise.race([
-    once(child, 'message').then(([message]) => message as { listening?: string[] }),
-    exit.then(code => {
-      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${written.stderr}`);
-    }),
-  ]);
-  ready.catch(() => undefined);
-  t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
-  return { child, ready, output: () => ({ ...written }), exit };
+  return runningOf(t, child, argv);
 }
 
 /** Whether every thread of a process is stopped. */

@@ -5,7 +5,8 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import type { Writer } from '../../src/native/index.js';
 import { openWriter } from '../../src/shm/writer.js';
-import { monotonicNs, poke } from './linkboard.js';
+import { monotonicNs } from './clocks.js';
+import { poke } from './linkboard.js';
 import { boardPath, type Teardown } from './places.js';
 import { makeReport } from './reports.js';
 

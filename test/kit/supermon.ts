@@ -8,8 +8,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
-import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import type { Writer } from '../../src/native/index.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { now } from './clocks.js';
 import { FULL, S } from './ganglia.js';
 import { keepAlive } from './heart.js';
 import { lacks } from './lacking.js';
@@ -134,12 +135,6 @@ export async function serve(t: Teardown, more: readonly string[]): Promise<Runni
   const { listening = [] } = await running.ready;
   return { ...running, port: Number(listening[0]?.split(':').at(-1)) };
 }
-
-export const now = () => {
-  const into = new BigUint64Array(3);
-  clocks(into);
-  return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
-};
 
 /** A board as from a receiver, with a heartbeat until the test ends; its nodes stay live as long. */
 export class LiveBoard {

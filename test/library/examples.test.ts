@@ -11,8 +11,10 @@ import { bits, enums } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { follow } from '../kit/children.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
-import { beat, makeLinkBoard, monotonicNs } from '../kit/linkboard.js';
+import { beat, makeLinkBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { run as runProgram, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -242,13 +244,8 @@ t.test('a receiver and a simulated cluster', async t => {
   const path = boardPath(t);
   // Started before there is a board, a receiver, or a node of that name.
   const waiting = spawn(join(MADE, 'wait-for-node'), ['-b', path, 'back1', '120']);
-  t.teardown(() => waiting.kill());
-  let told = '';
-  waiting.stdout.on('data', (data: Buffer) => {
-    told += data.toString();
-  });
-  const ended = new Promise<number | null>(resolve => waiting.once('close', resolve));
-  await until('it has said that there is no board', () => told.includes('no such board'));
+  const waited = follow(waiting, t);
+  await until('it has said that there is no board', () => waited.stdout.includes('no such board'));
 
   const receiver = await startReceiver(t, path, ['--uncertain-after', '2s', '--silent-after', '4s']);
   const to = `127.0.0.1:${receiver.port}`;
@@ -323,10 +320,13 @@ t.test('a receiver and a simulated cluster', async t => {
     });
 
   await t.test('a node comes back', async t => {
-    await until('it has said that the node is not there', () => told.includes('back1: not on the board'));
+    await until('it has said that the node is not there', () => waited.stdout.includes('back1: not on the board'));
     start(t, ['load', '--to', to, '--size', '1', '--prefix', 'back', '--interval', '500ms']);
-    t.equal(await ended, 0);
-    t.match(told, /^back1: no such board.*\n(back1: the board is.*\n)*back1: not on the board\nback1: live\n$/);
+    t.equal(await waited.exit, 0);
+    t.match(
+      waited.stdout,
+      /^back1: no such board.*\n(back1: the board is.*\n)*back1: not on the board\nback1: live\n$/,
+    );
   });
 
   await t.test('the cluster falls silent', async t => {

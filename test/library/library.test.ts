@@ -23,10 +23,11 @@ import { type Encodable, REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { random } from '../../src/load/simulatednode.js';
-import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import type { Writer } from '../../src/native/index.js';
 import { NUMBERED, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
+import { monotonicNs as now } from '../kit/clocks.js';
 import { builds, INSTALLED, makeIn, OF_MUSL, SANITIZED, testProgram } from '../kit/compiling.js';
 import { writerSources } from '../kit/csources.js';
 import { type Evidence, judge, type LastReport } from '../kit/judging.js';
@@ -97,12 +98,6 @@ must(t, 'gcc', [
   `-Wl,-rpath,${OUT}`,
 ]);
 const calls = (t: Tap, ...args: string[]) => must(t, CALLS, args);
-
-function now(): bigint {
-  const into = new BigUint64Array(3);
-  clocks(into);
-  return into[CLOCK.monotonic] ?? 0n;
-}
 
 const KEY = { id: 1, node: undefined, secret: Buffer.alloc(32, 7) };
 

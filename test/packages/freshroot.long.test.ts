@@ -4,10 +4,10 @@
 //   npm run test:long -- freshroot         TESTS="board order" chooses tests
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { follow } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
 import { debian, diskFolder, must } from './virtual.js';
@@ -71,13 +71,8 @@ const root = join(diskFolder(t), 'root');
 function start(...argv: string[]): { child: ChildProcess; told: () => string; exit: Promise<unknown> } {
   const own = ['--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child'];
   const child = spawn('unshare', [...own, 'sh', '-ec', ENTER, root, ...argv], { env });
-  t.teardown(() => child.kill('SIGKILL'));
-  let told = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', data => {
-      told += data;
-    });
-  return { child, told: () => told, exit: once(child, 'close').then(([code]) => code) };
+  const said = follow(child, t);
+  return { child, told: () => said.all, exit: said.exit };
 }
 
 /** The seconds since then. */

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { follow } from '../kit/children.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -64,16 +65,8 @@ for (const major of NODES)
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
-    const ended = new Promise(resolve => receiver.once('close', resolve));
-    t.teardown(async () => {
-      receiver.kill('SIGKILL');
-      await ended;
-    });
-    let said = '';
-    receiver.stderr.setEncoding('utf8').on('data', data => {
-      said += data;
-    });
-    const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
+    const said = follow(receiver, t);
+    const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(said.stderr)?.[1]);
     const sent = run(node, [PROGRAM, 'send', '--once', '--name', 'n1', '--to', `127.0.0.1:${port}`], ROOT);
     t.equal(sent.status, 0, sent.stderr);
     const reader = new BoardReader(board);
@@ -85,5 +78,5 @@ for (const major of NODES)
       t.match(stdout, /n1/);
     }
     receiver.kill('SIGTERM');
-    t.equal(await ended, 0, said);
+    t.equal(await said.exit, 0, said.stderr);
   });

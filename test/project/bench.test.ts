@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
-import { monotonicNs } from '../kit/linkboard.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { makeBoard } from '../kit/stateboard.js';

@@ -7,12 +7,12 @@
 // @seconds 45
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
+import { type Followed, follow } from '../kit/children.js';
 import { builds, INSTALLED, MATRIX, makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { INSIDE } from '../kit/network.js';
@@ -278,7 +278,7 @@ const BOARD = new BoardReader('/dev/shm/beoboard/board');
 class Daemons {
   readonly #running = new Map<
     string,
-    { text: string; child: ChildProcess; exit: Promise<unknown[]>; told: () => string }
+    { text: string; child: ChildProcess; exit: Followed['exit']; told: () => string }
   >();
 
   /** Starts a daemon, after ending another one of its kind, and waits until it is ready. */
@@ -289,14 +289,10 @@ class Daemons {
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let told = '';
-    child.stderr.setEncoding('utf8').on('data', data => {
-      told += data;
-    });
-    const exit = once(child, 'close');
-    this.#running.set(kind, { text, child, exit, told: () => told });
-    await until(`${text} is ready`, () => told.includes(' ready: ') || child.exitCode !== null);
-    t.match(told, / ready: /, text);
+    const said = follow(child);
+    this.#running.set(kind, { text, child, exit: said.exit, told: () => said.stderr });
+    await until(`${text} is ready`, () => said.stderr.includes(' ready: ') || child.exitCode !== null);
+    t.match(said.stderr, / ready: /, text);
     if (kind === 'send' && this.#running.has('receive'))
       await until('the node is live', () => [...BOARD.snapshot().nodes()].some(({ state }) => state === 'live'));
   }
@@ -327,7 +323,7 @@ class Daemons {
     for (const [name, { child, exit, told }] of [...this.#running].filter(([name]) => (kind ?? name) === name)) {
       this.#running.delete(name);
       child.kill('SIGTERM');
-      const [code] = await exit;
+      const code = await exit;
       t.equal(code, 0, `${name} ends cleanly: ${told().slice(-500)}`);
     }
   }
@@ -336,15 +332,11 @@ class Daemons {
 /** Waits until the command shows a live node, then ends it as a person would, with Ctrl-C. */
 async function onTerminal(t: Test, name: string, text: string): Promise<void> {
   const child = spawn('script', ['-qfec', text, '/dev/null'], { cwd: ROOT, env: { ...environment, TERM: 'xterm' } });
-  let shown = '';
-  child.stdout.setEncoding('utf8').on('data', data => {
-    shown += data;
-  });
-  const exit = once(child, 'close');
-  await until(`${name} shows a live node`, () => /1 live/.test(shown) || child.exitCode !== null);
-  t.match(shown, /1 live/, name);
+  const said = follow(child);
+  await until(`${name} shows a live node`, () => /1 live/.test(said.stdout) || child.exitCode !== null);
+  t.match(said.stdout, /1 live/, name);
   child.stdin.write('\x03');
-  await exit;
+  await said.exit;
 }
 
 /** Why a command cannot be run here; false if it can. */

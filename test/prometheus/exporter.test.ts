@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
+import type { Writer } from '../../src/native/index.js';
 import { type Handler, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
 import { Board } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
@@ -23,6 +23,8 @@ import { formatOf, parseScrape, parseShards } from '../../src/prometheus/request
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
+import { ended, follow } from '../kit/children.js';
+import { now } from '../kit/clocks.js';
 import { ALL, beating, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
@@ -111,19 +113,14 @@ except OSError as e:
     print(type(e).__name__)
 `;
   const child = spawn('python3', ['-c', script, say], { stdio: ['pipe', 'pipe', 'inherit'] });
-  t.teardown(() => child.kill('SIGKILL'));
+  const said = follow(child, t);
   // The child may have ended already, and then this write fails.
   child.stdin.on('error', () => undefined);
-  let said = '';
-  child.stdout.on('data', data => {
-    said += data;
-  });
-  const closed = once(child, 'close');
-  await until('it is being answered', () => said !== '');
+  await until('it is being answered', () => said.stdout !== '');
   return async () => {
     child.stdin.end('read\n');
-    await closed;
-    return said.trim().split('\n').at(-1) ?? '';
+    await said.exit;
+    return said.stdout.trim().split('\n').at(-1) ?? '';
   };
 }
 
@@ -165,20 +162,15 @@ function liveBoard(
   // The limits are so long that all nodes stay live during the test, even on a very busy machine.
   const [uncertainAfter, silentAfter] = [3_600_000, 7_200_000];
   const writer = openWriter({ path, cluster: 'test', capacity, uncertainAfter, silentAfter, nodes: [] });
-  const clock = () => {
-    const into = new BigUint64Array(3);
-    clocks(into);
-    return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
-  };
   let seq = 0;
   const lay = (hostname: string, load: number) => {
-    const { mono, real } = clock();
+    const { mono, real } = now();
     const t_boot_ns = 100n * S + BigInt(++seq) * 1_000_000n;
     const report = makeReport({ hostname, seq, t_boot_ns, valid: ALL, load1_c: load }, 'test');
     if (deliver(writer, report, mono, real) !== 'accepted') throw new Error('not accepted');
   };
   for (const [i, name] of nodes.entries()) lay(name, i);
-  const beat = () => writer.heartbeat(clock().mono);
+  const beat = () => writer.heartbeat(now().mono);
   beat();
   keepAlive(t, path);
   t.teardown(() => writer.close());
@@ -799,12 +791,7 @@ t.test('beoboard metrics into a pipe that closes', async t => {
   );
   const script = `"$0" "$1" metrics --board "$2" | head -1; echo "\${PIPESTATUS[0]}"`;
   const child = spawn('bash', ['-c', script, process.execPath, PROGRAM, path], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].on('data', data => {
-      said[name] += data;
-    });
-  await once(child, 'close');
+  const said = await ended(child);
   t.match(said.stdout, /^# HELP [^\n]+\n0\n$/);
   t.equal(said.stderr, '', 'an end, and no error');
 });

@@ -6,7 +6,6 @@
 // @waits
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +13,7 @@ import t, { type Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { BulkSender } from '../../src/native/index.js';
+import { follow } from '../kit/children.js';
 import { missing, ORPHANED } from '../kit/gmetad.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -226,16 +226,8 @@ function reporting(t: Test, port: number): void {
 /** Runs a program until the test ends. */
 function running(t: Test, program: string, argv: string[]): () => string {
   const child = spawn('setpriv', [...ORPHANED, program, ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
-  child.stderr.setEncoding('utf8').on('data', data => {
-    told += data;
-  });
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  return () => told;
+  const said = follow(child, t);
+  return () => said.stderr;
 }
 
 const ask = async (port: number, path: string) => {

@@ -6,11 +6,11 @@
 // @waits
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { COLLECTORS } from '../../src/prometheus/families.js';
+import { type Followed, follow } from '../kit/children.js';
 import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
@@ -34,7 +34,7 @@ interface Found {
 /** A Prometheus with this configuration, which is queried over its API. */
 class Prometheus {
   readonly #child: ChildProcess;
-  #said = '';
+  readonly #said: Followed;
   #url = '';
 
   constructor(t: Test, config: string) {
@@ -44,20 +44,13 @@ class Prometheus {
     this.#child = spawn('prometheus', [...options, '--web.listen-address=127.0.0.1:0'], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.#child.stderr?.on('data', data => {
-      this.#said += data;
-    });
-    const closed = once(this.#child, 'close');
-    t.teardown(async () => {
-      this.#child.kill('SIGKILL');
-      await closed;
-    });
+    this.#said = follow(this.#child, t);
   }
 
   async ready(): Promise<void> {
     const [, address] = await until('Prometheus listens', () => {
-      if (this.#child.exitCode !== null) throw new Error(this.#said);
-      return /msg="Listening on" address=(\S+)/.exec(this.#said) ?? undefined;
+      if (this.#child.exitCode !== null) throw new Error(this.#said.stderr);
+      return /msg="Listening on" address=(\S+)/.exec(this.#said.stderr) ?? undefined;
     });
     this.#url = `http://${address}/api/v1`;
     await until('it is ready', async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok);
@@ -85,7 +78,7 @@ class Prometheus {
 
   /** The warnings and errors about scrapes that did not fail as a whole. */
   get complaints(): string[] {
-    return this.#said
+    return this.#said.stderr
       .split('\n')
       .filter(line => /level=(warn|error)/.test(line) && /scrape|Append|duplicate|out-of-order/i.test(line));
   }

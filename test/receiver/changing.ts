@@ -1,20 +1,18 @@
 // A writer for test/receiver/nodelist.test.ts that does nothing but replace a board, until it is killed: nodes are forgotten
 // and come back, the capacity changes.
 
-import { CLOCK, clocks } from '../../src/native/index.js';
 import { deliver, openWriter, writerOptions } from '../../src/shm/writer.js';
+import { now } from '../kit/clocks.js';
 import { makeReport } from '../kit/reports.js';
 
 const [path = '', count = '0'] = process.argv.slice(2);
 const names = Array.from({ length: Number(count) }, (_, i) => `n${i}`);
 const options = { path, cluster: '', capacity: 3000, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
 const writer = openWriter(options);
-const now = new BigUint64Array(3);
 let seq = Number(process.argv[4]);
 
 function lay(hostname: string): void {
-  clocks(now);
-  const [mono = 0n, real = 0n] = [now[CLOCK.monotonic], now[CLOCK.real]];
+  const { mono, real } = now();
   deliver(writer, makeReport({ hostname, seq, t_boot_ns: BigInt(seq) * 1_000_000_000n }), mono, real);
   writer.heartbeat(mono);
 }

@@ -11,6 +11,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
+import { follow } from '../kit/children.js';
 import { makeIn, SANITIZED } from '../kit/compiling.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { folder } from '../kit/places.js';
@@ -40,23 +41,15 @@ interface Program {
 
 function program(t: Test, words = [process.env[VARIABLE] ?? '', '/proc/thread-self', '/sys']): Program {
   const child = spawn(words[0] ?? '', words.slice(1), { stdio: ['pipe', 'pipe', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
+  const said = follow(child, t, ['stderr']);
   child.stdin.on('error', () => undefined);
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
   const ask = async (command: string) => {
     child.stdin.write(`${command}\n`);
     const before: string[] = [];
     for (;;) {
       const { value, done } = await lines.next();
-      if (done) throw new Error(`it ended at ${command}: ${stderr}`);
+      if (done) throw new Error(`it ended at ${command}: ${said.stderr}`);
       if (value.startsWith('= ')) return { lines: before, result: value.slice(2) };
       before.push(value);
     }
@@ -66,8 +59,8 @@ function program(t: Test, words = [process.env[VARIABLE] ?? '', '/proc/thread-se
     get: async command => (await ask(command)).result,
     end: async () => {
       child.stdin.end();
-      const code = await exit;
-      return code === 0 ? stderr : code;
+      const code = await said.exit;
+      return code === 0 ? said.stderr : code;
     },
   };
 }

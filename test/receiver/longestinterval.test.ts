@@ -12,7 +12,7 @@ import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
-import { now } from '../kit/brokenboards.js';
+import { now } from '../kit/clocks.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';

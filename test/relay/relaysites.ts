@@ -5,10 +5,10 @@
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOCK, clocks } from '../../src/native/index.js';
 import { mirrorOf } from '../../src/shm/header.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { filled, serve } from '../kit/natsservers.js';
 import { Namespace } from '../kit/netns.js';
 import { folder, type Teardown } from '../kit/places.js';
@@ -20,12 +20,6 @@ const CLUSTER = 'alpha';
 const SECOND = 1_000_000_000n;
 /** The longest time from a node's send() to a receiver's socket, on one machine. */
 const UNDER_WAY_NS = 20_000_000n;
-
-const words = new BigUint64Array(3);
-export function nowNs(): bigint {
-  clocks(words);
-  return words[CLOCK.monotonic] ?? 0n;
-}
 
 /** A program that can be killed, frozen, and started again. */
 export interface Part {
@@ -98,7 +92,7 @@ export class Fleet {
   }
 
   add(names: readonly string[], to: readonly number[]): void {
-    const now = nowNs();
+    const now = monotonicNs();
     for (const [i, name] of names.entries()) {
       const dueNs = now + (SECOND * BigInt(i)) / BigInt(names.length);
       this.senders.push({ name, dead: false, to, seq: 0, sentNs: [], dueNs });
@@ -107,7 +101,7 @@ export class Fleet {
 
   #step(): void {
     for (const sender of this.senders) {
-      const now = nowNs();
+      const now = monotonicNs();
       if (now < sender.dueNs) continue;
       sender.dueNs = sender.dueNs + SECOND > now ? sender.dueNs + SECOND : now + SECOND;
       if (sender.dead) continue;
@@ -116,7 +110,7 @@ export class Fleet {
       const times = { t_boot_ns: now, t_real_ns: real, start_boot_ns: 1n };
       const report = makeReport({ hostname: sender.name, seq: sender.seq, boot_id: 77n, ...times }, CLUSTER);
       // Recorded before any master can receive it.
-      if (sender.to.length > 0) sender.sentNs.push(nowNs());
+      if (sender.to.length > 0) sender.sentNs.push(monotonicNs());
       for (const master of sender.to) this.#socket.send(report, this.ports[master] as number, '127.0.0.1');
     }
   }

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { follow } from '../kit/children.js';
 import { compileSender, DYNAMIC } from '../kit/compiling.js';
 import { HangingCalls, Hearer, startIn, writeTree } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
@@ -559,12 +560,8 @@ t.test('the manual page has the words of help', { buffered: true, skip: lacks('g
 async function startPiped(t: Parameters<typeof folder>[0], argv: string[] = []) {
   const hearer = await Hearer.open(t);
   const child = spawn(sender, ['--to', '-', '--to', hearer.address, '--name', 'node1', '--interval', '100ms', ...argv]);
-  t.teardown(() => void child.kill('SIGKILL'));
-  let said = '';
-  child.stderr.on('data', (data: Buffer) => {
-    said += data.toString();
-  });
-  return { hearer, child, said: () => said };
+  const said = follow(child, t, ['stderr']);
+  return { hearer, child, said: () => said.stderr };
 }
 
 t.test('stdout is closed: the others get a goodbye, and the sender ends cleanly', { buffered: true }, async t => {

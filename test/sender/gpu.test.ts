@@ -27,6 +27,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
+import { follow } from '../kit/children.js';
 import { builds, compileSender, DYNAMIC, type Make, makeIn, OF_MUSL, SANITIZED } from '../kit/compiling.js';
 import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -115,25 +116,17 @@ function start(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv =
     env: { ...at.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let stderr = '';
-  child.stderr.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
+  const said = follow(child, t);
   const end = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    return exit;
+    return said.exit;
   };
   return {
     child,
-    exit,
+    exit: said.exit,
     end,
     said: () =>
-      stderr
+      said.stderr
         .replaceAll(/^beoboard-gpu: /gm, '')
         .trimEnd()
         .split('\n'),

@@ -24,10 +24,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { expand } from '../../src/text/hostlists.js';
+import { ended } from '../kit/children.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
 import { lacks } from '../kit/lacking.js';
-import { beat, monotonicNs } from '../kit/linkboard.js';
+import { beat } from '../kit/linkboard.js';
 import { Manager } from '../kit/manager.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
@@ -75,18 +77,7 @@ function startGate(
       : setInterval(() => {
           if (existsSync(board)) beat(board);
         }, 200);
-  const said = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (data: Buffer) => {
-    said.stdout += data.toString();
-  });
-  child.stderr?.on('data', (data: Buffer) => {
-    said.stderr += data.toString();
-  });
-  const answer = once(child, 'close').then(([code, signal]) => {
-    clearInterval(beating);
-    return { code: (code ?? signal) as number | string, ...said };
-  });
-  return { child, answer };
+  return { child, answer: ended(child).finally(() => clearInterval(beating)) };
 }
 
 /** The exit code, and the line without the program's name. */

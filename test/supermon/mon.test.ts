@@ -12,12 +12,13 @@ import { decodeReport } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { deliver } from '../../src/shm/writer.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
+import { now } from '../kit/clocks.js';
 import { builds, compileMon, INSTALLED, makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { pssOf, say, startMon, statusOf } from '../kit/mon.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
-import { Asker, type Element, elementsOf, LiveBoard, now, readByOthers, serve } from '../kit/supermon.js';
+import { Asker, type Element, elementsOf, LiveBoard, readByOthers, serve } from '../kit/supermon.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { until } from '../kit/until.js';
 

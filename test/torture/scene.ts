@@ -11,6 +11,7 @@ import { CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { follow } from '../kit/children.js';
 import { copyOf, testProgram } from '../kit/compiling.js';
 import { ROOT } from '../kit/places.js';
 import { type Running, run } from '../kit/program.js';
@@ -436,20 +437,16 @@ export class Scene {
   async badChecksums(everyUs: number): Promise<() => Promise<number>> {
     const words = ['--pdeathsig', 'KILL', testProgram('test/badsums'), SENDER, RECEIVER, String(PORT), String(everyUs)];
     const child = spawn('setpriv', words, { stdio: ['ignore', 'pipe', 'inherit'] });
-    let told = '';
-    child.stdout.on('data', (data: Buffer) => {
-      told += data.toString();
-    });
-    const exit = once(child, 'close');
+    const said = follow(child);
     this.#ends.push(() => void child.kill('SIGKILL'));
     await until('wrong checksums come', () => {
       if (child.exitCode !== null) throw new Error('no datagrams with wrong checksums can be sent');
-      return told.startsWith('ready');
+      return said.stdout.startsWith('ready');
     });
     return async () => {
       child.kill('SIGTERM');
-      await exit;
-      return Number(told.split('\n')[1]);
+      await said.exit;
+      return Number(said.stdout.split('\n')[1]);
     };
   }
 

@@ -4,9 +4,9 @@
 // @seconds 38
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { follow } from '../kit/children.js';
 import { ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
 import { FAULTS } from './faults.js';
@@ -228,17 +228,12 @@ const MAIN = join(ROOT, 'dist', 'test', 'torture', 'main.js');
 /** Starts the torture, and returns its output so far and its exit. */
 function torture(t: Test, ...args: string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => {
-      text += data.toString();
-    });
-  const exit = once(child, 'close').then(([code]) => code as number | null);
+  const said = follow(child);
   t.teardown(async () => {
     child.kill('SIGTERM');
-    await exit;
+    await said.exit;
   });
-  return { child, exit, text: () => text };
+  return { child, exit: said.exit, text: () => said.all };
 }
 
 const tried = spawnSync('unshare', ['-n', '-m', 'ip', 'link', 'set', 'lo', 'up'], { encoding: 'utf8' });

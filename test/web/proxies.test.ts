@@ -11,6 +11,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { NO_BROWSER, newContext } from '../kit/browser.js';
+import { follow } from '../kit/children.js';
 import { freePorts } from '../kit/network.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
@@ -104,17 +105,14 @@ async function startProxy(t: Teardown, { program, configure }: Proxy, webPort: n
   const [port] = (await freePorts(1)) as [number];
   const args = configure(at, port, language => example(language, webPort, passwords));
   const child: ChildProcess = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr?.on('data', data => {
-    said += data;
-  });
-  const exit = once(child, 'close');
+  const said = follow(child);
   t.teardown(async () => {
     child.kill('SIGTERM');
-    await exit;
+    await said.exit;
   });
   await until('it listens', async () => {
-    if (child.exitCode !== null) throw new Error(`${program}: ${said}${readFileSync(join(at, 'errors'), 'utf8')}`);
+    if (child.exitCode !== null)
+      throw new Error(`${program}: ${said.stderr}${readFileSync(join(at, 'errors'), 'utf8')}`);
     const socket = createConnection(port, '127.0.0.1');
     const isThere = await Promise.race([
       once(socket, 'connect').then(() => true),

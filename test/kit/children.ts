@@ -1,0 +1,45 @@
+// Programs that tests start: what they print, and how they end. No test of its own.
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Teardown } from './places.js';
+
+/** What a program has printed so far, and its end. */
+export interface Followed {
+  stdout: string;
+  stderr: string;
+  /** Both, as they came. */
+  all: string;
+  /** The exit code, or the signal that ended it, when all of its output has come. */
+  readonly exit: Promise<number | string>;
+}
+
+/** Keeps what a program prints, by default on both streams; with a test, the program is ended with that. */
+export function follow(
+  child: ChildProcess,
+  t?: Teardown,
+  streams = ['stdout', 'stderr'] as const as readonly ('stdout' | 'stderr')[],
+): Followed {
+  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  const followed = { stdout: '', stderr: '', all: '', exit };
+  for (const name of streams) {
+    const utf8 = new TextDecoder();
+    child[name]?.on('data', (data: Buffer) => {
+      const text = utf8.decode(data, { stream: true });
+      followed[name] += text;
+      followed.all += text;
+    });
+  }
+  t?.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  return followed;
+}
+
+/** What a program that was started prints until its end. */
+export async function ended(child: ChildProcess): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  const followed = follow(child);
+  const code = await followed.exit;
+  return { code, stdout: followed.stdout, stderr: followed.stderr };
+}
