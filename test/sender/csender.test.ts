@@ -4,19 +4,16 @@
 //
 // @seconds 32
 
-import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../../src/layout/layout.gen.js';
-import { random } from '../../src/load/simulatednode.js';
-import { builds, compileSender, makeIn, SANITIZED } from '../kit/compiling.js';
+import { builds, compileSender } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { askC, askHere } from '../kit/twosenders.js';
 
-const SEED = Number(process.env.SEED ?? 70);
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
 const { auth_alg, tag } = structs.report.fields;
 
@@ -63,27 +60,3 @@ for (const { what, how, under, skip } of builds(['installed', 'clang', 'aarch64'
       for (const { alg, argv } of ways)
         t.strictSame(askC(sender, argv), wanted.get(`${machine} ${alg}`), `${machine}, key: ${alg}`);
   });
-
-t.test('HMAC-SHA-256: messages and keys of any length, against the one in Node', async t => {
-  t.comment(`seed ${SEED}, another one by SEED=n`);
-  const next = random(SEED);
-  const bytes = (most: number) =>
-    Buffer.from(Array.from({ length: Math.floor(next() * most) }, () => Math.floor(next() * 256)));
-  const word = (data: Buffer) => data.toString('hex') || '-';
-  // First all lengths around a block and its padding, then random ones.
-  const rows = Array.from({ length: 3000 }, (_, i) => [
-    i < 200 ? Buffer.alloc(i, i) : bytes(200),
-    i < 200 ? Buffer.alloc(200 - i, 7) : bytes(1300),
-  ]) as [Buffer, Buffer][];
-  const hmac = join(makeIn('sender', SANITIZED, 'OUT/hmac'), 'hmac');
-  const { stdout, stderr } = spawnSync(hmac, {
-    input: rows.map(([key, message]) => `${word(key)} ${word(message)}\n`).join(''),
-    encoding: 'utf8',
-    maxBuffer: 1 << 24,
-  });
-  t.equal(stderr, '');
-  const expected = rows
-    .map(([key, message]) => `${createHmac('sha256', key).update(message).digest('hex')}\n`)
-    .join('');
-  t.ok(stdout === expected, `${rows.length} tags`);
-});

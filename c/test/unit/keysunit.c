@@ -43,7 +43,7 @@ static void check_digests(void) {
   CHECK_TEXT(hex(digest, sizeof digest), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* RFC 4231; `times`: that byte so often. */
+/* RFC 4231, and keys about the length of a block; `times`: that byte so often. */
 static const struct {
   const char *key;
   size_t key_times;
@@ -62,6 +62,8 @@ static const struct {
    "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed "
    "before being used by the HMAC algorithm.",
    1, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"},
+  {"\x0b", 64, "Hi There", 1, "21cd586aeca0579d99a1c938127c92525a371f807bc5ba6eb78bc825bd4f2be3"}, /* as long as a block */
+  {"\x0b", 65, "Hi There", 1, "727b82fba264393c5d67fd6d6ad783e9019a1fa6a857fccb70f5852f04be5d5d"}, /* and longer */
 };
 
 static size_t repeat(uint8_t *to, const char *text, size_t times) {
