@@ -77,8 +77,6 @@ interface Group {
 
 /** Reads a document line by line, and adds what its tables say to the contract. */
 class DocumentParser {
-  readonly #contract: Contract;
-  readonly #problems: string[];
   /** What the hash of the document is made from. */
   readonly #hashed: string[] = [];
   #section: Section = { what: '', name: '' };
@@ -88,10 +86,10 @@ class DocumentParser {
   readonly #groups: Group[] = [];
   #group: Group | undefined;
 
-  constructor(contract: Contract, problems: string[]) {
-    this.#contract = contract;
-    this.#problems = problems;
-  }
+  constructor(
+    private readonly contract: Contract,
+    private readonly problems: string[],
+  ) {}
 
   parse({ path, text }: Source): string[] {
     for (const [index, line] of text.split('\n').entries()) {
@@ -123,10 +121,10 @@ class DocumentParser {
   }
 
   #newStruct(name: string, title: string, at: string): Struct {
-    const { structs } = this.#contract;
+    const { structs } = this.contract;
     const bytes = /, (\d+) bytes$/.exec(title);
-    if (bytes === null) this.#problems.push(`${at}: write "struct NAME, N bytes"`);
-    if (structs.has(name)) this.#problems.push(`${at}: there is a struct ${name} already`);
+    if (bytes === null) this.problems.push(`${at}: write "struct NAME, N bytes"`);
+    if (structs.has(name)) this.problems.push(`${at}: there is a struct ${name} already`);
     const struct = { name, bytes: Number(bytes?.[1] ?? 0), fields: [], at };
     structs.set(name, struct);
     return struct;
@@ -137,13 +135,13 @@ class DocumentParser {
     if (columns === undefined) this.#columns = cells;
     else if (cells.every(cell => /^:?-+:?$/.test(cell))) return;
     else if (cells.length !== columns.length)
-      this.#problems.push(`${at}: ${cells.length} cells under ${columns.length} columns`);
+      this.problems.push(`${at}: ${cells.length} cells under ${columns.length} columns`);
     else this.#row(new Map(columns.map((column, i) => [column, cells[i] ?? ''])), cells, at);
   }
 
   #row(row: Map<string, string>, cells: string[], at: string): void {
-    const contract = this.#contract;
-    const problems = this.#problems;
+    const contract = this.contract;
+    const problems = this.problems;
     const { what, name } = this.#section;
     if (what === 'struct') this.#fieldRow(row, at);
     else if (what === 'word') this.#wordRow(row, at);
@@ -157,7 +155,7 @@ class DocumentParser {
   }
 
   #fieldRow(row: Map<string, string>, at: string): void {
-    const field = parseField(row, at, this.#problems);
+    const field = parseField(row, at, this.problems);
     if (field === undefined) return;
     this.#struct?.fields.push(field);
     this.#group?.fields.push(field);
@@ -168,8 +166,8 @@ class DocumentParser {
   }
 
   #wordRow(row: Map<string, string>, at: string): void {
-    const { words } = this.#contract;
-    const field = parseWordField(row, at, this.#problems);
+    const { words } = this.contract;
+    const field = parseWordField(row, at, this.problems);
     if (field === undefined) return;
     words.set(this.#section.name, [...(words.get(this.#section.name) ?? []), field]);
     this.#hashed.push(`${field.shift} ${field.bits} ${field.name} ${row.get('unit')}`);
@@ -177,17 +175,17 @@ class DocumentParser {
 
   #entryRow(row: Map<string, string>, at: string): void {
     const { what, name: tableName } = this.#section;
-    const entry = parseEntry(row, this.#section, at, this.#problems);
+    const entry = parseEntry(row, this.#section, at, this.problems);
     const { value, name } = entry;
-    const table = what === 'enum' ? this.#contract.enums : this.#contract.bits;
+    const table = what === 'enum' ? this.contract.enums : this.contract.bits;
     const entries = table.get(tableName) ?? [];
     if (entries.some(other => other.value === value || other.name === name))
-      this.#problems.push(`${at}: ${value} ${name} stands in this table twice`);
+      this.problems.push(`${at}: ${value} ${name} stands in this table twice`);
     // The names of an enum are an array, so its values count from 0.
     else if (what === 'enum' && value !== entries.length)
-      this.#problems.push(`${at}: ${value} ${name} stands where ${entries.length} should`);
+      this.problems.push(`${at}: ${value} ${name} stands where ${entries.length} should`);
     entries.push(entry);
-    if (what === 'sets') this.#contract.sets.push(entry);
+    if (what === 'sets') this.contract.sets.push(entry);
     table.set(tableName, entries);
     this.#hashed.push(`${value} ${name} ${entry.speed}`);
   }
@@ -195,13 +193,13 @@ class DocumentParser {
   #checkGroup({ first, last, at, fields }: Group): void {
     const [begin, end] = [fields[0], fields.at(-1)];
     if (begin === undefined || end === undefined) {
-      this.#problems.push(`${at}: the heading names bytes, but no table follows`);
+      this.problems.push(`${at}: the heading names bytes, but no table follows`);
       return;
     }
-    const bytes = fieldBytes(end, this.#contract);
-    if (begin.offset !== first) this.#problems.push(`${at}: begins at ${begin.offset}, not ${first}`);
+    const bytes = fieldBytes(end, this.contract);
+    if (begin.offset !== first) this.problems.push(`${at}: begins at ${begin.offset}, not ${first}`);
     else if (bytes > 0 && end.offset + bytes - 1 !== last)
-      this.#problems.push(`${at}: ends at ${end.offset + bytes - 1}, not ${last}`);
+      this.problems.push(`${at}: ends at ${end.offset + bytes - 1}, not ${last}`);
   }
 }
 

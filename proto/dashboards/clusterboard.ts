@@ -10,14 +10,14 @@ import {
   FULL,
   NONE_IS_WELL,
   nodesByState,
+  OF_NODE,
   POINTS,
+  POWER_BY_PART,
   RACK,
-  RECEIVER,
-  RECEIVER_WORDS,
   rate,
   rateOfDevices,
+  receiver,
   STATE_COLOURS,
-  TO_NODE,
 } from './series.js';
 
 const UNHEARD = `${every('node_state', 'state=~"uncertain|silent"')} == 1`;
@@ -43,18 +43,9 @@ export const clusterDashboard: Dashboard = dashboard(
       title: 'The monitor: look here before you blame nodes',
       height: 4,
       panels: [
-        stat(
-          {
-            title: 'Receiver',
-            description:
-              'running: nodes are heard. stalled: the receiver does not run or hangs, and nothing is known about any node; they may all be well. no board: there is none to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
-            unit: 'none',
-            width: 8,
-            queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
-            words: RECEIVER_WORDS,
-            none: 'not scraped',
-          },
-          { background: true },
+        receiver(
+          'running: nodes are heard. stalled: the receiver does not run or hangs, and nothing is known about any node; they may all be well. no board: there is none to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
+          8,
         ),
         stat({
           title: 'Heartbeat',
@@ -160,11 +151,7 @@ export const clusterDashboard: Dashboard = dashboard(
               },
             ],
           },
-          [
-            { of: 'cluster', name: 'cluster' },
-            { of: 'node', name: 'node', to: TO_NODE },
-            { of: 'A', name: 'last report', unit: 's', decimals: 0 },
-          ],
+          [...OF_NODE, { of: 'A', name: 'last report', unit: 's', decimals: 0 }],
           'last report',
         ),
         table(
@@ -176,11 +163,7 @@ export const clusterDashboard: Dashboard = dashboard(
             width: 9,
             queries: [{ expr: `max by (cluster, node, problem) (${every('node_problem')} == 1)` }],
           },
-          [
-            { of: 'cluster', name: 'cluster' },
-            { of: 'node', name: 'node', to: TO_NODE },
-            { of: 'problem', name: 'problem' },
-          ],
+          [...OF_NODE, { of: 'problem', name: 'problem' }],
         ),
       ],
     },
@@ -293,12 +276,7 @@ export const clusterDashboard: Dashboard = dashboard(
             'Of the live nodes that measure it, as a whole; CPUs and memory as the processors measure themselves; and the GPUs.',
           unit: 'watt',
           width: 8,
-          queries: [
-            { expr: `sum(${every('node_power_watts')})`, legend: 'nodes' },
-            { expr: `sum(${every('node_cpu_power_watts')})`, legend: 'CPUs' },
-            { expr: `sum(${every('node_memory_power_watts')})`, legend: 'memory' },
-            { expr: `sum(${every('node_gpu_power_watts')})`, legend: 'GPUs' },
-          ],
+          queries: POWER_BY_PART,
         }),
         lines({
           title: 'Network',

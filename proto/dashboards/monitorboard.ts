@@ -3,7 +3,7 @@
 
 import type { Dashboard } from '@grafana/schema';
 import { bars, dashboard, labelValues, lines, stat, table } from './panels.js';
-import { CLUSTER, every, POINTS, RECEIVER, RECEIVER_WORDS, rate, TO_NODE, UP_DOWN, YES_NO } from './series.js';
+import { CLUSTER, every, OF_NODE, POINTS, rate, receiver, UP_DOWN, YES_NO } from './series.js';
 
 const JOB = labelValues(
   'job',
@@ -30,18 +30,9 @@ export const monitorDashboard: Dashboard = dashboard(
       title: 'The receiver now',
       height: 4,
       panels: [
-        stat(
-          {
-            title: 'Receiver',
-            description:
-              'running, stalled (it does not run or hangs), or no board to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
-            unit: 'none',
-            width: 4,
-            queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
-            words: RECEIVER_WORDS,
-            none: 'not scraped',
-          },
-          { background: true },
+        receiver(
+          'running, stalled (it does not run or hangs), or no board to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
+          4,
         ),
         stat({
           title: 'Heartbeat',
@@ -248,12 +239,7 @@ export const monitorDashboard: Dashboard = dashboard(
               },
             ],
           },
-          [
-            { of: 'cluster', name: 'cluster' },
-            { of: 'node', name: 'node', to: TO_NODE },
-            { of: 'reason', name: 'reason' },
-            { of: 'A', name: 'when', unit: 'dateTimeFromNow' },
-          ],
+          [...OF_NODE, { of: 'reason', name: 'reason' }, { of: 'A', name: 'when', unit: 'dateTimeFromNow' }],
         ),
         bars({
           title: 'Clocks farthest off',

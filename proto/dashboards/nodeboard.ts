@@ -12,10 +12,9 @@ import {
   itsOwn,
   NODE,
   NONE_IS_WELL,
-  RECEIVER,
-  RECEIVER_WORDS,
   rate,
   rateOfDevices,
+  receiver,
   STATE_NUMBER,
   STATE_WORDS,
   YES_NO,
@@ -40,18 +39,9 @@ export const nodeDashboard: Dashboard = dashboard(
       title: 'How $node is',
       height: 4,
       panels: [
-        stat(
-          {
-            title: 'Receiver',
-            description:
-              'Whether anybody listens to nodes. While it is not running, nothing on this page tells how the node is.',
-            unit: 'none',
-            width: 4,
-            queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
-            words: RECEIVER_WORDS,
-            none: 'not scraped',
-          },
-          { background: true },
+        receiver(
+          'Whether anybody listens to nodes. While it is not running, nothing on this page tells how the node is.',
+          4,
         ),
         stat(
           {

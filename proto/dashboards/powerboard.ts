@@ -10,11 +10,11 @@ import {
   every,
   GPU_HEAT,
   NONE_IS_WELL,
+  OF_NODE,
   POINTS,
+  POWER_BY_PART,
   RACK,
-  RECEIVER,
-  RECEIVER_WORDS,
-  TO_NODE,
+  receiver,
 } from './series.js';
 
 const MOST = 15;
@@ -44,18 +44,7 @@ export const powerDashboard: Dashboard = dashboard(
       title: 'GPUs of the live nodes',
       height: 4,
       panels: [
-        stat(
-          {
-            title: 'Receiver',
-            description: 'Whether anybody listens to nodes. While it is not running, nothing on this page is new.',
-            unit: 'none',
-            width: 4,
-            queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
-            words: RECEIVER_WORDS,
-            none: 'not scraped',
-          },
-          { background: true },
-        ),
+        receiver('Whether anybody listens to nodes. While it is not running, nothing on this page is new.', 4),
         stat({
           title: 'GPUs',
           description: `GPUs in live nodes, those that do not work included. ${NO_GPUS}`,
@@ -187,12 +176,7 @@ export const powerDashboard: Dashboard = dashboard(
               { expr: `max by (cluster, node) (${every('node_gpu_uncorrected_errors_total')}) > 0` },
             ],
           },
-          [
-            { of: 'cluster', name: 'cluster' },
-            { of: 'node', name: 'node', to: TO_NODE },
-            { of: 'A', name: 'last hour', decimals: 0 },
-            { of: 'B', name: 'uncorrected', decimals: 0 },
-          ],
+          [...OF_NODE, { of: 'A', name: 'last hour', decimals: 0 }, { of: 'B', name: 'uncorrected', decimals: 0 }],
           'last hour',
         ),
       ],
@@ -220,12 +204,7 @@ export const powerDashboard: Dashboard = dashboard(
             'Whole nodes, and of these CPUs, memory and GPUs as they measure themselves. Each is the sum of the nodes that measure it, and these need not be the same.',
           unit: 'watt',
           width: 8,
-          queries: [
-            { expr: `sum(${every('node_power_watts')})`, legend: 'nodes' },
-            { expr: `sum(${every('node_cpu_power_watts')})`, legend: 'CPUs' },
-            { expr: `sum(${every('node_memory_power_watts')})`, legend: 'memory' },
-            { expr: `sum(${every('node_gpu_power_watts')})`, legend: 'GPUs' },
-          ],
+          queries: POWER_BY_PART,
         }),
         lines({
           title: 'Air at the inlets',

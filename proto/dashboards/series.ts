@@ -3,7 +3,7 @@
 // checks that.
 
 import type { VariableModel } from '@grafana/schema';
-import { type Colour, type Common, labelValues, type Query, typed } from './panels.js';
+import { type Colour, type Common, labelValues, type Placed, type Query, stat, typed } from './panels.js';
 
 /**
  * The number of points for a line that is computed from all nodes: with 10,000 nodes each point takes Prometheus some
@@ -98,18 +98,42 @@ export const nodesByState: readonly Query[] = STATES.map(([state]) => ({
 }));
 
 /** The state of the receiver as a number: for a board that cannot be read there are no other series. */
-export const RECEIVER = `(${every('board_up')} == 0) or (2 - ${every('board_stalled')})`;
-export const RECEIVER_WORDS: NonNullable<Common['words']> = {
-  0: ['no board', 'red'],
-  1: ['stalled', 'orange'],
-  2: ['running', 'green'],
-};
+const RECEIVER = `(${every('board_up')} == 0) or (2 - ${every('board_stalled')})`;
+
+/** Whether the receiver runs. */
+export function receiver(description: string, width: number): Placed {
+  return stat(
+    {
+      title: 'Receiver',
+      description,
+      unit: 'none',
+      width,
+      queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
+      words: { 0: ['no board', 'red'], 1: ['stalled', 'orange'], 2: ['running', 'green'] },
+      none: 'not scraped',
+    },
+    { background: true },
+  );
+}
+
+export const POWER_BY_PART: readonly Query[] = [
+  { expr: `sum(${every('node_power_watts')})`, legend: 'nodes' },
+  { expr: `sum(${every('node_cpu_power_watts')})`, legend: 'CPUs' },
+  { expr: `sum(${every('node_memory_power_watts')})`, legend: 'memory' },
+  { expr: `sum(${every('node_gpu_power_watts')})`, legend: 'GPUs' },
+];
 
 export const YES_NO: NonNullable<Common['words']> = { 0: ['no', 'green'], 1: ['yes', 'red'] };
 export const UP_DOWN: NonNullable<Common['words']> = { 0: ['down', 'red'], 1: ['up', 'green'] };
 
 /** The target of a click on a node. */
-export const TO_NODE = `/d/beoboard-node?\${datasource:queryparam}&\${cluster:queryparam}&var-node=\${__data.fields.node}&\${__url_time_range}`;
+const TO_NODE = `/d/beoboard-node?\${datasource:queryparam}&\${cluster:queryparam}&var-node=\${__data.fields.node}&\${__url_time_range}`;
+
+/** The columns that name a node. */
+export const OF_NODE = [
+  { of: 'cluster', name: 'cluster' },
+  { of: 'node', name: 'node', to: TO_NODE },
+];
 
 /** Thresholds for a share, a temperature and an age. */
 export const FULL: NonNullable<Common['steps']> = ['green', [0.9, 'yellow'], [0.97, 'red']];

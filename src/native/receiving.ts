@@ -16,8 +16,8 @@ export interface TrustOptions {
   clockWindowNs: bigint;
 }
 
-/** How a board is made or taken over. Times in ns; names valid and without duplicates. */
-export interface WriterOptions extends TrustOptions {
+/** What a receiver's and a mirror's board have in common. Times in ns. */
+export interface SharedBoardOptions extends TrustOptions {
   path: string;
   clusterName: string;
   clusterId: number;
@@ -26,6 +26,10 @@ export interface WriterOptions extends TrustOptions {
   silentAfterNs: bigint;
   /** A longer interval of a node counts as this one; 0: none does. */
   longestIntervalMs: number;
+}
+
+/** How a board is made or taken over. Names are valid and without duplicates. */
+export interface WriterOptions extends SharedBoardOptions {
   /** The node list; empty: any node gets a place until the board is full. */
   nodes: readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { addon } from './addon.js';
 import type { BoardMapping } from './board.js';
-import type { TrustOptions } from './receiving.js';
+import type { SharedBoardOptions } from './receiving.js';
 
 /** How a sweep continues; by these numbers. */
 export const SWEEP = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } as const;
@@ -29,19 +29,11 @@ export interface Sweep {
 }
 
 /** How a mirror's board is made. Times in ns. */
-export interface MirrorOptions extends TrustOptions {
-  path: string;
+export interface MirrorOptions extends SharedBoardOptions {
   site: string;
   /** At most six names; and the number of the followed one: the number of names if none is followed yet. */
   masters: readonly string[];
   followed: number;
-  clusterName: string;
-  clusterId: number;
-  capacity: number;
-  uncertainAfterNs: bigint;
-  silentAfterNs: bigint;
-  /** A longer interval of a node counts as this one; 0: none does. */
-  longestIntervalMs: number;
   instance: bigint;
   nowNs: bigint;
   /** After a clock stood still: the age of no report of the same board may be smaller than before. */

@@ -1,9 +1,9 @@
 // Metrics about the served boards and their receivers: whether there is a board, whether its receiver is alive, its
 // counters.
 
-import { bits, enums } from '../layout/layout.gen.js';
-import { reloadFailed } from '../shm/header.js';
-import { linkName } from '../shm/links.js';
+import { enums } from '../layout/layout.gen.js';
+import { reloadFailed, sinceMs } from '../shm/header.js';
+import { linkName, linkState } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { NodeStates } from '../shm/nodestates.js';
@@ -98,7 +98,13 @@ const perLink = (
         }),
   );
 
-const isLink = (state: number, bit: keyof typeof bits.link_state) => ((state >>> bits.link_state[bit]) & 1) === 1;
+/** A number of the header as it is. */
+const fromHeader = (
+  name: string,
+  type: Small['type'],
+  help: string,
+  field: 'instance' | 'receive_buffer' | 'received' | 'accepted' | 'duplicate' | 'overflows',
+) => small(name, type, help, ({ board }) => board.header[field] ?? 0);
 
 const FAMILIES = [
   small(
@@ -142,34 +148,19 @@ const FAMILIES = [
     '1 while the receiver goes on with old options, because it could not read them again.',
     ({ board }) => ['options', 'nodes', 'keys'].map(kind => [{ kind }, flag(kind === reloadFailed(board))] as const),
   ),
-  small(
-    'receiver_starts_total',
-    'counter',
-    'Starts of a receiver on this board.',
-    ({ board }) => board.header.instance ?? 0,
-  ),
-  small(
+  fromHeader('receiver_starts_total', 'counter', 'Starts of a receiver on this board.', 'instance'),
+  fromHeader(
     'receiver_buffer_bytes',
     'gauge',
     'What the kernel granted for the smallest of the socket buffers.',
-    ({ board }) => board.header.receive_buffer ?? 0,
+    'receive_buffer',
   ),
   small('receiver_filtering', 'gauge', '1 while the kernel drops a flood of junk.', ({ board }) =>
     flag(board.filtering),
   ),
-  small(
-    'receiver_datagrams_total',
-    'counter',
-    'Datagrams taken from the sockets.',
-    ({ board }) => board.header.received ?? 0,
-  ),
-  small('receiver_reports_total', 'counter', 'Reports laid on the board.', ({ board }) => board.header.accepted ?? 0),
-  small(
-    'receiver_duplicates_total',
-    'counter',
-    'Reports that had come before by another way.',
-    ({ board }) => board.header.duplicate ?? 0,
-  ),
+  fromHeader('receiver_datagrams_total', 'counter', 'Datagrams taken from the sockets.', 'received'),
+  fromHeader('receiver_reports_total', 'counter', 'Reports laid on the board.', 'accepted'),
+  fromHeader('receiver_duplicates_total', 'counter', 'Reports that had come before by another way.', 'duplicate'),
   small('receiver_refused_total', 'counter', 'Datagrams that were rejected, by reason.', ({ board }) =>
     enums.reason.flatMap((reason, i) =>
       reason === 'none' ? [] : [[{ reason }, board.header.refused[i] ?? 0] as const],
@@ -185,14 +176,14 @@ const FAMILIES = [
       [{ kind: 'softnet' }, header.softnet_drops ?? 0],
     ],
   ),
-  small(
+  fromHeader(
     'receiver_overflows_total',
     'counter',
     'Times that a socket buffer was found to have overflowed.',
-    ({ board }) => board.header.overflows ?? 0,
+    'overflows',
   ),
-  perLink('up', 'gauge', "1 while the master's interface by which reports come is up.", ({ state }) =>
-    flag(isLink(state, 'up')),
+  perLink('up', 'gauge', "1 while the master's interface by which reports come is up.", link =>
+    flag(linkState(link).up),
   ),
   perLink(
     'dark',
@@ -214,8 +205,7 @@ const FAMILIES = [
     'heartbeat_age_seconds',
     'gauge',
     'Time since all that came by the link had been heard.',
-    ({ heartbeatNs }, { board }) =>
-      heartbeatNs === 0n ? undefined : toMs(Math.max(0, seconds(board.evidence.nowNs - heartbeatNs))),
+    ({ heartbeatNs }, { board }) => (heartbeatNs === 0n ? undefined : toMs(sinceMs(board, heartbeatNs) / 1000)),
   ),
 ];
 

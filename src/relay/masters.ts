@@ -71,11 +71,7 @@ interface PongObserver {
 
 export class Masters {
   readonly all: readonly Master[];
-  readonly #bus: Bus;
-  readonly #name: string;
   readonly #inbox: string;
-  readonly #now: () => bigint;
-  readonly #observer: PongObserver;
   /** Nonces that were sent and not answered yet: to which master, and when. */
   readonly #underWay = new Map<string, { master: Master; askedNs: bigint; subject: string }>();
   /** Ends hearing answers. */
@@ -84,15 +80,11 @@ export class Masters {
   /** `name`: the word for us in subjects. */
   constructor(
     { site, cluster, masters }: { site: string; cluster: string; masters: readonly MasterKey[] },
-    bus: Bus,
-    name: string,
-    now: () => bigint,
-    observer: PongObserver,
+    private readonly bus: Bus,
+    private readonly name: string,
+    private readonly now: () => bigint,
+    private readonly observer: PongObserver,
   ) {
-    this.#bus = bus;
-    this.#name = name;
-    this.#now = now;
-    this.#observer = observer;
     this.#inbox = `_INBOX_${name}.${randomBytes(8).toString('hex')}`;
     this.all = masters.map(({ name, key }, index) => ({
       index,
@@ -155,35 +147,35 @@ export class Masters {
       if (!this.isHeard(master, now)) master.ownSubjects = false;
       for (const subject of this.#subjects(master, 'ping')) {
         const nonce = randomBytes(16);
-        const askedNs = this.#now();
+        const askedNs = this.now();
         this.#underWay.set(nonce.toString('hex'), { master, askedNs, subject });
-        this.#bus.publish(subject, writePing(nonce), this.#inbox);
+        this.bus.publish(subject, writePing(nonce), this.#inbox);
       }
     }
   }
 
   ask(master: Master, run: bigint, board: bigint, numbers: Uint32Array): void {
-    for (const subject of this.#subjects(master, 'ask')) this.#bus.publish(subject, writeAsk(run, board, numbers));
+    for (const subject of this.#subjects(master, 'ask')) this.bus.publish(subject, writeAsk(run, board, numbers));
   }
 
   /** Where to ask: what goes to a subject of our own has a share of its own. Relays before that know one for all. */
   #subjects(master: Master, kind: 'ping' | 'ask'): string[] {
-    const own = `${master.subject}.${kind}.${this.#name}`;
+    const own = `${master.subject}.${kind}.${this.name}`;
     return master.ownSubjects ? [own] : [own, `${master.subject}.${kind}`];
   }
 
   #onPong({ data }: Message): void {
-    const answeredNs = this.#now();
+    const answeredNs = this.now();
     const head = readHead(data, 'pong');
     const pong = head && readPong(data);
     const asked = pong && this.#underWay.get(pong.nonceText);
     if (head === undefined || pong === undefined || asked === undefined) {
-      this.#observer.refused();
+      this.observer.refused();
       return;
     }
     const { master, askedNs, subject } = asked;
     if (!isSigned(data, subject, master.key)) {
-      this.#observer.refused(`an answer for ${master.name} is not signed with its key`);
+      this.observer.refused(`an answer for ${master.name} is not signed with its key`);
       return;
     }
     // Two runs may answer the same nonce, once each; so it is kept until it is too old.
@@ -191,11 +183,11 @@ export class Masters {
       if (this.isHeard(master, answeredNs)) return;
       master.run = head.run;
       master.pings = new Pings();
-      this.#observer.restarted(master);
+      this.observer.restarted(master);
     }
     if (subject !== `${master.subject}.ping`) master.ownSubjects = true;
     const steady = master.pings.add({ askedNs, relayNs: head.taken_ns, answeredNs });
-    if (!steady) this.#observer.stoodStill(master);
+    if (!steady) this.observer.stoodStill(master);
     const heartbeatAge = head.taken_ns - pong.heartbeat_ns;
     master.said = {
       nodes: pong.nodes ?? 0,
@@ -204,6 +196,6 @@ export class Masters {
       closed: isClosed(pong.state),
       board: head.board,
     };
-    this.#observer.answered(answeredNs);
+    this.observer.answered(answeredNs);
   }
 }

@@ -33,32 +33,29 @@ and queries Slurm at once; another folder or board needs a restart. SIGTERM and 
 
 /** Logs what is new about rounds. */
 class RoundLog {
-  readonly #log: Log;
   #silentSince: number | undefined;
   #partial: readonly string[] = [];
 
-  constructor(log: Log) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Log) {}
 
   /** Returns the status after a round: one line. */
-  log(round: Round, publicJobs: boolean): string {
+  statusAfter(round: Round, publicJobs: boolean): string {
     const { state, answered } = round;
     if (publicJobs && !isOpen(round))
-      this.#log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${state.private_data}`);
+      this.log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${state.private_data}`);
     const partial = [hiddenFrom(state), leftOut(state)].filter(line => line !== undefined);
-    for (const line of partial) if (!this.#partial.includes(line)) this.#log.warn(line);
+    for (const line of partial) if (!this.#partial.includes(line)) this.log.warn(line);
     this.#partial = partial;
     const { nodes, jobs, cluster, version, mono_ms } = state;
     const silentSince = this.#silentSince;
     if (answered) {
       if (silentSince !== undefined)
-        this.#log.info(`Slurm answers again after ${formatDuration(mono_ms - silentSince)}`);
+        this.log.info(`Slurm answers again after ${formatDuration(mono_ms - silentSince)}`);
       this.#silentSince = undefined;
       return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, Slurm ${version || 'of an unknown version'}`;
     }
     const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
-    if (silentSince === undefined) this.#log.warn(`${line}; its last answer stays, with its age`);
+    if (silentSince === undefined) this.log.warn(`${line}; its last answer stays, with its age`);
     this.#silentSince ??= mono_ms;
     return line;
   }
@@ -159,7 +156,7 @@ export async function main(argv: string[]): Promise<number> {
     if (wrong !== undefined && isFirst)
       throw new Failure(`${wrong}; let this user write there, or give another folder by --slurm-dir`, 1);
     if (wrong !== undefined) log.seldom('write', wrong);
-    status = roundLog.log(round, publicJobs);
+    status = roundLog.statusAfter(round, publicJobs);
     if (isFirst) {
       tellParent({ listening: [folder] });
       log.info(`ready: ${status}`);

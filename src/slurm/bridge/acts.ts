@@ -68,37 +68,24 @@ async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silenc
 }
 
 export class Acts {
-  readonly #context: BridgeContext;
-  readonly #settings: Settings;
-  readonly #journal: Journal;
-  readonly #log: Log;
-  readonly #print: (line: string) => void;
-  readonly #tick: Tick;
   /** When an order may be repeated. */
   readonly #again = new Map<string, number>();
 
   /** `print` takes the lines of a dry run. */
   constructor(
-    context: BridgeContext,
-    settings: Settings,
-    journal: Journal,
-    log: Log,
-    print: (line: string) => void,
-    tick: Tick,
-  ) {
-    this.#context = context;
-    this.#settings = settings;
-    this.#journal = journal;
-    this.#log = log;
-    this.#print = print;
-    this.#tick = tick;
-  }
+    private readonly context: BridgeContext,
+    private readonly settings: Settings,
+    private readonly journal: Journal,
+    private readonly log: Log,
+    private readonly print: (line: string) => void,
+    private readonly tick: Tick,
+  ) {}
 
   /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
   async act(order: Order, situation: Situation, stop?: AbortSignal): Promise<Trouble | undefined> {
-    const { slurm } = this.#context;
+    const { slurm } = this.context;
     const { node, act } = order;
-    if (this.#context.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
+    if (this.context.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
     const { found, silence } = await answerOf(async () => {
       const notPrimary = await slurm.notPrimary();
       return notPrimary === undefined ? { listed: await slurm.node(node) } : { notPrimary };
@@ -107,21 +94,21 @@ export class Acts {
     if (found?.notPrimary !== undefined) return { trouble: found.notPrimary, isSlurmSilent: false };
     const claim = situation.ledger.claims.get(node);
     const listed = found?.listed;
-    const before = listed && this.#settings.isRehearsal && claim ? rehearsed(listed, claim.reason) : listed;
-    const hindrance = stop?.aborted ? 'it is ending' : this.#tick.hindrance();
+    const before = listed && this.settings.isRehearsal && claim ? rehearsed(listed, claim.reason) : listed;
+    const hindrance = stop?.aborted ? 'it is ending' : this.tick.hindrance();
     if (hindrance !== undefined) return { trouble: hindrance, isSlurmSilent: false };
-    const board = this.#context.lookAtOne(order.board);
+    const board = this.context.lookAtOne(order.board);
     const seen = board.nodes.get(order.board);
     const objection = this.#objection(order, situation, before, board);
     if (objection !== undefined || seen === undefined || before === undefined) {
       this.#leave(order, objection ?? { why: 'it is gone' }, before);
       return undefined;
     }
-    if (act === 'drain' && this.#tick.isOneTooMany(situation)) return undefined;
+    if (act === 'drain' && this.tick.isOneTooMany(situation)) return undefined;
     // As before the order is written down, which alone would be an objection.
-    const asNow = { ...situation, ledger: situation.ledger.copy(this.#context.nowMs()) };
+    const asNow = { ...situation, ledger: situation.ledger.copy(this.context.nowMs()) };
     await this.give(order, before, evidenceOf(seen, board), node =>
-      this.#objection(order, asNow, node, this.#context.lookAtOne(order.board)),
+      this.#objection(order, asNow, node, this.context.lookAtOne(order.board)),
     );
     return undefined;
   }
@@ -137,20 +124,20 @@ export class Acts {
     evidence: object,
     objection: (node: ListedNode | undefined) => Left | undefined,
   ): Promise<void> {
-    const { slurm } = this.#context;
+    const { slurm } = this.context;
     const { act, node, id, board, incident, reason, why } = order;
     const command = lineOf(order);
     const intent: Entry = {
       ...{ what: 'intent', act, id, node, board, incident, boot_id: order.bootId, reason, why, command, evidence },
       before: standingOf(before),
     };
-    if (this.#settings.isRehearsal) {
-      this.#print(command);
-      this.#log.info(`would ${act} ${node}: ${why}`);
-      this.#journal.write([intent, { what: 'result', act, id, node, outcome: 'done' }]);
+    if (this.settings.isRehearsal) {
+      this.print(command);
+      this.log.info(`would ${act} ${node}: ${why}`);
+      this.journal.write([intent, { what: 'result', act, id, node, outcome: 'done' }]);
       return;
     }
-    this.#journal.write([intent]);
+    this.journal.write([intent]);
     const prepared = slurm.prepare();
     const last = await answerOf(() => slurm.readBack(node));
     const refusal = last.silence === undefined ? objection(last.found) : { why: last.silence };
@@ -168,22 +155,22 @@ export class Acts {
   #given(order: Order, rc: number | null, said: string, after: ListedNode | undefined): void {
     const { act, node, id, why } = order;
     const outcome = this.#isDone(order, after) ? 'done' : 'unsure';
-    this.#journal.write([
+    this.journal.write([
       { what: 'result', act, id, node, outcome, rc, said: said || undefined, after: after && standingOf(after) },
     ]);
     const line = `${lineOf(order)}: ${why}`;
     if (outcome === 'done') {
-      this.#log.warn(line);
+      this.log.warn(line);
       return;
     }
-    this.#again.set(`${act} ${node}`, this.#context.monoMs() + AGAIN_MS);
-    this.#log.warn(
+    this.#again.set(`${act} ${node}`, this.context.monoMs() + AGAIN_MS);
+    this.log.warn(
       `${line}; it may not have been done (${after?.state ?? 'Slurm does not answer'}${said && `; ${said}`})`,
     );
   }
 
   #isDone({ act, node }: Order, after: ListedNode | undefined): boolean {
-    const claim = this.#journal.ledger.claims.get(node);
+    const claim = this.journal.ledger.claims.get(node);
     if (after === undefined || claim === undefined) return false;
     if (act === 'drain') return carries(after, claim);
     const { base, flags } = nodeState(after.state);
@@ -194,7 +181,7 @@ export class Acts {
   #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): Left | undefined {
     const seen = board.nodes.get(order.board);
     if (node === undefined || seen === undefined) return { why: 'it is gone' };
-    if (board.opened !== this.#tick.opened()) return { why: 'the board was replaced by another' };
+    if (board.opened !== this.tick.opened()) return { why: 'the board was replaced by another' };
     const now = { ...situation, board };
     if (order.act === 'drain') {
       if (incidentOf(seen, situation.policy) !== order.incident) return { why: `it is ${seen.state} now` };
@@ -214,7 +201,7 @@ export class Acts {
     withdrawn: readonly Entry[] = [],
   ): void {
     const theirs: Entry[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];
-    this.#journal.write([...withdrawn, ...theirs]);
-    this.#log.info(`${node} is left alone: ${why}`);
+    this.journal.write([...withdrawn, ...theirs]);
+    this.log.info(`${node} is left alone: ${why}`);
   }
 }

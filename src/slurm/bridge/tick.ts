@@ -56,10 +56,6 @@ function unmatched({ slurm, matched }: Situation): { node: string; why: string }
 }
 
 export class Bridge {
-  readonly #context: BridgeContext;
-  readonly #settings: Settings;
-  readonly #journal: Journal;
-  readonly #log: Log;
   readonly #acts: Acts;
   #watched = new Map<string, Watched>();
   #watchingSinceMs: number | undefined;
@@ -76,11 +72,13 @@ export class Bridge {
   #said = new Map<string, string>();
 
   /** `print` takes the lines of a dry run. */
-  constructor(context: BridgeContext, settings: Settings, journal: Journal, log: Log, print: (line: string) => void) {
-    this.#context = context;
-    this.#settings = settings;
-    this.#journal = journal;
-    this.#log = log;
+  constructor(
+    private readonly context: BridgeContext,
+    private readonly settings: Settings,
+    private readonly journal: Journal,
+    private readonly log: Log,
+    print: (line: string) => void,
+  ) {
     this.#acts = new Acts(context, settings, journal, log, print, {
       opened: () => this.#opened,
       hindrance: () => this.#hindrance(),
@@ -96,7 +94,7 @@ export class Bridge {
     this.#lookAtSwitch();
     let slurm: ReadonlyMap<string, ListedNode>;
     try {
-      slurm = this.#rehearse(await this.#context.slurm.nodes());
+      slurm = this.#rehearse(await this.context.slurm.nodes());
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       return {
@@ -108,14 +106,14 @@ export class Bridge {
       };
     }
     await this.#lookForLoss(slurm);
-    const found = observe(this.#journal.ledger, slurm, this.#context.nowMs(), ({ id }) => this.#forgotten.has(id));
-    this.#journal.write(found);
+    const found = observe(this.journal.ledger, slurm, this.context.nowMs(), ({ id }) => this.#forgotten.has(id));
+    this.journal.write(found);
     for (const entry of found) {
       this.#tell(entry);
       if ('id' in entry) this.#forgotten.delete(entry.id);
     }
 
-    const board = this.#look(this.#context.lookAtAll());
+    const board = this.#look(this.context.lookAtAll());
     const situation = this.#situation(board, slurm);
     const counts = [...countsOf(situation), ownCount(situation, 0)];
     const nodes = situation.matched.boardName.size;
@@ -126,7 +124,7 @@ export class Bridge {
       const standing = slurm.get(node);
       return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
     });
-    this.#journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
+    this.journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
     const left = this.#tellLeft([
       ...decision.left.map(({ node, left }) => ({ node, why: left.why })),
       ...unmatched(situation),
@@ -146,13 +144,13 @@ export class Bridge {
    * remain.
    */
   async giveAllBack(): Promise<string[]> {
-    const { slurm } = this.#context;
-    const { ledger } = this.#journal;
+    const { slurm } = this.context;
+    const { ledger } = this.journal;
     const notPrimary = await slurm.notPrimary();
     if (notPrimary !== undefined) throw new NoAnswer(notPrimary);
     const listed = await slurm.nodes();
-    const found = observe(ledger, listed, this.#context.nowMs());
-    this.#journal.write(found);
+    const found = observe(ledger, listed, this.context.nowMs());
+    this.journal.write(found);
     for (const entry of found) this.#tell(entry);
     for (const claim of [...ledger.claims.values()]) {
       // A node that Slurm does not know any more, or does not list, does not hold up the others.
@@ -174,14 +172,14 @@ export class Bridge {
    * within seconds of a restart can lift it again. Asked only if there is something to forget.
    */
   async #lookForLoss(slurm: ReadonlyMap<string, ListedNode>): Promise<void> {
-    const { claims } = this.#journal.ledger;
+    const { claims } = this.journal.ledger;
     const before = this.#controller;
     this.#controller = undefined;
-    if (this.#context.monoMs() > this.#forgottenUntilMs) this.#forgotten.clear();
-    if (claims.size === 0 || this.#settings.isRehearsal) return;
+    if (this.context.monoMs() > this.#forgottenUntilMs) this.#forgotten.clear();
+    if (claims.size === 0 || this.settings.isRehearsal) return;
     let startedS: number | undefined;
     try {
-      startedS = await this.#context.slurm.startedS();
+      startedS = await this.context.slurm.startedS();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
     }
@@ -191,33 +189,33 @@ export class Bridge {
     if (before === undefined || now.startedS === before.startedS || (before.hasJobs && now.hasJobs)) return;
     if ([...slurm.values()].some(({ reason, reason_s = 0 }) => reason !== undefined && reason_s < now.startedS)) return;
     for (const { id } of claims.values()) this.#forgotten.add(id);
-    this.#forgottenUntilMs = this.#context.monoMs() + REGISTERED_MS;
+    this.#forgottenUntilMs = this.context.monoMs() + REGISTERED_MS;
   }
 
   #lookAtSwitch(): void {
-    const off = isThere(this.#settings.killSwitch);
+    const off = isThere(this.settings.killSwitch);
     if (off === this.#isOff) return;
     this.#isOff = off;
-    this.#journal.write([{ what: 'switch', off }]);
-    const file = oneLine(this.#settings.killSwitch);
-    this.#log.warn(off ? `switched off: ${file} exists; nothing is done` : `switched on again: ${file} is gone`);
+    this.journal.write([{ what: 'switch', off }]);
+    const file = oneLine(this.settings.killSwitch);
+    this.log.warn(off ? `switched off: ${file} exists; nothing is done` : `switched on again: ${file} is gone`);
   }
 
   get #offText(): string {
-    return `${this.#settings.killSwitch} exists: nothing is done`;
+    return `${this.settings.killSwitch} exists: nothing is done`;
   }
 
   /** Why nobody can be acted upon now; undefined: nothing hinders. */
   #hindrance(): string | undefined {
     this.#lookAtSwitch();
     if (this.#isOff) return this.#offText;
-    if (!this.#context.isOnly()) return 'the lock beside the journal is gone: restart the bridge';
-    return this.#journal.isThere() ? undefined : JOURNAL_GONE;
+    if (!this.context.isOnly()) return 'the lock beside the journal is gone: restart the bridge';
+    return this.journal.isThere() ? undefined : JOURNAL_GONE;
   }
 
   #rehearse(slurm: ReadonlyMap<string, ListedNode>): ReadonlyMap<string, ListedNode> {
-    if (!this.#settings.isRehearsal) return slurm;
-    const { claims } = this.#journal.ledger;
+    if (!this.settings.isRehearsal) return slurm;
+    const { claims } = this.journal.ledger;
     return new Map(
       [...slurm].map(([name, node]) => {
         const claim = claims.get(name);
@@ -228,8 +226,8 @@ export class Bridge {
 
   /** Whether a look continues the ones before; and what is kept of it. */
   #look(board: BoardLook): BoardLook {
-    const { policy } = this.#settings;
-    const [monoMs, nowMs] = [this.#context.monoMs(), this.#context.nowMs()];
+    const { policy } = this.settings;
+    const [monoMs, nowMs] = [this.context.monoMs(), this.context.nowMs()];
     const offset = nowMs - monoMs;
     const stepped = this.#clockOffsetMs !== undefined && Math.abs(offset - this.#clockOffsetMs) > STEP_MS;
     const replaced = this.#opened !== undefined && board.opened !== this.#opened;
@@ -251,54 +249,54 @@ export class Bridge {
   }
 
   #matched(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Matched {
-    const { exceptions } = this.#settings;
+    const { exceptions } = this.settings;
     const matched = match([...slurm.values()], [...board.nodes.keys()], exceptions);
     return withoutDoubtful(matched, slurm, board.nodes, exceptions);
   }
 
   #situation(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Situation {
-    const [monoMs, nowMs] = [this.#context.monoMs(), this.#context.nowMs()];
+    const [monoMs, nowMs] = [this.context.monoMs(), this.context.nowMs()];
     return {
-      ...{ policy: this.#settings.policy, board, slurm, matched: this.#matched(board, slurm), monoMs, nowMs },
-      ...{ ledger: this.#journal.ledger, watched: this.#watched, requested: this.#requested() },
+      ...{ policy: this.settings.policy, board, slurm, matched: this.#matched(board, slurm), monoMs, nowMs },
+      ...{ ledger: this.journal.ledger, watched: this.#watched, requested: this.#requested() },
       watchingSinceMs: this.#watchingSinceMs ?? monoMs,
     };
   }
 
   /** NodeNames for which the gate has left a request; one that has been dealt with is removed. */
   #requested(): ReadonlySet<string> {
-    const { requests } = this.#settings;
+    const { requests } = this.settings;
     if (requests === undefined) return new Set();
     const folder = join(requests, REQUESTS);
-    const found = requestsIn(folder, this.#context.nowMs());
-    for (const name of found) if (this.#journal.ledger.claims.has(name)) takeRequest(join(folder, name));
+    const found = requestsIn(folder, this.context.nowMs());
+    for (const name of found) if (this.journal.ledger.claims.has(name)) takeRequest(join(folder, name));
     return found;
   }
 
   // ---- brakes ----
 
   #isOn(brake: string): boolean {
-    return this.#journal.ledger.brakes.get(brake)?.on ?? false;
+    return this.journal.ledger.brakes.get(brake)?.on ?? false;
   }
 
   #brake(counts: readonly Count[]): void {
-    const { brakes } = this.#journal.ledger;
-    const { requests } = this.#settings;
+    const { brakes } = this.journal.ledger;
+    const { requests } = this.settings;
     if (requests !== undefined && takeRequest(join(requests, RELEASE)))
       this.#change(released(counts, brakes), 'released by an administrator');
     this.#change(brakeChanges(counts, brakes));
   }
 
   #change(changes: readonly BrakeChange[], how = 'released'): void {
-    this.#journal.write(changes.map((change): Entry => ({ what: 'brake', ...change })));
+    this.journal.write(changes.map((change): Entry => ({ what: 'brake', ...change })));
     // One event may put several brakes on, and takes them off together.
     const several = (texts: readonly string[], by: string) =>
       `${texts.slice(0, 4).join(by)}${texts.length > 4 ? `${by}and ${texts.length - 4} more` : ''}`;
     const on = changes.filter(change => change.on).map(change => brakeText(change.brake, change));
     const off = changes.filter(({ on, value, limit }) => !on && (how !== 'released' || value < limit / 2));
-    if (on.length > 0) this.#log.warn(`BRAKE: no more drains: ${several(on, '; ')}; see beoboard bridge --status`);
+    if (on.length > 0) this.log.warn(`BRAKE: no more drains: ${several(on, '; ')}; see beoboard bridge --status`);
     if (off.length > 0)
-      this.#log.warn(
+      this.log.warn(
         `brake ${how}: ${several(
           off.map(({ brake }) => brake),
           ', ',
@@ -308,7 +306,7 @@ export class Bridge {
 
   /** Whether one more drain of our own would be one too many; puts the brake on. */
   #isOneTooMany(situation: Situation): boolean {
-    const { brakes } = this.#journal.ledger;
+    const { brakes } = this.journal.ledger;
     const own = brakes.get('own');
     this.#change(brakeChanges([ownCount(situation, 1)], own === undefined ? new Map() : new Map([['own', own]])));
     return this.#isOn('own');
@@ -318,11 +316,11 @@ export class Bridge {
 
   #tell(entry: Entry): void {
     if (entry.what === 'let_go')
-      this.#log.warn(
+      this.log.warn(
         `${entry.node} is no longer ours: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); the bridge leaves it alone`,
       );
-    else if (entry.what === 'withdrawn') this.#log.warn(`${entry.node} is no longer drained: ${entry.why}`);
-    else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} turns out to have been done`);
+    else if (entry.what === 'withdrawn') this.log.warn(`${entry.node} is no longer drained: ${entry.why}`);
+    else if (entry.what === 'result') this.log.warn(`${entry.node}: ${entry.act} turns out to have been done`);
   }
 
   /** Logs why nodes are left alone, once for each reason. */
@@ -334,7 +332,7 @@ export class Bridge {
     for (const { node, why } of fresh) byWhy.set(why, [...(byWhy.get(why) ?? []), node]);
     for (const [why, nodes] of byWhy) {
       const some = nodes.slice(0, 8).join(', ');
-      this.#log.info(`left alone: ${some}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}: ${why}`);
+      this.log.info(`left alone: ${some}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}: ${why}`);
     }
     return left;
   }
