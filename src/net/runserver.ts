@@ -1,9 +1,8 @@
 // What the verbs of all servers do: listen, tell the service manager and the log, serve until a signal, and end.
 
-import { once } from 'node:events';
 import type { Log } from '../service/log.js';
-import { onStop, tellParent } from '../service/process.js';
-import { Service } from '../service/service.js';
+import { tellParent } from '../service/process.js';
+import { beginDaemon } from '../service/service.js';
 import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { Failure } from '../text/failure.js';
 import type { Connection } from './clients.js';
@@ -43,10 +42,7 @@ export async function runServer<C extends Connection, Counts extends ClientCount
   { listen, url = address => address, exposed, counted, boards, isAlive = () => true, close }: Serving<Counts>,
 ): Promise<number> {
   // SIGHUP too: otherwise the system would close half of an answer as if it were a whole one.
-  const stop = onStop('SIGHUP');
-  const service = new Service();
-  stop.addEventListener('abort', () => service.stopping());
-  const stopped = once(stop, 'abort');
+  const { service, stopped } = beginDaemon('SIGHUP');
   if (counted !== undefined) server.logCounts(counted, log);
   try {
     const bound = await listen();
@@ -59,7 +55,7 @@ export async function runServer<C extends Connection, Counts extends ClientCount
     for (const board of boards()) if (board instanceof Failure) log.warn(`nothing to serve yet: ${board.message}`);
     service.ready(status);
     service.watch(isAlive);
-    if (!stop.aborted) await stopped;
+    await stopped;
     await server.end();
     log.info(`clean shutdown; ${server.summary}`);
     return 0;

@@ -57,7 +57,7 @@ interface Wanted {
 }
 
 /** A bus that is connected sooner or later: relay, mirror and server may start in any order. */
-export class Connection implements Bus {
+export class NatsBus implements Bus {
   readonly #name: string;
   readonly #log: Log;
   readonly #lost: (why: string, slow: boolean) => void;

@@ -9,7 +9,7 @@ import { pause, tellParent } from '../service/process.js';
 import { beginDaemon, type Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
-import { Connection, NATS_OPTIONS } from './bus.js';
+import { NATS_OPTIONS, NatsBus } from './bus.js';
 import { accessOf } from './natsaccess.js';
 import { headerOf, Relay, SWEEP_MS } from './publisher.js';
 import { isRelayName, MOST_BYTES, subjectOf } from './relaywire.js';
@@ -49,7 +49,7 @@ async function clusterOf(path: string, owner: number | string | undefined, log: 
 }
 
 /** One line that says what is wrong, or where it publishes. */
-function statusLine(relay: Relay, bus: Connection, subject: string): string {
+function statusLine(relay: Relay, bus: NatsBus, subject: string): string {
   if (!bus.connected) return `${subject}: no server is reached`;
   if (!relay.runs) return `${subject}: waits until no other relay of this name is heard`;
   if (relay.why !== '') return `${subject}: ${relay.why}`;
@@ -57,7 +57,7 @@ function statusLine(relay: Relay, bus: Connection, subject: string): string {
 }
 
 /** Whether the relay has published since the last call, or cannot. */
-function progress(relay: Relay, bus: Connection): () => boolean {
+function progress(relay: Relay, bus: NatsBus): () => boolean {
   let last = relay.counts.batches;
   return () => {
     const moved = relay.counts.batches !== last || !bus.connected || !relay.runs || relay.why !== '';
@@ -67,7 +67,7 @@ function progress(relay: Relay, bus: Connection): () => boolean {
 }
 
 /** Says what is wrong, and once that the relay publishes. */
-function reporter(relay: Relay, bus: Connection, subject: string, service: Service, log: Log): () => void {
+function reporter(relay: Relay, bus: NatsBus, subject: string, service: Service, log: Log): () => void {
   let isReady = false;
   return () => {
     service.status(statusLine(relay, bus, subject));
@@ -102,7 +102,7 @@ export async function main(argv: string[]): Promise<number> {
   const { service, stop, stopped } = beginDaemon();
   let inForce = keysAtStart(service.isManaged, () => read(argv));
   const { options, site } = inForce;
-  let running: { relay: Relay; bus: Connection; status(): string } | undefined;
+  let running: { relay: Relay; bus: NatsBus; status(): string } | undefined;
   onHangup(
     log,
     service,
@@ -125,7 +125,7 @@ export async function main(argv: string[]): Promise<number> {
   const subject = subjectOf(site, cluster, options.master);
   const { key } = inForce;
   const lost = (why: string) => log.seldom('lost', why);
-  const bus = usable(verb.name, () => new Connection(`beoboard relay ${subject}`, inForce.options, log, lost));
+  const bus = usable(verb.name, () => new NatsBus(`beoboard relay ${subject}`, inForce.options, log, lost));
   const relay = new Relay({ path: options.board, owner: options.owner, subject, cluster, key, log }, bus);
   const status = () => statusLine(relay, bus, subject);
   running = { relay, bus, status };

@@ -9,7 +9,7 @@ import { tellParent } from '../service/process.js';
 import { beginDaemon } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
-import { Connection, NATS_OPTIONS } from './bus.js';
+import { NATS_OPTIONS, NatsBus } from './bus.js';
 import { Follower, STEP_MS } from './follower.js';
 import { accessOf } from './natsaccess.js';
 
@@ -45,7 +45,7 @@ const MOST_MASTERS = 6;
 const REPORT_MS = 1000;
 
 /** One line that says what is wrong, or which master it follows. */
-function statusLine(follower: Follower, bus: Connection, cluster: string): string {
+function statusLine(follower: Follower, bus: NatsBus, cluster: string): string {
   if (!bus.connected) return `mirror of ${cluster}: no server is reached`;
   const { followed, heard, trouble, mirror } = follower;
   if (trouble.why !== '') return trouble.why;
@@ -82,17 +82,14 @@ function read(argv: string[]) {
 }
 
 /** Connects, and makes the board. */
-function follow(
-  { options, site, cluster, masters, trust }: InForce,
-  log: Log,
-): { follower: Follower; bus: Connection } {
+function follow({ options, site, cluster, masters, trust }: InForce, log: Log): { follower: Follower; bus: NatsBus } {
   const { board: path, capacity } = options;
   let follower: Follower | undefined;
   const lost = (why: string, slow: boolean) => {
     log.seldom('lost', `${why}: a gap`);
     follower?.lost(slow);
   };
-  const bus = usable(verb.name, () => new Connection(`beoboard mirror ${cluster}`, options, log, lost));
+  const bus = usable(verb.name, () => new NatsBus(`beoboard mirror ${cluster}`, options, log, lost));
   // A word of subjects has no dot.
   const name = options.name.replaceAll('.', '_');
   try {

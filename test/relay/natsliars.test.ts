@@ -8,7 +8,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { Connection } from '../../src/relay/bus.js';
+import { NatsBus } from '../../src/relay/bus.js';
 import { MOST_LINE, MOST_MESSAGE } from '../../src/relay/natsmeter.js';
 import type { Log } from '../../src/service/log.js';
 import { heardOf } from '../kit/natsservers.js';
@@ -54,7 +54,7 @@ function joined(t: Teardown, nats: string) {
   const lines: string[] = [];
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
-  const bus = new Connection('test', { nats: [nats] }, log, why => tell(why));
+  const bus = new NatsBus('test', { nats: [nats] }, log, why => tell(why));
   t.teardown(() => bus.close());
   bus.subscribe('a', () => undefined);
   return { bus, lines };

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, nkeys, usernamePasswordAuthenticator } from '@nats-io/transport-node';
 import t from 'tap';
-import { Connection } from '../../src/relay/bus.js';
+import { NatsBus } from '../../src/relay/bus.js';
 import type { AccessOptions } from '../../src/relay/natsaccess.js';
 import type { Log } from '../../src/service/log.js';
 import { filled, isServing, noServers, type Server, serve } from '../kit/natsservers.js';
@@ -35,7 +35,7 @@ async function entry(t: Teardown, server: Server, options: Omit<AccessOptions, '
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
   const lost: string[] = [];
-  const bus = new Connection('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
+  const bus = new NatsBus('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
     lost.push(why),
   );
   t.teardown(() => bus.close());
@@ -45,7 +45,7 @@ async function entry(t: Teardown, server: Server, options: Omit<AccessOptions, '
 type Joined = Awaited<ReturnType<typeof entry>>;
 
 /** Checks that a message from one connection reaches the other. */
-async function carries(from: Connection, to: Connection, subject = SUBJECT): Promise<void> {
+async function carries(from: NatsBus, to: NatsBus, subject = SUBJECT): Promise<void> {
   let came = 0;
   const end = to.subscribe(subject, () => {
     came++;
@@ -414,7 +414,7 @@ t.test('a server that freezes while much is being sent to it', { skip }, async t
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
   const nats = ports.map(port => `nats://127.0.0.1:${port}`);
   const lost: string[] = [];
-  const bus = new Connection('test', { nats }, log, why => lost.push(why));
+  const bus = new NatsBus('test', { nats }, log, why => lost.push(why));
   t.teardown(() => bus.close());
   const came: string[] = [];
   bus.subscribe('back', ({ subject }) => came.push(subject));
