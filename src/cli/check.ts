@@ -39,8 +39,8 @@ export const verb = defineVerb({
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or unhealthy. beoboard status --help lists
 problems; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is not an error. After the nodes come more
-likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of a
-node as which two machines report, with both addresses, of a receiver that could not read its options again, of a full board, and of IP
+likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of
+two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, and of IP
 fragments that are not joined. With
 --where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
 The result is 3 if there is no board or it is stalled, so that no state is known, or if the node list cannot be read. --fail open makes

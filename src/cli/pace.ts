@@ -24,7 +24,7 @@ export const verb = defineVerb({
     "beoboard pace -w 'node[001-128]' --off",
   ],
   notes:
-    'Nodes take no orders from the network. A node reaches a longer interval in steps; what a time will reach, from a report a second on, is told on stderr. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
+    'Nodes take no orders from the network. A node reaches a longer interval in steps; what a time will reach, from a report a second on, is printed on stderr. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root or beoboard, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
 });
 
 /** How many commands run at a time. */

@@ -68,7 +68,11 @@ export const options = {
     standard('all'),
   ),
   'allow-host': many('NAME', 'another host name or address by which clients may call this server', values.hostName),
-  proxy: many('LIST', 'addresses of proxies, whose clients do not share places, as in 127.0.0.1', values.networks),
+  proxy: many(
+    'LIST',
+    'addresses of proxies, each connection from which counts as a client of its own, as in 127.0.0.1',
+    values.networks,
+  ),
   base: one('PATH', 'the path under which a proxy serves the page, as in /cluster', values.urlPath, standard('/')),
   'show-jobs': flag('serve Slurm jobs, with users and nodes, to everybody who can connect'),
   'node-metrics': flag("serve node_exporter's metric names, too, at /node-metrics; do not scrape both for one node"),
@@ -168,7 +172,9 @@ export const options = {
     'nodes with different names in Slurm and on the board: NodeName boardname on each line',
     file,
   ),
-  'public-jobs': flag('let all users of this machine read jobs; only where Slurm has PrivateData=none'),
+  'public-jobs': flag(
+    'let all users of this machine read jobs; only while Slurm has neither jobs nor users in PrivateData',
+  ),
   enforce: flag('drain and resume nodes; without it, only print the command lines'),
   journal: one(
     'DIR',
@@ -185,7 +191,7 @@ export const options = {
   ),
   'resume-after': one(
     'TIME',
-    'how long a drained node is live before it is resumed; doubled for each drain in the last day',
+    'how long a drained node is live before it is resumed; doubled, up to 1h, each time it was resumed in the last 24 hours',
     time('1s', '24h'),
     standard('2m'),
   ),
@@ -391,6 +397,10 @@ export const forms = {
       'also verify the signature of each report, with the cluster key, in a file that only its owner can read',
       file,
     ),
+    name: one('NAME', "the mirror's name in subjects; each mirror has its own", values.nodeName, {
+      texts: () => [shortHostName('name')],
+      shown: 'the host name up to its first dot, in lower case',
+    }),
   },
   keygen: {
     nodes: optional('LIST', 'nodes to make keys for, as a host list or @FILE', values.nodes),

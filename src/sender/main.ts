@@ -57,7 +57,7 @@ export const verb = defineVerb({
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve seconds, have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody else can write it: see docs/operations.md.",
+    "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve seconds, have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root, beoboard or the sender's user and nobody else can write it: see docs/operations.md.",
 });
 
 type Options = ValuesOf<typeof verb>;
