@@ -260,7 +260,7 @@ export const monitorDashboard: Dashboard = dashboard(
         stat({
           title: 'Scraped',
           description:
-            'Whether Prometheus reaches the exporter. Where it does not, every other panel stands still and then has no data.',
+            'Whether Prometheus reaches the exporter. Where it does not, every other panel stops, and then has no data.',
           unit: 'none',
           width: 4,
           queries: [{ expr: `min by (job) (${ofJob('up')})`, legend: '{{job}}' }],

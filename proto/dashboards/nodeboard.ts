@@ -339,7 +339,7 @@ export const nodeDashboard: Dashboard = dashboard(
         }),
         stat({
           title: 'Hottest CPU sensor',
-          description: 'As its driver tells it. From which temperature on a CPU slows down differs by model.',
+          description: 'As its driver reports it. From which temperature on a CPU slows down differs by model.',
           unit: 'celsius',
           decimals: 0,
           width: 4,
@@ -348,7 +348,7 @@ export const nodeDashboard: Dashboard = dashboard(
         }),
         stat({
           title: 'Hottest GPU',
-          description: 'As its driver tells it.',
+          description: 'As its driver reports it.',
           unit: 'celsius',
           decimals: 0,
           width: 4,

@@ -29,7 +29,7 @@ const USED = every('node_gpu_memory_used_bytes');
 const ALL = every('node_gpu_memory_total_bytes');
 /** Only nodes with GPUs: the values of others mean nothing here. */
 const GPUS = `${every('node_gpus')} > 0`;
-const NO_GPUS = 'No data: no live node has GPUs that tell it.';
+const NO_GPUS = 'No data: no live node has GPUs that report it.';
 
 export const powerDashboard: Dashboard = dashboard(
   {
@@ -54,7 +54,7 @@ export const powerDashboard: Dashboard = dashboard(
         }),
         stat({
           title: 'GPUs in use',
-          description: `GPUs on which something runs or of which a program holds memory, as the driver tells it. In use need not be busy. ${NO_GPUS}`,
+          description: `GPUs on which something runs or of which a program holds memory, as the driver reports it. In use need not be busy. ${NO_GPUS}`,
           unit: 'short',
           width: 4,
           queries: [{ expr: `sum(${every('node_gpus_busy')})` }],
@@ -81,7 +81,7 @@ export const powerDashboard: Dashboard = dashboard(
         }),
         stat({
           title: 'Nodes with new GPU errors',
-          description: `Nodes whose drivers told of an error in the last hour (Xid, RAS). ${NO_GPUS}`,
+          description: `Nodes whose drivers reported an error in the last hour (Xid, RAS). ${NO_GPUS}`,
           unit: 'short',
           decimals: 0,
           width: 4,
@@ -168,7 +168,7 @@ export const powerDashboard: Dashboard = dashboard(
           {
             title: 'GPU errors',
             description:
-              'Errors that the drivers told of in the last hour, and uncorrected memory errors since the node was booted. A counter that begins anew with the driver loses what was before. No data: there are none.',
+              'Errors that the drivers reported in the last hour, and uncorrected memory errors since the node was booted. A counter that begins anew with the driver loses what was before. No data: there are none.',
             unit: 'short',
             width: 6,
             queries: [
