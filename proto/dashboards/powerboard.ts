@@ -242,7 +242,7 @@ export const powerDashboard: Dashboard = dashboard(
         }),
         bars({
           title: 'Hottest CPUs',
-          description: 'The hottest CPU sensor of a node. No data: none tells it.',
+          description: 'The hottest CPU sensor of a node. No data: none reports it.',
           unit: 'celsius',
           decimals: 0,
           width: 6,

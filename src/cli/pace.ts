@@ -101,7 +101,7 @@ function reachLine(forMs: number, wantedMs: number): string {
   }
   const [wanted, reached] = [wantedMs, reachedMs].map(ms => `${ms / 1000} s`);
   const after = formatDuration(afterMs);
-  const less = afterMs === 0 ? '' : `, ${reached} are after ${after}`;
+  const less = afterMs === 0 ? '' : `, ${reached} are reached after ${after}`;
   const how = reachedMs === wantedMs ? `are reached after ${after}` : `is never reached${less}`;
   return `beoboard pace: ${writeDuration(forMs)}: ${wanted} ${how}\n`;
 }

@@ -413,7 +413,7 @@ const GPUS: readonly Family[] = [
   perGpu('memory_total_bytes', 'Memory of the GPU.', 'mem_total_mib'),
   perGpu(
     'throttled',
-    '1 while the GPU is slowed down by its temperature or its power supply; of AMD always 0: its driver does not tell.',
+    '1 while the GPU is slowed down by its temperature or its power supply; of AMD always 0: its driver does not report it.',
     'throttled',
   ),
 ];

@@ -303,7 +303,7 @@ export function hiddenFrom({ private_data, user = 'beoboard', saw_more }: State)
     return `Slurm shows the user ${oneLine(user)} less than ${oneLine(other)}, who was the reader before and saw ${kinds.join(' and ')} (PrivateData=${oneLine(private_data)}): make ${oneLine(user)} an operator in Slurm, as ${oneLine(other)} was`;
   }
   return hides.includes('jobs')
-    ? `Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless its user ${oneLine(user)} is an operator in Slurm`
+    ? `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${oneLine(user)} is an operator in Slurm`
     : undefined;
 }
 

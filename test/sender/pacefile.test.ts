@@ -333,7 +333,7 @@ function withoutSender(): void {
     for (const [interval, time, told] of [
       ['1s', '10m', ''],
       ['2s', '11s', '11s: 2 s is never reached'],
-      ['60s', '10m', '10m: 60 s is never reached, 32 s are after 6m12s'],
+      ['60s', '10m', '10m: 60 s is never reached, 32 s are reached after 6m12s'],
       ['1m', '1h', '1h: 60 s are reached after 12m36s'],
       ['600s', '4h', '4h: 600 s are reached after 3h24m'],
     ] as const)

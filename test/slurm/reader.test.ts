@@ -365,7 +365,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     const shown = async () => (await run(['jobs', '--board', board, '--slurm-dir', own])).stdout;
     t.match(
       await shown(),
-      `Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless its user ${us} is`,
+      `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${us} is`,
     );
     other.child.kill('SIGTERM');
     t.equal(await other.exit, 0);
