@@ -1,5 +1,5 @@
 /* Parses what clients send by Supermon's protocol: words, and the commands that they mean. Pure. The other server
- * accepts the same (src/supermon/conversation.ts). */
+ * accepts the same (src/supermon/server.ts). */
 #ifndef BB_ASKING_H
 #define BB_ASKING_H
 #include "../base/text.h"

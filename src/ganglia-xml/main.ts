@@ -12,7 +12,7 @@ import type { Address } from '../text/addresses.js';
 import { Documents, type Naming, nameOf, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
-import { Ports, type Serve } from './server.js';
+import { GangliaServer, type Serve } from './server.js';
 
 export const verb = defineVerb({
   name: 'ganglia',
@@ -143,13 +143,13 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
 }
 
 /** The contents of `/status`; `doubled`: how often a board was left out because of its name. */
-function statusOf({ counts, clients }: Ports, { board }: Options, doubled: number): Buffer {
+function statusOf({ counts, clients }: GangliaServer, { board }: Options, doubled: number): Buffer {
   const boards = board.map(({ path }) => path);
   return Buffer.from(`${JSON.stringify({ schema: 1, boards, clients, ...counts, doubled })}\n`);
 }
 
 /** Opens every port; returns their addresses in the order of the options. */
-async function open(ports: Ports, options: Options, names: Naming['names'], log: Log): Promise<Address[]> {
+async function open(server: GangliaServer, options: Options, names: Naming['names'], log: Log): Promise<Address[]> {
   const sources = options.board.map(board => new BoardSource(board, options.owner));
   let doubled = 0;
   const onDouble = (name: string, path: string) => {
@@ -160,17 +160,17 @@ async function open(ports: Ports, options: Options, names: Naming['names'], log:
   const now = clock();
   const bound: Address[] = [];
   const listen = async (address: Address, serve: Serve, longestQuery?: number) => {
-    const at = await ports.listen(address, serve, longestQuery);
+    const at = await server.listen(address, serve, longestQuery);
     bound.push(at);
     return at;
   };
   const answer: Serve = async line => {
     const query = line === undefined ? undefined : parseQuery(line);
     if (query === undefined) {
-      ports.counts.bad++;
+      server.counts.bad++;
       return undefined;
     }
-    const pieces = query.status ? [statusOf(ports, options, doubled)] : logged(documents.gmetad(query, now()), log);
+    const pieces = query.status ? [statusOf(server, options, doubled)] : logged(documents.gmetad(query, now()), log);
     return query.http ? overHttp(pieces, query.status ? 'application/json' : 'application/xml') : pieces;
   };
   for (const address of options.listen) await listen(address, async () => logged(documents.gmond(now()), log));
@@ -225,9 +225,9 @@ export async function main(argv: string[]): Promise<number> {
   const clusters = options.board.map(({ path }) => clusterOf(path, options.owner));
   const names = namesOf(options, clusters);
   const log = createLog(verb.name);
-  const ports = new Ports(options.trustedHosts.flat());
-  return await runServer(log, ports, {
-    listen: () => open(ports, options, names, log),
+  const server = new GangliaServer(options.trustedHosts.flat());
+  return await runServer(log, server, {
+    listen: () => open(server, options, names, log),
     counted: {
       refused: 'refused: not among --trusted-hosts',
       stuck: 'cut off: they stopped reading',

@@ -47,7 +47,7 @@ class GangliaConnection extends Connection {
   }
 }
 
-export class Ports extends TcpServer<GangliaConnection, Counts> {
+export class GangliaServer extends TcpServer<GangliaConnection, Counts> {
   /** `patience`: for how long a client may ask nothing, too, ms. gmetad itself gives up after as long a silence. */
   constructor(trusted: readonly Network[], patience = PATIENCE_MS) {
     const counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };

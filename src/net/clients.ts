@@ -190,7 +190,7 @@ function leastOfMost<C extends Connection>(clients: readonly C[], now: number): 
  * The one that has to go if there are more than `most`; undefined: none, or not yet. Only one that asks takes the place
  * of one that reads: until then it stays beside those that fill all places.
  */
-export function loser<C extends Connection>(clients: Iterable<C>, most = 0): C | undefined {
+export function victim<C extends Connection>(clients: Iterable<C>, most = 0): C | undefined {
   const all = [...clients];
   if (all.length <= most) return undefined;
   for (const client of all) client.look();

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../service/log.js';
 import { type Address, type Network, parseNetwork } from '../text/addresses.js';
-import { type Connection, isFrom, loser, originOf, Places } from './clients.js';
+import { type Connection, isFrom, originOf, Places, victim } from './clients.js';
 import { listenAt } from './listening.js';
 
 /** How often it looks for clients that are too slow, at most, ms. */
@@ -140,7 +140,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
 
   /** Cuts off the one that gets on least, if there are more than so many. */
   protected dropOneOf(clients: Iterable<C>, most: number): void {
-    const gone = loser(clients, most);
+    const gone = victim(clients, most);
     if (gone !== undefined) this.drop(gone);
   }
 

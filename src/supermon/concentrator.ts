@@ -4,8 +4,8 @@ import { NoBoard } from '../shm/noboard.js';
 import type { BoardSamples } from './boardsamples.js';
 import { CATEGORIES, SERVER, STATE } from './categories.js';
 import type { Child } from './children.js';
-import type { Command, Reply } from './conversation.js';
 import { atom, type Expression } from './expressions.js';
+import type { Command, Reply } from './server.js';
 
 const PIECE_BYTES = 1 << 16;
 /** How much of other servers' answers is kept for all clients together, bytes: several times what 10,000 nodes need. */

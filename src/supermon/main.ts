@@ -10,7 +10,7 @@ import { createLog, type Log } from '../service/log.js';
 import { BoardSamples } from './boardsamples.js';
 import { Child } from './children.js';
 import { Concentrator } from './concentrator.js';
-import { Conversations } from './conversation.js';
+import { SupermonServer } from './server.js';
 
 export const verb = defineVerb({
   name: 'supermon',
@@ -43,7 +43,7 @@ export async function main(argv: string[]): Promise<number> {
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
   const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy());
-  const server = new Conversations(concentrator.answer, undefined, concentrator.isSmall);
+  const server = new SupermonServer(concentrator.answer, undefined, concentrator.isSmall);
   return await runServer(log, server, {
     listen: async () => {
       const bound = await listenAll(server, options.listen);

@@ -106,7 +106,7 @@ export class Api {
     }
     const teller = nodeTeller(fields);
     // Here an invalid request throws.
-    if (where !== null) await this.wall.questions.chosen(where);
+    if (where !== null) await this.wall.queries.chosen(where);
     const condition = where === null ? undefined : parseCondition(where);
     // Trouble with the board is reported before the first byte.
     const { trouble } = this.wall.watcher;
@@ -223,7 +223,7 @@ export class Api {
 
   #events(query: URLSearchParams): HttpResponse {
     const since = wholeNumber(query, 'since') ?? 0;
-    const { kept, count } = this.wall.happenings;
+    const { kept, count } = this.wall.events;
     const oldest = kept[0]?.seq ?? 0;
     const events = kept.filter(({ seq }) => seq > since);
     return whole({ schema: 1, seq: this.#seq, whole: count === kept.length || oldest <= since, events });

@@ -3,7 +3,7 @@
 import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import { Api } from './api.js';
 import type { PageFiles } from './pagefiles.js';
-import { TooMuch } from './questions.js';
+import { TooMuch } from './queries.js';
 import type { Wall } from './wall.js';
 
 /** Headers of every answer. */

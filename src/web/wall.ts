@@ -9,7 +9,7 @@ import { EventFeed } from './eventfeed.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
 import { Jobs } from './joblook.js';
-import { Questions } from './questions.js';
+import { Queries } from './queries.js';
 import { StreamHeaders } from './streamheaders.js';
 import { type News, Streams, type View } from './streams.js';
 import { TICK_MS, type Tick, Watcher } from './watcher.js';
@@ -37,9 +37,9 @@ const withoutTimes = ({ seq: _, now_ms: __, ...rest }: Head) => JSON.stringify(r
 export class Wall {
   readonly watcher: Watcher;
   readonly streams: Streams;
-  readonly questions: Questions;
+  readonly queries: Queries;
   readonly river = new RiverHistory();
-  readonly happenings: EventFeed;
+  readonly events: EventFeed;
   /** Undefined: they are not shown. */
   readonly jobs: Jobs | undefined;
   readonly #heads: StreamHeaders;
@@ -59,15 +59,15 @@ export class Wall {
   constructor(options: WallOptions) {
     this.#options = options;
     this.watcher = new Watcher(options.board, options.owner);
-    this.questions = new Questions(this.watcher);
-    this.happenings = new EventFeed(this.watcher);
+    this.queries = new Queries(this.watcher);
+    this.events = new EventFeed(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
     this.#heads = new StreamHeaders(this.watcher, found => this.jobs?.anomalies(found) ?? []);
-    this.watcher.askers.add(this.#heads);
+    this.watcher.consumers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,
       tick => this.#hello(tick),
-      (view, more) => this.questions.use(view, more),
+      (view, more) => this.queries.use(view, more),
     );
   }
 
@@ -125,7 +125,7 @@ export class Wall {
     const tick = await this.watcher.look();
     this.#lookedAt = performance.now();
     if (this.#isClosed) return;
-    this.happenings.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
+    this.events.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
     const head = this.#heads.at(tick);
     const text = withoutTimes(head);
     const isSame = text === this.#headText;
@@ -134,12 +134,12 @@ export class Wall {
       tick,
       head,
       headFrame: isSame && this.#news !== undefined ? this.#news.headFrame : jsonFrame('head', head),
-      events: this.happenings.kept,
-      lastEvent: this.happenings.count,
+      events: this.events.kept,
+      lastEvent: this.events.count,
     };
     this.streams.tell(this.#news);
-    this.questions.tidy();
-    this.river.keep(grouped => this.questions.has(grouped));
+    this.queries.tidy();
+    this.river.keep(grouped => this.queries.has(grouped));
     this.river.take(tick, this.watcher.names, this.#column(number, tick.nowMs));
   }
 
@@ -157,8 +157,8 @@ export class Wall {
     const where = query.get('where');
     return {
       scale,
-      by: by === null ? undefined : await this.questions.grouped(by, groupingValue.parse(by)),
-      chosen: where === null ? undefined : await this.questions.chosen(where),
+      by: by === null ? undefined : await this.queries.grouped(by, groupingValue.parse(by)),
+      chosen: where === null ? undefined : await this.queries.chosen(where),
     };
   }
 
@@ -182,7 +182,7 @@ export class Wall {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#heads.close();
-    this.questions.close();
+    this.queries.close();
     this.watcher.reader.close();
   }
 }

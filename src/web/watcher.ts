@@ -72,9 +72,14 @@ export class SlicedLook {
 }
 
 /** Has all nodes of a piece read. */
-export async function askAll(asker: NodeConsumer, piece: Snapshot, first: number, slices: SlicedLook): Promise<void> {
+export async function evaluateAll(
+  consumer: NodeConsumer,
+  piece: Snapshot,
+  first: number,
+  slices: SlicedLook,
+): Promise<void> {
   for (let from = 0; from < piece.count; ) {
-    from = asker.ask(piece, first, from);
+    from = consumer.ask(piece, first, from);
     const pause = slices.next();
     if (pause !== undefined) await pause;
   }
@@ -89,7 +94,7 @@ export class Watcher {
   /** What was wrong at the last look. */
   trouble: string | undefined;
   cluster: string | undefined;
-  readonly askers = new Set<NodeConsumer>();
+  readonly consumers = new Set<NodeConsumer>();
   /** The last looks, the newest first. */
   readonly ticks: Tick[] = [];
   readonly #cursor = new Cursor();
@@ -164,7 +169,7 @@ export class Watcher {
       }
       if (first + piece.count > this.names.length) this.names.push(...piece.names().slice(this.names.length - first));
       this.#encode(piece, Math.min(piece.count, count - first), first, cells);
-      for (const asker of this.askers) await askAll(asker, piece, first, slices);
+      for (const consumer of this.consumers) await evaluateAll(consumer, piece, first, slices);
       first += piece.count;
       // A visitor that is added meanwhile begins at the next look.
       if (first >= count) break;
@@ -186,7 +191,7 @@ export class Watcher {
       this.ticks.length = 0;
     }
     this.cluster = piece.header.cluster_name || undefined;
-    for (const asker of this.askers) asker.begin(piece.total, isAnother);
+    for (const consumer of this.consumers) consumer.begin(piece.total, isAnother);
   }
 
   #encode(piece: Snapshot, nodes: number, first: number, cells: readonly Uint16Array[]): void {

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Connection, loser, networkOf, originOf } from '../../src/net/clients.js';
+import { Connection, networkOf, originOf, victim } from '../../src/net/clients.js';
 import { type Handler, type HttpOptions, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
 import { parseNetwork } from '../../src/text/addresses.js';
 import { until } from '../kit/until.js';
@@ -79,8 +79,8 @@ t.test('who has to go', async t => {
     ['none of fewer', [...Array(40).fill(stream), ...beside.slice(1)], undefined, 40],
   ];
   for (const [what, all, goes, most = all.length - 1] of rows) {
-    t.equal(loser(all, most), goes, what);
-    t.equal(loser([...all].reverse(), most), goes, `${what}, in another order`);
+    t.equal(victim(all, most), goes, what);
+    t.equal(victim([...all].reverse(), most), goes, `${what}, in another order`);
   }
 });
 

@@ -4,10 +4,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Ports } from '../../src/ganglia-xml/server.js';
+import { GangliaServer } from '../../src/ganglia-xml/server.js';
 import { HttpServer } from '../../src/net/http.js';
 import { takenFrom } from '../../src/service/taken.js';
-import { Conversations } from '../../src/supermon/conversation.js';
+import { SupermonServer } from '../../src/supermon/server.js';
 import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;
@@ -26,11 +26,11 @@ const SERVERS = {
     return { server, port: (await server.listen(LOCAL)).port, request: 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n' };
   },
   ganglia: async () => {
-    const server = new Ports([]);
+    const server = new GangliaServer([]);
     return { server, port: (await server.listen(LOCAL, async () => pieces(), 100)).port, request: '/\n' };
   },
   supermon: async () => {
-    const server = new Conversations(async function* () {
+    const server = new SupermonServer(async function* () {
       yield* pieces();
     });
     return { server, port: (await server.listen(LOCAL)).port, request: 'S\nS\n' };

@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { clock } from '../../src/ganglia-xml/main.js';
-import { lineOf, Ports, type Serve } from '../../src/ganglia-xml/server.js';
+import { GangliaServer, lineOf, type Serve } from '../../src/ganglia-xml/server.js';
 import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
@@ -77,8 +77,8 @@ async function stuck(t: Test, port: number): Promise<Socket> {
 }
 
 /** Starts a server without a board; returns its ports. */
-async function serving(t: Test, serve: Serve, patience?: number): Promise<{ ports: Ports; port: number }> {
-  const ports = new Ports([], patience);
+async function serving(t: Test, serve: Serve, patience?: number): Promise<{ ports: GangliaServer; port: number }> {
+  const ports = new GangliaServer([], patience);
   t.teardown(() => ports.close());
   const { port } = await ports.listen({ host: '127.0.0.1', port: 0 }, serve);
   return { ports, port };
@@ -425,7 +425,7 @@ t.test('whatever signal ends the server, who reads gets the whole document, and 
 });
 
 t.test('a client that asks nothing is cut off', async t => {
-  const ports = new Ports([], 300);
+  const ports = new GangliaServer([], 300);
   t.teardown(() => ports.close());
   const queries: (string | undefined)[] = [];
   const serve: Serve = async query => void queries.push(query);

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { type Command, Conversations } from '../../src/supermon/conversation.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/supermon/expressions.js';
+import { type Command, SupermonServer } from '../../src/supermon/server.js';
 import { Asker, elementsOf, LiveBoard, serve } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 
@@ -45,7 +45,7 @@ t.test('one address that has all places, and reads, gives one to who asks from e
     yield Buffer.from('()\n');
     if (command.kind === 'schema') await new Promise(() => undefined);
   }
-  const server = new Conversations(answer);
+  const server = new SupermonServer(answer);
   t.teardown(() => server.close());
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const ask = async (localAddress: string, say: string) => {
@@ -96,7 +96,7 @@ t.test('a client that does not read is cut off, and the others are served', asyn
       yield bytes;
     }
   }
-  const server = new Conversations(answer, 300);
+  const server = new SupermonServer(answer, 300);
   t.teardown(() => server.close());
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const client = connect(port, '127.0.0.1').pause();
@@ -115,7 +115,7 @@ t.test('a client that reads its answer too slowly is cut off', async t => {
     const bytes = Buffer.alloc(1 << 20, 0x20);
     for (;;) yield bytes;
   }
-  const server = new Conversations(answer, 100);
+  const server = new SupermonServer(answer, 100);
   t.teardown(() => server.close());
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const client = connect(port, '127.0.0.1').pause();

@@ -10,7 +10,7 @@ import { BoardSamples } from '../../src/supermon/boardsamples.js';
 import { STATE } from '../../src/supermon/categories.js';
 import { Child, MOST_LEVELS } from '../../src/supermon/children.js';
 import { Concentrator } from '../../src/supermon/concentrator.js';
-import { Conversations } from '../../src/supermon/conversation.js';
+import { SupermonServer } from '../../src/supermon/server.js';
 import { Asker, type Element, elementsOf, LiveBoard, serve } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 
@@ -118,7 +118,7 @@ t.test('a chain of three equals the boards', async t => {
 async function here(t: Test, name: string, boards: BoardSamples[] = [], mostHeld?: number) {
   const children: Child[] = [];
   const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy(), mostHeld);
-  const server: Conversations = new Conversations(concentrator.answer);
+  const server: SupermonServer = new SupermonServer(concentrator.answer);
   const { port } = await server.listen(LOCAL);
   t.teardown(() => {
     for (const child of children) child.close();

@@ -173,14 +173,14 @@ t.test('a board that stands still', async t => {
         },
         names: () => ['a'],
       });
-      for (const asker of [new Chosen('load > 1'), new Grouped({ field: 'load' })]) {
+      for (const consumer of [new Chosen('load > 1'), new Grouped({ field: 'load' })]) {
         asked = 0;
-        asker.begin(100, true);
-        const next = asker.ask(patient, 0, 40);
+        consumer.begin(100, true);
+        const next = consumer.ask(patient, 0, 40);
         t.ok(asked >= 1 && asked <= 3 && next === 40 + asked, `others get their turn after ${asked} nodes`);
-        t.equal(asker.ask(patient, 0, 99), 100, 'the rest');
-        for (let from = 0; from < 100; ) from = asker.ask(patient, 0, from);
-        t.ok(asked < 100 || asker instanceof Grouped, 'and one that takes ten times its limit ends there');
+        t.equal(consumer.ask(patient, 0, 99), 100, 'the rest');
+        for (let from = 0; from < 100; ) from = consumer.ask(patient, 0, from);
+        t.ok(asked < 100 || consumer instanceof Grouped, 'and one that takes ten times its limit ends there');
       }
     },
   );

@@ -8,7 +8,7 @@ import { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
 import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';
-import { askAll, type NodeConsumer, SlicedLook, type Watcher } from './watcher.js';
+import { evaluateAll, type NodeConsumer, SlicedLook, type Watcher } from './watcher.js';
 
 /** The longest condition or rule, bytes. */
 const LONGEST = 256;
@@ -24,7 +24,7 @@ const JUST_MS = 500;
 export class TooMuch extends Error {}
 
 interface SharedQuery<A extends NodeConsumer> {
-  readonly asker: A;
+  readonly consumer: A;
   /** Resolved when all nodes were evaluated once. */
   readonly first: Promise<void>;
   /** The number of streams that use it. */
@@ -32,7 +32,7 @@ interface SharedQuery<A extends NodeConsumer> {
   lastAsked: number;
 }
 
-export class Questions {
+export class Queries {
   readonly #conditions = new Map<string, SharedQuery<Chosen>>();
   readonly #rules = new Map<string, SharedQuery<Grouped>>();
   readonly #reader: BoardReader;
@@ -70,7 +70,7 @@ export class Questions {
       kept.uses--;
       kept.lastAsked = performance.now();
     }
-    if (!kept.asker.isTooSlow) return kept.asker;
+    if (!kept.consumer.isTooSlow) return kept.consumer;
     throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
@@ -88,40 +88,40 @@ export class Questions {
     }
     if (Buffer.byteLength(text) > LONGEST)
       throw new InputError(`${what}: it is longer than ${LONGEST} bytes; write a shorter one`);
-    const asker = make();
+    const consumer = make();
     if (all.size >= MOST) this.#drop(all, JUST_MS);
     if (all.size >= MOST) throw new TooMuch(`${what}: ${MOST} others are in use already; try again later`);
-    const kept = { asker, first: this.#ask(asker), uses: 0, lastAsked };
+    const kept = { consumer, first: this.#ask(consumer), uses: 0, lastAsked };
     all.set(text, kept);
     return kept;
   }
 
   /** Evaluates all nodes once, and again at each look from then on. */
-  #ask(asker: Chosen | Grouped): Promise<void> {
+  #ask(consumer: Chosen | Grouped): Promise<void> {
     const began = this.#passes.then(() => performance.now());
-    const pass = began.then(() => this.#pass(asker));
+    const pass = began.then(() => this.#pass(consumer));
     this.#passes = pass.then(async () => rest(performance.now() - (await began), undefined, { ref: false }));
     return pass;
   }
 
-  async #pass(asker: Chosen | Grouped): Promise<void> {
+  async #pass(consumer: Chosen | Grouped): Promise<void> {
     const slices = new SlicedLook();
     let first = 0;
     try {
       for (const piece of this.#reader.pieces()) {
-        if (first === 0) asker.begin(piece.total, true);
-        await askAll(asker, piece, first, slices);
+        if (first === 0) consumer.begin(piece.total, true);
+        await evaluateAll(consumer, piece, first, slices);
         first += piece.count;
-        if (asker.isTooSlow) break;
+        if (consumer.isTooSlow) break;
       }
     } catch (error) {
       // Without a board there is nothing to evaluate yet.
       if (!(error instanceof NoBoard)) throw error;
     }
-    this.watcher.askers.add(asker);
+    this.watcher.consumers.add(consumer);
   }
 
-  /** A stream uses the questions of this view, or uses them no more. */
+  /** A stream uses the queries of this view, or uses them no more. */
   use({ by, chosen }: View, more: 1 | -1): void {
     const kept = [by && this.#rules.get(by.text), chosen && this.#conditions.get(chosen.text)];
     for (const one of kept) if (one !== undefined) one.uses += more;
@@ -129,10 +129,10 @@ export class Questions {
 
   /** Whether that rule is still computed. */
   has(grouped: Grouped): boolean {
-    return this.watcher.askers.has(grouped);
+    return this.watcher.consumers.has(grouped);
   }
 
-  /** Removes questions that nobody has used recently. */
+  /** Removes queries that nobody has used recently. */
   tidy(): void {
     this.#drop(this.#conditions, KEPT_MS);
     this.#drop(this.#rules, KEPT_MS);
@@ -140,10 +140,10 @@ export class Questions {
 
   #drop(all: Map<string, SharedQuery<NodeConsumer>>, keptMs: number): void {
     const late = performance.now() - keptMs;
-    for (const [text, { asker, uses, lastAsked }] of all) {
+    for (const [text, { consumer, uses, lastAsked }] of all) {
       if (uses > 0 || lastAsked > late) continue;
       all.delete(text);
-      this.watcher.askers.delete(asker);
+      this.watcher.consumers.delete(consumer);
     }
   }
 

@@ -83,7 +83,7 @@ export interface Counts extends ClientCounts {
 }
 
 /** Listens, and serves all clients. */
-export class Conversations extends TcpServer<Connection, Counts> {
+export class SupermonServer extends TcpServer<Connection, Counts> {
   constructor(
     readonly answer: (command: Command) => Reply,
     patience = PATIENCE_MS,
