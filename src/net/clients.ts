@@ -168,7 +168,7 @@ export class Connection {
 }
 
 /** How many there are from each address. */
-export function countFrom(clients: Iterable<Connection>): Map<string, number> {
+function countFrom(clients: Iterable<Connection>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { from } of clients) counts.set(from, (counts.get(from) ?? 0) + 1);
   return counts;

@@ -116,7 +116,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
     return await this.listenWith(server, address);
   }
 
-  /** Somebody has come; undefined: is not allowed, or has to go at once. */
+  /** Admits who has connected; undefined: it is not allowed, or has to go at once. */
   protected admit(socket: Socket): C | undefined {
     // Errors are reported by writing and reading.
     socket.on('error', () => undefined);

@@ -28,7 +28,7 @@ With --from and without --board, it serves the other servers only. By default it
 SIGTERM, SIGINT and SIGHUP end it.`,
 });
 
-function tellChild(child: Child, log: Log): void {
+function logChild(child: Child, log: Log): void {
   const { name, trouble, why, nodes } = child;
   if (trouble === undefined) log.info(`${name}: its nodes are served`);
   else log.warn(`${name}: ${why}; its ${nodes} nodes are unknown until it answers`);
@@ -41,7 +41,7 @@ export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
   // The number of this run: in another network a server may have the same host and port.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
-  const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
+  const children = options.from.map(address => new Child(address, name, child => logChild(child, log)));
   const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy());
   const server = new SupermonServer(concentrator.answer, undefined, concentrator.isSmall);
   return await runServer(log, server, {
