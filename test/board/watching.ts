@@ -3,7 +3,6 @@
 // liveness. No test of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { Cluster, random } from '../../src/load/simulatednode.js';
 import { BulkSender } from '../../src/native/index.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { endWith } from '../kit/children.js';
 import { now as present } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
 import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from '../kit/hanging.js';
@@ -93,11 +93,7 @@ export class Watcher {
     const program = testProgram('test/watcher');
     const child = spawn(program, [board, String(everyMs), String(missing)], { stdio: ['ignore', out, 'inherit'] });
     closeSync(out);
-    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    const exit = endWith(t, child);
     await until('it watches', () => statSync(path).size > 0);
     return new Watcher(child, path, exit);
   }

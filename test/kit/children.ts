@@ -10,17 +10,28 @@ export interface Followed {
   stderr: string;
   /** Both, as they came. */
   all: string;
-  /** The exit code, or the signal that ended it, when all of its output has come. */
   readonly exit: Promise<number | string>;
 }
 
+/** The exit code, or the signal that ended it, when all of its output has come. */
+const exitOf = (child: ChildProcess) =>
+  once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+
+/** Ends a program with the test; gives its exit code, or the signal that ended it. */
+export function endWith(t: Teardown, child: ChildProcess): Promise<number | string> {
+  const exit = exitOf(child);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  return exit;
+}
+
+type Stream = 'stdout' | 'stderr';
+
 /** Keeps what a program prints, by default on both streams; with a test, the program is ended with that. */
-export function follow(
-  child: ChildProcess,
-  t?: Teardown,
-  streams = ['stdout', 'stderr'] as const as readonly ('stdout' | 'stderr')[],
-): Followed {
-  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stream[] = ['stdout', 'stderr']): Followed {
+  const exit = t === undefined ? exitOf(child) : endWith(t, child);
   const followed = { stdout: '', stderr: '', all: '', exit };
   for (const name of streams) {
     const utf8 = new TextDecoder();
@@ -30,10 +41,6 @@ export function follow(
       followed.all += text;
     });
   }
-  t?.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
   return followed;
 }
 

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { endWith } from './children.js';
 import { folder } from './places.js';
 import { until } from './until.js';
 
@@ -42,11 +43,7 @@ export class Manager {
   /** Listens in a folder, or at an abstract name. */
   static async start(t: Teardown, path = join(folder(t), 'notify')): Promise<Manager> {
     const child = spawn('python3', ['-c', LISTEN, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const exit = once(child, 'exit');
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    endWith(t, child);
     const manager = new Manager(path);
     const lines = createInterface(child.stdout);
     await once(lines, 'line');

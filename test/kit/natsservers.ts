@@ -2,12 +2,12 @@
 // what is heard of one. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, Parser } from '@nats-io/transport-node';
 import { Meter, ProtocolError } from '../../src/relay/natsmeter.js';
+import { endWith } from './children.js';
 import { freePorts } from './network.js';
 import { ROOT, type Teardown } from './places.js';
 import { until } from './until.js';
@@ -48,11 +48,7 @@ export function serve(
   const spawned = () => {
     const [command = '', ...args] = [...prefix, 'nats-server', '--config', path];
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore'] });
-    const exit = once(child, 'close');
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    endWith(t, child);
     return child;
   };
   const server: Server = {

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { endWith } from './children.js';
 import { testProgram } from './compiling.js';
 import { folder } from './places.js';
 import type { Running } from './program.js';
@@ -192,11 +193,7 @@ export class Watcher {
     const child = spawn(testProgram('test/linkwatcher'), [board, String(everyMs)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    const exit = endWith(t, child);
     const watcher = new Watcher(child, exit);
     createInterface(child.stdout).on('line', line => {
       const told = JSON.parse(line);
@@ -261,11 +258,7 @@ export class Nodes {
 
   static async start(t: Teardown, intervalMs: number, nets: Record<string, number>): Promise<Nodes> {
     const child = spawn(testProgram('test/cluster'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const exit = once(child, 'close');
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    endWith(t, child);
     const nodes = new Nodes(child);
     createInterface(child.stdout).on('line', line => {
       const [kind, ...words] = line.split(' ');

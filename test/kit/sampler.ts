@@ -3,7 +3,6 @@
 // of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import type { State } from '../../src/shm/liveness.js';
 import type { Node } from '../../src/shm/node.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
+import { endWith } from './children.js';
 import { testProgram } from './compiling.js';
 import { judge } from './judging.js';
 import { folder } from './places.js';
@@ -365,11 +365,7 @@ export class Sampler {
     const out = openSync(path, 'w');
     const child = spawn(testProgram('test/sampler'), [board], { stdio: ['ignore', out, 'inherit'] });
     closeSync(out);
-    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await exit;
-    });
+    const exit = endWith(t, child);
     await until('it samples', () => statSync(path).size > 0);
     return new Sampler(child, path, exit);
   }

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { follow } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { type Running, start, startReceiver } from '../kit/program.js';
@@ -98,17 +99,9 @@ async function begin(
 ): Promise<ChildProcess> {
   const listen = `--web.listen-address=${address}`;
   const child = spawn('setpriv', [...ORPHANED, program, listen, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
-  child.stderr.setEncoding('utf8').on('data', data => {
-    told = (told + data).slice(-10_000);
-  });
-  const exit = once(child, 'exit');
-  t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
+  const said = follow(child, t);
   await until(`${program} is ready at ${address}`, async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${told}`);
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${said.stderr}`);
     return fetch(`http://${address}/-/ready`).then(
       ({ ok }) => ok,
       () => false,

@@ -1,10 +1,10 @@
 // A real Prometheus for the tests: in its own folder and on its own port, queried as Grafana does. No test of its own.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWith } from '../kit/children.js';
 import { folder } from '../kit/places.js';
 
 /** A series in an answer: its labels and its samples; a query for the present has one sample. */
@@ -35,11 +35,7 @@ export class Prometheus {
       '127.0.0.1:0',
     ];
     const child = spawn('prometheus', argv, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const closed = once(child, 'close');
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await closed;
-    });
+    const closed = endWith(t, child);
     let told = '';
     const address = await new Promise<string>((resolve, reject) => {
       child.stderr.setEncoding('utf8').on('data', (data: string) => {
