@@ -48,61 +48,19 @@ function spoiled(change: (view: DataView, bytes: Uint8Array) => void, from = mak
   return from;
 }
 
-const named = (text: string | number[]) =>
-  spoiled((_, bytes) => {
-    const at = fields.hostname.offset;
-    bytes.fill(0, at, at + 64);
-    bytes.set(typeof text === 'string' ? Buffer.from(text) : text, at);
-  });
-
+/** One for each reason, and those of which a socket gives another length; c/test/unit/validateunit.c has all. */
 const HOSTILE: [(typeof enums.reason)[number], string, Uint8Array][] = [
   ['size', 'empty', new Uint8Array(0)],
-  ['size', 'one byte', new Uint8Array(1)],
-  ['size', 'one byte short', makeReport().subarray(0, REPORT_BYTES - 1)],
-  ['size', 'one byte long', Buffer.concat([makeReport(), Buffer.alloc(1)])],
   ['size', 'two reports', Buffer.concat([makeReport(), makeReport()])],
   ['size', 'the largest there is', Buffer.alloc(65_507)],
   ['magic', 'all zero', new Uint8Array(REPORT_BYTES)],
-  ['magic', 'all ones', new Uint8Array(REPORT_BYTES).fill(0xff)],
-  ['magic', 'big-endian', spoiled(view => view.setUint32(0, 0x31525342, false))],
-  ['version', '0', spoiled(view => view.setUint16(4, 0, true))],
   ['version', '2', spoiled(view => view.setUint16(4, 2, true))],
   ['length', '1215', spoiled(view => view.setUint16(6, 1215, true))],
   ['cluster', 'another', spoiled(view => view.setUint32(8, 1, true))],
-  ...Object.entries(fields)
-    .filter(([, field]) => field.kind === 'reserved')
-    .map(([name, field]): [(typeof enums.reason)[number], string, Uint8Array] => [
-      'reserved',
-      name,
-      spoiled((_, bytes) => {
-        bytes[field.offset] = 1;
-      }),
-    ]),
-  ['reserved', 'last byte of reserved5', spoiled(view => view.setUint8(1087, 1))],
-  ['reserved', 'bit 40 of valid', spoiled(view => view.setBigUint64(48, 1n << 40n, true))],
   ['reserved', 'bit 63 of valid', spoiled(view => view.setBigUint64(48, 1n << 63n, true))],
-  ['reserved', 'bit 31 of flags', spoiled(view => view.setUint32(56, 0x80000000, true))],
-  ['name', 'none', named('')],
-  ['name', 'with a slash', named('../../etc/passwd')],
-  ['name', 'in upper case', named('Node1')],
-  ['name', 'beginning with a dot', named('.node1')],
-  ['name', 'beginning with a dash', named('-node1')],
-  ['name', 'without end', named('a'.repeat(64))],
-  ['name', 'with something behind its end', named('node1\0x')],
-  ['name', 'with a blank', named('node 1')],
-  ['name', 'with an escape', named('node\x1b[2J')],
-  ['name', 'not in ASCII', named('nodé')],
-  ['name', 'no UTF-8', named([0x6e, 0xff, 0xfe])],
+  ['name', 'none', spoiled((_, bytes) => bytes.fill(0, fields.hostname.offset, fields.hostname.offset + 64))],
   ['interval', '0', spoiled(view => view.setUint32(28, 0, true))],
-  ['interval', '99', spoiled(view => view.setUint32(28, 99, true))],
-  ['interval', '600,001', spoiled(view => view.setUint32(28, 600_001, true))],
-  ['interval', 'the most', spoiled(view => view.setUint32(28, 0xffffffff, true))],
   ['range', '5 groups', spoiled(view => view.setUint8(fields.groups.offset, 5))],
-  ['range', 'auth_alg 3', spoiled(view => view.setUint8(fields.auth_alg.offset, 3))],
-  ['range', 'health 4', spoiled(view => view.setUint8(fields.health.offset, 4))],
-  ['range', 'arch 6', spoiled(view => view.setUint8(fields.arch.offset, 6))],
-  ['range', 'virt 3', spoiled(view => view.setUint8(fields.virt.offset, 3))],
-  ['range', 'gpu_vendor 4', spoiled(view => view.setUint8(fields.gpu_vendor.offset, 4))],
 ];
 
 t.test('hostile datagrams: none accepted, each counted, the honest node stays live', async t => {

@@ -29,12 +29,19 @@ static const struct {
   {"cluster", AT(cluster_id), CLUSTER + 1, BB_REASON_CLUSTER},
   {"the first reserved byte", 12, 1, 1, BB_REASON_RESERVED},
   {"the last byte of its reserved place", 15, 1, 0x80, BB_REASON_RESERVED},
-  {"a reserved byte between others", 63, 1, 1, BB_REASON_RESERVED},
+  {"a reserved byte between others", AT(reserved0), 1, BB_REASON_RESERVED},
+  {"two between others", AT(reserved1), 1, BB_REASON_RESERVED},
+  {"four between others", AT(reserved2), 1, BB_REASON_RESERVED},
+  {"four others", AT(reserved3), 1, BB_REASON_RESERVED},
+  {"and four others", AT(reserved4), 1, BB_REASON_RESERVED},
+  {"the first of the last reserved bytes", offsetof(struct bb_report, reserved5), 1, 1, BB_REASON_RESERVED},
   {"the last reserved byte", 1087, 1, 1, BB_REASON_RESERVED},
   {"all that can be measured", AT(valid), BB_VALID_KNOWN, BB_REASON_NONE},
   {"a measurement that nobody knows", AT(valid), BB_VALID_KNOWN + 1, BB_REASON_RESERVED},
+  {"the last one of all", AT(valid), UINT64_C(1) << 63, BB_REASON_RESERVED},
   {"all flags", AT(flags), BB_FLAGS_KNOWN, BB_REASON_NONE},
   {"a flag that nobody knows", AT(flags), BB_FLAGS_KNOWN + 1, BB_REASON_RESERVED},
+  {"the last flag of all", AT(flags), UINT64_C(1) << 31, BB_REASON_RESERVED},
   {"no name", offsetof(struct bb_report, hostname), 8, 0, BB_REASON_NAME},
   {"an upper-case name", offsetof(struct bb_report, hostname), 1, 'N', BB_REASON_NAME},
   {"the shortest interval", AT(interval_ms), 100, BB_REASON_NONE},
@@ -51,6 +58,8 @@ static const struct {
   {"other health", AT(health), 4, BB_REASON_RANGE},
   {"an architecture", AT(arch), 5, BB_REASON_NONE},
   {"another architecture", AT(arch), 6, BB_REASON_RANGE},
+  {"a kind of virtualisation", AT(virt), 2, BB_REASON_NONE},
+  {"another kind", AT(virt), 3, BB_REASON_RANGE},
   {"a vendor of GPUs", AT(gpu_vendor), 3, BB_REASON_NONE},
   {"another vendor", AT(gpu_vendor), 255, BB_REASON_RANGE},
   {"any number", AT(seq), UINT32_MAX, BB_REASON_NONE},
@@ -63,6 +72,7 @@ static const struct {
 } names[] = {
   {"node1", true}, {"1", true}, {"a.b_c-d", true}, {"n--", true}, {"", false}, {"-n", false}, {".n", false},
   {"_n", false}, {"Node", false}, {"no de", false}, {"n\xc3\xb6", false}, {"n/", false}, {"n:", false}, {"`", false},
+  {"n\x1b[2J", false}, {"n\xff\xfe", false},
   {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", true}, /* 63 */
 };
 
