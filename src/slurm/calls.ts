@@ -48,3 +48,13 @@ const LONGEST_MS = 60_000;
 export function nextMs(interval: number, failures: number): number {
   return failures === 0 ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures);
 }
+
+/** What a query of Slurm finds; without an answer, the words for that. */
+export async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silence?: string }> {
+  try {
+    return { found: await query() };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { silence: `Slurm does not answer: ${error.message}` };
+  }
+}

@@ -4,7 +4,7 @@
 import { type Count, over } from '../collect/kerneltext.js';
 import { MOST_MHZ } from '../collect/system.js';
 import { makePackages } from './packages.js';
-import { about, parseCount, Reading, type SlowSource } from './source.js';
+import { parseCount, type SlowSource, source } from './source.js';
 
 /** How many CPUs of each group are read. */
 const MOST_ASKED = 8;
@@ -24,19 +24,14 @@ export function meanMhz(khz: readonly Count[]): number {
 
 export function makeClockRates(): SlowSource {
   const readPackages = makePackages();
-  return {
-    ...about('clock_rates'),
-    read({ sys }) {
-      const now = new Reading();
-      const groups = readPackages(sys, now)?.groups;
-      if (groups === undefined) return now.done();
-      // Of those that know it: where a driver does not, the kernel writes 0 or <unknown>.
-      const rateOf = (cpu: number) => {
-        const khz = now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount) ?? 0;
-        return khz > 0 && over(khz, 1000) <= MOST_MHZ ? [khz] : [];
-      };
-      now.detail({ mhz: groups.map(cpus => meanMhz(spread(cpus).flatMap(rateOf))) });
-      return now.done();
-    },
-  };
+  return source('clock_rates', (now, { sys }) => {
+    const groups = readPackages(sys, now)?.groups;
+    if (groups === undefined) return;
+    // Of those that know it: where a driver does not, the kernel writes 0 or <unknown>.
+    const rateOf = (cpu: number) => {
+      const khz = now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount) ?? 0;
+      return khz > 0 && over(khz, 1000) <= MOST_MHZ ? [khz] : [];
+    };
+    now.detail({ mhz: groups.map(cpus => meanMhz(spread(cpus).flatMap(rateOf))) });
+  });
 }

@@ -4,7 +4,7 @@
 import { readlinkSync } from 'node:fs';
 import { MOST_BYTES } from '../kernelfile.js';
 import { mountOf, parseMounts } from './mounts.js';
-import { about, Reading, type SlowSource } from './source.js';
+import { source } from './source.js';
 
 /** The kernel's constant for the first PID namespace, PROC_PID_INIT_INO. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
@@ -41,17 +41,12 @@ function namespace(proc: string): string | undefined {
   }
 }
 
-export const container: SlowSource = {
-  ...about('container'),
-  read({ proc }) {
-    const now = new Reading();
-    const container =
-      foreignNamespace(namespace(proc)) ||
-      now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
-      now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
-      now.maybe(`${proc}/self/mountinfo`, containerRoot, MOST_BYTES) === true;
-    now.flag('container', container);
-    if (container) now.detail({ container });
-    return now.done();
-  },
-};
+export const container = source('container', (now, { proc }) => {
+  const container =
+    foreignNamespace(namespace(proc)) ||
+    now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
+    now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
+    now.maybe(`${proc}/self/mountinfo`, containerRoot, MOST_BYTES) === true;
+  now.flag('container', container);
+  if (container) now.detail({ container });
+});

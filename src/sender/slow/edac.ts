@@ -1,20 +1,15 @@
 // /sys/devices/system/edac: memory errors, the sum over all controllers that answer.
 
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
-import { about, names, parseCount, Reading, type SlowSource } from './source.js';
+import { names, parseCount, source } from './source.js';
 
-export const edac: SlowSource = {
-  ...about('edac'),
-  read({ sys }) {
-    const now = new Reading();
-    const dir = `${sys}/devices/system/edac/mc`;
-    const counts = names(dir, /^mc\d+$/).flatMap(mc => {
-      const ce = now.parse(`${dir}/${mc}/ce_count`, parseCount);
-      const ue = ce === undefined ? undefined : now.parse(`${dir}/${mc}/ue_count`, parseCount);
-      return ce === undefined || ue === undefined ? [] : [{ ce, ue }];
-    });
-    const sum = (leaf: 'ce' | 'ue') => modulo32(counts.reduce<Count>((total, one) => add(total, one[leaf]), 0));
-    if (counts.length > 0) now.put('edac', { edac_ce: sum('ce'), edac_ue: sum('ue') });
-    return now.done();
-  },
-};
+export const edac = source('edac', (now, { sys }) => {
+  const dir = `${sys}/devices/system/edac/mc`;
+  const counts = names(dir, /^mc\d+$/).flatMap(mc => {
+    const ce = now.parse(`${dir}/${mc}/ce_count`, parseCount);
+    const ue = ce === undefined ? undefined : now.parse(`${dir}/${mc}/ue_count`, parseCount);
+    return ce === undefined || ue === undefined ? [] : [{ ce, ue }];
+  });
+  const sum = (leaf: 'ce' | 'ue') => modulo32(counts.reduce<Count>((total, one) => add(total, one[leaf]), 0));
+  if (counts.length > 0) now.put('edac', { edac_ce: sum('ce'), edac_ue: sum('ue') });
+});

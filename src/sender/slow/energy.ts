@@ -3,7 +3,7 @@
 
 import { constants } from '../../layout/layout.gen.js';
 import { add, type Count, less, over, times } from '../collect/kerneltext.js';
-import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { names, parseCount, type Reading, type SlowSource, source, whole } from './source.js';
 
 /** One zone as read, microjoules. */
 export interface Zone {
@@ -90,18 +90,13 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone
 export function makeEnergy(): SlowSource {
   const cpu = new Unwinder();
   const dram = new Unwinder();
-  return {
-    ...about('energy'),
-    read({ sys }) {
-      const now = new Reading();
-      const dir = `${sys}/class/powercap`;
-      const packages = readZones(dir, ZONE, PACKAGE, now);
-      const cpuUj = packages?.length ? cpu.add(packages) : undefined;
-      now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
-      const memory = readZones(dir, SUBZONE, DRAM, now);
-      const dramUj = memory?.length ? dram.add(memory) : undefined;
-      now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
-      return now.done();
-    },
-  };
+  return source('energy', (now, { sys }) => {
+    const dir = `${sys}/class/powercap`;
+    const packages = readZones(dir, ZONE, PACKAGE, now);
+    const cpuUj = packages?.length ? cpu.add(packages) : undefined;
+    now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
+    const memory = readZones(dir, SUBZONE, DRAM, now);
+    const dramUj = memory?.length ? dram.add(memory) : undefined;
+    now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
+  });
 }

@@ -7,7 +7,7 @@ import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
 import { add, type Count, modulo32, times, u64 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
-import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { names, parseCount, type Reading, type SlowSource, source, whole } from './source.js';
 
 export interface Port {
   rx_bytes: Count;
@@ -119,21 +119,16 @@ const REST_MS = 60_000;
 export function makeFabric(nowMs: () => number = () => performance.now()): SlowSource {
   /** Until when a port is not asked. */
   const resting = new Map<string, number>();
-  return {
-    ...about('fabric'),
-    read({ sys }) {
-      const now = new Reading();
-      const ports: Port[] = [];
-      for (const dir of portsBelow(sys)) {
-        if ((resting.get(dir) ?? 0) > nowMs() || !counts(dir)) continue;
-        const { isTroubled } = now;
-        const port = readPort(dir, now);
-        if (port !== undefined) ports.push(port);
-        // Each is said once: one whose complaint came second is asked again, and says it then.
-        else if (!isTroubled) resting.set(dir, nowMs() + REST_MS);
-      }
-      now.put('fabric', sumPorts(ports));
-      return now.done();
-    },
-  };
+  return source('fabric', (now, { sys }) => {
+    const ports: Port[] = [];
+    for (const dir of portsBelow(sys)) {
+      if ((resting.get(dir) ?? 0) > nowMs() || !counts(dir)) continue;
+      const { isTroubled } = now;
+      const port = readPort(dir, now);
+      if (port !== undefined) ports.push(port);
+      // Each is said once: one whose complaint came second is asked again, and says it then.
+      else if (!isTroubled) resting.set(dir, nowMs() + REST_MS);
+    }
+    now.put('fabric', sumPorts(ports));
+  });
 }

@@ -5,7 +5,7 @@ import { constants } from '../../layout/layout.gen.js';
 import { type Count, over, thousandths } from '../collect/kerneltext.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
-import { about, type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';
+import { type FileSystem, type Reading, type SlowWorld, source } from './source.js';
 
 const MIB = 1 << 20;
 const mib = (bytes: bigint): Count => over(bytes, MIB);
@@ -38,21 +38,16 @@ function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefin
   return good;
 }
 
-export const root: SlowSource = {
-  ...about('root'),
-  read(world) {
-    const now = new Reading();
-    now.flag('root_readonly', readMounts(world, now)?.find(({ point }) => point === '/')?.readOnly === true);
-    const fs = ask(world, '/', now);
-    if (fs !== undefined)
-      now.put('root', {
-        root_total_mib: mib(fs.totalBytes),
-        root_avail_mib: mib(fs.availableBytes),
-        root_inodes_free_pm: inodesFree(fs),
-      });
-    return now.done();
-  },
-};
+export const root = source('root', (now, world) => {
+  now.flag('root_readonly', readMounts(world, now)?.find(({ point }) => point === '/')?.readOnly === true);
+  const fs = ask(world, '/', now);
+  if (fs !== undefined)
+    now.put('root', {
+      root_total_mib: mib(fs.totalBytes),
+      root_avail_mib: mib(fs.availableBytes),
+      root_inodes_free_pm: inodesFree(fs),
+    });
+});
 
 function complainOfScratch({ scratch }: SlowWorld, now: Reading): void {
   now.complain(`the scratch ${scratch} does not exist or cannot be measured: it is left out`);
@@ -75,22 +70,17 @@ function localScratch(world: SlowWorld, now: Reading): string | undefined {
   return path !== undefined && local(path) ? path : undefined;
 }
 
-export const scratch: SlowSource = {
-  ...about('scratch'),
-  read(world) {
-    const now = new Reading();
-    const path = localScratch(world, now);
-    const fs = path === undefined ? undefined : ask(world, path, now);
-    if (path !== undefined && fs === undefined) complainOfScratch(world, now);
-    if (fs !== undefined)
-      now.put('scratch', {
-        scratch_total_mib: mib(fs.totalBytes),
-        scratch_avail_mib: mib(fs.availableBytes),
-        scratch_inodes_free_pm: inodesFree(fs),
-      });
-    return now.done();
-  },
-};
+export const scratch = source('scratch', (now, world) => {
+  const path = localScratch(world, now);
+  const fs = path === undefined ? undefined : ask(world, path, now);
+  if (path !== undefined && fs === undefined) complainOfScratch(world, now);
+  if (fs !== undefined)
+    now.put('scratch', {
+      scratch_total_mib: mib(fs.totalBytes),
+      scratch_avail_mib: mib(fs.availableBytes),
+      scratch_inodes_free_pm: inodesFree(fs),
+    });
+});
 
 /** Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
 function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileSystem[] {
@@ -107,18 +97,13 @@ function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileS
   return [...found.values()];
 }
 
-export const filesystems: SlowSource = {
-  ...about('filesystems'),
-  read(world) {
-    const now = new Reading();
-    const all = askAll(world, readMounts(world, now) ?? [], now);
-    const sum = (key: 'totalBytes' | 'availableBytes') => mib(all.reduce((total, fs) => total + fs[key], 0n));
-    if (all.length > 0)
-      now.put('filesystems', {
-        fs_total_mib: sum('totalBytes'),
-        fs_avail_mib: sum('availableBytes'),
-        fs_fullest_pm: Math.max(...all.map(fullness)),
-      });
-    return now.done();
-  },
-};
+export const filesystems = source('filesystems', (now, world) => {
+  const all = askAll(world, readMounts(world, now) ?? [], now);
+  const sum = (key: 'totalBytes' | 'availableBytes') => mib(all.reduce((total, fs) => total + fs[key], 0n));
+  if (all.length > 0)
+    now.put('filesystems', {
+      fs_total_mib: sum('totalBytes'),
+      fs_avail_mib: sum('availableBytes'),
+      fs_fullest_pm: Math.max(...all.map(fullness)),
+    });
+});

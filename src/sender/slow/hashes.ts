@@ -8,7 +8,7 @@ import { parseRelease } from '../collect/system.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
 import { makePackages } from './packages.js';
-import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
+import { names, type Reading, type SlowSource, type SlowWorld, source } from './source.js';
 
 /** The keys of /proc/cpuinfo that identify the model, on all architectures, in the order of the text. */
 const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
@@ -95,15 +95,10 @@ export function hardwareText(
 
 export function makeHwHash(): SlowSource {
   const readPackages = makePackages();
-  return {
-    ...about('hw_hash'),
-    read(world) {
-      const now = new Reading();
-      const text = hardwareText(world, now, readPackages);
-      if (text !== undefined) now.put('hw_hash', { hw_hash: crc32(text) });
-      return now.done();
-    },
-  };
+  return source('hw_hash', (now, world) => {
+    const text = hardwareText(world, now, readPackages);
+    if (text !== undefined) now.put('hw_hash', { hw_hash: crc32(text) });
+  });
 }
 
 /** A value of os-release without its quotes; undefined if a shell would not accept it, or not as plain text. */
@@ -137,12 +132,7 @@ export function softwareText({ proc, etc }: SlowWorld, now: Reading): string | u
   return `kernel: ${kernel}\nid: ${os.ID}\nversion_id: ${os.VERSION_ID}\nimage_id: ${os.IMAGE_ID}\n`;
 }
 
-export const swHash: SlowSource = {
-  ...about('sw_hash'),
-  read(world) {
-    const now = new Reading();
-    const text = softwareText(world, now);
-    if (text !== undefined) now.put('sw_hash', { sw_hash: crc32(text) });
-    return now.done();
-  },
-};
+export const swHash = source('sw_hash', (now, world) => {
+  const text = softwareText(world, now);
+  if (text !== undefined) now.put('sw_hash', { sw_hash: crc32(text) });
+});

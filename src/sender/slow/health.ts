@@ -4,7 +4,7 @@
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { isExternalFileTrusted, lookAtExternalFile, refuse } from './externalfile.js';
-import { about, Reading, type SlowSource } from './source.js';
+import { type SlowSource, source } from './source.js';
 
 /** For so long the file may be half written: few who write it know how to replace a file atomically. */
 const HALF_WRITTEN_S = 5;
@@ -50,30 +50,25 @@ function sayOfBroken(last: Said, ageSeconds: number, bootNs: bigint): Said {
 
 export function makeHealth(): SlowSource {
   let last = NOTHING;
-  return {
-    ...about('health'),
-    read(world) {
-      const now = new Reading();
-      const bootNs = world.bootNs();
-      const path = `${world.run}/health`;
-      const found = lookAtExternalFile(world, 'health', parseHealth);
-      const { state, ageSeconds = 0 } = found;
-      if (state === 'broken') {
-        last = sayOfBroken(last, ageSeconds, bootNs);
-        if ((last.brokenSeconds ?? 0) >= HALF_WRITTEN_S) now.complain(`${path} counts as a warning: ${found.why}`);
-      } else last = NOTHING;
-      if (state === 'bad') refuse(path, now, found.why);
-      if (state === 'good') {
-        const isOld =
-          found.value.health === OK && Math.abs(ageSeconds) * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
-        if (isOld) now.complain(`${path} counts as a warning: it is older than --health-max-age`);
-        last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
-      }
-      // If the clock was set back, the age must not become impossible.
-      if (last.word !== undefined)
-        now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
-      now.flag('held', isExternalFileTrusted(world, 'hold', now));
-      return now.done();
-    },
-  };
+  return source('health', (now, world) => {
+    const bootNs = world.bootNs();
+    const path = `${world.run}/health`;
+    const found = lookAtExternalFile(world, 'health', parseHealth);
+    const { state, ageSeconds = 0 } = found;
+    if (state === 'broken') {
+      last = sayOfBroken(last, ageSeconds, bootNs);
+      if ((last.brokenSeconds ?? 0) >= HALF_WRITTEN_S) now.complain(`${path} counts as a warning: ${found.why}`);
+    } else last = NOTHING;
+    if (state === 'bad') refuse(path, now, found.why);
+    if (state === 'good') {
+      const isOld =
+        found.value.health === OK && Math.abs(ageSeconds) * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
+      if (isOld) now.complain(`${path} counts as a warning: it is older than --health-max-age`);
+      last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
+    }
+    // If the clock was set back, the age must not become impossible.
+    if (last.word !== undefined)
+      now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
+    now.flag('held', isExternalFileTrusted(world, 'hold', now));
+  });
 }

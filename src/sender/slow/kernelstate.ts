@@ -2,7 +2,7 @@
 // their fields.
 
 import { type Count, modulo32 } from '../collect/kerneltext.js';
-import { about, parseCount, Reading, type SlowSource } from './source.js';
+import { parseCount, source } from './source.js';
 
 /** The bits of each field: a larger number is not a reading. */
 export function parseTaint(text: string): { taint: Count } | undefined {
@@ -10,26 +10,16 @@ export function parseTaint(text: string): { taint: Count } | undefined {
   return taint === undefined || taint > 0xffffffff ? undefined : { taint };
 }
 
-export const taint: SlowSource = {
-  ...about('taint'),
-  read({ proc }) {
-    const now = new Reading();
-    now.put('taint', now.parse(`${proc}/sys/kernel/tainted`, parseTaint));
-    return now.done();
-  },
-};
+export const taint = source('taint', (now, { proc }) => {
+  now.put('taint', now.parse(`${proc}/sys/kernel/tainted`, parseTaint));
+});
 
 export function parseHungTasks(text: string): { hung_tasks: number } | undefined {
   const tasks = parseCount(text);
   return tasks === undefined ? undefined : { hung_tasks: modulo32(tasks) };
 }
 
-export const hungTasks: SlowSource = {
-  ...about('hung_tasks'),
-  read({ proc }) {
-    const now = new Reading();
-    // Linux 6.13 and later.
-    now.put('hung_tasks', now.maybe(`${proc}/sys/kernel/hung_task_detect_count`, parseHungTasks));
-    return now.done();
-  },
-};
+export const hungTasks = source('hung_tasks', (now, { proc }) => {
+  // Linux 6.13 and later.
+  now.put('hung_tasks', now.maybe(`${proc}/sys/kernel/hung_task_detect_count`, parseHungTasks));
+});

@@ -5,7 +5,7 @@ import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { readExternalFile } from './externalfile.js';
 import { chips, parsePower } from './hwmon.js';
-import { about, Reading, type SlowSource } from './source.js';
+import { type Reading, source } from './source.js';
 
 const TOO_OLD_S = 60;
 
@@ -27,15 +27,10 @@ function readMeter(sys: string, now: Reading): number | undefined {
   return now.maybe(`${meter.dir}/power1_average`, parsePower) ?? now.maybe(`${meter.dir}/power1_input`, parsePower);
 }
 
-export const power: SlowSource = {
-  ...about('power'),
-  read(world) {
-    const now = new Reading();
-    const metered = readMeter(world.sys, now);
-    const measured =
-      metered === undefined ? readExternalFile(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
-    if (metered !== undefined) now.put('power', field(metered, 'hwmon'));
-    else if (measured !== undefined) now.put('power', field(measured, 'bmc'));
-    return now.done();
-  },
-};
+export const power = source('power', (now, world) => {
+  const metered = readMeter(world.sys, now);
+  const measured =
+    metered === undefined ? readExternalFile(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
+  if (metered !== undefined) now.put('power', field(metered, 'hwmon'));
+  else if (measured !== undefined) now.put('power', field(measured, 'bmc'));
+});

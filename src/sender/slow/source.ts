@@ -154,6 +154,18 @@ export class Reading {
   }
 }
 
+/** A source whose readings are begun anew each time. */
+export function source(name: SourceName, fill: (now: Reading, world: SlowWorld) => void): SlowSource {
+  return {
+    ...about(name),
+    read(world) {
+      const now = new Reading();
+      fill(now, world);
+      return now.done();
+    },
+  };
+}
+
 /** The matching names in a folder, sorted by their numbers; empty if it cannot be read. */
 export function names(dir: string, pattern: RegExp): string[] {
   let all: string[];

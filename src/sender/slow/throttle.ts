@@ -4,7 +4,7 @@
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
-import { about, parseCount, Reading, type SlowSource } from './source.js';
+import { parseCount, type SlowSource, source } from './source.js';
 
 /** The first CPU of each package; undefined if a CPU does not name its package. */
 export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
@@ -20,23 +20,18 @@ export function firstOfPackages(sys: string, online: readonly number[]): number[
 export function makeThrottle(): SlowSource {
   // Reading the package of every CPU takes a thousand files: it is repeated only when the online CPUs change.
   let known: { key: string; cpus: number[] | undefined } | undefined;
-  return {
-    ...about('throttle'),
-    read({ sys }) {
-      const now = new Reading();
-      const dir = `${sys}/devices/system/cpu`;
-      const count = (cpu: number, how: 'maybe' | 'parse') =>
-        now[how](`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
-      const list = now.parse(`${dir}/online`, text => parseCpuList(text) && text);
-      const online = list === undefined ? undefined : parseCpuList(list);
-      // Only Intel's CPUs have it: if the first CPU has none, the others are not read.
-      if (online === undefined || count(online[0] ?? 0, 'maybe') === undefined) return now.done();
-      const key = `${sys}\n${list}`;
-      if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
-      if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not name its package`);
-      const events = (known.cpus ?? []).map(cpu => count(cpu, 'parse')).filter(count => count !== undefined);
-      if (events.length > 0) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
-      return now.done();
-    },
-  };
+  return source('throttle', (now, { sys }) => {
+    const dir = `${sys}/devices/system/cpu`;
+    const count = (cpu: number, how: 'maybe' | 'parse') =>
+      now[how](`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
+    const list = now.parse(`${dir}/online`, text => parseCpuList(text) && text);
+    const online = list === undefined ? undefined : parseCpuList(list);
+    // Only Intel's CPUs have it: if the first CPU has none, the others are not read.
+    if (online === undefined || count(online[0] ?? 0, 'maybe') === undefined) return;
+    const key = `${sys}\n${list}`;
+    if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
+    if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not name its package`);
+    const events = (known.cpus ?? []).map(cpu => count(cpu, 'parse')).filter(count => count !== undefined);
+    if (events.length > 0) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
+  });
 }

@@ -3,7 +3,7 @@
 
 import type { Log } from '../../service/log.js';
 import type { ListedNode } from '../answers.js';
-import { NoAnswer } from '../calls.js';
+import { answerOf } from '../calls.js';
 import { nodeState } from '../nodestate.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import type { BridgeContext, Settings } from './context.js';
@@ -55,16 +55,6 @@ interface Tick {
 interface Trouble {
   readonly trouble: string;
   readonly isSlurmSilent: boolean;
-}
-
-/** What a query of Slurm finds; without an answer, the words for that. */
-async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silence?: string }> {
-  try {
-    return { found: await query() };
-  } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error;
-    return { silence: `Slurm does not answer: ${error.message}` };
-  }
 }
 
 export class Acts {

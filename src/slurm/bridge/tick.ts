@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Log } from '../../service/log.js';
 import { oneLine } from '../../text/text.js';
 import type { ListedNode } from '../answers.js';
-import { NoAnswer } from '../calls.js';
+import { answerOf, NoAnswer } from '../calls.js';
 import { type Matched, match } from '../matching.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
@@ -92,19 +92,9 @@ export class Bridge {
    */
   async tick(stop?: AbortSignal, isEarly = false): Promise<Outcome> {
     this.#lookAtSwitch();
-    let slurm: ReadonlyMap<string, ListedNode>;
-    try {
-      slurm = this.#rehearse(await this.context.slurm.nodes());
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      return {
-        trouble: `Slurm does not answer: ${error.message}`,
-        isSlurmSilent: true,
-        counts: [],
-        nodes: 0,
-        left: [],
-      };
-    }
+    const { found: listed, silence } = await answerOf(() => this.context.slurm.nodes());
+    if (listed === undefined) return { trouble: silence, isSlurmSilent: true, counts: [], nodes: 0, left: [] };
+    const slurm = this.#rehearse(listed);
     await this.#lookForLoss(slurm);
     const found = observe(this.journal.ledger, slurm, this.context.nowMs(), ({ id }) => this.#forgotten.has(id));
     this.journal.write(found);
@@ -177,12 +167,7 @@ export class Bridge {
     this.#controller = undefined;
     if (this.context.monoMs() > this.#forgottenUntilMs) this.#forgotten.clear();
     if (claims.size === 0 || this.settings.isRehearsal) return;
-    let startedS: number | undefined;
-    try {
-      startedS = await this.context.slurm.startedS();
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-    }
+    const { found: startedS } = await answerOf(() => this.context.slurm.startedS());
     if (startedS === undefined) return;
     const now = { startedS, hasJobs: [...slurm.values()].some(({ cpus_used = 0 }) => cpus_used > 0) };
     this.#controller = now;
