@@ -6,7 +6,7 @@ import { VERBS } from '../options/verbs.js';
 import { Follower } from '../presentation/changes.js';
 import { objectLines, textLines } from '../presentation/eventlines.js';
 import { painter } from '../presentation/style.js';
-import { pause } from '../service/process.js';
+import { pause } from '../service/pause.js';
 import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
 

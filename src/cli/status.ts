@@ -9,7 +9,7 @@ import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
 import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../query/survey.js';
-import { pause } from '../service/process.js';
+import { pause } from '../service/pause.js';
 import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';

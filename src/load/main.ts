@@ -9,7 +9,7 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { createLog, type Log } from '../service/log.js';
-import { pause } from '../service/process.js';
+import { pause } from '../service/pause.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';

@@ -7,7 +7,8 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { pause, tellParent } from '../service/process.js';
+import { pause } from '../service/pause.js';
+import { tellParent } from '../service/process.js';
 import { beginDaemon, passedSockets, type Service } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';

@@ -5,7 +5,8 @@ import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../opti
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { pause, tellParent } from '../service/process.js';
+import { pause } from '../service/pause.js';
+import { tellParent } from '../service/process.js';
 import { beginDaemon, type Service } from '../service/service.js';
 import { tryBoard } from '../shm/reader.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';

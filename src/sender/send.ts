@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { SocketAsPromised } from 'dgram-as-promised';
 import type { Log } from '../service/log.js';
-import { pause } from '../service/process.js';
+import { pause } from '../service/pause.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Deliveries } from './deliveries.js';
 

@@ -1,7 +1,5 @@
 // A daemon among other processes: ending on signals, and telling its parent that it is ready.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /**
  * Aborted by the first SIGTERM or SIGINT, or one of `more`. Later signals change nothing: the program is already
  * ending.
@@ -10,11 +8,6 @@ export function onStop(...more: NodeJS.Signals[]): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', ...more] as const) process.on(signal, () => stop.abort());
   return stop.signal;
-}
-
-/** Waits for so long, or until it is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /**

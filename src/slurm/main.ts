@@ -7,7 +7,8 @@ import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.
 import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
-import { pause, tellParent } from '../service/process.js';
+import { pause } from '../service/pause.js';
+import { tellParent } from '../service/process.js';
 import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';

@@ -9,7 +9,8 @@ import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../opti
 import { VERBS } from '../options/verbs.js';
 import { painter } from '../presentation/style.js';
 import type { Unit } from '../readings/units.js';
-import { onStdoutGone, pause } from '../service/process.js';
+import { pause } from '../service/pause.js';
+import { onStdoutGone } from '../service/process.js';
 import { Failure } from '../text/failure.js';
 import { json } from '../text/output.js';
 import { monCommand, NodeLink } from './nodelink.js';

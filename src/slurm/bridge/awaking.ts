@@ -2,7 +2,7 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import type { Log } from '../../service/log.js';
-import { pause } from '../../service/process.js';
+import { pause } from '../../service/pause.js';
 import { oneLine } from '../../text/text.js';
 
 /** Ticks are at least so far apart, ms, however many requests there are. */
