@@ -8,9 +8,9 @@ void slow_gpu(struct reading *now) {
   static struct gpu_file file;
   /* An existing file decides alone, even if it is invalid or too old: a node whose helper died must not seem to have
    * another number of GPUs because its processor contains a small one. */
-  const enum others there = read_others(now, "/gpu", parse_gpu_file, &file, TOO_OLD_S);
-  if (there == OTHERS_BAD) return;
-  if (there == OTHERS_ABSENT) {
+  const enum external there = read_external_file(now, "/gpu", parse_gpu_file, &file, TOO_OLD_S);
+  if (there == EXTERNAL_BAD) return;
+  if (there == EXTERNAL_ABSENT) {
     file.vendor = BB_GPU_VENDOR_AMD;
     gpus_begin(&file.gpus);
     take_amd(now, &file.gpus);

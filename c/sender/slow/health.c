@@ -87,11 +87,11 @@ void slow_health(struct reading *now) {
   const char *why;
   struct word word;
   double age_s;
-  const enum others taken = look_at_others(now, "/health", parse_health, &word, &age_s, &why);
-  if (taken == OTHERS_BROKEN) look_at_broken(now, age_s, why, boot_ns);
+  const enum external taken = look_at_external_file(now, "/health", parse_health, &word, &age_s, &why);
+  if (taken == EXTERNAL_BROKEN) look_at_broken(now, age_s, why, boot_ns);
   else last.known = last.broken = false;
-  if (taken == OTHERS_BAD) refuse_others(now, why);
-  if (taken == OTHERS_GOOD) {
+  if (taken == EXTERNAL_BAD) refuse_external_file(now, why);
+  if (taken == EXTERNAL_GOOD) {
     const bool is_old = word.health == BB_HEALTH_OK && most_ms > 0 && fabs(age_s) * 1000 > (double)most_ms;
     if (is_old) complain(now, now->path, " counts as a warning: it is older than --health-max-age", (char *)NULL);
     keep_word(is_old ? warning : word, age_s, boot_ns);
@@ -102,8 +102,8 @@ void slow_health(struct reading *now) {
     now->age_s = last.age_s;
     now->sets = BB_VALID_HEALTH;
   }
-  if (others_exist(now, "/hold")) now->flags |= (uint32_t)BB_FLAGS_HELD;
+  if (has_external_file(now, "/hold")) now->flags |= (uint32_t)BB_FLAGS_HELD;
   /* What time alone changes is looked at in every round. */
-  const bool is_settled = taken == OTHERS_ABSENT || (taken == OTHERS_GOOD && most_ms == 0);
+  const bool is_settled = taken == EXTERNAL_ABSENT || (taken == EXTERNAL_GOOD && most_ms == 0);
   now->rests = is_watched && is_settled && !is_link(now, "/health") && !is_link(now, "/hold");
 }

@@ -48,7 +48,7 @@ static bool take_meter(struct reading *now, uint64_t *watts) {
 void slow_power(struct reading *now) {
   uint64_t watts;
   const bool metered = take_meter(now, &watts);
-  if (!metered && read_others(now, "/power", parse_watts, &watts, TOO_OLD_S) != OTHERS_GOOD) return;
+  if (!metered && read_external_file(now, "/power", parse_watts, &watts, TOO_OLD_S) != EXTERNAL_GOOD) return;
   now->fields.power_node_w = (uint16_t)watts;
   now->fields.power_src = metered ? BB_POWER_SRC_HWMON : BB_POWER_SRC_BMC;
   now->sets = BB_VALID_POWER;

@@ -134,19 +134,21 @@ unsigned count_names(struct reading *now, name_filter *filter);
 /* Whether a name is these letters, a number, and these letters. */
 bool is_numbered(struct span name, struct span prefix, struct span suffix);
 
-/* Files of others, see others.c. BAD: not to be trusted; BROKEN: to be trusted, but unreadable or not understood. */
-enum others { OTHERS_ABSENT, OTHERS_BAD, OTHERS_BROKEN, OTHERS_GOOD };
-typedef bool others_parser(struct span text, void *into);
+/* Files of others, see externalfile.c. BAD: not to be trusted; BROKEN: to be trusted, but unreadable or not
+ * understood. */
+enum external { EXTERNAL_ABSENT, EXTERNAL_BAD, EXTERNAL_BROKEN, EXTERNAL_GOOD };
+typedef bool external_parser(struct span text, void *into);
 /* Looks at the file and does not complain: `why` it is neither absent nor good. The age is known of one to be
  * trusted. */
-enum others look_at_others(struct reading *now, const char *name, others_parser *parser, void *into, double *age_s,
-                           const char **why);
-void refuse_others(struct reading *now, const char *why);
+enum external look_at_external_file(struct reading *now, const char *name, external_parser *parser, void *into,
+                                    double *age_s, const char **why);
+void refuse_external_file(struct reading *now, const char *why);
 /* The same for a file of a maximum age in seconds, also of a date in the future; BAD, with a complaint, if anything is
  * wrong with it. */
-enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s);
+enum external read_external_file(struct reading *now, const char *name, external_parser *parser, void *into,
+                                 unsigned most_s);
 /* Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
-bool others_exist(struct reading *now, const char *name);
+bool has_external_file(struct reading *now, const char *name);
 
 /* Sensor chips, see hwmon.c. */
 /* The chip hwmonN in the folder at the path: moves to its readings and returns its name; false if it has none, or

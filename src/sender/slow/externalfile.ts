@@ -112,7 +112,7 @@ export function readExternalFile<T>(
 }
 
 /** Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
-export function isExternalFileTrusted(world: SlowWorld, name: string, now: Reading): boolean {
+export function hasExternalFile(world: SlowWorld, name: string, now: Reading): boolean {
   const path = `${world.run}/${name}`;
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -3,7 +3,7 @@
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
-import { isExternalFileTrusted, lookAtExternalFile, refuse } from './externalfile.js';
+import { hasExternalFile, lookAtExternalFile, refuse } from './externalfile.js';
 import { type SlowSource, source } from './source.js';
 
 /** For so long the file may be half written: few who write it know how to replace a file atomically. */
@@ -69,6 +69,6 @@ export function makeHealth(): SlowSource {
     // If the clock was set back, the age must not become impossible.
     if (last.word !== undefined)
       now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
-    now.flag('held', isExternalFileTrusted(world, 'hold', now));
+    now.flag('held', hasExternalFile(world, 'hold', now));
   });
 }

@@ -9,7 +9,7 @@
 #include "../../base/privileges.h"
 #include "source.h"
 
-#define MOST_OF_OTHERS (64u << 10)
+#define MOST_OF_EXTERNAL_FILE (64u << 10)
 
 #define TOO_LARGE_TEXT "it is larger than 65536 bytes"
 
@@ -23,9 +23,9 @@ static const char *objection(const struct stat *stats) {
 
 static bool means_none(int error) { return error == ENOENT || error == ENOTDIR; }
 
-static bool is_large(const struct stat *stats) { return stats->st_size > (off_t)MOST_OF_OTHERS; }
+static bool is_large(const struct stat *stats) { return stats->st_size > (off_t)MOST_OF_EXTERNAL_FILE; }
 
-void refuse_others(struct reading *now, const char *why) {
+void refuse_external_file(struct reading *now, const char *why) {
   complain(now, now->path, " is ignored: ", why, (char *)NULL);
 }
 
@@ -34,64 +34,66 @@ double age_here(const char *name, const struct timespec *written) {
   return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - ((double)written->tv_sec + (double)written->tv_nsec / 1e9);
 }
 
-static enum others others_take(struct reading *now, int fd, others_parser *parser, void *into, const char **why) {
+static enum external take_external_file(struct reading *now, int fd, external_parser *parser, void *into,
+                                        const char **why) {
   struct stat stats;
   const bool is_known = fstat(fd, &stats) == 0;
   *why = is_known ? objection(&stats) : error_name(errno);
-  if (*why != NULL) return OTHERS_BAD;
+  if (*why != NULL) return EXTERNAL_BAD;
   if (is_large(&stats)) {
     *why = TOO_LARGE_TEXT;
-    return OTHERS_BROKEN;
+    return EXTERNAL_BROKEN;
   }
   /* One byte more than allowed, so that a file that grew meanwhile is distinguished from one that just fits. */
   size_t length = 0;
-  const int error = read_whole(fd, FILE_IN_LINES, 4096, now->text, MOST_OF_OTHERS + 1, &length);
+  const int error = read_whole(fd, FILE_IN_LINES, 4096, now->text, MOST_OF_EXTERNAL_FILE + 1, &length);
   *why = error == TOO_LARGE ? TOO_LARGE_TEXT : error != 0 ? error_name(error) : "its format is wrong";
-  return error == 0 && parser((struct span){now->text, length}, into) ? OTHERS_GOOD : OTHERS_BROKEN;
+  return error == 0 && parser((struct span){now->text, length}, into) ? EXTERNAL_GOOD : EXTERNAL_BROKEN;
 }
 
-enum others look_at_others(struct reading *now, const char *name, others_parser *parser, void *into, double *age_s,
-                           const char **why) {
+enum external look_at_external_file(struct reading *now, const char *name, external_parser *parser, void *into,
+                                    double *age_s, const char **why) {
   struct stat stats;
   path_begin(now, now->world->run, name);
   if (stat(now->path, &stats) != 0) {
     *why = error_name(errno);
-    return means_none(errno) ? OTHERS_ABSENT : OTHERS_BAD;
+    return means_none(errno) ? EXTERNAL_ABSENT : EXTERNAL_BAD;
   }
   /* The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger. */
   *age_s = now->world->age_s(name + 1, &stats.st_mtim);
   *why = objection(&stats);
-  if (*why != NULL) return OTHERS_BAD;
+  if (*why != NULL) return EXTERNAL_BAD;
   const int fd = open_to_read(now->path, 0);
   if (fd == -1) {
     *why = error_name(errno);
-    return means_none(errno) ? OTHERS_ABSENT : OTHERS_BROKEN;
+    return means_none(errno) ? EXTERNAL_ABSENT : EXTERNAL_BROKEN;
   }
-  const enum others taken = others_take(now, fd, parser, into, why);
+  const enum external taken = take_external_file(now, fd, parser, into, why);
   close(fd);
   return taken;
 }
 
-enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s) {
+enum external read_external_file(struct reading *now, const char *name, external_parser *parser, void *into,
+                                 unsigned most_s) {
   const char *why;
   double age_s;
-  const enum others taken = look_at_others(now, name, parser, into, &age_s, &why);
-  if (taken == OTHERS_ABSENT) return taken;
-  if (taken != OTHERS_GOOD) refuse_others(now, why);
+  const enum external taken = look_at_external_file(now, name, parser, into, &age_s, &why);
+  if (taken == EXTERNAL_ABSENT) return taken;
+  if (taken != EXTERNAL_GOOD) refuse_external_file(now, why);
   else if (age_s > most_s || age_s < -(double)most_s)
-    refuse_others(now,
+    refuse_external_file(now,
                   most_s == 10 ? "it was not written within the last 10 s" : "it was not written within the last 60 s");
-  else return OTHERS_GOOD;
-  return OTHERS_BAD;
+  else return EXTERNAL_GOOD;
+  return EXTERNAL_BAD;
 }
 
-bool others_exist(struct reading *now, const char *name) {
+bool has_external_file(struct reading *now, const char *name) {
   struct stat stats;
   path_begin(now, now->world->run, name);
   const bool is_there = stat(now->path, &stats) == 0;
   if (!is_there && means_none(errno)) return false;
   const char *why = is_there ? objection(&stats) : error_name(errno);
   if (why == NULL && is_large(&stats)) why = TOO_LARGE_TEXT;
-  if (why != NULL) refuse_others(now, why);
+  if (why != NULL) refuse_external_file(now, why);
   return why == NULL;
 }
