@@ -62,7 +62,7 @@ static const struct {
    "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed "
    "before being used by the HMAC algorithm.",
    1, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"},
-  {"\x0b", 64, "Hi There", 1, "21cd586aeca0579d99a1c938127c92525a371f807bc5ba6eb78bc825bd4f2be3"}, /* as long as a block */
+  {"\x0b", 64, "Hi There", 1, "21cd586aeca0579d99a1c938127c92525a371f807bc5ba6eb78bc825bd4f2be3"}, /* a block */
   {"\x0b", 65, "Hi There", 1, "727b82fba264393c5d67fd6d6ad783e9019a1fa6a857fccb70f5852f04be5d5d"}, /* and longer */
 };
 
