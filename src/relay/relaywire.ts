@@ -118,7 +118,6 @@ export function readBoard(message: Uint8Array): Board {
   return decode('relay_board', viewOf(message), HEAD_BYTES);
 }
 
-/** The same for an index. */
 /** A buffer for messages that C makes: aligned to 8 bytes, with room for the longest one. */
 export function scratch(): Uint8Array {
   return new Uint8Array(new ArrayBuffer(MOST_BYTES));

@@ -27,6 +27,7 @@ export interface Interface {
 
 /** An interface as the report has it. */
 export interface NetEntry extends Interface {
+  /** 0: unknown. */
   mbps: Count;
   state: number;
 }
@@ -111,19 +112,19 @@ export function arrange(
   const net = first.map(({ one, link }) => finish({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }, 1));
   if (rest.length === 0) return { net };
   // Their order does not matter, because they are only added up.
-  const sum = (key: Exclude<keyof Interface, 'name'>) => rest.reduce<Count>((total, one) => add(total, one[key]), 0);
-  const all: NetEntry = {
-    name: 'rest',
-    rx_bytes: sum('rx_bytes'),
-    tx_bytes: sum('tx_bytes'),
-    rx_packets: sum('rx_packets'),
-    tx_packets: sum('tx_packets'),
-    errors: sum('errors'),
-    drops: sum('drops'),
-    mbps: rest.reduce<Count>((total, { name }) => add(total, mbps.get(name) ?? 0), 0),
-    state: restState,
+  const all = rest.map(one => ({ ...one, mbps: mbps.get(one.name) ?? 0 }));
+  return { net, net_rest: totalOf('rest', all, restState) };
+}
+
+/** Interfaces or ports added up as one entry. */
+export function totalOf(name: string, all: readonly Omit<NetEntry, 'name' | 'state'>[], state: number): NetEntry {
+  const sum = (key: keyof (typeof all)[number]) => all.reduce<Count>((total, one) => add(total, one[key]), 0);
+  const entry = {
+    ...{ name, rx_bytes: sum('rx_bytes'), tx_bytes: sum('tx_bytes') },
+    ...{ rx_packets: sum('rx_packets'), tx_packets: sum('tx_packets'), errors: sum('errors'), drops: sum('drops') },
+    ...{ mbps: sum('mbps'), state },
   };
-  return { net, net_rest: finish(all, rest.length) };
+  return finish(entry, all.length);
 }
 
 function finish(entry: NetEntry, interfaces: number): NetEntry {

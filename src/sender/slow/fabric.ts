@@ -5,19 +5,12 @@
 import { existsSync } from 'node:fs';
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type Count, modulo32, times, u64 } from '../collect/kerneltext.js';
+import { add, type Count, times, u64 } from '../collect/kerneltext.js';
+import { type NetEntry, totalOf } from '../collect/netdev.js';
 import { readOnce } from '../kernelfile.js';
 import { names, parseCount, type Reading, type SlowSource, source, whole } from './source.js';
 
-export interface Port {
-  rx_bytes: Count;
-  tx_bytes: Count;
-  rx_packets: Count;
-  tx_packets: Count;
-  errors: Count;
-  drops: Count;
-  /** 0: unknown. */
-  mbps: number;
+export interface Port extends Omit<NetEntry, 'name' | 'state'> {
   active: boolean;
 }
 
@@ -82,22 +75,9 @@ function readPort(dir: string, now: Reading): Port | undefined {
 /** The ports as one entry; undefined if there are none. */
 export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
   if (ports.length === 0) return undefined;
-  const sum = (key: Exclude<keyof Port, 'active'>) => ports.reduce<Count>((total, port) => add(total, port[key]), 0);
   const { up, carrier } = bits.net_state;
   const state = ports.some(port => port.active) ? 2 ** up + 2 ** carrier : 0;
-  return {
-    fabric: {
-      name: 'fabric',
-      rx_bytes: sum('rx_bytes'),
-      tx_bytes: sum('tx_bytes'),
-      rx_packets: sum('rx_packets'),
-      tx_packets: sum('tx_packets'),
-      errors: modulo32(sum('errors')),
-      drops: modulo32(sum('drops')),
-      mbps: sum('mbps'),
-      state: state + Math.min(ports.length, 0xffff) * 0x10000,
-    },
-  };
+  return { fabric: totalOf('fabric', ports, state) };
 }
 
 /** The folders of all ports. */
