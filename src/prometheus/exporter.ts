@@ -10,7 +10,7 @@ import { FAMILIES } from './families.js';
 import { NODE_FAMILIES } from './nodefamilies.js';
 import { type Format, Plan } from './plan.js';
 import type { Scrape } from './request.js';
-import { NodeSlots, type Sample, takeSample } from './sample.js';
+import { BufferPool, type Sample, takeSample } from './sample.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
@@ -35,7 +35,7 @@ export class Exporter {
   readonly done: Done = { scrapes: 0, seconds: Number.NaN };
   readonly #plans = new Map<string, Plan>();
   readonly #pages: Page[] = [];
-  readonly #rooms = new NodeSlots();
+  readonly #pool = new BufferPool();
 
   /** `slurm`: the families about Slurm. */
   constructor(
@@ -87,7 +87,7 @@ export class Exporter {
       yield* turn(page);
       if (END[format] !== '') yield Buffer.from(END[format]);
     } finally {
-      for (const sample of samples) this.#rooms.give(sample);
+      for (const sample of samples) this.#pool.give(sample);
       if (this.#pages.length < KEPT) this.#pages.push(page);
     }
     this.done.scrapes++;
@@ -106,7 +106,7 @@ export class Exporter {
   ): Generator<undefined, Sample | undefined> {
     try {
       for (let left = TRIES - 1; left >= 0; left--) {
-        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#rooms, left === 0);
+        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#pool, left === 0);
         if (sample !== undefined) return sample;
         if (board.look(label) instanceof NoBoard) return undefined;
       }

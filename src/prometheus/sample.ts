@@ -22,7 +22,7 @@ export const EVERYBODY: Selection = { shard: 1, shards: 1 };
 const PIECE_NODES = 256;
 
 /** How many buffers are kept: mostly there is one scrape at a time. */
-const ROOMS = 2;
+const POOLED = 2;
 
 const { boot_id } = structs.report.fields;
 
@@ -33,21 +33,21 @@ const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' 
  * Buffers for samples, kept from one scrape to the next: getting new memory from the system costs as much as filling
  * it.
  */
-export class NodeSlots {
+export class BufferPool {
   readonly #free: { numbers: Float64Array; labels: Uint32Array }[] = [];
 
   take(numbers: number, labels: number): { numbers: Float64Array; labels: Uint32Array } {
-    const at = this.#free.findIndex(room => room.numbers.length >= numbers && room.labels.length >= labels);
-    const room = at < 0 ? { numbers: new Float64Array(numbers), labels: new Uint32Array(labels) } : this.#free[at];
+    const at = this.#free.findIndex(one => one.numbers.length >= numbers && one.labels.length >= labels);
+    const found = at < 0 ? { numbers: new Float64Array(numbers), labels: new Uint32Array(labels) } : this.#free[at];
     if (at >= 0) this.#free.splice(at, 1);
-    return room as { numbers: Float64Array; labels: Uint32Array };
+    return found as { numbers: Float64Array; labels: Uint32Array };
   }
 
   /** The largest buffers are kept. */
   give({ numbers, labels }: Sample): void {
     this.#free.push({ numbers, labels });
     this.#free.sort((a, b) => b.numbers.length - a.numbers.length);
-    this.#free.length = Math.min(this.#free.length, ROOMS);
+    this.#free.length = Math.min(this.#free.length, POOLED);
   }
 }
 
@@ -66,10 +66,10 @@ export class Sample {
     readonly room: number,
     readonly names: Uint8Array,
     plan: Plan,
-    rooms: NodeSlots,
+    pool: BufferPool,
   ) {
     const length = room * plan.takes.length;
-    const { numbers, labels } = rooms.take(length, room * plan.labels.length);
+    const { numbers, labels } = pool.take(length, room * plan.labels.length);
     this.numbers = numbers.fill(Number.NaN, 0, length);
     this.labels = labels;
     this.starts = new Uint32Array(room);
@@ -99,11 +99,11 @@ export function* takeSample(
   names: NodeNames,
   plan: Plan,
   selection: Selection,
-  rooms: NodeSlots,
+  pool: BufferPool,
   isLast = false,
 ): Generator<undefined, Sample | undefined> {
   const rows = rowsOf(names, selection);
-  const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan, rooms));
+  const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan, pool));
   let next = 0;
   let first = 0;
   for (const snapshot of reader.pieces(PIECE_NODES)) {

@@ -42,7 +42,7 @@ export function rehearsed(node: ListedNode, reason: string): ListedNode {
 }
 
 /** What a tick knows and an act depends on. */
-interface Tick {
+interface TickState {
   /** How often a board was opened until the look that was decided by. */
   opened(): number | undefined;
   /** Why nobody can be acted upon now; undefined: nothing hinders. */
@@ -68,7 +68,7 @@ export class Acts {
     private readonly journal: Journal,
     private readonly log: Log,
     private readonly print: (line: string) => void,
-    private readonly tick: Tick,
+    private readonly tick: TickState,
   ) {}
 
   /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
