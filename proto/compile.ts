@@ -210,7 +210,7 @@ function parseHeading(title: string): Section {
 }
 
 /** The cells of a table's row; `\|` is a bar within a cell. */
-function tableCells(line: string): string[] {
+export function tableCells(line: string): string[] {
   return line
     .trim()
     .replace(/^\||\|$/g, '')

@@ -4,6 +4,7 @@
 import { termsOf, usageOf } from '../src/options/help.js';
 import type { Verb } from '../src/options/options.js';
 import { ABOUT, EXIT_CODES } from '../src/options/verbs.js';
+import { tableCells } from './compile.js';
 
 /** The date of the last change of the pages' contents. */
 const DATE = '2026-11-24';
@@ -130,17 +131,9 @@ function seeAlso(pages: string[]): string[] {
 
 // ---- Markdown ----
 
-function cells(line: string): string[] {
-  return line
-    .trim()
-    .replace(/^\||\|$/g, '')
-    .split(/(?<!\\)\|/)
-    .map(cell => cell.trim().replaceAll('\\|', '|'));
-}
-
 /** A table does not fit into a page's width, so each row becomes a tagged paragraph. */
 function table(lines: string[]): string[] {
-  const [head = [], , ...rows] = lines.map(cells);
+  const [head = [], , ...rows] = lines.map(tableCells);
   const named = new Map(head.map((name, i) => [name, i]));
   return rows.flatMap(row => {
     const cell = (name: string) => row[named.get(name) ?? -1] ?? '';

@@ -71,25 +71,31 @@ class Seldom<T> {
   }
 }
 
-/** The files of one tree: opened at the first reading, and closed with the tree. */
-class Tree {
-  readonly #open: KernelFile[] = [];
-  readonly stat: KernelFile;
-  readonly loadavg: KernelFile;
-  readonly meminfo: KernelFile;
-  readonly vmstat: KernelFile;
-  readonly psiCpu: KernelFile;
-  readonly psiMemory: KernelFile;
-  readonly psiIo: KernelFile;
-  readonly psiIrq: KernelFile;
-  readonly snmp: KernelFile;
-  readonly fileNr: KernelFile;
-  readonly netdev: KernelFile;
-  readonly diskstats: KernelFile;
-  readonly release: KernelFile;
-  readonly online: KernelFile;
-  readonly present: KernelFile;
+/** The files of one tree. */
+function filesOf({ proc, sys }: Roots, tell: Tell | undefined) {
+  const file = (path: string, optional = false) => new KernelFile(path, tell, optional);
+  return {
+    stat: file(`${proc}/stat`),
+    loadavg: file(`${proc}/loadavg`),
+    meminfo: file(`${proc}/meminfo`),
+    vmstat: file(`${proc}/vmstat`),
+    psiCpu: file(`${proc}/pressure/cpu`, true),
+    psiMemory: file(`${proc}/pressure/memory`, true),
+    psiIo: file(`${proc}/pressure/io`, true),
+    psiIrq: file(`${proc}/pressure/irq`, true),
+    snmp: file(`${proc}/net/snmp`),
+    fileNr: file(`${proc}/sys/fs/file-nr`),
+    netdev: file(`${proc}/net/dev`),
+    diskstats: file(`${proc}/diskstats`),
+    release: file(`${proc}/sys/kernel/osrelease`),
+    online: file(`${sys}/devices/system/cpu/online`),
+    present: file(`${sys}/devices/system/cpu/present`),
+  };
+}
 
+/** One tree: its files are opened at the first reading, and closed with it. */
+class Tree {
+  readonly files: ReturnType<typeof filesOf>;
   readonly #netdevLines = netdevLines();
   readonly #diskstatsLines = diskstatsLines();
   readonly parseNetdev = (text: string, leaveOut: LeaveOut) => parseNetdev(text, leaveOut, this.#netdevLines);
@@ -103,38 +109,14 @@ class Tree {
   /** Null: it was looked for and does not exist. */
   mhz: FieldsOf<'cpu_mhz'> | null | undefined;
 
-  constructor(
-    { proc, sys }: Roots,
-    private readonly tell: Tell | undefined,
-    leftOut: (names: readonly string[]) => void,
-  ) {
-    this.links = new CountedLinks(sys, leftOut);
-    this.stat = this.#file(`${proc}/stat`);
-    this.loadavg = this.#file(`${proc}/loadavg`);
-    this.meminfo = this.#file(`${proc}/meminfo`);
-    this.vmstat = this.#file(`${proc}/vmstat`);
-    this.psiCpu = this.#file(`${proc}/pressure/cpu`, true);
-    this.psiMemory = this.#file(`${proc}/pressure/memory`, true);
-    this.psiIo = this.#file(`${proc}/pressure/io`, true);
-    this.psiIrq = this.#file(`${proc}/pressure/irq`, true);
-    this.snmp = this.#file(`${proc}/net/snmp`);
-    this.fileNr = this.#file(`${proc}/sys/fs/file-nr`);
-    this.netdev = this.#file(`${proc}/net/dev`);
-    this.diskstats = this.#file(`${proc}/diskstats`);
-    this.wholeDisks = new WholeDisks(sys);
-    this.release = this.#file(`${proc}/sys/kernel/osrelease`);
-    this.online = this.#file(`${sys}/devices/system/cpu/online`);
-    this.present = this.#file(`${sys}/devices/system/cpu/present`);
-  }
-
-  #file(path: string, optional = false): KernelFile {
-    const file = new KernelFile(path, this.tell, optional);
-    this.#open.push(file);
-    return file;
+  constructor(roots: Roots, tell: Tell | undefined, leftOut: (names: readonly string[]) => void) {
+    this.files = filesOf(roots, tell);
+    this.links = new CountedLinks(roots.sys, leftOut);
+    this.wholeDisks = new WholeDisks(roots.sys);
   }
 
   close(): void {
-    for (const file of this.#open) file.close();
+    for (const file of Object.values(this.files)) file.close();
   }
 }
 
@@ -183,11 +165,11 @@ export class Collector {
       encode('report', view, 0, fields as Encodable<'report'>);
       valid |= 1n << BigInt(bits.valid[set]);
     };
-    const tree = this.#tree;
+    const { files } = this.#tree;
 
     this.#collectCpus(put, details);
-    put('load', tree.loadavg.parse(parseLoadavg));
-    const read = tree.stat.parse(parseTimes);
+    put('load', files.loadavg.parse(parseLoadavg));
+    const read = files.stat.parse(parseTimes);
     const stat = read?.stat;
     put('stat', stat);
     // The times of CPUs that were added or removed change the sums by hours.
@@ -200,14 +182,14 @@ export class Collector {
       encode('report', view, 0, shares);
       valid |= 1n << BigInt(bits.valid.group_share);
     }
-    put('memory', tree.meminfo.parse(parseMeminfo));
-    put('vmstat', tree.vmstat.parse(parseVmstat));
-    put('psi_cpu', tree.psiCpu.parse(parseCpuPressure));
-    put('psi_mem', tree.psiMemory.parse(parseMemoryPressure));
-    put('psi_io', tree.psiIo.parse(parseIoPressure));
-    put('psi_irq', tree.psiIrq.parse(parseIrqPressure));
-    put('tcp', tree.snmp.parse(parseSnmp));
-    put('files', tree.fileNr.parse(parseFileNr));
+    put('memory', files.meminfo.parse(parseMeminfo));
+    put('vmstat', files.vmstat.parse(parseVmstat));
+    put('psi_cpu', files.psiCpu.parse(parseCpuPressure));
+    put('psi_mem', files.psiMemory.parse(parseMemoryPressure));
+    put('psi_io', files.psiIo.parse(parseIoPressure));
+    put('psi_irq', files.psiIrq.parse(parseIrqPressure));
+    put('tcp', files.snmp.parse(parseSnmp));
+    put('files', files.fileNr.parse(parseFileNr));
     put('net', this.#net(details));
     this.#collectDisks(put, nowNs);
     put('system', this.#system(details));
@@ -232,8 +214,8 @@ export class Collector {
   }
 
   #collectCpus(put: Put, { mhz, tempDc }: Details): void {
-    const online = this.#tree.online.parse(parseOnline);
-    const present = this.#tree.present.parse(parseCpuList);
+    const online = this.#tree.files.online.parse(parseOnline);
+    const present = this.#tree.files.present.parse(parseCpuList);
     if (online === undefined) return;
     if (present !== undefined) put('cpus', { cpus_online: online.cpus.length, cpus_present: present.length });
     const topology = this.#tree.topology.get([online], () => {
@@ -266,7 +248,7 @@ export class Collector {
   }
 
   #net({ mbps, leftOut }: Details): FieldsOf<'net'> | undefined {
-    const interfaces = this.#tree.netdev.parse(this.#tree.parseNetdev);
+    const interfaces = this.#tree.files.netdev.parse(this.#tree.parseNetdev);
     if (interfaces === undefined) return undefined;
     const { links: known } = this.#tree;
     const links = known.among(interfaces, mbps, leftOut);
@@ -283,7 +265,7 @@ export class Collector {
   #collectDisks(put: Put, nowNs: bigint): void {
     const before = this.#disks;
     this.#disks = undefined;
-    const all = this.#tree.diskstats.parse(this.#tree.parseDiskstats);
+    const all = this.#tree.files.diskstats.parse(this.#tree.parseDiskstats);
     if (all === undefined) return;
     const { wholeDisks } = this.#tree;
     const names = wholeDisks.among(all);
@@ -302,8 +284,8 @@ export class Collector {
   #system({ container }: Details): FieldsOf<'system'> | undefined {
     const tree = this.#tree;
     if (tree.system === undefined) {
-      const os_release = tree.release.parse(parseRelease);
-      tree.release.close();
+      const os_release = tree.files.release.parse(parseRelease);
+      tree.files.release.close();
       const { arch, page_kib } = this.#world.machine();
       if (os_release === undefined || page_kib === undefined) return undefined;
       const virt = enums.virt.indexOf(this.#cpuinfo().hypervisor ? 'vm' : 'metal');

@@ -36,34 +36,22 @@ export function parseCpuPressure(text: string) {
 }
 
 /** Both lines are required. */
-export function parseMemoryPressure(text: string) {
+function parseBoth<Resource extends 'mem' | 'io'>(text: string, of: Resource) {
   const some = pressure(text, 'some ');
   const full = pressure(text, 'full ');
   if (some === undefined || full === undefined) return undefined;
   return {
-    psi_mem_some10: some.avg10,
-    psi_mem_some60: some.avg60,
-    psi_mem_some_us: some.total,
-    psi_mem_full10: full.avg10,
-    psi_mem_full60: full.avg60,
-    psi_mem_full_us: full.total,
-  };
+    [`psi_${of}_some10`]: some.avg10,
+    [`psi_${of}_some60`]: some.avg60,
+    [`psi_${of}_some_us`]: some.total,
+    [`psi_${of}_full10`]: full.avg10,
+    [`psi_${of}_full60`]: full.avg60,
+    [`psi_${of}_full_us`]: full.total,
+  } as Record<`psi_${Resource}_${'some' | 'full'}${'10' | '60' | '_us'}`, Count>;
 }
 
-/** Both lines are required. */
-export function parseIoPressure(text: string) {
-  const some = pressure(text, 'some ');
-  const full = pressure(text, 'full ');
-  if (some === undefined || full === undefined) return undefined;
-  return {
-    psi_io_some10: some.avg10,
-    psi_io_some60: some.avg60,
-    psi_io_some_us: some.total,
-    psi_io_full10: full.avg10,
-    psi_io_full60: full.avg60,
-    psi_io_full_us: full.total,
-  };
-}
+export const parseMemoryPressure = (text: string) => parseBoth(text, 'mem');
+export const parseIoPressure = (text: string) => parseBoth(text, 'io');
 
 /** This file has only `full`. */
 export function parseIrqPressure(text: string) {
