@@ -362,7 +362,7 @@ t.test('RFC 9112 9.6: what still comes after the last answer', async t => {
     t.equal(server.counts.stuck, 0, 'it has its answer');
   });
   await t.test('nor waited for for ever', async t => {
-    const { server, port } = await serving(t, () => ({ status: 200, type: 'text/plain', body }), { patience: 300 });
+    const { server, port } = await serving(t, () => ({ status: 200, type: 'text/plain', body }), { patience: 1000 });
     await asking(server, port);
     await until('it is cut off', () => server.clients === 0);
     t.equal(server.counts.stuck, 0, 'it has its answer');
