@@ -308,6 +308,14 @@ function parseConstant(row: Map<string, string>, at: string, problems: string[])
   return { name: bare(row.get('name') ?? ''), type, value, meaning: row.get('meaning') ?? '', at };
 }
 
+const UNITS: Record<string, number> = { s: 1000, min: 60_000, h: 3_600_000 };
+
+/** NaN: it is none. */
+function durationMs(cell: string): number {
+  const [, count, unit] = /^([1-9]\d*) (s|min|h)$/.exec(cell) ?? [];
+  return Number(count) * (UNITS[unit ?? ''] ?? Number.NaN);
+}
+
 function parseTerm(row: Map<string, string>, at: string, problems: string[]): Term {
   const number = (column: string) => {
     const cell = row.get(column) ?? '';
@@ -315,7 +323,10 @@ function parseTerm(row: Map<string, string>, at: string, problems: string[]): Te
     return Number(cell);
   };
   const [value, rank] = [number('value'), number('rank')];
-  return { name: bare(row.get('name') ?? ''), value, rank, meaning: row.get('meaning') ?? '', at };
+  const quiet = row.get('quiet');
+  const quietMs = quiet === undefined ? undefined : durationMs(quiet);
+  if (Number.isNaN(quietMs)) problems.push(`${at}: "${quiet}" is not a valid quiet; write 10 min`);
+  return { name: bare(row.get('name') ?? ''), value, rank, quietMs, meaning: row.get('meaning') ?? '', at };
 }
 
 function parseOrigin(row: Map<string, string>, at: string, problems: string[]): Origin {

@@ -114,6 +114,12 @@ function cEnum(contract: Contract, table: string, entries: { name: string; value
   ];
 }
 
+/** A table of durations, if the terms have any. */
+function cQuiet(contract: Contract, table: string, terms: Term[]): string[] {
+  const rows = byNumber(terms).flatMap(({ quietMs }) => (quietMs === undefined ? [] : [`${quietMs},`]));
+  return rows.length === 0 ? [] : cArray('uint32_t', `${contract.names.prefix}_${table}_quiet_ms`, rows);
+}
+
 function cBits(contract: Contract): string[] {
   const macro = macros(contract);
   return [...contract.bits].flatMap(([table, entries]) => [
@@ -230,6 +236,7 @@ export function emitC(contract: Contract): string {
     ...[...contract.terms].flatMap(([table, terms]) => [
       ...cEnum(contract, table, byNumber(terms)),
       ...cTexts(`${prefix}_${table}_meanings`, byNumber(terms).map(meaningOf)),
+      ...cQuiet(contract, table, terms),
     ]),
     ...[...cBits(contract), ...cWords(contract), ...cStructs(contract), ...cRanges(contract), ...cSources(contract)],
     ...['', '#endif', ''],
@@ -328,6 +335,14 @@ export function emitTerms(contract: Contract): string {
       'What each means, in that order.',
       'meanings',
       objects(tables, terms => ranked(terms).map(term => `${term.name}: ${JSON.stringify(meaningOf(term))},`)),
+    ),
+    ...exported(
+      'For how long each has to be absent until it is over, ms.',
+      'quietMs',
+      objects(
+        tables.filter(([, terms]) => terms.some(({ quietMs }) => quietMs !== undefined)),
+        terms => ranked(terms).map(({ name, quietMs }) => `${name}: ${quietMs},`),
+      ),
     ),
     '',
   ].join('\n');

@@ -82,6 +82,8 @@ export interface Term {
   value: number;
   /** Its rank in lists. */
   rank: number;
+  /** After so long without it, it is over; undefined: its table has no such column. */
+  quietMs: number | undefined;
   meaning: string;
   at: string;
 }

@@ -322,6 +322,21 @@ static const char *const bb_problem_meanings[] __attribute__((unused)) = {
   "it is slowed down by heat or power supply",
   "memory errors that were corrected",
 };
+static const uint32_t bb_problem_quiet_ms[] __attribute__((unused)) = {
+  60000,
+  60000,
+  60000,
+  60000,
+  60000,
+  600000,
+  60000,
+  60000,
+  60000,
+  600000,
+  600000,
+  600000,
+  3600000,
+};
 
 #define BB_VALID_CPUS (UINT64_C(1) << 0)
 #define BB_VALID_TOPOLOGY (UINT64_C(1) << 1)

@@ -303,6 +303,7 @@ const WORD = ['| bits | field | unit | meaning |', '|-----: | ----- | ---- | ---
 const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | ------ |'];
 const CONSTANTS = ['| name | type | value | meaning |', '| ---- | ---- | ----: | ------- |'];
 const TERMS = ['| name | value | rank | meaning |', '| ---- | ----: | ---: | ------- |'];
+const QUIET = ['| name | value | rank | quiet | meaning |', '| ---- | ----: | ---: | ----: | ------- |'];
 const SOURCES = ['| source | sets | flags | period | at least every | rated |', '| - | - | - | - | - | - |'];
 /** Lines 1 to 11: the first row of a table of ranges directly after them is line 15. */
 const REPORT = [
@@ -704,6 +705,11 @@ t.test('mistakes are refused, with file and line', t => {
       ['## terms t', ...TERMS, '| `a` | 0 | 1 | |', '| `b` | 1 | 2 | |'],
       ['x.md:4: a has rank 1, where 0 should be'],
     ],
+    [
+      'a term without how long it has to be absent, where others have it',
+      ['## terms t', ...QUIET, '| `a` | 0 | 0 | 2 h | |', '| `b` | 1 | 1 | | |', '| `c` | 2 | 2 | 0 s | |'],
+      ['x.md:5: "" is not a valid quiet; write 10 min', 'x.md:6: "0 s" is not a valid quiet; write 10 min'],
+    ],
     ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is not a valid value']],
     [
       'a source of a set that is not slow',
@@ -795,9 +801,9 @@ t.test('the compiler knows no product: it compiles a document of another product
     ...CONSTANTS,
     '| `horn` | u32 | `"POST"` | |',
     '## terms mood',
-    ...TERMS,
-    '| `glad` | 0 | 1 | well \\| good |',
-    '| `sad` | 1 | 0 | |',
+    ...QUIET,
+    '| `glad` | 0 | 1 | 2 min | well \\| good |',
+    '| `sad` | 1 | 0 | 1 h | |',
     '## sources desk',
     ...SOURCES,
     '| `office` | `scales`, `purse` | | 3 s | | yes |',
@@ -819,6 +825,7 @@ t.test('the compiler knows no product: it compiles a document of another product
     '#define MAIL_DESK_EACH(each) \\\n  each(office)',
     '  {"office", 3000, 0, 1, {{0, 2}, {4, 4}, {0, 0}}},',
     '  MAIL_MOOD_SAD = 1,',
+    'static const uint32_t mail_mood_quiet_ms[] __attribute__((unused)) = {\n  120000,\n  3600000,\n};',
   ])
     t.ok(c.includes(`${line}\n`), line);
   t.match(layout, '  post: { horn: 0x54534f50 },\n');
@@ -827,6 +834,7 @@ t.test('the compiler knows no product: it compiles a document of another product
   t.match(dictionary, '"struct":"letter","field":"weight"');
   t.match(words, "  mood: ['sad', 'glad'],\n");
   t.match(words, '    glad: "well | good",\n');
+  t.match(words, '  mood: {\n    sad: 3600000,\n    glad: 120000,\n');
   const source = join(t.testdir({ 'letter.c': c }), 'letter.c');
   execFileSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', source], {
     timeout: 60_000,
