@@ -4,8 +4,8 @@
 C ?= ..
 
 # What lays reports on a board.
-WRITER = base/sha256 board/file board/linktable board/records board/rejected board/repair board/writer format/validate \
-  relay/claims relay/messages relay/mirror rules/keyring rules/mac rules/order
+WRITER = base/sha256 board/file board/linktable board/memory board/records board/rejected board/repair board/writer \
+  format/validate relay/claims relay/messages relay/mirror rules/keyring rules/mac rules/order
 # Texts for people.
 TEXTS = base/quoting base/text base/words
 # What reads command lines.

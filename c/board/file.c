@@ -77,6 +77,7 @@ static const uint64_t TAKEN_OVER[] = {
   UINT64_C(0xba826339fdaf92da), /* without the longest interval, the accepted keys and the failed reload */
   UINT64_C(0x04ee0e215f6c265d), /* without links in pieces */
   UINT64_C(0xc2633808c94fe37f), /* without a memory */
+  UINT64_C(0x6a1ff5d3f02fcb17), /* without a memory of trouble */
 };
 
 static bool is_known_layout(uint64_t hash) {

@@ -2,6 +2,7 @@
 
 #include "../format/validate.h"
 #include "column.h"
+#include "memory.h"
 #include "records.h"
 #include "reader.h"
 #include "seqlock.h"
@@ -35,6 +36,7 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     for (uint64_t *word = &m->clone_since_ns; word < &m->clone_tail; word++) bb_store(word, 0);
     bb_write_end(&m->clone_head, sequence);
   }
+  bb_memory_repair(b, record);
   if (newest < 0) {
     bb_store(column_word(b, record), 0);
     return;
@@ -106,16 +108,16 @@ static void copy_block(void *to, const void *from, size_t bytes, size_t tail_off
   if (bb_read_block(to, from, bytes, tail_offset, TRIES, &empty) == 0) memset(to, 0, bytes);
 }
 
-/* A memory that is shorter is one in which nothing is remembered. The digests after the history: a newer one stands in
- * the place of the oldest number, an older one would stand in that of the newest, which is the most likely to come
- * again. */
+/* Of a memory that is shorter, what there is. The digests after the history: a newer one stands in the place of the
+ * oldest number, an older one would stand in that of the newest, which is the most likely to come again. */
 static void repair_copy_memory(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
-  if (from->header->memory_bytes < sizeof(struct bb_memory)) return;
-  struct bb_memory *m = memory_at(to, new);
-  const struct bb_memory *source = memory_at(from, old);
-  const size_t digests = offsetof(struct bb_memory, digests);
+  const size_t there = from->header->memory_bytes, digests = offsetof(struct bb_memory, digests);
+  const size_t bytes = there < sizeof(struct bb_memory) ? there : sizeof(struct bb_memory);
+  if (bytes < digests) return;
+  uint8_t *m = (uint8_t *)memory_at(to, new);
+  const uint8_t *source = (const uint8_t *)memory_at(from, old);
   copy_block(m, source, digests, offsetof(struct bb_memory, clone_tail));
-  bb_copy_out(m->digests, source->digests, sizeof m->digests);
+  bb_copy_out(m + digests, source + digests, bytes - digests);
 }
 
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {

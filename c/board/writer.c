@@ -10,6 +10,7 @@
 #include "column.h"
 #include "file.h"
 #include "hearing.h"
+#include "memory.h"
 #include "records.h"
 #include "rejected.h"
 #include "repair.h"
@@ -506,6 +507,8 @@ void bb_writer_fetch(const struct bb_writer *w, uint64_t expected) {
     __builtin_prefetch(slot, 1);
     __builtin_prefetch(&slot->tail, 1);
   }
+  __builtin_prefetch(&memory_at(b, record)->recent, 1);
+  __builtin_prefetch(memory_at(b, record)->rising, 1);
   __builtin_prefetch(column_word(b, record), 1);
 }
 
@@ -590,6 +593,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
     arrival->link =
         bb_links_add(&w->links, arrival->interface, arrival->in_pieces, arrival->interface_index, arrival->stamp_ns);
+  const struct bb_after after = bb_memory_begin(b, record, newest, report, arrival->stamp_ns);
   /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
    * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);
@@ -608,6 +612,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_add(&link_at(b, arrival->link)->accepted, 1);
   bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link,
                                                      report->interval_ms, order.goodbye));
+  bb_memory_end(b, record, after, report, arrival->stamp_ns);
   BB_BOARD_INVARIANT(newest_slot(b, record) != newest && newest_slot(b, record) >= 0);
   BB_BOARD_INVARIANT(arrival->link < BB_LINKS);
   BB_BOARD_INVARIANT(arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used);
@@ -708,6 +713,8 @@ void bb_writer_senders(const struct bb_writer *w, struct bb_sender *out) {
     if ((out[i].head & 1) != 0) out[i].head = 0; /* Left half-written by a receiver that was killed. */
   }
 }
+
+void bb_writer_survey(struct bb_writer *w, int64_t now_ns) { bb_memory_survey(&w->board, now_ns); }
 
 struct bb_links *bb_writer_links(struct bb_writer *w) { return &w->links; }
 

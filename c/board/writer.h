@@ -91,6 +91,9 @@ void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
  * Later than the last time. */
 void bb_writer_heartbeat(struct bb_writer *writer, int64_t heard_ns);
 
+/* Notes which nodes are silent at `now_ns`, in the memory of their records. Once a second. */
+void bb_writer_survey(struct bb_writer *writer, int64_t now_ns);
+
 /* Datagrams that the kernel dropped since the last call: because a socket buffer was full; because their checksum
  * was wrong, or by our filter; and packets of any kind that the machine dropped before it processed them. */
 void bb_writer_overflowed(struct bb_writer *writer, uint64_t drops);

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x6a1ff5d3f02fcb17)
+#define BB_HASH_BOARD_V2 UINT64_C(0x06fff644492db917)
 #define BB_HASH_RELAY_V1 UINT64_C(0x14f03f6c41556db3)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -338,6 +338,47 @@ static const uint32_t bb_problem_quiet_ms[] __attribute__((unused)) = {
   3600000,
 };
 
+enum bb_last_words {
+  BB_LAST_WORDS_MEMORY_ERRORS = 0,
+  BB_LAST_WORDS_KERNEL_FAULT = 1,
+  BB_LAST_WORDS_ROOT_READONLY = 2,
+  BB_LAST_WORDS_ROOT_FULL = 3,
+  BB_LAST_WORDS_MEMORY_LOW = 4,
+  BB_LAST_WORDS_OOM = 5,
+  BB_LAST_WORDS_MEMORY_STALLED = 6,
+  BB_LAST_WORDS_IO_STALLED = 7,
+  BB_LAST_WORDS_NO_CARRIER = 8,
+  BB_LAST_WORDS_THROTTLED = 9,
+  BB_LAST_WORDS_LATE = 10,
+};
+#define BB_LAST_WORDS_COUNT 11
+static const char *const bb_last_words_names[] __attribute__((unused)) = {
+  "memory_errors",
+  "kernel_fault",
+  "root_readonly",
+  "root_full",
+  "memory_low",
+  "oom",
+  "memory_stalled",
+  "io_stalled",
+  "no_carrier",
+  "throttled",
+  "late",
+};
+static const char *const bb_last_words_meanings[] __attribute__((unused)) = {
+  "memory errors that were not corrected",
+  "a fault of its kernel",
+  "its root file system was read-only",
+  "its root file system was nearly full",
+  "hardly any memory was available",
+  "programs were killed, memory ran out",
+  "all its programs waited for memory",
+  "all its programs waited for disks",
+  "a network interface lost its carrier",
+  "it was slowed down by heat or power supply",
+  "its sender was late",
+};
+
 #define BB_VALID_CPUS (UINT64_C(1) << 0)
 #define BB_VALID_TOPOLOGY (UINT64_C(1) << 1)
 #define BB_VALID_LOAD (UINT64_C(1) << 2)
@@ -439,6 +480,39 @@ static const uint32_t bb_problem_quiet_ms[] __attribute__((unused)) = {
   ((uint64_t)(link) & BB_COLUMN_LINK_MOST) << BB_COLUMN_LINK_SHIFT | \
   ((uint64_t)(interval) & BB_COLUMN_INTERVAL_MOST) << BB_COLUMN_INTERVAL_SHIFT | \
   ((uint64_t)(goodbye) & BB_COLUMN_GOODBYE_MOST) << BB_COLUMN_GOODBYE_SHIFT)
+
+/* word spell */
+#define BB_SPELL_BEGIN_SHIFT 26
+#define BB_SPELL_BEGIN_MOST UINT64_C(0x3fffffffff)
+#define BB_SPELL_BEGIN(word) ((uint64_t)(word) >> BB_SPELL_BEGIN_SHIFT & BB_SPELL_BEGIN_MOST)
+#define BB_SPELL_COUNT_SHIFT 0
+#define BB_SPELL_COUNT_MOST UINT64_C(0x3ffffff)
+#define BB_SPELL_COUNT(word) ((uint64_t)(word) >> BB_SPELL_COUNT_SHIFT & BB_SPELL_COUNT_MOST)
+#define BB_SPELL(begin, count) (\
+  ((uint64_t)(begin) & BB_SPELL_BEGIN_MOST) << BB_SPELL_BEGIN_SHIFT | \
+  ((uint64_t)(count) & BB_SPELL_COUNT_MOST) << BB_SPELL_COUNT_SHIFT)
+
+/* word sighting */
+#define BB_SIGHTING_SEEN_SHIFT 26
+#define BB_SIGHTING_SEEN_MOST UINT64_C(0x3fffffffff)
+#define BB_SIGHTING_SEEN(word) ((uint64_t)(word) >> BB_SIGHTING_SEEN_SHIFT & BB_SIGHTING_SEEN_MOST)
+#define BB_SIGHTING_QUIET_SHIFT 0
+#define BB_SIGHTING_QUIET_MOST UINT64_C(0x3ffffff)
+#define BB_SIGHTING_QUIET(word) ((uint64_t)(word) >> BB_SIGHTING_QUIET_SHIFT & BB_SIGHTING_QUIET_MOST)
+#define BB_SIGHTING(seen, quiet) (\
+  ((uint64_t)(seen) & BB_SIGHTING_SEEN_MOST) << BB_SIGHTING_SEEN_SHIFT | \
+  ((uint64_t)(quiet) & BB_SIGHTING_QUIET_MOST) << BB_SIGHTING_QUIET_SHIFT)
+
+/* word said */
+#define BB_SAID_STAMP_SHIFT 26
+#define BB_SAID_STAMP_MOST UINT64_C(0x3fffffffff)
+#define BB_SAID_STAMP(word) ((uint64_t)(word) >> BB_SAID_STAMP_SHIFT & BB_SAID_STAMP_MOST)
+#define BB_SAID_ROWS_SHIFT 0
+#define BB_SAID_ROWS_MOST UINT64_C(0x3ffffff)
+#define BB_SAID_ROWS(word) ((uint64_t)(word) >> BB_SAID_ROWS_SHIFT & BB_SAID_ROWS_MOST)
+#define BB_SAID(stamp, rows) (\
+  ((uint64_t)(stamp) & BB_SAID_STAMP_MOST) << BB_SAID_STAMP_SHIFT | \
+  ((uint64_t)(rows) & BB_SAID_ROWS_MOST) << BB_SAID_ROWS_SHIFT)
 
 struct bb_cpu_group {
   uint16_t cpus;
@@ -1151,6 +1225,15 @@ BB_STATIC_ASSERT(offsetof(struct bb_slot, report) == 32, "slot.report");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, tail) == 1248, "slot.tail");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved1) == 1256, "slot.reserved1");
 
+struct bb_episode {
+  uint64_t begun;
+  uint64_t seen;
+};
+#define BB_EPISODE_BYTES 16
+BB_STATIC_ASSERT(sizeof(struct bb_episode) == 16, "size of episode");
+BB_STATIC_ASSERT(offsetof(struct bb_episode, begun) == 0, "episode.begun");
+BB_STATIC_ASSERT(offsetof(struct bb_episode, seen) == 8, "episode.seen");
+
 struct bb_memory {
   uint64_t clone_head;
   uint64_t clone_since_ns;
@@ -1159,9 +1242,19 @@ struct bb_memory {
   uint8_t clone_other[16];
   uint64_t clone_tail;
   uint64_t digests[16];
+  uint64_t recent;
+  uint64_t measured;
+  uint64_t silence;
+  uint64_t silence_end_ms;
+  uint64_t heard_since_ns;
+  uint64_t boot_ns;
+  uint64_t remembers_since_ns;
+  uint64_t last_words;
+  uint64_t rising[8];
+  struct bb_episode episodes[16];
 };
-#define BB_MEMORY_BYTES 192
-BB_STATIC_ASSERT(sizeof(struct bb_memory) == 192, "size of memory");
+#define BB_MEMORY_BYTES 576
+BB_STATIC_ASSERT(sizeof(struct bb_memory) == 576, "size of memory");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_head) == 0, "memory.clone_head");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_since_ns) == 8, "memory.clone_since_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_ns) == 16, "memory.clone_ns");
@@ -1169,6 +1262,16 @@ BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_address) == 24, "memory.clone_
 BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_other) == 40, "memory.clone_other");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, clone_tail) == 56, "memory.clone_tail");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, digests) == 64, "memory.digests");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, recent) == 192, "memory.recent");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, measured) == 200, "memory.measured");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, silence) == 208, "memory.silence");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, silence_end_ms) == 216, "memory.silence_end_ms");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, heard_since_ns) == 224, "memory.heard_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, boot_ns) == 232, "memory.boot_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, remembers_since_ns) == 240, "memory.remembers_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, last_words) == 248, "memory.last_words");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, rising) == 256, "memory.rising");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, episodes) == 320, "memory.episodes");
 
 struct bb_relay_head {
   uint64_t magic;

@@ -44,14 +44,21 @@ BB_STATIC_ASSERT(IN_LAST(gpu_errors) && IN_LAST(gpu_ecc_ue) && IN_LAST(gpu_flags
 #undef IN_FIRST
 #undef IN_LAST
 
-/* Bits by enum beoboard_problem. `before`: NULL if there is none. */
-static inline uint32_t bb_problems(const struct bb_report *r, const struct bb_report *before) {
+/* Counters that show a problem when they rise: the problem, the set, the field. */
+#define BB_RISING(EACH)                                                                                                \
+  EACH(GPU_ERRORS, GPU_ERRORS, gpu_errors)                                                                             \
+  EACH(OOM, VMSTAT, oom_kills)                                                                                         \
+  EACH(HUNG_TASKS, HUNG_TASKS, hung_tasks)                                                                             \
+  EACH(THROTTLED, THROTTLE, throttle_events)                                                                           \
+  EACH(ECC, EDAC, edac_ce)
+
+#define BB_PROBLEM(WHAT, holds) ((uint32_t)((holds) != 0) << BEOBOARD_PROBLEM_##WHAT)
+
+/* Those that the newest report shows by itself. */
+static inline uint32_t bb_problem_states(const struct bb_report *r) {
   uint32_t problems = 0;
-#define PROBLEM(WHAT, holds) problems |= (uint32_t)((holds) != 0) << BEOBOARD_PROBLEM_##WHAT
+#define PROBLEM(WHAT, holds) problems |= BB_PROBLEM(WHAT, holds)
 #define HAS(SET) ((r->valid & BB_VALID_##SET) != 0)
-#define ROSE(SET, field)                                                                                               \
-  (before != NULL && before->boot_id == r->boot_id && (before->valid & r->valid & BB_VALID_##SET) != 0 &&              \
-   bb_rose(before->field, r->field))
   uint8_t gpus = 0;
   for (unsigned i = 0; HAS(GPU) && i < r->gpu_count && i < sizeof r->gpu_flags; i++) gpus |= r->gpu_flags[i];
   PROBLEM(HELD, r->flags & BB_FLAGS_HELD);
@@ -59,21 +66,49 @@ static inline uint32_t bb_problems(const struct bb_report *r, const struct bb_re
   PROBLEM(ROOT_READONLY, r->flags & BB_FLAGS_ROOT_READONLY);
   PROBLEM(MEMORY_ERRORS, (HAS(EDAC) && r->edac_ue != 0) || (HAS(MEMORY) && r->mem_corrupted_kib != 0));
   PROBLEM(GPU_LOST, gpus & BB_GPU_FLAGS_OFF_THE_BUS);
-  PROBLEM(GPU_ERRORS,
-          (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0 ||
-            ROSE(GPU_ERRORS, gpu_errors));
+  PROBLEM(GPU_ERRORS, (HAS(GPU_ERRORS) && r->gpu_ecc_ue != 0) || (gpus & BB_GPU_FLAGS_ECC_ERROR) != 0);
   PROBLEM(ROOT_FULL, HAS(ROOT) && bb_is_full(r->root_total_mib, r->root_avail_mib, r->root_inodes_free_pm));
   PROBLEM(SCRATCH_FULL,
           HAS(SCRATCH) && bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm));
   PROBLEM(HEALTH_WARNING, HAS(HEALTH) && r->health == BB_HEALTH_WARNING);
-  PROBLEM(OOM, ROSE(VMSTAT, oom_kills));
-  PROBLEM(HUNG_TASKS, ROSE(HUNG_TASKS, hung_tasks));
-  PROBLEM(THROTTLED, ROSE(THROTTLE, throttle_events) || (gpus & BB_GPU_FLAGS_THROTTLED) != 0);
-  PROBLEM(ECC, ROSE(EDAC, edac_ce));
-#undef ROSE
+  PROBLEM(THROTTLED, gpus & BB_GPU_FLAGS_THROTTLED);
 #undef HAS
 #undef PROBLEM
   return problems;
 }
+
+/* Those of what rose from the report before. */
+static inline uint32_t bb_problem_rises(const struct bb_report *r, const struct bb_report *before) {
+  if (before == NULL || before->boot_id != r->boot_id) return 0;
+  const uint64_t valid = before->valid & r->valid;
+  uint32_t problems = 0;
+#define ROSE(WHAT, SET, field)                                                                                         \
+  problems |= BB_PROBLEM(WHAT, (valid & BB_VALID_##SET) != 0 && bb_rose(before->field, r->field));
+  BB_RISING(ROSE)
+#undef ROSE
+  return problems;
+}
+
+/* Bits by enum beoboard_problem. `before`: NULL if there is none. */
+static inline uint32_t bb_problems(const struct bb_report *r, const struct bb_report *before) {
+  return bb_problem_states(r) | bb_problem_rises(r, before);
+}
+
+/* The sets by which a problem is measured; those that are not among them, `held` and what a later version knows, always
+ * are. */
+static const uint64_t bb_problem_sets[] __attribute__((unused)) = {
+  [BEOBOARD_PROBLEM_BAD_HEALTH] = BB_VALID_HEALTH,
+  [BEOBOARD_PROBLEM_ROOT_READONLY] = BB_VALID_ROOT,
+  [BEOBOARD_PROBLEM_MEMORY_ERRORS] = BB_VALID_EDAC | BB_VALID_MEMORY,
+  [BEOBOARD_PROBLEM_GPU_LOST] = BB_VALID_GPU,
+  [BEOBOARD_PROBLEM_GPU_ERRORS] = BB_VALID_GPU | BB_VALID_GPU_ERRORS,
+  [BEOBOARD_PROBLEM_ROOT_FULL] = BB_VALID_ROOT,
+  [BEOBOARD_PROBLEM_SCRATCH_FULL] = BB_VALID_SCRATCH,
+  [BEOBOARD_PROBLEM_HEALTH_WARNING] = BB_VALID_HEALTH,
+  [BEOBOARD_PROBLEM_OOM] = BB_VALID_VMSTAT,
+  [BEOBOARD_PROBLEM_HUNG_TASKS] = BB_VALID_HUNG_TASKS,
+  [BEOBOARD_PROBLEM_THROTTLED] = BB_VALID_THROTTLE | BB_VALID_GPU,
+  [BEOBOARD_PROBLEM_ECC] = BB_VALID_EDAC,
+};
 
 #endif

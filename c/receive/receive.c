@@ -314,6 +314,7 @@ static void keep_house(struct bb_receiver *r) {
   /* Before links are judged dark: what this machine dropped itself is no fault of theirs. */
   drops_count_softnet(&r->drops, r->writer);
   links_keep(&r->links, trouble, sizeof trouble);
+  bb_writer_survey(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
   const struct bb_board_header *h = bb_writer_header(r->writer);
   pthread_mutex_lock(&r->mutex);
   struct bb_receiver_status *s = &r->status;

@@ -5,6 +5,7 @@
 #include "../board/column.h"
 #include "../board/file.h"
 #include "../board/hearing.h"
+#include "../board/memory.h"
 #include "../board/records.h"
 #include "../board/seqlock.h"
 #include "../board/writer.h"
@@ -468,12 +469,14 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   set_vetoed(m, r, false);
   const struct bb_arrival a = {
       .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
+  const struct bb_after after = bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
   if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
   bb_store((uint64_t *)&record->offset_us, (uint64_t)offset_us(&e->report, &a));
   bb_add(&b->header->accepted, 1);
   store_word(b, r->record, &a, &e->report);
+  bb_memory_end(b, r->record, after, &e->report, stamp_ns);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, r->record, 0, &a);
   m->counts.laid++;
   take_missing(m, r);
@@ -751,6 +754,7 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     store_again(m, r);
   }
   bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
+  bb_memory_survey(b, now_ns);
 }
 
 enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length,

@@ -100,7 +100,7 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *mirror, uint32_t maste
                                         size_t length, int64_t now_ns);
 
 /* Checks all records, about once a second: a node that is not heard here, and that a heard master calls live, gets
- * link 0, and loses it when no master does any more. `heard`: bit n for master n. */
+ * link 0, and loses it when no master does any more; who is silent then is noted. `heard`: bit n for master n. */
 void bb_mirror_review(struct bb_mirror *mirror, uint64_t heard, int64_t now_ns);
 
 void bb_mirror_counts(const struct bb_mirror *mirror, struct bb_mirror_counts *counts);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../rules/order.h"
+#include "memoryfault.h"
 #include "reports.h"
 
 #define CAPACITY 2
@@ -99,6 +100,8 @@ static const char *is_marked(const struct bb_board *b) {
     const struct bb_memory *m = memory_of(b, record);
     if ((r->order_head & 1) == 0 && r->order_head != r->order_tail) return "unmarked: order block";
     if ((m->clone_head & 1) == 0 && m->clone_head != m->clone_tail) return "unmarked: what was concluded";
+    const char *fault = memory_fault(m, UINT64_MAX, false);
+    if (fault != NULL) return fault;
     for (int k = 0; k < 2; k++)
       if ((slot[k]->head & 1) == 0 && slot[k]->head != slot[k]->tail) return "unmarked: a slot";
   }
@@ -147,6 +150,8 @@ static const char *is_settled(const struct bb_board *b) {
       return "the order block is not that of the newest report";
     const struct bb_memory *m = memory_of(b, b->map + b->header.records_offset + i * b->header.record_stride);
     if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) return "what was concluded is half-written";
+    const char *fault = memory_fault(m, UINT64_MAX, true);
+    if (fault != NULL) return fault;
     /* Of each number that has come, if one is remembered; 0 where nothing is. */
     for (int k = 0; k < 2; k++) {
       const struct bb_report *report = &slot_of(b, record, k)->report;

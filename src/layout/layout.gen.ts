@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x6a1ff5d3f02fcb17n;
+export const HASH_BOARD_V2 = 0x06fff644492db917n;
 export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
 
 /** Numbers that the documents name. */
@@ -407,8 +407,15 @@ export const structs = {
       reserved1: { offset: 1256, type: 'u64', count: 3, unit: '', kind: 'reserved' },
     },
   },
+  episode: {
+    bytes: 16,
+    fields: {
+      begun: { offset: 0, type: 'u64', count: 0, unit: 'word spell', kind: '' },
+      seen: { offset: 8, type: 'u64', count: 0, unit: 'word sighting', kind: '' },
+    },
+  },
   memory: {
-    bytes: 192,
+    bytes: 576,
     fields: {
       clone_head: { offset: 0, type: 'u64', count: 0, unit: 'id', kind: '' },
       clone_since_ns: { offset: 8, type: 'u64', count: 0, unit: 'ns', kind: '' },
@@ -417,6 +424,16 @@ export const structs = {
       clone_other: { offset: 40, type: 'u8', count: 16, unit: '', kind: '' },
       clone_tail: { offset: 56, type: 'u64', count: 0, unit: 'id', kind: '' },
       digests: { offset: 64, type: 'u64', count: 16, unit: 'id', kind: '' },
+      recent: { offset: 192, type: 'u64', count: 0, unit: 'bits of problems', kind: '' },
+      measured: { offset: 200, type: 'u64', count: 0, unit: 'bits valid', kind: '' },
+      silence: { offset: 208, type: 'u64', count: 0, unit: 'word spell', kind: '' },
+      silence_end_ms: { offset: 216, type: 'u64', count: 0, unit: 'ms', kind: '' },
+      heard_since_ns: { offset: 224, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      boot_ns: { offset: 232, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      remembers_since_ns: { offset: 240, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      last_words: { offset: 248, type: 'u64', count: 0, unit: 'word said', kind: '' },
+      rising: { offset: 256, type: 'u64', count: 8, unit: 'count', kind: '' },
+      episodes: { offset: 320, type: 'episode', count: 16, unit: '', kind: '' },
     },
   },
   relay_head: {
@@ -573,6 +590,18 @@ export const words = {
     link: { shift: 21, bits: 5 },
     interval: { shift: 1, bits: 20 },
     goodbye: { shift: 0, bits: 1 },
+  },
+  spell: {
+    begin: { shift: 26, bits: 38 },
+    count: { shift: 0, bits: 26 },
+  },
+  sighting: {
+    seen: { shift: 26, bits: 38 },
+    quiet: { shift: 0, bits: 26 },
+  },
+  said: {
+    stamp: { shift: 26, bits: 38 },
+    rows: { shift: 0, bits: 26 },
   },
 } as const;
 

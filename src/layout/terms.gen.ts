@@ -4,12 +4,14 @@
 export const terms = {
   node_state: ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'],
   problem: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
+  last_words: ['memory_errors', 'kernel_fault', 'root_readonly', 'root_full', 'memory_low', 'oom', 'memory_stalled', 'io_stalled', 'no_carrier', 'throttled', 'late'],
 } as const;
 
 /** The same in the order in which they are listed. */
 export const ranked = {
   node_state: ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'],
   problem: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
+  last_words: ['memory_errors', 'kernel_fault', 'root_readonly', 'root_full', 'memory_low', 'oom', 'memory_stalled', 'io_stalled', 'no_carrier', 'throttled', 'late'],
 } as const;
 
 /** What each means, in that order. */
@@ -36,6 +38,19 @@ export const meanings = {
     hung_tasks: "tasks were stuck for over two minutes",
     throttled: "it is slowed down by heat or power supply",
     ecc: "memory errors that were corrected",
+  },
+  last_words: {
+    memory_errors: "memory errors that were not corrected",
+    kernel_fault: "a fault of its kernel",
+    root_readonly: "its root file system was read-only",
+    root_full: "its root file system was nearly full",
+    memory_low: "hardly any memory was available",
+    oom: "programs were killed, memory ran out",
+    memory_stalled: "all its programs waited for memory",
+    io_stalled: "all its programs waited for disks",
+    no_carrier: "a network interface lost its carrier",
+    throttled: "it was slowed down by heat or power supply",
+    late: "its sender was late",
   },
 } as const;
 

@@ -489,12 +489,14 @@ t.test('a board of an older layout, or with less memory, is copied into one that
   const path = boardPath(t);
   open(path).close();
   const ours = peek(path, board_hash.offset);
-  // Of 0.1.0, without mirrors; without accepted keys and a failed reload; without links in pieces; without a memory; with one that is shorter.
+  // Of 0.1.0, without mirrors; without accepted keys and a failed reload; without links in pieces; without a memory;
+  // without one of trouble; with one that is shorter.
   const older = [
     [0x41b546ae8c5eb7d1n, 0],
     [0xba826339fdaf92dan, 0],
     [0x04ee0e215f6c265dn, 0],
     [0xc2633808c94fe37fn, 0],
+    [0x6a1ff5d3f02fcb17n, 192],
     [ours, 64],
   ] as const;
   for (const [hash, memory] of older) {
@@ -504,6 +506,7 @@ t.test('a board of an older layout, or with less memory, is copied into one that
     lay(first, 'node2', 1);
     first.close();
     makeOlder(path, hash, memory);
+    const { header } = place(path, 0, 0);
     const reader = new BoardReader(path);
     t.teardown(() => reader.close());
     t.same(
@@ -521,11 +524,14 @@ t.test('a board of an older layout, or with less memory, is copied into one that
     t.same(seqs(path), { node1: 7, node2: 1, node3: 1 });
     t.equal(peek(path, board_hash.offset), ours);
     t.equal(reader.snapshot().header.version, 0x20001, 'a mapped reader follows');
-    t.equal(layOf(second, 7, 5n), 'duplicate', 'what is not remembered');
+    t.equal(layOf(second, 7, 5n), memory < 192 ? 'duplicate' : 'late', 'what is not remembered, and what is');
     t.equal(layOf(second, 8), 'accepted');
-    t.equal(layOf(second, 8), 'late', 'and what is');
+    t.equal(layOf(second, 8, 5n), 'late');
     second.close();
-    t.notOk(isCloned(path));
+    t.equal(isCloned(path), memory > 0);
+    const { record, header: made } = place(path, 0, 0);
+    const since = peek(path, record + made.memory_offset + structs.memory.fields.remembers_since_ns.offset);
+    t.ok(since >= header.started_ns, 'trouble since then');
   }
 });
 
@@ -676,7 +682,7 @@ t.test('sizes of the file are what the document says', async t => {
   const path = boardPath(t);
   open(path, { capacity: 10_000 }).close();
   const { header } = place(path, 0, 0);
-  t.equal(header.record_stride, 384 + 2 * 1280 + 192);
+  t.equal(header.record_stride, 384 + 2 * 1280 + 576);
   t.equal(structs.slot.fields.report.offset + REPORT_BYTES, structs.slot.fields.tail.offset);
   t.equal(statSync(path).size, header.file_bytes);
   t.equal(bits.board_state.retired, 1);

@@ -166,6 +166,8 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['board/file', /^c\/board\/file\.[ch]$/],
   ['board/records', /^c\/board\/records\.[ch]$/],
   ['board/linktable', /^c\/board\/linktable\.c$/],
+  // What is concluded from reports before they are overwritten: the one part that writes by the rules of `judge`.
+  ['board/memory', /^c\/board\/memory\.[ch]$/],
   ['board/rejected', /^c\/board\/rejected\.[ch]$/],
   ['board/repair', /^c\/board\/repair\.[ch]$/],
   ['board/writer', /^c\/board\/writer\.c$/],
@@ -203,17 +205,18 @@ const C_MAY: Record<string, string[]> = {
   'board/file': ['base', 'board', 'board/mapped'],
   'board/records': ['base', 'rules', 'board', 'linktable', 'board/mapped', 'board/file'],
   'board/linktable': ['rules', 'board', 'linktable', 'board/mapped', 'board/records'],
+  'board/memory': ['format', 'board', 'judge', 'board/mapped'],
   'board/rejected': ['format', 'board', 'board/records'],
-  'board/repair': ['format', 'board', 'board/mapped', 'board/records'],
+  'board/repair': ['format', 'board', 'board/mapped', 'board/records', 'board/memory'],
   'board/writer': [
     ...['base', 'format', 'rules', 'board', 'writer'],
-    ...['board/mapped', 'board/file', 'board/records', 'board/rejected', 'board/repair'],
+    ...['board/mapped', 'board/file', 'board/memory', 'board/records', 'board/rejected', 'board/repair'],
   ],
   'receive/sockets': ['base', 'format'],
   // The one owner of what is known of links: it can write nothing board-wide.
   'receive/links': ['base', 'board', 'linktable', 'receive/sockets'],
   receive: ['base', 'board', 'writer', 'receive/sockets', 'receive/links'],
-  relay: ['format', 'rules', 'board', 'writer', 'judge', 'board/mapped', 'board/file', 'board/records'],
+  relay: ['format', 'rules', 'board', 'writer', 'judge', 'board/mapped', 'board/file', 'board/memory', 'board/records'],
   addon: ['api', 'base', 'format', 'rules', 'board', 'writer', 'judge', 'receive', 'relay'],
   // Schedulers link this, so it contains nothing of the writer.
   lib: ['api', 'board', 'judge'],

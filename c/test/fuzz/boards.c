@@ -12,8 +12,8 @@
  *     likewise, in a block that is; events in the order of their numbers, none before the one that was asked for, and
  *     none twice;
  *   - what a relay collects of it is in whole entries, of records and links that there can be, and comes to an end;
- *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are
- *     laid on it, and read back.
+ *   - a writer takes it over, replaces it or refuses it, and what it remembers of trouble is sound; then a report, a
+ *     stranger's and a link's coming and going are laid on it, and read back.
  * But for takeovers the ring of events has few places: what is written for each input is a tenth of it, then. */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,7 @@
 #include "../../judge/rates.h"
 #include "../../judge/totals.h"
 #include "../../relay/sweep.h"
+#include "../memoryfault.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "boards";
@@ -707,6 +708,7 @@ static void receive_on(struct bb_writer *w, int64_t ns) {
   bb_writer_listening_since(w, ns);
   bb_links_survey(bb_writer_links(w));
   bb_writer_heartbeat(w, ns + 1);
+  bb_writer_survey(w, ns + 1);
   bb_writer_senders(w, senders);
 }
 
@@ -749,6 +751,20 @@ static void say_left(bool in_place) {
   MUST(pwrite(file, &h, sizeof h, 0) == (ssize_t)sizeof h, "cannot write %s", path);
 }
 
+/* Whatever stood in the memories of trouble, a writer leaves nothing there that cannot be. Of times only their order:
+ * the stamps of reports may be any. */
+static void check_memories(bool is_settled) {
+  struct bb_board b;
+  char why[256] = "";
+  MUST(bb_board_open(&b, taken, (uid_t)-1, why, sizeof why) == BB_READY, "%s", why);
+  const uint8_t *record = b.map + b.header.records_offset + b.header.memory_offset;
+  for (uint64_t i = 0; i < bb_board_count(&b); i++, record += b.header.record_stride) {
+    const char *fault = memory_fault((const struct bb_memory *)(const void *)record, UINT64_MAX, is_settled);
+    MUST(fault == NULL, "of record %" PRIu64 ": %s", i, fault);
+  }
+  bb_board_close(&b);
+}
+
 /* A receiver is started on it. */
 static void take_over(bool in_place) {
   static struct beoboard_slot newest;
@@ -757,6 +773,7 @@ static void take_over(bool in_place) {
   struct bb_writer *w = open_writer(taken, NULL, 0);
   if (w != NULL) {
     const int64_t ns = bb_clock_ns(CLOCK_MONOTONIC);
+    check_memories(true);
     const int outcome = lay(w, "node1", 1000, false, ns);
     MUST(outcome >= -1 && outcome < BB_REASON_COUNT, "outcome %d", outcome);
     receive_on(w, ns);
@@ -770,6 +787,7 @@ static void take_over(bool in_place) {
     if (outcome == 0) MUST(beoboard_state(b, index) == BEOBOARD_LIVE, "the node is not live");
     beoboard_close(b);
     read_on(w);
+    check_memories(false);
     bb_writer_close(w);
   }
   unlink(taken);

@@ -18,7 +18,9 @@
 #include "../../beoboard.h"
 #include "../../board/reader.h"
 #include "../../board/writer.h"
+#include "../../judge/problems.h"
 #include "../../rules/order.h"
+#include "../memoryfault.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "datagrams";
@@ -503,6 +505,25 @@ static unsigned count_others(const struct play *p, const struct bb_report *r) {
   return count;
 }
 
+/* What is concluded about trouble: only from what was accepted, and all of what the last two reports show. */
+static void allow_trouble(struct bb_memory *was, const struct bb_memory *is, uint32_t i, const struct bb_report *r,
+                          const struct play *p) {
+  const char *fault = memory_fault(is, (uint64_t)p->now_ns, true);
+  MUST(fault == NULL, "remembered: %s", fault);
+  const uint32_t shown = bb_problems(r, p->accepted[i] == 0 ? NULL : &p->newest[i]);
+  MUST((is->recent & shown) == shown, "problems %x are shown, and only %" PRIx64 " are recent", shown, is->recent);
+  MUST(is->silence_end_ms > BB_SPELL_BEGIN(is->silence) || is->silence == 0, "silent with a report");
+  MUST(is->remembers_since_ns != 0 && is->heard_since_ns >= was->heard_since_ns, "it was heard since an earlier time");
+  MUST(BB_SPELL_COUNT(is->silence) - BB_SPELL_COUNT(was->silence) <= 1, "more than one silence before a report");
+  for (unsigned k = 0; k < BEOBOARD_NPROBLEMS; k++) {
+    const uint64_t more = BB_SPELL_COUNT(is->episodes[k].begun) - BB_SPELL_COUNT(was->episodes[k].begun);
+    MUST(more <= 1 && (more == 0 || BB_SPELL_BEGIN(is->episodes[k].begun) == (uint64_t)p->now_ns / 1000000),
+         "a report began %" PRIu64 " episodes of %s", more, bb_problem_names[k]);
+  }
+  const size_t from = offsetof(struct bb_memory, recent);
+  memcpy((uint8_t *)was + from, (const uint8_t *)is + from, sizeof *is - from);
+}
+
 /* What is remembered of the report, and whether two machines are told of. */
 static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, int outcome,
                          const struct play *p) {
@@ -518,6 +539,7 @@ static void allow_memory(uint8_t *before, uint8_t *after, uint32_t i, const stru
     MUST(digest != 0 && digest == bb_order_digest(r), "the digest is another report's");
   }
   ALLOW(digests[word]);
+  if (outcome == BB_OUTCOME_ACCEPTED) allow_trouble(was, is, i, r, p);
   if (is->clone_head == was->clone_head) return;
   MUST(outcome == BB_OUTCOME_ACCEPTED && count_others(p, r) >= 3, "two machines without three turns");
   const uint64_t longest = r->interval_ms > 1000 ? r->interval_ms : 1000;

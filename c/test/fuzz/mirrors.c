@@ -6,6 +6,7 @@
  *   - a reader finds a sound board at the path, with no more records than there is room for, and no stamp or heartbeat
  *     later than now;
  *   - the newest slot of a record and its word are of one report: stamp, link, interval and goodbye are the same;
+ *   - what is remembered of trouble is sound, and nothing of it later than now;
  *   - with a key, the newest slot has a report that is signed with it, newer than the one before it;
  * and while all that came was honest:
  *   - a report on the board is one that the master has heard, and no younger than that;
@@ -17,6 +18,7 @@
 #include "../../judge/liveness.h"
 #include "../../relay/mirror.h"
 #include "../../rules/mac.h"
+#include "../memoryfault.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "messages";
@@ -226,6 +228,10 @@ static void check_record(const struct play *p, const struct bb_board *b, uint32_
   }
   MUST((int64_t)slot.stamp_ns <= p->now_ns && slot.stamp_ns > 0, "a stamp of %" PRIu64 " at %" PRId64, slot.stamp_ns,
        p->now_ns);
+  const uint8_t *record = b->map + b->header.records_offset + (uint64_t)i * b->header.record_stride;
+  const struct bb_memory *m = (const struct bb_memory *)(const void *)(record + b->header.memory_offset);
+  const char *fault = memory_fault(m, (uint64_t)p->now_ns, true);
+  MUST(fault == NULL, "remembered: %s", fault);
   MUST(word == BB_COLUMN(slot.stamp_ns / 1000000u, slot.link, slot.report.interval_ms,
                          (slot.report.flags & BB_FLAGS_GOODBYE) != 0),
        "word and slot differ");
