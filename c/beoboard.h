@@ -301,6 +301,64 @@ const char *beoboard_ailment_name(int ailment);
 /* The earlier name of beoboard_problem_text. */
 const char *beoboard_ailment_text(int ailment);
 
+/* ---- What the board remembers of a node ---- */
+
+/* >>>> generated from the documents in proto/: change these and run `npm run generate` */
+enum beoboard_last_words {
+    BEOBOARD_LAST_WORDS_MEMORY_ERRORS  = 0, /* memory errors that were not corrected */
+    BEOBOARD_LAST_WORDS_KERNEL_FAULT   = 1, /* a fault of its kernel */
+    BEOBOARD_LAST_WORDS_ROOT_READONLY  = 2, /* its root file system was read-only */
+    BEOBOARD_LAST_WORDS_ROOT_FULL      = 3, /* its root file system was nearly full */
+    BEOBOARD_LAST_WORDS_MEMORY_LOW     = 4, /* hardly any memory was available */
+    BEOBOARD_LAST_WORDS_OOM            = 5, /* programs were killed, memory ran out */
+    BEOBOARD_LAST_WORDS_MEMORY_STALLED = 6, /* all its programs waited for memory */
+    BEOBOARD_LAST_WORDS_IO_STALLED     = 7, /* all its programs waited for disks */
+    BEOBOARD_LAST_WORDS_NO_CARRIER     = 8, /* a network interface lost its carrier */
+    BEOBOARD_LAST_WORDS_THROTTLED      = 9, /* it was slowed down by heat or power supply */
+    BEOBOARD_LAST_WORDS_LATE           = 10 /* its sender was late */
+};
+#define BEOBOARD_NLAST_WORDS 11
+/* <<<< generated */
+
+#define BEOBOARD_PROBLEMS_MAX 16       /* no later version has more */
+
+/* A time in which a node has had a problem again and again. */
+struct beoboard_episode {
+    int64_t  begin_age_ns;             /* since it began; -1: there was none, and so with all times here */
+    int64_t  seen_age_ns;              /* since a report last showed it */
+    uint64_t count;                    /* how many there were */
+};
+
+/* What was concluded from the reports that are no longer on the board. */
+struct beoboard_memory {
+    int64_t  remembers_age_ns;         /* since when: "none" and every count below are since then */
+    int64_t  heard_age_ns;             /* since when it is heard without a gap of more than uncertain_after */
+    int64_t  boot_age_ns;              /* since the first report of its boot */
+    int64_t  silence_age_ns;           /* since the last silence began, with the last report before it */
+    int64_t  silence_end_age_ns;       /* and ended, with the next; -1: it is not over, or there was none */
+    uint64_t silences;                 /* how many there were */
+    int64_t  last_words_age_ns;        /* since the last report before it fell silent or was booted */
+    uint32_t last_words;               /* what that said: bit n for number n of enum beoboard_last_words */
+    uint32_t recent;                   /* as beoboard_recent() */
+    struct beoboard_episode episodes[BEOBOARD_PROBLEMS_MAX]; /* by enum beoboard_problem */
+};
+
+/* What is remembered of a node's trouble; beoboard(5) has the rules. Each time is true by itself. 0, or -ENODATA:
+ * nothing is remembered, because there was no report, or the receiver is an older one. Answers also of a stalled or
+ * retired board. */
+int beoboard_memory(const beoboard *b, int index, struct beoboard_memory *out, size_t size);
+
+/* The problems of a node that are not over, as a set of bits like that of beoboard_problems(), which says what it has
+ * now: a program that was killed for memory is recent for ten minutes. Not for whoever places work. -ENODATA as above.
+ * One load. */
+int beoboard_recent(const beoboard *b, int index);
+
+/* "oom", "late" …: the name of an enum beoboard_last_words; NULL for what is none. */
+const char *beoboard_last_words_name(int row);
+
+/* The same in words for people: "its sender was late". */
+const char *beoboard_last_words_text(int row);
+
 /* ---- Why a node is not heard ---- */
 
 /* The last report of a node that was rejected. */

@@ -14,4 +14,4 @@ OPTIONS = $(addprefix base/,naming optionline optionvalues)
 NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) \
   $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c)) $(OPTIONS)
 # The library.
-LIBRARY = board/reader judge/rates $(addprefix lib/,strerror problems evidence live node noderates open)
+LIBRARY = board/reader judge/rates $(addprefix lib/,strerror problems evidence live memory node noderates open)

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile } from './compile.js';
 import { emitC, emitDictionary, emitLayout, emitTerms } from './emit.js';
-import { emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
+import { emitLastWords, emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
 import { type Contract, ContractError, type Names } from './model.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
@@ -34,9 +34,10 @@ export function generate(root: string): Map<string, string> {
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
   const reasons = (contract.enums.get(NAMES.reasons) ?? []).map(({ name }) => name);
   const wording = readWording(readFileSync(join(root, WORDING), 'utf8'), reasons);
+  const sections = [emitStates, emitProblems, emitLastWords, emitPublic].map(emit => emit(contract));
   return new Map([
     ['c/format/layout.gen.h', emitC(contract)],
-    ['c/beoboard.h', renew(header, [emitStates(contract), emitProblems(contract), emitPublic(contract)])],
+    ['c/beoboard.h', renew(header, sections)],
     ['c/format/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],

@@ -157,6 +157,15 @@ export function emitProblems(contract: Contract): string {
   ].join('\n');
 }
 
+/** And one more: what a node said last. */
+export function emitLastWords(contract: Contract): string {
+  return [
+    ...emitTerms(contract, 'last_words', 'last_words', 'LAST_WORDS_'),
+    `#define BEOBOARD_NLAST_WORDS ${count(contract, 'last_words')}`,
+    '',
+  ].join('\n');
+}
+
 const count = (contract: Contract, table: string) => contract.terms.get(table)?.length ?? 0;
 
 function emitTerms(contract: Contract, table: string, name: string, prefix: string): string[] {

@@ -46,6 +46,14 @@ const char *beoboard_problem_text(int problem) {
   return problem >= 0 && problem < BEOBOARD_NPROBLEMS ? bb_problem_meanings[problem] : NULL;
 }
 
+const char *beoboard_last_words_name(int row) {
+  return row >= 0 && row < BEOBOARD_NLAST_WORDS ? bb_last_words_names[row] : NULL;
+}
+
+const char *beoboard_last_words_text(int row) {
+  return row >= 0 && row < BEOBOARD_NLAST_WORDS ? bb_last_words_meanings[row] : NULL;
+}
+
 const char *beoboard_ailment_name(int ailment) {
   return beoboard_problem_name(ailment);
 }

@@ -22,6 +22,7 @@ import { generateLibrary } from '../../proto/library.js';
 import { type Encodable, REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
+import { terms } from '../../src/layout/terms.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
 import { NUMBERED, type State } from '../../src/shm/liveness.js';
@@ -42,7 +43,7 @@ t.comment(`seed ${SEED}`);
 const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
-const LIBRARY = ['strerror', 'problems', 'evidence', 'live', 'node', 'noderates', 'open']
+const LIBRARY = ['strerror', 'problems', 'evidence', 'live', 'memory', 'node', 'noderates', 'open']
   .map(name => `lib/${name}.c`)
   .concat('judge/rates.c');
 
@@ -436,6 +437,56 @@ function sampler(t: Tap): { path: string; writer: Writer } {
   return { path, writer };
 }
 
+t.test('what the board remembers of a node', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  t.teardown(() => writer.close());
+  const begun = now();
+  writer.listeningSince(begun - 600n * S);
+  const valid = 1n << BigInt(bits.valid.vmstat);
+  lay(writer, 'trouble', 1, 300n * S, { valid });
+  lay(writer, 'trouble', 2, 299n * S, { valid, oom_kills: 1, flags: 2 ** bits.flags.held });
+  // Silent for a minute, by what was heard until then.
+  writer.heartbeat(now() - 240n * S);
+  lay(writer, 'trouble', 3, 239n * S, { valid, oom_kills: 1 });
+  for (let age = 238n; age > 0n; age--) lay(writer, 'trouble', 242 - Number(age), age * S, { valid, oom_kills: 1 });
+  lay(writer, 'well', 1);
+  writer.heartbeat(now());
+  const [trouble, well] = JSON.parse(calls(t, 'show', path)).node;
+  // As long ago as it was laid, but for the time that this has taken; the program's clock is coarse.
+  const taken = Number(now() - begun) / 1e9;
+  const near = (ns: number, seconds: number, what: string) =>
+    t.ok(ns / 1e9 > seconds - 0.1 && ns / 1e9 < seconds + taken, what);
+  const { memory } = trouble;
+  const oom = terms.problem.indexOf('oom');
+  const held = terms.problem.indexOf('held');
+  t.strictSame([trouble.recent, memory.recent], [1 << oom, 1 << oom], 'not over for ten minutes, and for one');
+  near(memory.remembers, 300, 'since its first report');
+  near(memory.heard, 239, 'since the silence');
+  near(memory.silence, 299, 'from the last report');
+  near(memory.silence_end, 239, 'to the next');
+  near(memory.said, 299, 'its last words');
+  t.strictSame([memory.silences, memory.boot], [1, -1]);
+  t.equal(memory.last_words, 1 << terms.last_words.indexOf('oom'));
+  for (const problem of [oom, held]) {
+    near(memory.episodes[problem][0], 299, 'its begin');
+    near(memory.episodes[problem][1], 299, 'when it was last seen');
+    t.equal(memory.episodes[problem][2], 1, 'how many');
+  }
+  t.equal(memory.episodes.filter(([begin]: number[]) => begin !== -1).length, 2, 'and no other');
+  t.strictSame([well.recent, well.memory.recent, well.memory.silence, well.memory.silences], [0, 0, -1, 0]);
+  // Of a receiver before 2.1, and of one that remembered less.
+  for (const memory_bytes of [0, 192]) {
+    const bytes = readFileSync(path);
+    const older = boardPath(t);
+    bytes.writeUInt32LE(memory_bytes, structs.board_header.fields.memory_bytes.offset);
+    if (memory_bytes === 0) bytes.writeUInt32LE(0, structs.board_header.fields.memory_offset.offset);
+    writeFileSync(older, bytes);
+    const { recent, memory } = JSON.parse(calls(t, 'show', older)).node[0];
+    t.strictSame([recent, memory], [-61, { error: -61 }], 'which is not the same as no trouble');
+  }
+});
+
 t.test('its answers are those of the TypeScript reader', async t => {
   const { path } = sampler(t);
   const reader = new BoardReader(path);
@@ -532,6 +583,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
       const strip = (node: { age: number; copied: { age_ns: number }; refusal: { age_ns?: number } }) => ({
         ...node,
         age: 0,
+        memory: 0,
         copied: { ...node.copied, age_ns: 0 },
         refusal: { ...node.refusal, age_ns: 0 },
       });
@@ -1152,7 +1204,7 @@ t.test('read calls make no system call', async t => {
       return lines.map(line => Number(line.split('\t')[1]));
     };
     // No call is deeper than the three largest functions of a source together, plus the stack of the kernel's clock.
-    const deepest = ['strerror', 'problems', 'evidence', 'live', 'node', 'noderates'].map(name => {
+    const deepest = ['strerror', 'problems', 'evidence', 'live', 'memory', 'node', 'noderates'].map(name => {
       const called = name === 'noderates' ? framesOf('judge/rates.c') : [];
       const bytes = [...framesOf(`lib/${name}.c`), ...called].sort((a, b) => b - a);
       return bytes.slice(0, 3).reduce((sum, one) => sum + one, 0);

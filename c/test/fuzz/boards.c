@@ -345,6 +345,21 @@ static bool stands(const struct bb_board_header *h, int i, const struct beoboard
 
 static bool is_share(double value) { return isnan(value) || value >= 0; }
 
+static void check_remembered(const beoboard *b, int i) {
+  struct beoboard_memory m;
+  const int result = beoboard_memory(b, i, &m, sizeof m), recent = beoboard_recent(b, i);
+  MUST((result == 0 || result == -ENODATA) && (recent >= 0) == (result == 0), "remembered %d, recent %d", result,
+       recent);
+  if (result != 0) return;
+  MUST(m.recent == (uint32_t)recent && recent >> BEOBOARD_NPROBLEMS == 0, "recent %d", recent);
+  MUST(m.remembers_age_ns >= 0 && m.heard_age_ns >= -1 && m.boot_age_ns >= -1 && m.silence_age_ns >= -1 &&
+           m.silence_end_age_ns >= -1 && m.last_words_age_ns >= -1,
+       "an age below none");
+  for (int k = 0; k < BEOBOARD_PROBLEMS_MAX; k++)
+    MUST(m.episodes[k].begin_age_ns >= m.episodes[k].seen_age_ns && m.episodes[k].seen_age_ns >= -1,
+         "an episode that was seen before it began");
+}
+
 /* Every call, on a board whose geometry is `h`. */
 static void ask(const beoboard *b, const struct bb_board_header *h) {
   static struct beoboard_node nodes[64];
@@ -390,6 +405,7 @@ static void ask(const beoboard *b, const struct bb_board_header *h) {
       MUST(node.state == nodes[i].state && node.reports == nodes[i].reports && node.boot_id == nodes[i].boot_id,
            "one and all differ");
     }
+    check_remembered(b, i);
     const int had = beoboard_reports(b, i, &newest, &before, sizeof newest);
     MUST((had >= 0 && had <= 2) || had == -EAGAIN, "%d reports", had);
     MUST(had < 1 || stands(h, i, &newest), "a report that does not stand there");

@@ -154,6 +154,26 @@ static void show_refusal(const beoboard *b, int index) {
          beoboard_reason_name((int)r.reason), r.age_ns, r.wall_ns, r.skew_us, r.is_newer);
 }
 
+static void show_memory(const beoboard *b, int index) {
+  struct beoboard_memory m;
+  const int result = beoboard_memory(b, index, &m, sizeof m);
+  printf("\"recent\":%d,", beoboard_recent(b, index));
+  if (result < 0) {
+    printf("\"memory\":{\"error\":%d},", result);
+    return;
+  }
+  printf("\"memory\":{\"remembers\":%" PRId64 ",\"heard\":%" PRId64 ",\"boot\":%" PRId64 ",", m.remembers_age_ns,
+         m.heard_age_ns, m.boot_age_ns);
+  printf("\"silence\":%" PRId64 ",\"silence_end\":%" PRId64 ",\"silences\":%" PRIu64 ",", m.silence_age_ns,
+         m.silence_end_age_ns, m.silences);
+  printf("\"said\":%" PRId64 ",\"last_words\":%u,\"recent\":%u,\"episodes\":[", m.last_words_age_ns, m.last_words,
+         m.recent);
+  for (int i = 0; i < BEOBOARD_PROBLEMS_MAX; i++)
+    printf("%s[%" PRId64 ",%" PRId64 ",%" PRIu64 "]", i > 0 ? "," : "", m.episodes[i].begin_age_ns,
+           m.episodes[i].seen_age_ns, m.episodes[i].count);
+  printf("]},");
+}
+
 static int show(const char *path, const char *owner) {
   beoboard *b = open_or_end(path, owner);
   struct beoboard_receiver r;
@@ -201,6 +221,7 @@ static int show(const char *path, const char *owner) {
            beoboard_reason_name((int)n.refused), n.skew_ms, beoboard_state_name((int)n.state), n.cpus, n.interval_ms,
            n.flags, n.health, n.link);
     show_refusal(b, i);
+    show_memory(b, i);
     printf("\"reports\":%d,", beoboard_reports(b, i, &newest, &before, sizeof newest));
     printf("\"newest\":{\"number\":%" PRIu64 ",\"seq\":%u,\"stamp_ns\":\"%" PRId64 "\"},\"before\":{\"number\":%" PRIu64
            ",\"seq\":%u},\"rates\":",
@@ -275,6 +296,9 @@ static int call_links(const beoboard *b, void *out, size_t size) {
 static int call_refusal(const beoboard *b, void *out, size_t size) {
   return beoboard_last_refusal(b, refused, (struct beoboard_refusal *)out, size);
 }
+static int call_memory(const beoboard *b, void *out, size_t size) {
+  return beoboard_memory(b, which, (struct beoboard_memory *)out, size);
+}
 static int call_senders(const beoboard *b, void *out, size_t size) {
   return beoboard_senders(b, (struct beoboard_sender *)out, size, 1);
 }
@@ -297,6 +321,7 @@ static int sizes(const char *path) {
   with_sizes(b, "rates", sizeof(struct beoboard_rates), 0, 0, call_rates);
   with_sizes(b, "links", sizeof(struct beoboard_link), 24, 40, call_links);
   with_sizes(b, "refusal", sizeof(struct beoboard_refusal), 0, 8, call_refusal);
+  with_sizes(b, "memory", sizeof(struct beoboard_memory), 0, sizeof(struct beoboard_memory), call_memory);
   with_sizes(b, "senders", sizeof(struct beoboard_sender), 80, 96, call_senders);
   with_sizes(b, "events", sizeof(struct beoboard_event), 8, 16, call_events);
   beoboard_close(b);
@@ -322,6 +347,7 @@ static int64_t read_calls(const beoboard *b) {
          beoboard_read_all(b, many, sizeof many[0], 0, 64);
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
   struct beoboard_refusal refusal;
+  struct beoboard_memory memory;
   uint64_t next = 0, from_now = BEOBOARD_EVENTS_FROM_NOW;
   sum += beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) +
          beoboard_senders(b, senders, sizeof senders[0], BEOBOARD_SENDERS_MAX);
@@ -333,6 +359,8 @@ static int64_t read_calls(const beoboard *b) {
     sum += beoboard_reports(b, i, &newest, &before, sizeof newest) + beoboard_rates(b, i, &rates, sizeof rates);
     sum += beoboard_rates_between(&newest.report, &before.report, &rates, sizeof rates);
     sum += beoboard_last_refusal(b, i, &refusal, sizeof refusal) + (beoboard_event_name(i) != NULL);
+    sum += beoboard_memory(b, i, &memory, sizeof memory) + beoboard_recent(b, i) + beoboard_problems(b, i);
+    sum += (beoboard_last_words_name(i) != NULL) + (beoboard_last_words_text(i) != NULL);
     sum += beoboard_strerror(i)[0] + (beoboard_state_name(i) != NULL) + (beoboard_reason_name(i) != NULL);
   }
   return sum + beoboard_version();
@@ -482,6 +510,19 @@ static int layout(void) {
   FIELD(beoboard_event, detail);
   FIELD(beoboard_event, kind);
   FIELD(beoboard_event, subject);
+  FIELD(beoboard_episode, begin_age_ns);
+  FIELD(beoboard_episode, seen_age_ns);
+  FIELD(beoboard_episode, count);
+  FIELD(beoboard_memory, remembers_age_ns);
+  FIELD(beoboard_memory, heard_age_ns);
+  FIELD(beoboard_memory, boot_age_ns);
+  FIELD(beoboard_memory, silence_age_ns);
+  FIELD(beoboard_memory, silence_end_age_ns);
+  FIELD(beoboard_memory, silences);
+  FIELD(beoboard_memory, last_words_age_ns);
+  FIELD(beoboard_memory, last_words);
+  FIELD(beoboard_memory, recent);
+  FIELD(beoboard_memory, episodes);
   FIELD(beoboard_slot, number);
   FIELD(beoboard_slot, age_ns);
   FIELD(beoboard_slot, stamp_ns);

@@ -74,6 +74,9 @@ static void call_all(const beoboard *b) {
     if (read == 0 &&
         (node->state >= BEOBOARD_NSTATES || memchr(node->name, 0, sizeof node->name) == NULL || node->age_ns < -1))
       blame("node", node->state);
+    struct beoboard_memory memory;
+    ALLOWED(beoboard_memory(b, i, &memory, sizeof memory), 1, 2, EINVAL, ENODATA);
+    ALLOWED(beoboard_recent(b, i), 1, 2, EINVAL, ENODATA);
     ALLOWED(beoboard_last_refusal(b, i, refusal, sizeof *refusal), 1, 2, EINVAL, EAGAIN, ENODATA);
     const int reports = beoboard_reports(b, i, newest, before, sizeof *newest);
     ALLOWED(reports, 1, 2, EINVAL, EAGAIN);
