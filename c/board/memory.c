@@ -127,9 +127,10 @@ static void keep_measured(struct bb_memory *m, const struct bb_report *r, uint64
 static void see(struct bb_memory *m, unsigned problem, uint64_t stamp_ms) {
   struct bb_episode *e = &m->episodes[problem];
   const uint64_t bit = UINT64_C(1) << problem;
-  if ((m->recent & bit) == 0) bb_store(&e->begun, begun_again(e->begun, stamp_ms));
+  const bool is_new = (m->recent & bit) == 0;
+  if (is_new) bb_store(&e->begun, begun_again(e->begun, stamp_ms));
   store_new(&e->seen, BB_SIGHTING(stamp_ms, 0));
-  if ((m->recent & bit) == 0) bb_store_release(&m->recent, m->recent | bit);
+  if (is_new) bb_store_release(&m->recent, m->recent | bit);
 }
 
 /* The problem has been absent for so much longer. The sighting comes before the bit, which follows from it. */
@@ -267,7 +268,8 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
   settle_episodes(m);
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, now_ns);
   if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns)) close_silence(m, whole_ms(last->stamp_ns));
-  store_new(&m->recent, recent_of(m));
+  /* Release: the writer before may have stored no more of an episode than its begin. */
+  if (m->recent != recent_of(m)) bb_store_release(&m->recent, recent_of(m));
   if (before != NULL && before->report.boot_id != last->report.boot_id && m->boot_ns < last->stamp_ns)
     note_boot(m, last->stamp_ns);
   const bool is_after_gap =

@@ -38,6 +38,11 @@ const LINK_NAME = '  snprintf(entry->name, sizeof entry->name, "%s", name);\n';
 const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
 const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
 const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
+const BEGUN = '  if (is_new) bb_store(&e->begun, begun_again(e->begun, stamp_ms));\n';
+const SEEN = '  store_new(&e->seen, BB_SIGHTING(stamp_ms, 0));\n';
+const BIT = '  if (is_new) bb_store_release(&m->recent, m->recent | bit);\n';
+const WORDS = '  store_last_words(b, record, newest);\n';
+const SILENCE = '  bb_store_release(&m->silence, begun_again(m->silence, begin_ms));\n';
 const COPIES = '  for (uint32_t i = 0; i < count; i++) {\n    numbers[i] = BB_NO_SUBJECT;';
 
 /** Makes an acquire load or a release store relaxed. */
@@ -296,6 +301,31 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
       '  for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listening_since(&w->links, i, since_ns);\n',
     ),
     ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
+  ],
+  // What is remembered.
+  [
+    'release of a bit of recent',
+    relaxed('board/memory.c', 'bb_store_release(&m->recent, m->recent | bit'),
+    ['litmus recent'],
+  ],
+  ['acquire of recent, library', relaxed('lib/memory.c', 'bb_load_acquire(&m->recent)'), ['litmus recent']],
+  [
+    'an episode before its bit',
+    [['board/memory.c', BEGUN + SEEN + BIT, BIT + BEGUN + SEEN]],
+    ['litmus recent', 'steps'],
+  ],
+  [
+    'last words before the silence',
+    [['board/memory.c', WORDS + SILENCE, SILENCE + WORDS]],
+    ['litmus last_words', 'litmus last_words_takeover'],
+  ],
+  ['release of a silence', relaxed('board/memory.c', SILENCE), ['litmus last_words']],
+  ['acquire of a silence, library', relaxed('lib/memory.c', 'bb_load_acquire(&m->silence)'), ['litmus last_words']],
+  ['the repair of an episode that was not seen yet', without('board/memory.c', '  settle_episodes(m);\n'), ['steps']],
+  [
+    'release of a bit that a takeover sets',
+    relaxed('board/memory.c', 'bb_store_release(&m->recent, recent_of'),
+    ['litmus recent_takeover'],
   ],
   ['release of the count of links', relaxed('board/linktable.c', LINK_COUNT), ['litmus link']],
   [

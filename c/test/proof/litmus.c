@@ -659,6 +659,59 @@ static bool listened_is_wrong(void) {
   return receiver.heartbeat_age_ns == 0 && receiver.listened_ns > SECOND;
 }
 
+/* -- who sees that an episode is not over sees the episode; who sees a silence sees what was said before it -- */
+
+static size_t memory_offset(size_t field) { return record_offset(0, board.header.memory_offset + field); }
+#define MEMORY(field) memory_offset(offsetof(struct bb_memory, field))
+static uint32_t oom_kills;
+static void lay_oom(uint32_t seq) {
+  struct bb_report report;
+  struct bb_arrival arrival = make_arrival(seq, stamp(seq));
+  make_report(&report, 0, seq, stamp(seq));
+  report.flags = 0;
+  report.valid = BB_VALID_VMSTAT;
+  report.oom_kills = oom_kills;
+  arrival.link = by_link;
+  if (bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival) != BB_OUTCOME_ACCEPTED)
+    die("not accepted");
+}
+static void prepare_recent(void) {
+  oom_kills = 0;
+  lay_oom(1);
+  take_word("recent", MEMORY(recent), ALL);
+  take_word("begun", MEMORY(episodes[BB_PROBLEM_OOM].begun), ALL);
+}
+static void write_oom(void) {
+  oom_kills = 1;
+  lay_oom(2);
+}
+static void write_oom_killed(void) {
+  be_killed_in(write_oom);
+  oom_kills = 2;
+  lay_oom(3);
+}
+static bool recent_is_wrong(void) {
+  struct beoboard_memory m;
+  if (beoboard_memory(handle, 0, &m, sizeof m) != 0) return true;
+  return (m.recent >> BB_PROBLEM_OOM & 1) != 0 && m.episodes[BB_PROBLEM_OOM].count == 0;
+}
+static void prepare_last_words(void) {
+  begin_silence();
+  bb_writer_heartbeat(w, AT(110));
+  take_word("silence", MEMORY(silence), ALL);
+  take_word("last_words", MEMORY(last_words), ALL);
+}
+static void write_silence(void) { bb_writer_survey(w, AT(110)); }
+static void write_silence_killed(void) {
+  be_killed_in(write_silence);
+  write_silence();
+}
+static bool last_words_are_wrong(void) {
+  struct beoboard_memory m;
+  if (beoboard_memory(handle, 0, &m, sizeof m) != 0) return true;
+  return m.silences > 0 && m.last_words_age_ns < 0;
+}
+
 /* -- who sees that a link is counted sees its name; who sees a word finds its link counted -- */
 
 static struct bb_link *third(void) { return link_at(&w->board, 3); }
@@ -882,6 +935,10 @@ static const struct scenario {
     {"silent_read_returns", prepare_by_link, write_returns, read_is_wrong, false},
     SILENCE(overview, slots),
     {"listened", prepare_listened, write_after_a_pause, listened_is_wrong, false},
+    {"recent", prepare_recent, write_oom, recent_is_wrong, false},
+    {"recent_takeover", prepare_recent, write_oom_killed, recent_is_wrong, true},
+    {"last_words", prepare_last_words, write_silence, last_words_are_wrong, false},
+    {"last_words_takeover", prepare_last_words, write_silence_killed, last_words_are_wrong, true},
     {"link", prepare_link, write_link, link_is_wrong, false},
     {"link_takeover", prepare_link, write_link_killed, link_is_wrong, true},
     {"event", prepare_event, write_events, event_is_wrong, false},
