@@ -260,14 +260,17 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
   }
 }
 
-/* Copies what readers may know of a record's memory; a shorter one is none. A block that cannot be had whole is
- * zeroed. */
+/* Copies what readers may know of a record's memory; of a shorter one what there is. A block that cannot be had whole is
+ * zeroed; what stands behind the digests are single words. */
 static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
+  const size_t words = offsetof(struct bb_memory, recent);
   bool empty = false;
   if (b->header.memory_bytes < bytes) return;
   if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0)
     memset(out + at, 0, bytes);
+  if (b->header.memory_bytes >= sizeof(struct bb_memory))
+    bb_copy_out(out + at + words, in + at + words, sizeof(struct bb_memory) - words);
 }
 
 /* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */

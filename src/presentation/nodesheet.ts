@@ -2,6 +2,7 @@
 // its unit and its share. What was not measured is left out. Judges nothing.
 
 import { bitNames } from '../layout/codec.js';
+import { meanings } from '../layout/terms.gen.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
@@ -155,6 +156,34 @@ function wordOfCheck(facts: NodeFacts): FactLine {
   ];
 }
 
+/** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
+function remembered({ memory, problems }: Node): FactLine[] {
+  if (memory === undefined) return [];
+  const { silence, lastWords, sinceMs = 0 } = memory;
+  const ago = (ms: number) => `${formatDuration(ms)} ago`;
+  const times = (count: number) => (count === 1 ? 'once' : `${count} times in ${formatDuration(sinceMs)}`);
+  const lines: FactLine[] = memory.episodes
+    .filter(({ problem, count }) => count > 1 || !problems.includes(problem))
+    .map(({ problem, count, seenMs, isOver }) => [
+      `${isOver ? 'earlier' : 'recent'}: ${PROBLEM_TEXT[problem]}`,
+      times(count),
+      `last ${ago(seenMs)}`,
+    ]);
+  if (silence !== undefined) {
+    const { count, beganMs, endedMs } = silence;
+    const last = endedMs === undefined ? `now for ${formatDuration(beganMs)}` : `last until ${ago(endedMs)}`;
+    const lasted = endedMs === undefined ? undefined : `for ${formatDuration(beganMs - endedMs)}`;
+    lines.push([`silent ${times(count)}`, last, lasted]);
+  }
+  if (lastWords !== undefined) {
+    const { rows, reportedMs } = lastWords;
+    const when = reportedMs === silence?.beganMs ? 'before it fell silent' : 'before it was booted';
+    const what = rows.length === 0 ? 'nothing that explains it' : rows.map(row => meanings.last_words[row]).join('; ');
+    lines.push([`last report ${when}, ${ago(reportedMs)}: ${what}`]);
+  }
+  return lines;
+}
+
 function health(facts: NodeFacts): FactLine[] {
   const { state, problems } = facts.node;
   // Problems of a node that is not heard are not judged.
@@ -162,6 +191,7 @@ function health(facts: NodeFacts): FactLine[] {
   return [
     [isWell ? 'no problems' : undefined],
     ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`]),
+    ...remembered(facts.node),
     wordOfCheck(facts),
     [
       facts.count('oom_kills', 'task', ' killed because memory ran out'),

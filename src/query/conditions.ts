@@ -7,6 +7,7 @@ import { meantReading, type Reading, readingOf, type Value } from '../readings/r
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
+import { PROBLEMS } from '../shm/problems.js';
 import { UsageError } from '../text/failure.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../text/patterns.js';
 import { didYouMean, InputError, lowerCase, nearest, quote } from '../text/text.js';
@@ -273,6 +274,7 @@ class Parser {
       const { kind, text } = this.#next;
       const isCall = this.tokens[this.#at + 1]?.text === '(' && this.tokens[this.#at + 1]?.kind === 'sign';
       if (kind !== 'word' || !isCall) return this.#compared();
+      if (text === 'recent') return this.#recent();
       if (text !== 'any' && text !== 'all')
         throw wrong(column, `${quote(text)} before a bracket`, 'write any(CONDITION) or all(CONDITION)');
       return this.#quantified(text);
@@ -285,6 +287,23 @@ class Parser {
     const inner = this.#either();
     if (!this.#take(')')) throw wrong(column, "a '(' without its ')'", "write ')'");
     return inner;
+  }
+
+  /** recent(oom): the reading `oom_recent`. */
+  #recent(): Holds {
+    this.#at += 2;
+    const { column, text } = this.#next;
+    const known: readonly string[] = PROBLEMS;
+    if (!known.includes(text))
+      throw wrong(
+        column,
+        `${quote(text)} is not a problem`,
+        didYouMean(nearest(text, known), `write ${known.join(', ')}`),
+      );
+    this.#at++;
+    if (!this.#take(')')) throw wrong(column, `recent(${text} without its ')'`, "write ')'");
+    const value = valuesOf(readingOf(`${text}_recent`) as Reading);
+    return (node, entry) => value(node, entry) === 1;
   }
 
   /** any(gpu.util > 90%), all(net.carrier). */

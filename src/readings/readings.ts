@@ -7,6 +7,7 @@ import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
 import { reasonText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import { LATELY_MS } from '../shm/node.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
@@ -260,6 +261,64 @@ const OWN: Reading[] = [
   ),
 ];
 
+/** A result of the board's memory; NaN: nothing is remembered, or there was none. */
+const remembered = (take: (memory: Memory) => number | undefined): Measure => ({
+  ofRecord: true,
+  take: ({ snapshot, index }) => {
+    const memory = (snapshot as Snapshot).memoryOf(index);
+    return (memory && take(memory)) ?? Number.NaN;
+  },
+});
+
+const secondsAgo = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+
+/** What the board remembers of a node: beside what its reports say now. */
+const REMEMBERED: Reading[] = [
+  text(
+    'recent',
+    'problems that it has or had lately, the worst first',
+    node => node.memory?.recent.join(',') || undefined,
+  ),
+  ...PROBLEMS.flatMap(problem => [
+    reading(
+      `${problem}_recent`,
+      `whether it has or lately had the problem: ${meanings.problem[problem]}`,
+      NUMBER,
+      remembered(({ recentBits }) => Number((recentBits & problemBit(problem)) !== 0)),
+    ),
+    reading(
+      `${problem}_ago`,
+      `time since it last had the problem: ${meanings.problem[problem]}`,
+      SECONDS,
+      remembered(memory => secondsAgo(memory.episode(problem)?.seenMs)),
+    ),
+    reading(
+      `${problem}_times`,
+      `how often the problem has begun: ${meanings.problem[problem]}`,
+      NUMBER,
+      remembered(memory => memory.episode(problem)?.count ?? 0),
+    ),
+  ]),
+  reading(
+    'silences',
+    'how often it was silent',
+    NUMBER,
+    remembered(({ silence }) => silence?.count ?? 0),
+  ),
+  reading(
+    'heard_for',
+    'time since its reports have come without a gap',
+    SECONDS,
+    remembered(({ heardMs }) => secondsAgo(heardMs)),
+  ),
+  reading(
+    'remembered_for',
+    'for how long the board has remembered its problems and silences',
+    SECONDS,
+    remembered(({ sinceMs }) => secondsAgo(sinceMs)),
+  ),
+];
+
 /** The whole of which a field of the report is a part. */
 const TOTALS: [part: RegExp, total: string][] = [
   [/^mem_committed_mib$/, 'mem_commit_limit_mib'],
@@ -386,7 +445,7 @@ function byName(...lists: readonly (readonly Reading[])[]): Map<string, Reading>
 
 // Most commands need few readings, and making all of them takes longer than using them: each kind is made when it is
 // asked for.
-const own = byName(OWN);
+const own = byName(OWN, REMEMBERED);
 let others: Map<string, Reading> | undefined;
 
 const isAlone = ({ type, count, kind }: Described) =>

@@ -13,6 +13,7 @@ import { enums, structs } from '../layout/layout.gen.js';
 import { sinceMs } from './header.js';
 import { linkName } from './links.js';
 import type { State } from './liveness.js';
+import type { Memory } from './memory.js';
 import { type Problem, problemsOf } from './problems.js';
 import { type Rates, rates } from './rates.js';
 import type { Snapshot } from './snapshot.js';
@@ -135,6 +136,11 @@ export class Node {
   /** Whether two machines report as this node; undefined: no. */
   get clone(): Clone | undefined {
     return this.snapshot.cloneOf(this.index);
+  }
+
+  /** What is remembered of it; undefined: nothing. */
+  get memory(): Memory | undefined {
+    return this.snapshot.memoryOf(this.index);
   }
 
   /** Its problems, the worst first; empty if it is neither live nor uncertain. */

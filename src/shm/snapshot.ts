@@ -5,6 +5,7 @@ import { bits, enums, structs } from '../layout/layout.gen.js';
 import { type LinkEntry, OVERVIEW, overview, type SenderEntry, type Totals, texts, totals } from '../native/index.js';
 import { listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
 import { NUMBERED, type State } from './liveness.js';
+import { Memory } from './memory.js';
 import { type Clone, formatBytes, Node, type Refusal } from './node.js';
 
 export type { Part, SenderEntry, Totals } from '../native/index.js';
@@ -93,7 +94,7 @@ const LATE = structs.report.fields.late_us.offset / 4;
 const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
 const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
 const CLONE = structs.memory.fields.clone_ns.offset / 4;
-/** Behind what readers know of it. */
+/** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const NAME_BYTES = structs.record.fields.name.count;
 
@@ -151,6 +152,7 @@ export class Snapshot implements SeenNodes {
   readonly reportOffset: number;
   /** Where in a record its memory begins; 0: it has none, or a shorter one. */
   readonly #memoryOffset: number;
+  readonly #memoryBytes: number;
   /** Where the results for each node lie, and their first byte. */
   readonly #overviews: Uint8Array;
   readonly #overviewAt: number;
@@ -201,7 +203,8 @@ export class Snapshot implements SeenNodes {
     this.#slotsOffset = word('slots_offset');
     this.#slotStride = word('slot_stride');
     this.reportOffset = word('report_offset');
-    this.#memoryOffset = word('memory_bytes') < MEMORY_KNOWN ? 0 : word('memory_offset');
+    this.#memoryBytes = word('memory_bytes');
+    this.#memoryOffset = this.#memoryBytes < MEMORY_KNOWN ? 0 : word('memory_offset');
     this.#overviewAt = taken.stalled === undefined ? 0 : this.#records + this.count * this.#recordStride;
     this.#overviews = taken.stalled === undefined ? new Uint8Array(this.count * OVERVIEW.bytes) : bytes;
     this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#overviews);
@@ -295,6 +298,13 @@ export class Snapshot implements SeenNodes {
       lastMs,
       isProved: ((isMirror ? authProvedOf : orderProvedOf)(this.view, record) ?? 0) !== 0,
     };
+  }
+
+  /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */
+  memoryOf(index: number): Memory | undefined {
+    if (this.#memoryBytes < structs.memory.bytes) return undefined;
+    const memory = new Memory(this.view, this.recordWord(index) * 4 + this.#memoryOffset, this.evidence.nowNs);
+    return memory.sinceMs === undefined ? undefined : memory;
   }
 
   /** The place of its newest report, as a word; -1: there is none. */

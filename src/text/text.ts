@@ -58,7 +58,8 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 }
 
 /**
- * The only known word that has these letters in this order, beginning with the same letter: root_ro is root_readonly.
+ * The only known word that has these letters in this order, beginning with the same letter, or the one with which all
+ * others of these begin: root_ro is root_readonly, and not root_readonly_ago.
  */
 function unabbreviated(word: string, known: readonly string[]): string | undefined {
   if (word.length < 4) return undefined;
@@ -68,7 +69,7 @@ function unabbreviated(word: string, known: readonly string[]): string | undefin
     for (const letter of candidate) if (letter === word[taken]) taken++;
     return taken === word.length;
   });
-  return found.length === 1 ? found[0] : undefined;
+  return found.find(candidate => found.every(other => other.startsWith(candidate)));
 }
 
 /** The advice about an unknown word: the word that was probably meant, if there is one. */

@@ -1,0 +1,131 @@
+// What a board remembers of a node: see "Memory of trouble" in proto/board-v2.md. Times are ago, in ms.
+
+import { getter, unpackWord } from '../layout/codec.js';
+import { structs } from '../layout/layout.gen.js';
+import { terms } from '../layout/terms.gen.js';
+import { PROBLEMS, type Problem, problemsOf } from './problems.js';
+
+/** A row of "terms last_words". */
+export type LastWord = (typeof terms.last_words)[number];
+
+/** The last episode of a problem, and how many there were. */
+export interface Episode {
+  readonly problem: Problem;
+  readonly count: number;
+  readonly beganMs: number;
+  readonly seenMs: number;
+  /** Whether it was measured as absent for the problem's quiet time since. */
+  readonly isOver: boolean;
+}
+
+/** The last silence, and how many there were; `endedMs` is undefined while it lasts. */
+export interface Silence {
+  readonly count: number;
+  readonly beganMs: number;
+  readonly endedMs: number | undefined;
+}
+
+/** What the last report before a silence or a boot said; no rows: nothing in it explains it. */
+export interface LastWords {
+  readonly reportedMs: number;
+  readonly rows: readonly LastWord[];
+}
+
+const RECENT = getter('memory', 'recent');
+const SILENCE = getter('memory', 'silence');
+const SILENCE_END = getter('memory', 'silence_end_ms');
+const HEARD_SINCE = getter('memory', 'heard_since_ns');
+const BOOT = getter('memory', 'boot_ns');
+const REMEMBERS_SINCE = getter('memory', 'remembers_since_ns');
+const LAST_WORDS = getter('memory', 'last_words');
+const [BEGUN, SEEN] = [getter('episode', 'begun'), getter('episode', 'seen')];
+const EPISODES = structs.memory.fields.episodes.offset;
+
+const msOf = (ns: bigint) => Number(ns / 1_000_000n);
+
+/** The memory of one record. */
+export class Memory {
+  readonly #nowMs: number;
+
+  /** @param at where it begins in `view`, bytes; @param nowNs CLOCK_MONOTONIC of the look */
+  constructor(
+    readonly view: DataView,
+    readonly at: number,
+    nowNs: bigint,
+  ) {
+    this.#nowMs = msOf(nowNs);
+  }
+
+  #ago(ms: number | bigint): number {
+    return Math.max(0, this.#nowMs - Number(ms));
+  }
+
+  #agoOfNs(ns: bigint): number | undefined {
+    return ns === 0n ? undefined : this.#ago(msOf(ns));
+  }
+
+  /** Since when anything is remembered: whatever never was, was not since then. Undefined: nothing is. */
+  get sinceMs(): number | undefined {
+    return this.#agoOfNs(REMEMBERS_SINCE(this.view, this.at));
+  }
+
+  /** Since when it is heard without a gap beyond its first limit; undefined: not known. */
+  get heardMs(): number | undefined {
+    return this.#agoOfNs(HEARD_SINCE(this.view, this.at));
+  }
+
+  /** The first report of its present boot; undefined: there was no boot since anything is remembered. */
+  get bootMs(): number | undefined {
+    return this.#agoOfNs(BOOT(this.view, this.at));
+  }
+
+  /** The bits of the problems of which the episode is not over. */
+  get recentBits(): number {
+    return Number(RECENT(this.view, this.at));
+  }
+
+  /** The same by name, the worst first. */
+  get recent(): Problem[] {
+    return problemsOf(this.recentBits);
+  }
+
+  /** The last episode of a problem; undefined: there was none. */
+  episode(problem: Problem): Episode | undefined {
+    const number = terms.problem.indexOf(problem);
+    const at = this.at + EPISODES + number * structs.episode.bytes;
+    const { begin, count } = unpackWord('spell', BEGUN(this.view, at));
+    if (begin === 0n) return undefined;
+    const { seen } = unpackWord('sighting', SEEN(this.view, at));
+    return {
+      problem,
+      count: Number(count),
+      beganMs: this.#ago(begin),
+      seenMs: this.#ago(seen > begin ? seen : begin),
+      isOver: ((this.recentBits >> number) & 1) === 0,
+    };
+  }
+
+  /** The last episode of each problem that there was, the worst first. */
+  get episodes(): Episode[] {
+    return PROBLEMS.flatMap(problem => this.episode(problem) ?? []);
+  }
+
+  /** Undefined: it was never silent. */
+  get silence(): Silence | undefined {
+    const { begin, count } = unpackWord('spell', SILENCE(this.view, this.at));
+    if (begin === 0n) return undefined;
+    const end = SILENCE_END(this.view, this.at);
+    const isOpen = end === undefined || BigInt(end) <= begin;
+    return { count: Number(count), beganMs: this.#ago(begin), endedMs: isOpen ? undefined : this.#ago(end) };
+  }
+
+  /** Undefined: it has neither fallen silent nor been booted without a goodbye. */
+  get lastWords(): LastWords | undefined {
+    const { stamp, rows } = unpackWord('said', LAST_WORDS(this.view, this.at));
+    if (stamp === 0n) return undefined;
+    return {
+      reportedMs: this.#ago(stamp),
+      rows: terms.last_words.filter((_, bit) => ((rows >> BigInt(bit)) & 1n) === 1n),
+    };
+  }
+}

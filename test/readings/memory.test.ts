@@ -1,0 +1,89 @@
+// What the board remembers of nodes: as conditions, readings, and lines of show. The rules are those of
+// c/test/unit/memoryunit.c; here is what users see of them.
+
+import t from 'tap';
+import type { Encodable } from '../../src/layout/codec.js';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import { nodeSheet } from '../../src/presentation/nodesheet.js';
+import { painter } from '../../src/presentation/style.js';
+import { parseCondition } from '../../src/query/conditions.js';
+import { readingOf } from '../../src/readings/readings.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { validOf } from '../kit/madeboard.js';
+import { boardPath } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
+
+const SECOND = 1_000_000_000n;
+const SPAN = 100;
+
+/**
+ * A board that was written over the last 100 s, one report a second of each node: `values` says what is in it at so
+ * many seconds before now; undefined: no report.
+ */
+function written(
+  t: { teardown(end: () => void): void },
+  nodes: Readonly<Record<string, (ago: number) => Encodable<'report'> | undefined>>,
+): BoardReader {
+  const path = boardPath(t);
+  const writer = openWriter({ path, cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
+  t.teardown(() => writer.close());
+  const into = new BigUint64Array(3);
+  clocks(into);
+  const [mono, real] = [into[CLOCK.monotonic] ?? 0n, into[CLOCK.real] ?? 0n];
+  writer.listeningSince(mono - BigInt(SPAN + 60) * SECOND);
+  for (let ago = SPAN; ago >= 0; ago--) {
+    const back = BigInt(ago) * SECOND;
+    for (const [hostname, values] of Object.entries(nodes)) {
+      const report = values(ago);
+      if (report === undefined) continue;
+      const t_boot_ns = 1000n * SECOND - back;
+      const common = { hostname, seq: SPAN - ago + 1, t_boot_ns, start_boot_ns: 1n, boot_id: 5n };
+      deliver(writer, makeReport({ ...common, ...report }), mono - back, real - back);
+    }
+    writer.heartbeat(mono - back);
+  }
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  return reader;
+}
+
+t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
+  const vmstat = { valid: validOf('vmstat') };
+  const reader = written(t, {
+    killed: ago => ({ ...vmstat, oom_kills: ago > 40 ? 7 : 8 }),
+    late: ago => (ago > 60 || ago === 0 ? { ...vmstat, oom_kills: 7 } : undefined),
+    well: () => ({ ...vmstat, oom_kills: 7 }),
+  });
+  const snapshot = reader.snapshot();
+  const matching = (text: string) => {
+    const holds = parseCondition(text);
+    return [...snapshot.nodes()].filter(node => holds(node)).map(({ name }) => name);
+  };
+  const value = (name: string, reading: string) => {
+    const [node] = [...snapshot.nodes()].filter(node => node.name === name);
+    return readingOf(reading)?.value(node as NonNullable<typeof node>);
+  };
+  t.same(matching('recent(oom)'), ['killed']);
+  t.same(matching('oom'), [], 'which is not a problem that it has now');
+  t.same(matching('recent ~ "oom"'), ['killed']);
+  t.same(matching('oom_ago < 2h'), ['killed']);
+  t.same(matching('oom_ago < 20s'), []);
+  t.same(matching('oom_times > 0'), ['killed']);
+  t.same(matching('silences > 0'), ['late']);
+  t.same(matching('!recent(oom) && silences == 0'), ['well']);
+  t.equal(Math.round(Number(value('killed', 'oom_ago'))), 40);
+  t.equal(value('well', 'oom_ago'), undefined, 'never is no number');
+  t.equal(Math.round(Number(value('well', 'heard_for'))), SPAN);
+  t.throws(() => parseCondition('recent(omm)'), { message: /'omm' is not a problem; did you mean oom\?/ });
+  t.throws(() => parseCondition('recent(oom'), { message: /without its '\)'/ });
+
+  const sheet = (name: string) => {
+    const node = [...snapshot.nodes()].find(node => node.name === name);
+    return nodeSheet(node as NonNullable<typeof node>, painter('never'), 100).lines.join('\n');
+  };
+  t.match(sheet('killed'), /recent: programs were killed, memory ran out, once, last 4\d(\.\d)?s ago/);
+  t.match(sheet('late'), /silent once, last until .* ago, for 1m01s/);
+  t.match(sheet('late'), /last report before it fell silent, 1m0\ds ago: nothing that explains it/);
+  t.notMatch(sheet('well'), /recent|earlier|silent/);
+});
