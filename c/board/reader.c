@@ -260,8 +260,8 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
   }
 }
 
-/* Copies what readers may know of a record's memory; of a shorter one what there is. A block that cannot be had whole is
- * zeroed; what stands behind the digests are single words. */
+/* Copies what readers may know of a record's memory; of a shorter one what there is. A block that cannot be had whole
+ * is zeroed; what stands behind the digests are single words. */
 static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
   const size_t words = offsetof(struct bb_memory, recent);

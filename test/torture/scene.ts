@@ -241,7 +241,7 @@ export class Scene {
     const { shm } = this;
     this.#ends.push(() => rmSync(shm, { recursive: true, force: true }));
     // So small that a fault can fill it.
-    command('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'torture', shm);
+    command('mount', '-t', 'tmpfs', '-o', 'size=2m,mode=755', 'torture', shm);
     this.#ends.push(() => command('umount', '--lazy', shm));
     await this.#makeNetwork();
     this.standIn = new StandIn(this.#t, { buffer: BUFFER });
