@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/supermon/expressions.js';
-import { type Command, SupermonServer } from '../../src/supermon/server.js';
+import { SupermonServer } from '../../src/supermon/server.js';
 import { Asker, elementsOf, LiveBoard, serve } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 
@@ -38,25 +38,6 @@ t.test('a thousand connections', async t => {
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.match(output().stderr, /clean shutdown/);
-});
-
-t.test('one address that has all places, and reads, gives one to who asks from elsewhere', async t => {
-  async function* answer(command: Command) {
-    yield Buffer.from('()\n');
-    if (command.kind === 'schema') await new Promise(() => undefined);
-  }
-  const server = new SupermonServer(answer);
-  t.teardown(() => server.close());
-  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
-  const ask = async (localAddress: string, say: string) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress });
-    t.teardown(() => void socket.destroy());
-    socket.on('error', () => undefined).write(say);
-    await once(socket, 'data');
-  };
-  for (let i = 0; i < 256; i++) await ask('127.0.0.1', '#\n');
-  await ask('127.0.0.2', 'S\n');
-  t.equal(server.counts.stuck, 1);
 });
 
 t.test('endless words, random bytes, other protocols', async t => {
