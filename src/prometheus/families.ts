@@ -110,6 +110,23 @@ const STATE: readonly Family[] = [
       }),
     ),
   ),
+  several(
+    'node_problem_last_seen_timestamp_seconds',
+    'gauge',
+    'When the node last had the problem, by the clock of the master; no series for others.',
+    'problem',
+    Object.fromEntries(
+      PROBLEMS.map(problem => {
+        const take = (snapshot: Snapshot, index: number) => {
+          const seenMs = snapshot.memoryOf(index)?.episode(problem)?.seenMs;
+          return seenMs === undefined
+            ? Number.NaN
+            : Math.round(Number(snapshot.realNs / 1_000_000n - BigInt(seenMs)) / 1000);
+        };
+        return [problem, column(ofState(take), 'known')];
+      }),
+    ),
+  ),
 ];
 
 /** A counter of the board's record of a node. */

@@ -45,19 +45,15 @@ const msOf = (ns: bigint) => Number(ns / 1_000_000n);
 
 /** The memory of one record. */
 export class Memory {
-  readonly #nowMs: number;
-
-  /** @param at where it begins in `view`, bytes; @param nowNs CLOCK_MONOTONIC of the look */
+  /** @param at where it begins in `view`, bytes; @param nowMs CLOCK_MONOTONIC of the look */
   constructor(
     readonly view: DataView,
     readonly at: number,
-    nowNs: bigint,
-  ) {
-    this.#nowMs = msOf(nowNs);
-  }
+    readonly nowMs: number,
+  ) {}
 
   #ago(ms: number | bigint): number {
-    return Math.max(0, this.#nowMs - Number(ms));
+    return Math.max(0, this.nowMs - Number(ms));
   }
 
   #agoOfNs(ns: bigint): number | undefined {
@@ -93,8 +89,9 @@ export class Memory {
   episode(problem: Problem): Episode | undefined {
     const number = terms.problem.indexOf(problem);
     const at = this.at + EPISODES + number * structs.episode.bytes;
+    // Of nearly all; whoever asks for all problems of all nodes makes no large numbers for these.
+    if ((this.view.getUint32(at, true) | this.view.getUint32(at + 4, true)) === 0) return undefined;
     const { begin, count } = unpackWord('spell', BEGUN(this.view, at));
-    if (begin === 0n) return undefined;
     const { seen } = unpackWord('sighting', SEEN(this.view, at));
     return {
       problem,

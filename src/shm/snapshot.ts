@@ -94,6 +94,7 @@ const LATE = structs.report.fields.late_us.offset / 4;
 const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
 const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
 const CLONE = structs.memory.fields.clone_ns.offset / 4;
+const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
 /** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const NAME_BYTES = structs.record.fields.name.count;
@@ -303,8 +304,10 @@ export class Snapshot implements SeenNodes {
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */
   memoryOf(index: number): Memory | undefined {
     if (this.#memoryBytes < structs.memory.bytes) return undefined;
-    const memory = new Memory(this.view, this.recordWord(index) * 4 + this.#memoryOffset, this.evidence.nowNs);
-    return memory.sinceMs === undefined ? undefined : memory;
+    const at = this.recordWord(index) * 4 + this.#memoryOffset;
+    const since = at / 4 + REMEMBERS_SINCE;
+    if (((this.words[since] ?? 0) | (this.words[since + 1] ?? 0)) === 0) return undefined;
+    return new Memory(this.view, at, Number(this.evidence.nowNs / 1_000_000n));
   }
 
   /** The place of its newest report, as a word; -1: there is none. */

@@ -1,9 +1,11 @@
 // Boards made in memory for the readers of snapshots: every age, clock and reading is exactly what the test says. No
 // test of its own.
 
-import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
+import { type Encodable, encode, packWord, type SetName } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { terms } from '../../src/layout/terms.gen.js';
 import type { LinkEntry } from '../../src/shm/links.js';
+import type { Problem } from '../../src/shm/problems.js';
 import { type SenderEntry, Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 
@@ -34,6 +36,8 @@ export interface MadeNode {
   record?: Encodable<'record'>;
   /** From where two machines report as this node, since an hour. */
   cloned?: readonly [number[], number[]];
+  /** Problems that are remembered, and how long ago each was last seen, for a minute, once. */
+  remembered?: Partial<Record<Problem, Span>>;
   goodbye?: boolean;
   /** The number of the link by which it reports; 1 by default. */
   link?: number | bigint;
@@ -171,7 +175,18 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
   });
   nodes.forEach(
     (
-      { name, age, report: values = {}, before, record: counters = {}, cloned, goodbye = false, link = 1, refusal },
+      {
+        name,
+        age,
+        report: values = {},
+        before,
+        record: counters = {},
+        cloned,
+        remembered,
+        goodbye = false,
+        link = 1,
+        refusal,
+      },
       i,
     ) => {
       const at = records + i * RECORD;
@@ -187,10 +202,20 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         }),
         ...counters,
       });
-      if (cloned !== undefined) {
-        const [clone_address, clone_other] = cloned;
-        const times = { clone_since_ns: NOW - 3600n * S, clone_ns: NOW };
-        encode('memory', view, at + MEMORY, { clone_head: 2n, ...times, clone_address, clone_other, clone_tail: 2n });
+      const clone = cloned && {
+        ...{ clone_head: 2n, clone_since_ns: NOW - 3600n * S, clone_ns: NOW, clone_tail: 2n },
+        ...{ clone_address: cloned[0], clone_other: cloned[1] },
+      };
+      encode('memory', view, at + MEMORY, { ...clone, ...(remembered && { remembers_since_ns: NOW - 86_400n * S }) });
+      for (const [problem, span] of Object.entries(remembered ?? {})) {
+        const seen = (NOW - ns(span)) / 1_000_000n;
+        const words = {
+          begun: packWord('spell', { begin: seen - 60_000n, count: 1 }),
+          seen: packWord('sighting', { seen, quiet: 0 }),
+        };
+        const number = terms.problem.indexOf(problem as Problem);
+        const { offset } = structs.memory.fields.episodes;
+        encode('episode', view, at + MEMORY + offset + number * structs.episode.bytes, words);
       }
       if (age === undefined) return;
       for (const [j, report] of [before, values].entries()) {

@@ -25,7 +25,10 @@ const PARTS: [part: string, files: RegExp][] = [
   // Decides which reports are trusted, for receivers and mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
-  ['shm/reader', /^src\/shm\/(header|links|liveness|memory|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/],
+  [
+    'shm/reader',
+    /^src\/shm\/(header|links|liveness|memory|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/,
+  ],
   ['readings', /^src\/readings\//],
   // Which nodes, in which order and with which columns: conditions, groups, sorting.
   ['query', /^src\/query\//],

@@ -192,6 +192,7 @@ const rich = (name: string, more: Encodable<'report'> = {}): MadeNode => ({
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 8],
   ],
+  remembered: { oom: 7200, root_full: 30 },
   record: {
     ...COUNTS,
     offset_us: -1_234_000,
@@ -245,6 +246,7 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_dark: () => 0,
   node_unhealthy: () => 1,
   node_problem: (_, __, { problems }) => Object.fromEntries(problems.map(problem => [problem, 1])),
+  node_problem_last_seen_timestamp_seconds: () => ({ oom: Number(REAL / S) - 7200, root_full: Number(REAL / S) - 30 }),
   node_reports_total: counted('accepted'),
   node_reports_missed_total: () => COUNTS.lost + COUNTS.late,
   node_reports_gaps_total: () => COUNTS.lost + COUNTS.unheard + COUNTS.late,
