@@ -269,8 +269,14 @@ static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uin
   if (b->header.memory_bytes < bytes) return;
   if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0)
     memset(out + at, 0, bytes);
-  if (b->header.memory_bytes >= sizeof(struct bb_memory))
-    bb_copy_out(out + at + words, in + at + words, sizeof(struct bb_memory) - words);
+  if (b->header.memory_bytes < sizeof(struct bb_memory)) return;
+  const struct bb_memory *shared = (const struct bb_memory *)(const void *)(in + at);
+  struct bb_memory *copy = (struct bb_memory *)(void *)(out + at);
+  /* Acquire, and before all else: an episode was stored before its bit, and last words before their silence. */
+  const uint64_t recent = bb_load_acquire(&shared->recent), silence = bb_load_acquire(&shared->silence);
+  bb_copy_out(out + at + words, in + at + words, sizeof(struct bb_memory) - words);
+  copy->recent = recent;
+  copy->silence = silence;
 }
 
 /* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */

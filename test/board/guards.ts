@@ -309,6 +309,8 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     ['litmus recent'],
   ],
   ['acquire of recent, library', relaxed('lib/memory.c', 'bb_load_acquire(&m->recent)'), ['litmus recent']],
+  ['acquire of recent', relaxed('board/reader.c', 'bb_load_acquire(&shared->recent)'), ['litmus recent_look']],
+  ['acquire of a silence', relaxed('board/reader.c', 'bb_load_acquire(&shared->silence)'), ['litmus last_words_look']],
   [
     'an episode before its bit',
     [['board/memory.c', BEGUN + SEEN + BIT, BIT + BEGUN + SEEN]],

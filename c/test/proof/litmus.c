@@ -690,6 +690,19 @@ static void write_oom_killed(void) {
   oom_kills = 2;
   lay_oom(3);
 }
+/* In a copy of the board. */
+static const struct bb_memory *look_at_memory(void) {
+  struct bb_look seen;
+  return (const struct bb_memory *)(const void *)(look_at_board(&seen) + board.header.memory_offset);
+}
+static bool recent_look_is_wrong(void) {
+  const struct bb_memory *m = look_at_memory();
+  return (m->recent >> BB_PROBLEM_OOM & 1) != 0 && BB_SPELL_COUNT(m->episodes[BB_PROBLEM_OOM].begun) == 0;
+}
+static bool last_words_look_is_wrong(void) {
+  const struct bb_memory *m = look_at_memory();
+  return BB_SPELL_COUNT(m->silence) > 0 && BB_SAID_STAMP(m->last_words) == 0;
+}
 static bool recent_is_wrong(void) {
   struct beoboard_memory m;
   if (beoboard_memory(handle, 0, &m, sizeof m) != 0) return true;
@@ -938,6 +951,8 @@ static const struct scenario {
     {"recent", prepare_recent, write_oom, recent_is_wrong, false},
     {"recent_takeover", prepare_recent, write_oom_killed, recent_is_wrong, true},
     {"last_words", prepare_last_words, write_silence, last_words_are_wrong, false},
+    {"recent_look", prepare_recent, write_oom, recent_look_is_wrong, false},
+    {"last_words_look", prepare_last_words, write_silence, last_words_look_is_wrong, false},
     {"last_words_takeover", prepare_last_words, write_silence_killed, last_words_are_wrong, true},
     {"link", prepare_link, write_link, link_is_wrong, false},
     {"link_takeover", prepare_link, write_link_killed, link_is_wrong, true},

@@ -1,0 +1,82 @@
+// What a receiver remembers of silences, in its own namespaces with real datagrams: when each began and ended, also where
+// its own link flaps meanwhile; that its own deafness and a goodbye are none; and that it outlives the receiver. The
+// rules by themselves, with a made clock, are in c/test/unit/memoryunit.c.
+//
+// @seconds 20
+// @waits
+
+import t from 'tap';
+import { noNamespaces, World } from '../kit/netns.js';
+import { MS, now } from '../kit/sampler.js';
+import { until } from '../kit/until.js';
+
+const skip = noNamespaces();
+
+/** What is remembered of a node, with times of CLOCK_MONOTONIC, ms, and its last report's. */
+function lookAt({ reader }: World, name: string) {
+  const snapshot = reader.snapshot();
+  const node = [...snapshot.nodes()].find(other => other.name === name);
+  const { silence, lastWords, heardMs = 0, bootMs } = node?.memory ?? {};
+  const at = Number(snapshot.evidence.nowNs) / MS;
+  return {
+    stamp: Number(node?.stampNs) / MS,
+    count: silence?.count ?? 0,
+    begin: at - (silence?.beganMs ?? 0),
+    end: silence?.endedMs === undefined ? undefined : at - silence.endedMs,
+    said: lastWords === undefined ? undefined : at - lastWords.reportedMs,
+    heard: at - heardMs,
+    boot: bootMs,
+  };
+}
+
+t.test('silences', { skip }, async t => {
+  const world = await World.make(t, { silentMs: 1500 });
+  const near = (a: number | undefined, b: number, what: string) =>
+    t.ok(Math.abs((a ?? 0) - b) <= 2, `${what}: ${a}, ${b}`);
+  await world.begin(1, 'n1', 'n2');
+  await world.begin(2, 'n3');
+  await world.are('live', 'n1', 'n2', 'n3');
+  await world.nodes.stop('n1');
+  const noted = await until('it is noted', () => {
+    const seen = lookAt(world, 'n1');
+    return seen.count === 1 && seen;
+  });
+  near(noted.begin, noted.stamp, 'from its last report');
+  near(noted.said, noted.stamp, 'which is its last word');
+  t.equal(noted.end, undefined, 'it is open');
+
+  world.down(1);
+  await world.isDown('v1');
+  world.up(1);
+  await world.isUp('v1');
+  await world.are('live', 'n2');
+  const still = lookAt(world, 'n1');
+  t.equal(still.count, 1, 'the same, whatever our link does');
+  near(still.begin, noted.begin, 'since then');
+
+  const before = now() / MS;
+  await world.nodes.go('n1');
+  const over = await until('it is over', () => {
+    const seen = lookAt(world, 'n1');
+    return seen.end !== undefined && seen;
+  });
+  near(over.begin, noted.begin, 'from its last report');
+  t.ok(over.end !== undefined && over.end >= before - 1 && over.end <= over.stamp + 1, 'to the next one');
+  near(over.heard, over.end ?? 0, 'heard since then');
+
+  await world.nodes.bye('n3');
+  await world.kill();
+  await world.receive();
+  await world.are('live', 'n1', 'n2');
+  await world.limits(2);
+  for (const [name, count] of [
+    ['n1', 1],
+    ['n2', 0],
+    ['n3', 0],
+  ] as const) {
+    const seen = lookAt(world, name);
+    t.equal(seen.count, count, `${name}: neither our deafness nor a goodbye is one`);
+    t.equal(seen.boot, undefined, 'and it was not booted');
+  }
+  near(lookAt(world, 'n1').end, over.end ?? 0, 'as it was remembered before');
+});
