@@ -3,163 +3,31 @@
 // its nodes when somebody does.
 
 import { SCALES } from '../readings/scales.js';
+import {
+  addValues,
+  BLOCK,
+  Block,
+  BYTES,
+  COUNTS,
+  copyValues,
+  countStates,
+  groupColumns,
+  putState,
+  Rows,
+  STATE_MASK,
+  Sums,
+  stateAt,
+  VALUES,
+} from './historyrows.js';
 import type { Grouped } from './layouts.js';
 import { SlicedLook, TICK_MS, type Tick } from './watcher.js';
-import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from './wire.js';
+import { CELL, numberOf, RIVER, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
-/** Columns of readings of nodes. */
-const SLOW = COLUMNS / EVERY;
-/** For how many nodes room is made at once. */
-const BLOCK = 256;
 /** Nodes beyond this number have no history: 128 Ki nodes take 168 MiB. */
 const MOST_NODES = 131_072;
 /** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
-/** The counts of a group at a look: of each state, and of unhealthy nodes. */
-const COUNTS = STATES.length + 1;
-/** For each reading the least value, the mean, and the greatest. */
-const VALUES = 3 * SCALES.length;
-const STATE_MASK = 2 ** CELL.stateBits - 1;
-
-/** The value of a cell as a byte. */
-function byteOf(value: number): number {
-  return value === NOT_MEASURED ? NONE : Math.round((value * VALUE_MOST_8) / VALUE_MOST);
-}
-
-const BYTES = Uint8Array.from({ length: 4096 }, (_, value) => byteOf(value));
-
-/** The history of BLOCK nodes. */
-class Block {
-  /** Two nodes per byte, for each column; GAP: nobody looked, or the node did not exist. */
-  readonly states = new Uint8Array((COLUMNS * BLOCK) / 2).fill(GAP | (GAP << 4));
-  /** For each column of readings, for each reading. */
-  readonly values = new Uint8Array(SLOW * SCALES.length * BLOCK).fill(NONE);
-}
-
-/** The history of a group. */
-class GroupHistory {
-  readonly values = new Uint8Array(COLUMNS * VALUES).fill(NONE);
-  counts: Uint16Array | Uint32Array = new Uint16Array(COLUMNS * COUNTS);
-
-  get bytes(): number {
-    return this.values.length + this.counts.byteLength;
-  }
-
-  /** Makes wider arrays for numbers that do not fit. */
-  widen(): void {
-    this.counts = Uint32Array.from(this.counts);
-  }
-}
-
-/** The groups of a rule. */
-class Rows {
-  readonly byName = new Map<string | undefined, GroupHistory>();
-  /** The row of each group, by the group's number. */
-  readonly #ofGroup: GroupHistory[] = [];
-  lastAsked = performance.now();
-
-  constructor(readonly grouped: Grouped | undefined) {}
-
-  /** How many groups there are. */
-  get groups(): number {
-    return this.grouped?.names.length ?? 1;
-  }
-
-  /** The row of the group of that number. */
-  ofGroup(group: number): GroupHistory {
-    const known = this.#ofGroup[group];
-    if (known !== undefined) return known;
-    const row = this.row(this.grouped?.names[group]);
-    this.#ofGroup[group] = row;
-    return row;
-  }
-
-  /** The row number of each group: groups that share a row have the same number. */
-  get numbers(): Uint32Array {
-    const rows = new Map<GroupHistory, number>();
-    return Uint32Array.from({ length: this.groups }, (_, group) => {
-      const row = this.ofGroup(group);
-      const number = rows.get(row) ?? group;
-      rows.set(row, number);
-      return number;
-    });
-  }
-
-  get bytes(): number {
-    let bytes = 0;
-    for (const row of this.byName.values()) bytes += row.bytes;
-    return bytes;
-  }
-
-  row(name: string | undefined): GroupHistory {
-    const known = this.byName.get(name);
-    if (known !== undefined) return known;
-    // As on the map, the remaining groups share one row.
-    if (this.byName.size >= RIVER.mostRows - 1 && name !== undefined) return this.row(undefined);
-    const row = new GroupHistory();
-    this.byName.set(name, row);
-    return row;
-  }
-}
-
-/** The sums of all groups of a rule, by their numbers. */
-class Sums {
-  readonly counts: Uint32Array;
-  readonly #least: Uint8Array;
-  readonly #most: Uint8Array;
-  readonly #total: Float64Array;
-  readonly #measured: Uint32Array;
-
-  constructor(readonly groups: number) {
-    this.counts = new Uint32Array(groups * COUNTS);
-    this.#least = new Uint8Array(groups * SCALES.length).fill(NONE);
-    this.#most = new Uint8Array(groups * SCALES.length);
-    this.#total = new Float64Array(groups * SCALES.length);
-    this.#measured = new Uint32Array(groups * SCALES.length);
-  }
-
-  /** Counts a node. */
-  count(group: number, which: number): void {
-    const at = group * COUNTS + which;
-    this.counts[at] = (this.counts[at] as number) + 1;
-  }
-
-  /** Adds a value of a live node, 0 to NONE. */
-  add(group: number, scale: number, value: number): void {
-    if (value === NONE) return;
-    const at = group * SCALES.length + scale;
-    if (value < (this.#least[at] as number)) this.#least[at] = value;
-    if (value > (this.#most[at] as number)) this.#most[at] = value;
-    this.#total[at] = (this.#total[at] as number) + value;
-    this.#measured[at] = (this.#measured[at] as number) + 1;
-  }
-
-  /** Whether that group has any node. */
-  has(group: number): boolean {
-    for (let i = group * COUNTS; i < (group + 1) * COUNTS; i++) if (this.counts[i] !== 0) return true;
-    return false;
-  }
-
-  writeCounts(group: number, row: GroupHistory, column: number): void {
-    const counts = this.counts.subarray(group * COUNTS, (group + 1) * COUNTS);
-    if (row.counts instanceof Uint16Array && counts.some(count => count > 0xffff)) row.widen();
-    row.counts.set(counts, column * COUNTS);
-  }
-
-  writeValues(group: number, row: GroupHistory, column: number): void {
-    for (let scale = 0; scale < SCALES.length; scale++) {
-      const from = group * SCALES.length + scale;
-      const measured = this.#measured[from] as number;
-      const at = column * VALUES + 3 * scale;
-      const isKnown = measured > 0;
-      row.values[at] = isKnown ? (this.#least[from] as number) : NONE;
-      row.values[at + 1] = isKnown ? Math.round((this.#total[from] as number) / measured) : NONE;
-      row.values[at + 2] = isKnown ? (this.#most[from] as number) : NONE;
-    }
-  }
-}
-
 const LIVE = STATES.indexOf('live');
 
 /** The contents of rows; see `RIVER`. */
@@ -482,41 +350,6 @@ export class RiverHistory {
   }
 }
 
-function stateAt({ states }: Block, at: number, column: number): number {
-  return ((states[(column * BLOCK + at) >> 1] as number) >> ((at & 1) * 4)) & 15;
-}
-
-function putState({ states }: Block, at: number, column: number, state: number): void {
-  const byte = (column * BLOCK + at) >> 1;
-  const shift = (at & 1) * 4;
-  states[byte] = ((states[byte] as number) & ~(15 << shift)) | (state << shift);
-}
-
-/** Counts the states of a block's nodes in a column; `groups`: for each node from number `first` on. */
-function countStates({ states }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
-  for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
-    const two = states[byte] as number;
-    const [even, odd] = [groups[first + at] as number, groups[first + at + 1] as number];
-    if (even >= 0 && (two & 15) !== GAP) sums.count(even, two & 15);
-    if (odd >= 0 && two >> 4 !== GAP) sums.count(odd, two >> 4);
-  }
-}
-
-/** Adds the readings of a block for the seconds that begin with that column. */
-function addValues({ values }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
-  let from = (column / EVERY) * SCALES.length * BLOCK;
-  for (let scale = 0; scale < SCALES.length; scale++)
-    for (let at = 0; at < BLOCK; at++, from++) {
-      const group = groups[first + at] as number;
-      if (group >= 0) sums.add(group, scale, values[from] as number);
-    }
-}
-
-/** Copies the readings of another column. */
-function copyValues(rows: Rows, from: number, to: number): void {
-  for (const { values } of rows.byName.values()) values.copyWithin(to * VALUES, from * VALUES, (from + 1) * VALUES);
-}
-
 /** A value that is repeated in a row, once: `[value, how often]`. */
 function runs<T>(values: readonly T[]): [T, number][] {
   const found: [T, number][] = [];
@@ -538,28 +371,4 @@ function gapsOf(places: readonly number[]): [first: number, count: number][] {
     else gaps.push([i, 1]);
   }
   return gaps;
-}
-
-/** The columns of a row, packed as in RIVER. */
-function groupColumns(
-  { counts, values }: GroupHistory,
-  places: readonly number[],
-  scale: number,
-  isWide: boolean,
-): Uint8Array {
-  const size = isWide ? 4 : 2;
-  const packed = new Uint8Array(places.length * (COUNTS * size + 3));
-  const view = new DataView(packed.buffer);
-  const behind = places.length * COUNTS * size;
-  for (const [i, place] of places.entries()) {
-    for (let count = 0; count < COUNTS; count++) {
-      const number = place < 0 ? 0 : (counts[place * COUNTS + count] as number);
-      const at = (count * places.length + i) * size;
-      if (isWide) view.setUint32(at, number, true);
-      else view.setUint16(at, number, true);
-    }
-    for (let j = 0; j < 3; j++)
-      packed[behind + j * places.length + i] = place < 0 ? NONE : (values[place * VALUES + 3 * scale + j] as number);
-  }
-  return packed;
 }
