@@ -171,9 +171,11 @@ function remembered({ memory, problems }: Node): FactLine[] {
     ]);
   if (silence !== undefined) {
     const { count, beganMs, endedMs } = silence;
-    const last = endedMs === undefined ? `now for ${formatDuration(beganMs)}` : `last until ${ago(endedMs)}`;
-    const lasted = endedMs === undefined ? undefined : `for ${formatDuration(beganMs - endedMs)}`;
-    lines.push([`silent ${times(count)}`, last, lasted]);
+    const last =
+      endedMs === undefined
+        ? `now for ${formatDuration(beganMs)}`
+        : `${count === 1 ? '' : 'last '}for ${formatDuration(beganMs - endedMs)} until ${ago(endedMs)}`;
+    lines.push([`silent ${times(count)}`, last]);
   }
   if (lastWords !== undefined) {
     const { rows, reportedMs } = lastWords;

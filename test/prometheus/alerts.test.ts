@@ -67,7 +67,10 @@ t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t =
   await alerting.holds('beoboard_node_state{cluster="term", state="live"} == 1', 10);
 
   const [down] = (await alerting.says('stop: firing BeoboardMonitorDown')).alerts;
-  t.match(down?.annotations.description, /^The receiver \(beoboard receive\) hangs or has ended.* No node is to blame\./);
+  t.match(
+    down?.annotations.description,
+    /^The receiver \(beoboard receive\) hangs or has ended.* No node is to blame\./,
+  );
   stop.receiver.child.kill('SIGCONT');
   await alerting.holds('beoboard_node_state{cluster="stop", state="live"} == 1', 10);
   await alerting.holds('beoboard_node_state{cluster="stop", node="dead", state="silent"} == 1');
