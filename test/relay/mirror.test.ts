@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { decode } from '../../src/layout/codec.js';
-import { enums, structs } from '../../src/layout/layout.gen.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { Mirror, Writer } from '../../src/native/index.js';
 import type { Message } from '../../src/relay/bus.js';
 import { Relay } from '../../src/relay/publisher.js';
@@ -133,6 +133,54 @@ t.test('two machines that report as one node', async t => {
   t.equal(events(), 1, 'and once, although the mirror knows the time better');
   w.run(60n * S, undefined, SLOW_TICK);
   t.equal(twin()?.clone, undefined, 'for a minute');
+  t.same(w.wrong, []);
+});
+
+t.test('what a mirror remembers is its own', async t => {
+  const w = world(t);
+  const [master] = w.masters as [Master];
+  const memoryOf = (name: string) => [...w.mirror().nodes()].find(node => node.name === name)?.memory;
+  w.run(12n * S);
+  die(w, ['node03'], 13n * S);
+  const [died] = w.nodes.filter(({ name }) => name === 'node03') as [Node];
+  const begun = died.heard.get('m1') as bigint;
+  const near = (ms: number | undefined, since: bigint, what: string) =>
+    t.ok(Math.abs((ms ?? 0) - Number((w.now - since) / MS)) < 200, `${what}: ${ms} ms`);
+  near(memoryOf('node03')?.silence?.beganMs, begun, 'from its last report');
+  t.equal(memoryOf('node03')?.silence?.endedMs, undefined, 'it is open');
+  near(memoryOf('node03')?.lastWords?.reportedMs, begun, 'its last words');
+  // Nothing comes through: the mirror is deaf, and no node silent for it.
+  w.network.carrier = () => [];
+  w.run(30n * S);
+  w.network.carrier = message => [{ message, delay: MS }];
+  w.run(15n * S);
+  t.same(
+    w.nodes.map(({ name }) => memoryOf(name)?.silence?.count ?? 0),
+    w.nodes.map(({ name }) => (name === 'node03' ? 1 : 0)),
+  );
+  died.dead = false;
+  const back = w.now;
+  w.run(3n * S);
+  near(memoryOf('node03')?.silence?.beganMs, begun, 'the same');
+  const ended = memoryOf('node03')?.silence?.endedMs ?? 0;
+  t.ok(ended > 0 && ended < Number((w.now - back) / MS) + 200, `ended ${ended} ms ago`);
+  // What rose is seen, and not twice where a report is stored again.
+  const [node] = w.addNodes(1) as [Node];
+  node.dead = true;
+  for (const [seq, oom_kills] of [0, 0, 2, 2].entries()) {
+    const times = { t_boot_ns: BigInt(seq + 1) * S, t_real_ns: w.now };
+    const values = { start_boot_ns: 0n, valid: 1n << BigInt(bits.valid.vmstat), oom_kills, ...times };
+    master.writer.deliver(
+      makeReport({ hostname: node.name, seq: seq + 1, ...values }, CLUSTER),
+      master.now,
+      w.now,
+      'eth0',
+    );
+    node.heard.set('m1', w.now);
+    w.run(1n * S);
+  }
+  t.same(memoryOf(node.name)?.recent, ['oom']);
+  t.equal(memoryOf(node.name)?.episode('oom')?.count, 1);
   t.same(w.wrong, []);
 });
 
