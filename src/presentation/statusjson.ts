@@ -7,6 +7,7 @@ import type { Surveyed } from '../query/survey.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
+import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import type { SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
 import type { SlurmView } from '../slurm/slurmview.js';
@@ -125,6 +126,7 @@ const KEYS = {
   bootId: keyPart('boot_id'),
   offset: keyPart('offset_us'),
   lastRefusal: keyPart('last_refusal'),
+  memory: keyPart('memory'),
   report: keyPart('report'),
   names: keyPart('names'),
   rates: keyPart('rates'),
@@ -143,9 +145,31 @@ function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
   putNumber(page, value);
 }
 
+/** What is remembered of a node; what never was since then is absent. */
+function memoryJson({ sinceMs, heardMs, bootMs, recent, episodes, silence, lastWords }: Memory) {
+  const { count, beganMs, endedMs } = silence ?? {};
+  return {
+    since_ms: sinceMs,
+    heard_ms: heardMs,
+    boot_ms: bootMs,
+    recent: recent.length > 0 ? recent : undefined,
+    episodes:
+      episodes.length > 0
+        ? Object.fromEntries(
+            episodes.map(({ problem, count, beganMs, seenMs }) => [
+              problem,
+              { count, began_ms: beganMs, seen_ms: seenMs },
+            ]),
+          )
+        : undefined,
+    silence: silence && { count, began_ms: beganMs, ended_ms: endedMs },
+    last_words: lastWords && { reported_ms: lastWords.reportedMs, said: lastWords.rows },
+  };
+}
+
 /** All that is known about a node, as an object with `more` at its end. */
 function putNode(page: Page, node: Node, more: string): void {
-  const { view, state, reportAt: report, refusedSince, problems, lastRefusal } = node;
+  const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
   const begin = page.length;
   if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
   putWord(page, KEYS.state, state);
@@ -170,6 +194,10 @@ function putNode(page: Page, node: Node, more: string): void {
     const { reason, ageMs, offsetUs } = lastRefusal;
     page.prepared(KEYS.lastRefusal);
     page.text(json({ reason, age_ms: ageMs, offset_us: offsetUs }));
+  }
+  if (memory !== undefined) {
+    page.prepared(KEYS.memory);
+    page.text(json(memoryJson(memory)));
   }
   if (report !== undefined) {
     page.prepared(KEYS.report);

@@ -89,6 +89,22 @@ const NODE = object(
     'boot_id?': text('16 hexadecimal digits'),
     'offset_us?': number(),
     'last_refusal?': object({ reason: text(), age_ms: number(), offset_us: number() }),
+    'memory?': object({
+      since_ms: number('since when anything is remembered'),
+      'heard_ms?': number(),
+      'boot_ms?': number(),
+      'recent?': array({ enum: [...terms.problem] }, 'the worst first'),
+      'episodes?': object(
+        Object.fromEntries(
+          terms.problem.map(problem => [
+            `${problem}?`,
+            object({ count: integer(), began_ms: number(), seen_ms: number() }),
+          ]),
+        ),
+      ),
+      'silence?': object({ count: integer(), began_ms: number(), 'ended_ms?': number() }),
+      'last_words?': object({ reported_ms: number(), said: array({ enum: [...terms.last_words] }) }),
+    }),
     'report?': ref('Report'),
     'names?': map({}, "the words for the report's numbers"),
     'rates?': map({}, 'counters per second, cpu_*_pct in per cent'),

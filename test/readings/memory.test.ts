@@ -5,6 +5,7 @@ import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { CLOCK, clocks } from '../../src/native/index.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
+import { nodeTeller } from '../../src/presentation/statusjson.js';
 import { painter } from '../../src/presentation/style.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingOf } from '../../src/readings/readings.js';
@@ -86,4 +87,14 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
   t.match(sheet('late'), /silent once, for 1m01s until .* ago/);
   t.match(sheet('late'), /last report before it fell silent, 1m0\ds ago: nothing that explains it/);
   t.notMatch(sheet('well'), /recent|earlier|silent/);
+
+  const tell = nodeTeller();
+  const told = Object.fromEntries([...snapshot.nodes()].map(node => [node.name, JSON.parse(tell(node)).memory]));
+  const seconds = (ms: number) => Math.round(ms / 1000);
+  const { killed, late, well } = told;
+  t.same([Object.keys(well), seconds(well.since_ms)], [['since_ms', 'heard_ms'], SPAN], 'what never was is absent');
+  t.same([killed.recent, Object.keys(killed.episodes), killed.episodes.oom.count], [['oom'], ['oom'], 1]);
+  t.same([killed.episodes.oom.began_ms, killed.episodes.oom.seen_ms].map(seconds), [40, 40]);
+  t.same([late.silence.began_ms, late.silence.ended_ms].map(seconds), [61, 0]);
+  t.same([late.silence.count, late.last_words.said, seconds(late.last_words.reported_ms)], [1, [], 61]);
 });
