@@ -6,7 +6,7 @@ import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
 import { reasonText } from '../presentation/sentences.js';
-import { mayBeRefused } from '../shm/liveness.js';
+import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import { LATELY_MS } from '../shm/node.js';
@@ -262,11 +262,12 @@ const OWN: Reading[] = [
 ];
 
 /** A result of the board's memory; NaN: nothing is remembered, or there was none. */
-const remembered = (take: (memory: Memory) => number | undefined): Measure => ({
+const remembered = (take: (memory: Memory, state: State | undefined) => number | undefined): Measure => ({
   ofRecord: true,
   take: ({ snapshot, index }) => {
+    const { overview } = snapshot as Snapshot;
     const memory = (snapshot as Snapshot).memoryOf(index);
-    return (memory && take(memory)) ?? Number.NaN;
+    return (memory && take(memory, NUMBERED[overview.states[index] as number])) ?? Number.NaN;
   },
 });
 
@@ -307,9 +308,9 @@ const REMEMBERED: Reading[] = [
   ),
   reading(
     'heard_for',
-    'time since its reports have come without a gap',
+    'time since its reports have come without a gap; 0 for a node that is silent or has left',
     SECONDS,
-    remembered(({ heardMs }) => secondsAgo(heardMs)),
+    remembered(({ heardMs }, state) => (state === 'silent' || state === 'left' ? 0 : secondsAgo(heardMs))),
   ),
   reading(
     'remembered_for',

@@ -3,6 +3,7 @@
 
 import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks } from '../../src/native/index.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
 import { nodeTeller } from '../../src/presentation/statusjson.js';
@@ -55,6 +56,8 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
     killed: ago => ({ ...vmstat, oom_kills: ago > 40 ? 7 : 8 }),
     late: ago => (ago > 60 || ago === 0 ? { ...vmstat, oom_kills: 7 } : undefined),
     well: () => ({ ...vmstat, oom_kills: 7 }),
+    dead: ago => (ago > 50 ? {} : undefined),
+    gone: ago => (ago > 50 ? { flags: Number(ago === 51) << bits.flags.goodbye } : undefined),
   });
   const snapshot = reader.snapshot();
   const matching = (text: string) => {
@@ -72,7 +75,9 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
   t.same(matching('oom_ago < 20s'), []);
   t.same(matching('oom_times > 0'), ['killed']);
   t.same(matching('silences > 0'), ['late']);
-  t.same(matching('!recent(oom) && silences == 0'), ['well']);
+  t.same(matching('heard_for < 10s'), ['late', 'dead', 'gone'], 'a gap that lasts is one');
+  t.same(matching('heard_for > 10s'), ['killed', 'well']);
+  t.same(matching('!recent(oom) && silences == 0'), ['well', 'dead', 'gone'], 'no receiver judged the dead one');
   t.equal(Math.round(Number(value('killed', 'oom_ago'))), 40);
   t.equal(value('well', 'oom_ago'), undefined, 'never is no number');
   t.equal(Math.round(Number(value('well', 'heard_for'))), SPAN);
