@@ -163,6 +163,8 @@ interface DumpedRecord extends Part {
   base: number;
   column: bigint;
   slots: { base: number; state: ReturnType<typeof blockState> }[];
+  /** Where its memory begins in `view`; undefined: it has none, or a shorter one. */
+  memory: number | undefined;
 }
 
 const CHANGED = 'it changed while it was read; look again';
@@ -378,8 +380,11 @@ export class Dump {
   }
 
   /** The same, not checked; ends early with what is wrong if the file was cut. */
-  *#runs({ records_offset, record_stride, column_offset, column_stride, slots_offset, slot_stride, slots }: Header) {
+  *#runs(header: Header) {
     const { count } = this;
+    const { records_offset, record_stride, column_offset, column_stride, slots_offset, slot_stride, slots } = header;
+    const { memory_offset = 0, memory_bytes = 0 } = header;
+    const remembers = memory_bytes >= structs.memory.bytes && memory_offset + memory_bytes <= record_stride;
     const run = Math.max(1, Math.floor(RUN_BYTES / record_stride));
     const [columns, records] = [new Uint8Array(run * column_stride), new Uint8Array(run * record_stride)];
     for (let first = 0; first < count; first += run) {
@@ -399,7 +404,8 @@ export class Dump {
         for (let slot = 0, at = base + slots_offset; slot < slots; slot++, at += slot_stride)
           found.push({ base: at, state: blockState({ head: SLOT.head(view, at), tail: SLOT.tail(view, at) }) });
         const word = column.view.getBigUint64(i * column_stride, true);
-        yield { index: first + i, view, origin, base, column: word, slots: found };
+        const memory = remembers ? base + memory_offset : undefined;
+        yield { index: first + i, view, origin, base, column: word, slots: found, memory };
       }
     }
   }

@@ -77,7 +77,7 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     page.text(`  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`);
     if (full()) yield written();
   }
-  for (const { index, view, base, origin, column, slots } of dump.records()) {
+  for (const { index, view, base, origin, column, slots, memory } of dump.records()) {
     const { stamp, link, interval, goodbye } = unpackWord('column', column);
     page.text(`\nrecord ${index}\n            column word: stamp ${stamp} ms, link ${link}, interval ${interval} ms`);
     page.text(goodbye === 1n ? ', goodbye\n' : '\n');
@@ -87,6 +87,10 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
       if (state !== 'empty') putLines(page, 'slot', view, at, origin);
       if (full()) yield written();
     }
+    if (memory === undefined) continue;
+    page.text(`\nrecord ${index}, memory\n`);
+    putLines(page, 'memory', view, memory, origin);
+    if (full()) yield written();
   }
   page.part(verdict());
   yield written();
@@ -108,9 +112,9 @@ function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
     page.length = 0;
   }
   page.text('],"records":[');
-  const [putRecord, putSlot] = [structPut('record'), structPut('slot')];
+  const [putRecord, putSlot, putMemory] = [structPut('record'), structPut('slot'), structPut('memory')];
   separator = '\n';
-  for (const { index, view, base, origin, column, slots } of dump.records()) {
+  for (const { index, view, base, origin, column, slots, memory } of dump.records()) {
     page.text(`${separator}{"index":${index},"offset":${origin + base},"column":"${column}","record":`);
     putRecord(page, view, base);
     page.text(',"slots":[');
@@ -119,7 +123,12 @@ function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
       putSlot(page, view, at);
       page.text('}');
     }
-    page.text(']}');
+    page.text(']');
+    if (memory !== undefined) {
+      page.text(`,"memory":`);
+      putMemory(page, view, memory);
+    }
+    page.text('}');
     separator = ',\n';
     if (page.room > MOST_BETWEEN) continue;
     yield page.written;

@@ -168,7 +168,13 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
   const dump = await run(['dump', '--board', board]);
   t.equal(dump.code, 0);
   t.match(dump.stdout, /\nno error\n$/);
-  t.equal(JSON.parse((await run(['dump', '--json', '--board', board])).stdout).records.length, 1000);
+  t.equal(
+    dump.stdout.match(/\nrecord \d+, memory\n(?: .*\n)* +\d+ {2}remembers_since_ns +[1-9]\d* ns\n/g)?.length,
+    1000,
+  );
+  const { records } = JSON.parse((await run(['dump', '--json', '--board', board])).stdout);
+  t.equal(records.length, 1000);
+  t.match(records[0].memory, { remembers_since_ns: /^[1-9]\d*$/, silence: '0' });
 });
 
 t.test('a reader of the output may leave early', async t => {
