@@ -180,8 +180,8 @@ function remembered({ memory, problems }: Node): FactLine[] {
   if (lastWords !== undefined) {
     const { rows, reportedMs } = lastWords;
     const when = reportedMs === silence?.beganMs ? 'before it fell silent' : 'before it was booted';
-    const what = rows.length === 0 ? 'nothing that explains it' : rows.map(row => meanings.last_words[row]).join('; ');
-    lines.push([`last report ${when}, ${ago(reportedMs)}: ${what}`]);
+    const [first = 'nothing that explains it', ...more] = rows.map(row => meanings.last_words[row]);
+    lines.push([`last report ${when}`, `${ago(reportedMs)}: ${first}`, ...more]);
   }
   return lines;
 }

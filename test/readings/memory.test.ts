@@ -103,3 +103,20 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
   t.same([late.silence.began_ms, late.silence.ended_ms].map(seconds), [61, 0]);
   t.same([late.silence.count, late.last_words.said, seconds(late.last_words.reported_ms)], [1, [], 61]);
 });
+
+t.test('many last words are broken into lines', async t => {
+  const stalled = { psi_mem_full10: 9500, psi_io_full10: 9500, flags: 1 << bits.flags.root_readonly };
+  const valid = validOf('psi_mem', 'psi_io');
+  const reader = written(t, { n1: ago => (ago > 60 || ago === 0 ? { ...stalled, valid } : undefined) });
+  const [node] = [...reader.snapshot().nodes()];
+  const { lines } = nodeSheet(node as NonNullable<typeof node>, painter('never'), 80);
+  const said = lines.join('\n').replace(/\n +/g, ' ');
+  t.match(
+    said,
+    /: its root file system was read-only, all its programs waited for memory, all its programs waited for disks/,
+  );
+  t.same(
+    lines.filter(line => line.length > 80),
+    [],
+  );
+});
