@@ -70,6 +70,9 @@ static unsigned next_of(uint64_t bits, unsigned i) {
   return i;
 }
 
+/* For each destination of a set, which may change meanwhile. */
+#define FOR_EACH(i, set) for (unsigned i = next_of(set, 0); i < MOST_DESTINATIONS; i = next_of(set, i + 1))
+
 static bool to_stdout, patient;
 static struct told stdout_told;
 static int stdout_error; /* 0: it works */
@@ -390,7 +393,7 @@ static bool is_same(const struct destination *destination, const struct address 
 
 /* The index of a destination; MOST_DESTINATIONS: none. */
 static unsigned place_of(const struct address *address, const struct options *options) {
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     if (is_same(&destinations[i], address, options)) return i;
   return MOST_DESTINATIONS;
 }
@@ -424,10 +427,10 @@ bool destinations_change(const struct options *options) {
     const unsigned at = place_of(&options->to[k], options);
     if (at < MOST_DESTINATIONS) stays |= BIT(at);
   }
-  for (unsigned i = next_of(used & ~stays, 0); i < MOST_DESTINATIONS; i = next_of(used & ~stays, i + 1))
+  FOR_EACH(i, used & ~stays)
     disconnect(&destinations[i]);
   used = stays;
-  for (unsigned i = next_of(asking & ~used, 0); i < MOST_DESTINATIONS; i = next_of(asking & ~used, i + 1))
+  FOR_EACH(i, asking & ~used)
     if (lookup_withdraw(&destinations[i].lookup)) asking &= ~BIT(i);
   for (unsigned k = 0; k < options->to_count; k++) {
     if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
@@ -443,7 +446,7 @@ bool destinations_change(const struct options *options) {
 unsigned destinations_send(const struct bb_report *report) {
   unsigned sent = 0;
   const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     sent += note(&destinations[i].told, report, send_one(&destinations[i], report, now));
   if (to_stdout) sent += note(&stdout_told, report, print(report));
   return sent;
@@ -460,14 +463,14 @@ static void count_knowing(const struct told *told, uint32_t interval_ms, unsigne
 
 bool destinations_know(uint32_t interval_ms) {
   unsigned there = 0, knowing = 0;
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
   if (to_stdout) count_knowing(&stdout_told, interval_ms, &there, &knowing);
   return there > 0 && knowing == there;
 }
 
 void destinations_forget(void) {
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
+  FOR_EACH(i, used) {
     destinations[i].failed += destinations[i].waiting;
     destinations[i].waiting = false;
     destinations[i].told.reports = 0;
@@ -478,7 +481,7 @@ void destinations_forget(void) {
 unsigned destinations_answered(void) {
   struct answer answer;
   unsigned sent = 0;
-  for (unsigned i = next_of(asking, 0); i < MOST_DESTINATIONS; i = next_of(asking, i + 1)) {
+  FOR_EACH(i, asking) {
     struct destination *destination = &destinations[i];
     if (!lookup_take(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
@@ -496,28 +499,28 @@ unsigned destinations_answered(void) {
 
 unsigned destinations_waiting(void) {
   unsigned waiting = 0;
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     waiting += destinations[i].waiting;
   return waiting;
 }
 
 unsigned destinations_count(void) {
   unsigned count = to_stdout;
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     count++;
   return count;
 }
 
 uint64_t destinations_failed(void) {
   uint64_t failed = 0;
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1))
+  FOR_EACH(i, used)
     failed += destinations[i].failed;
   return failed;
 }
 
 void add_destinations(struct words *words) {
   const char *comma = "";
-  for (unsigned i = next_of(used, 0); i < MOST_DESTINATIONS; i = next_of(used, i + 1)) {
+  FOR_EACH(i, used) {
     add_text(words, comma);
     add_address(words, &destinations[i].address);
     comma = ", ";
