@@ -159,7 +159,7 @@ function wordOfCheck(facts: NodeFacts): FactLine {
 /** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
 function remembered({ memory, problems }: Node): FactLine[] {
   if (memory === undefined) return [];
-  const { silence, lastWords, sinceMs = 0 } = memory;
+  const { silence, lastWords, sinceMs } = memory;
   const ago = (ms: number) => `${formatDuration(ms)} ago`;
   const times = (count: number) => (count === 1 ? 'once' : `${count} times in ${formatDuration(sinceMs)}`);
   const lines: FactLine[] = memory.episodes

@@ -43,7 +43,7 @@ const EPISODES = structs.memory.fields.episodes.offset;
 
 const msOf = (ns: bigint) => Number(ns / 1_000_000n);
 
-/** The memory of one record. */
+/** The memory of one record, in which something is remembered. */
 export class Memory {
   /** @param at where it begins in `view`, bytes; @param nowMs CLOCK_MONOTONIC of the look */
   constructor(
@@ -60,9 +60,9 @@ export class Memory {
     return ns === 0n ? undefined : this.#ago(msOf(ns));
   }
 
-  /** Since when anything is remembered: whatever never was, was not since then. Undefined: nothing is. */
-  get sinceMs(): number | undefined {
-    return this.#agoOfNs(REMEMBERS_SINCE(this.view, this.at));
+  /** Since when it is remembered: whatever never was, was not since then. */
+  get sinceMs(): number {
+    return this.#ago(msOf(REMEMBERS_SINCE(this.view, this.at)));
   }
 
   /** Since when it is heard without a gap beyond its first limit; undefined: not known. */
