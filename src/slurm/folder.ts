@@ -1,24 +1,8 @@
-// The reader's folder: it writes each file completely or not at all. Knows nothing of their contents.
+// The reader's folder.
 
-import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
 import { Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
-
-/** Writes a file that replaces the one of that name, with exactly these permissions whatever the umask is. */
-export function replaceFile(folder: string, name: string, text: string, mode: number): void {
-  const made = join(folder, `.${name}.new`);
-  rmSync(made, { force: true });
-  const fd = openSync(made, 'wx', 0o600);
-  try {
-    const bytes = Buffer.from(text);
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    fchmodSync(fd, mode);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(made, join(folder, name));
-}
 
 /** Makes the folder if it does not exist. Throws a Failure. */
 export function makeFolder(folder: string): void {

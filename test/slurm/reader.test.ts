@@ -19,8 +19,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { slurmFamilies } from '../../src/prometheus/slurmfamilies.js';
+import { replaceFile } from '../../src/service/replacefile.js';
 import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
-import { replaceFile } from '../../src/slurm/folder.js';
 import {
   monotonicMs,
   readState,
