@@ -85,6 +85,11 @@
   (address), " and ", (other)
 #define SAY_CLONES_MORE(count, names) \
   "two machines report as each of ", (count), " more (", (names), ")"
+#define SAY_JOURNAL_UNWRITTEN(moment, why, count) \
+  "the journal of this board has not been written since ", (moment), ": ", (why), "; lines lost so far: ", (count)
+#define SAY_JOURNAL_STOPPED(moment, name) \
+  "the journal of this board has stopped: it last ran at ", (moment), "; see systemctl status beoboard-journal@", \
+  (name)
 
 /* What a reason means; `sends`: of a missing or false signature, otherwise NULL. */
 static const struct {

@@ -32,6 +32,8 @@ export const sentences = {
   cloneOneAddress: (s: { address: string | number }) => `both from ${s.address}`,
   cloneAddresses: (s: { address: string | number; other: string | number }) => `${s.address} and ${s.other}`,
   clonesMore: (s: { count: string | number; names: string | number }) => `two machines report as each of ${s.count} more (${s.names})`,
+  journalUnwritten: (s: { moment: string | number; why: string | number; count: string | number }) => `the journal of this board has not been written since ${s.moment}: ${s.why}; lines lost so far: ${s.count}`,
+  journalStopped: (s: { moment: string | number; name: string | number }) => `the journal of this board has stopped: it last ran at ${s.moment}; see systemctl status beoboard-journal@${s.name}`,
 };
 
 /** What a reason means; `sends`: of a missing or false signature, otherwise empty. */

@@ -8,6 +8,9 @@ export const DAEMON = 'beoboard';
 /** The user of a master's relay, to whom its key belongs. */
 export const RELAY = 'beoboard-relay';
 
+/** The user of the journals. */
+export const JOURNAL = 'beoboard-journal';
+
 export interface User {
   readonly name: string;
   readonly uid: number;

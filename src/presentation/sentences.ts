@@ -64,7 +64,7 @@ export function wallTime(ms: number): string {
 }
 
 /** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
-export function moment({ realNs }: Snapshot, ageMs: number): string {
+export function moment({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
 }

@@ -36,6 +36,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['presentation/sentences', /^src\/presentation\/sentences\.ts$/],
   // What is said of a board to people and programs.
   ['presentation', /^src\/presentation\//],
+  // What a running journal says of itself, for whoever shows it.
+  ['journal/state', /^src\/journal\/state\.ts$/],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
   // The expressions of Supermon's protocol, for servers and clients.
@@ -96,9 +98,11 @@ const MAY: Record<string, string[]> = {
     'shm/reader',
     'readings',
     'query',
+    'journal/state',
     'slurm/state',
     'slurm/shown',
   ],
+  'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
   // native, because it prints forms.
   'ganglia-xml': [
     ...['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'presentation/sentences', 'service'],
@@ -139,7 +143,7 @@ const MAY: Record<string, string[]> = {
       'terminal',
       'service',
     ],
-    ...['slurm/state', 'slurm/words', 'slurm/shown'],
+    ...['journal/state', 'slurm/state', 'slurm/words', 'slurm/shown'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],

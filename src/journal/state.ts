@@ -1,0 +1,137 @@
+// What a running journal says of itself, in a file of /run: whether it writes, and if not, since when and why. How the
+// file is written, read and told.
+
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { sentences } from '../layout/wording.gen.js';
+import { findUser, JOURNAL } from '../options/users.js';
+import { moment } from '../presentation/sentences.js';
+import { replaceFile } from '../service/replacefile.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { oneLine, shortened } from '../text/text.js';
+
+/** Where journals leave their states unless --journal-run says otherwise. */
+export const JOURNAL_RUN = '/run/beoboard-journal';
+
+/** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
+export interface JournalState {
+  readonly schema: 1;
+  /** The board's file, as an absolute path. */
+  readonly board: string;
+  readonly journal_dir: string;
+  readonly pid: number;
+  /** When it was written, and when it will be written again. */
+  readonly time_ms: number;
+  readonly mono_ms: number;
+  readonly next_ms: number;
+  readonly last_id?: string | undefined;
+  /** Why nothing can be written to the journal, and since when; absent: all is well. */
+  readonly error?: string | undefined;
+  readonly error_since_ms?: number | undefined;
+  /** Lines that were lost since then. */
+  readonly dropped?: number | undefined;
+}
+
+/** A state, and the name of the journal. */
+export interface Found {
+  readonly name: string;
+  readonly state: JournalState;
+}
+
+/** A journal that is late by more than this has stopped, ms. */
+const PATIENCE_MS = 15_000;
+/** A state has a few hundred bytes. */
+const MOST_BYTES = 65_536;
+const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
+
+/** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
+export function writeState(folder: string, name: string, state: JournalState): void {
+  const text = JSON.stringify(state, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
+  replaceFile(folder, `${name}.json`, `${text}\n`, 0o644);
+}
+
+/** At a clean shutdown: a journal that was stopped on purpose is no trouble. */
+export function removeState(folder: string, name: string): void {
+  rmSync(join(folder, `${name}.json`), { force: true });
+}
+
+const isTime = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** The state in the text of a file; undefined: this is none, or one of another version. */
+export function parseState(text: string): JournalState | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {}
+  if (typeof value !== 'object' || value === null) return undefined;
+  const state = value as JournalState;
+  const { schema, board, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
+  const isWhole =
+    schema === 1 &&
+    typeof board === 'string' &&
+    [time_ms, mono_ms, next_ms].every(isTime) &&
+    (error === undefined || (typeof error === 'string' && isTime(error_since_ms))) &&
+    (dropped === undefined || isTime(dropped));
+  return isWhole ? state : undefined;
+}
+
+/** The path without symbolic links, if there is such a file. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** The file, if somebody wrote it whom we believe: root, the journals' user, or ourselves. Waits for nobody. */
+function believed(path: string): string | undefined {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW);
+  try {
+    const stats = fstatSync(fd);
+    const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.() || stats.uid === findUser(JOURNAL)?.uid;
+    return isOurs && stats.isFile() && stats.size <= MOST_BYTES ? readFileSync(fd, 'utf8') : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The states of the journals of a board, by name. Files that nobody believes, or that are none, are passed over. */
+export function readJournalStates(folder: string, boardPath: string): Found[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+  const board = real(boardPath);
+  return names.flatMap(file => {
+    const name = FILE_NAME.exec(file)?.[1];
+    if (name === undefined) return [];
+    try {
+      const state = parseState(believed(join(folder, file)) ?? '');
+      return state !== undefined && real(state.board) === board ? [{ name, state }] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** What is wrong with a journal, in a sentence; undefined: it writes. `look`: the clocks of a look at the board. */
+export function journalTrouble(
+  { name, state }: Found,
+  look: Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> },
+): string | undefined {
+  const nowMs = Number(look.evidence.nowNs / 1_000_000n);
+  const ago = (wallMs: number) => moment(look, Math.max(0, Number(look.realNs / 1_000_000n) - wallMs));
+  // One that wrote in the future wrote before this machine was booted.
+  if (state.mono_ms > nowMs || state.next_ms + PATIENCE_MS < nowMs)
+    return sentences.journalStopped({ moment: ago(state.time_ms), name });
+  const { error, error_since_ms = state.time_ms, dropped = 0 } = state;
+  if (error === undefined) return undefined;
+  return sentences.journalUnwritten({
+    moment: ago(error_since_ms),
+    why: shortened(oneLine(error), 200),
+    count: dropped,
+  });
+}
