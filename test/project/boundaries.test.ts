@@ -34,6 +34,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['query', /^src\/query\//],
   // Sentences of what the board says, for whoever shows them; knows no reading.
   ['presentation/sentences', /^src\/presentation\/sentences\.ts$/],
+  // The names and lines of the journal's files, for who writes, reads and shows them.
+  ['journal/format', /^src\/journal\/format\.ts$/],
   // What is said of a board to people and programs.
   ['presentation', /^src\/presentation\//],
   // What a running journal says of itself, for whoever shows it.
@@ -88,6 +90,7 @@ const MAY: Record<string, string[]> = {
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
   query: ['layout', 'text', 'options', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
+  'journal/format': ['layout', 'text'],
   // native, because it prints structs as JSON.
   presentation: [
     'presentation/sentences',

@@ -1,0 +1,205 @@
+// The journal's format: the names of its files and what stands on their lines, for who writes and who reads them. Pure.
+
+import { terms } from '../layout/terms.gen.js';
+import { json } from '../text/output.js';
+
+/** The user of the daemon, and the group that may read jobs. */
+export const JOURNAL_USER = 'beoboard-journal';
+export const JOBS_GROUP = 'beoboard-jobs';
+
+/** The writer's lock, in the journal's folder. */
+export const LOCK = 'lock';
+
+/** The most bytes of a segment, and of a line with its end; a longer line is none of ours. */
+export const SEGMENT_BYTES = 16 << 20;
+export const LINE_BYTES = 1 << 20;
+
+/** Nodes to which the same happens share a line if it is within so many ms. */
+export const TOGETHER_MS = 2000;
+
+// ---- segments ----
+
+/** What stands in a segment: what everybody may read, or jobs with their users. */
+export type SegmentKind = 'events' | 'jobs';
+
+/** A file of the journal. Numbers rise for ever; jobs stand in the segment with the number of their events. */
+export interface Segment {
+  readonly kind: SegmentKind;
+  /** The UTC day of its first line: `2026-11-27`. */
+  readonly day: string;
+  readonly number: number;
+  readonly name: string;
+}
+
+export function segmentName(kind: SegmentKind, day: string, number: number): string {
+  return `${kind}-${day}-${String(number).padStart(7, '0')}.jsonl`;
+}
+
+/** The segments of a kind among the names of a folder, in the order of writing. */
+export function segmentsOf(names: readonly string[], kind: SegmentKind): Segment[] {
+  const found = names.flatMap(name => {
+    const [, of, day = '', digits] = /^(events|jobs)-(\d{4}-\d\d-\d\d)-(\d{7,12})\.jsonl$/.exec(name) ?? [];
+    return of === kind ? [{ kind, day, number: Number(digits), name }] : [];
+  });
+  return found.sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
+}
+
+// ---- lines ----
+
+/** What lasts, and the event that ends it. All other events are moments. */
+export const ENDS = { silent: 'heard_again', problem: 'problem_resolved', stalled: 'resumed' } as const;
+
+/** What can happen. */
+export const EVENTS = [
+  ...['silent', 'heard_again', 'problem', 'problem_resolved', 'boot', 'goodbye', 'restart', 'reset', 'refusal'],
+  ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
+  ...['lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'times', 'begin', 'end'],
+] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** What identifies a line, and when and from what it was written. */
+export interface Frame {
+  /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
+  readonly id: string;
+  /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */
+  readonly at: string;
+  readonly mono_ms: number;
+  /** The board's name. */
+  readonly board: string;
+  /** The last event of the board's ring that was read by then. */
+  readonly ring: number;
+}
+
+/** What happened. Which keys an event has is in docs/journal.md; times are ISO times of the master's clock. */
+export interface Happening {
+  /** One of EVENTS, or that of a later version. */
+  readonly event: EventName | (string & {});
+  /** When it began or happened, and when it ended; the latest of nodes that share the line. */
+  readonly from?: string;
+  readonly from_last?: string;
+  readonly to?: string;
+  readonly to_last?: string;
+  /** A host list, how many nodes it has, and which of several was first. */
+  readonly nodes?: string;
+  readonly count?: number;
+  readonly first?: string;
+  /** How many of this kind for these nodes were not written since their last line. */
+  readonly more?: number;
+  /** Found in the board's memory afterwards; and how many more there were, of which nothing else is known. */
+  readonly late?: boolean;
+  readonly missed?: number;
+  /** It still goes on and stands in an earlier segment under the same id. */
+  readonly repeated?: boolean;
+  /** What the last report said before a silence or a boot without goodbye, and its stamp. */
+  readonly last_words?: readonly string[];
+  readonly words_from?: string;
+  readonly goodbye?: boolean;
+  readonly problem?: string;
+  readonly reason?: string;
+  readonly addresses?: readonly string[];
+  readonly link?: string;
+  readonly instance?: number;
+  readonly master?: string;
+  readonly closed?: boolean;
+  readonly why?: string;
+  readonly by_ms?: number;
+  readonly act?: string;
+  readonly outcome?: string;
+  readonly kind?: string;
+  readonly version?: string;
+  readonly states?: Readonly<Record<string, number>>;
+}
+
+export type Line = Frame & Happening;
+
+/** A job on nodes that fell silent. */
+export interface Job {
+  readonly id: string;
+  readonly user?: string;
+  readonly partition?: string;
+  readonly name?: string;
+  /** Those of its nodes that the event is about, as a host list. */
+  readonly nodes?: string;
+}
+
+/** A line of a segment of jobs: it is written before that of its event, so that who follows both has it in time. */
+export interface JobsLine {
+  /** The event's. */
+  readonly id: string;
+  readonly jobs: readonly Job[];
+}
+
+/** The id of the line with that number. `boot`: the master's boot id as the board has it. */
+export function lineId(boot: bigint, createdRealNs: bigint, number: number): string {
+  return `${boot.toString(16).padStart(16, '0')}-${createdRealNs}-${number}`;
+}
+
+/** A line with its end. */
+export function writeLine(line: Line | JobsLine): string {
+  return `${json(line)}\n`;
+}
+
+type Check = (value: unknown) => boolean;
+const isText: Check = value => typeof value === 'string';
+const isFlag: Check = value => typeof value === 'boolean';
+const isNumber: Check = value => Number.isFinite(value);
+const isCount: Check = value => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTime: Check = value =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
+const isId: Check = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
+const isTexts: Check = value => Array.isArray(value) && value.every(isText);
+const isCounts: Check = value => isObject(value) && Object.values(value).every(isCount);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What each key has to be; `parseLine` refuses a line where one is something else. */
+const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
+  ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
+  ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
+  ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
+  ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText, addresses: isTexts },
+  ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
+  ...{ act: isText, outcome: isText, kind: isText, version: isText, states: isCounts },
+};
+const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
+const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
+  ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },
+};
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether all keys that we know are what they have to be. Others belong to a later version. */
+function fits(value: Record<string, unknown>, checks: Readonly<Record<string, Check>>): boolean {
+  for (const key in value) if (Object.hasOwn(checks, key) && checks[key]?.(value[key]) !== true) return false;
+  return true;
+}
+
+/** A line of a segment of events, also with events and keys of a later version; undefined if it is none. */
+export function parseLine(text: string): Line | undefined {
+  const value = parse(text);
+  if (value === undefined || NEEDED.some(key => !Object.hasOwn(value, key)) || !fits(value, KEYS)) return undefined;
+  return value as unknown as Line;
+}
+
+/** A line of a segment of jobs; undefined if it is none. */
+export function parseJobsLine(text: string): JobsLine | undefined {
+  const value = parse(text);
+  if (value === undefined || !isId(value.id) || !Array.isArray(value.jobs)) return undefined;
+  const areJobs = value.jobs.every(job => isObject(job) && isText(job.id) && fits(job, JOB_KEYS));
+  return areJobs ? (value as unknown as JobsLine) : undefined;
+}
+
+/** The names of "terms last_words" among these; a later version may have more. */
+export function lastWordsOf({ last_words = [] }: Happening): (typeof terms.last_words)[number][] {
+  return terms.last_words.filter(word => last_words.includes(word));
+}
