@@ -70,7 +70,8 @@ export async function main(argv: string[]): Promise<number> {
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
     const { notOnBoard } = found;
-    const slurm = values.for && (await import('../slurm/slurmview.js')).slurmViewOf(values.slurmDir, reader.snapshot());
+    const slurm =
+      values.for && (await import('../schedulers/schedulerview.js')).slurmViewOf(values.slurmDir, reader.snapshot());
     if (slurm && !slurm.isKnown) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;

@@ -9,7 +9,7 @@ import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../qu
 import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { SlurmView } from '../slurm/slurmview.js';
+import type { SlurmView } from '../schedulers/schedulerview.js';
 import { type CommandOptions, commandLines, statusCommand } from './commandline.js';
 import { clip, type Size, widthOf } from './screen.js';
 import {

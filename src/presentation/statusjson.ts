@@ -4,13 +4,13 @@ import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js'
 import { enums, structs } from '../layout/layout.gen.js';
 import { type Column, chosenColumns } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
+import type { SlurmView } from '../schedulers/schedulerview.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import type { SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
-import type { SlurmView } from '../slurm/slurmview.js';
 import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';

@@ -12,7 +12,7 @@ import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
 import { formatOf, parseScrape, parseShards, targetOf } from './request.js';
-import { slurmFamilies } from './slurmfamilies.js';
+import { slurmFamilies } from './schedulerfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',

@@ -2,10 +2,10 @@
 
 import type { Anomaly } from '../presentation/anomalies.js';
 import { type Survey, survey } from '../query/survey.js';
+import { jobJson, listJobs, nodesOf } from '../schedulers/joblist.js';
+import { Pairing, SlurmView } from '../schedulers/schedulerview.js';
+import { readState } from '../schedulers/statefile.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { jobJson, listJobs, nodesOf } from '../slurm/joblist.js';
-import { Pairing, SlurmView } from '../slurm/slurmview.js';
-import { readState } from '../slurm/statefile.js';
 import { sentenceInfo } from './streamheaders.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */

@@ -3,6 +3,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jobsByNode } from '../../src/schedulers/differences.js';
+import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
 import {
   parseBootTime,
   parseConfig,
@@ -10,10 +12,8 @@ import {
   parseListedNodes,
   parseNodes,
   parsePrimary,
-} from '../../src/slurm/answers.js';
-import { jobsByNode } from '../../src/slurm/differences.js';
-import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
-import { isSchedulable, nodeState, savesPower } from '../../src/slurm/nodestate.js';
+} from '../../src/schedulers/slurm/answers.js';
+import { isSchedulable, nodeState, savesPower } from '../../src/schedulers/slurm/nodestate.js';
 import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';

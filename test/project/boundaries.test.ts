@@ -50,16 +50,17 @@ const PARTS: [part: string, files: RegExp][] = [
   ['web/wire', /^src\/web\/wire\.ts$/],
   ['web/page', /^src\/web\/page\//],
   ['web', /^src\/web\//],
-  // The files that the reader of Slurm writes, for programs that show them.
-  ['slurm/state', /^src\/slurm\/(differences|statefile)\.ts$/],
-  // The meaning of Slurm's names and words, and how Slurm is queried.
-  ['slurm/words', /^src\/slurm\/(matching|nodestate)\.ts$/],
-  ['slurm/calls', /^src\/slurm\/(answers|calls|command|folder)\.ts$/],
-  // Slurm's answers beside the board: jobs, and where the two disagree.
-  ['slurm/shown', /^src\/slurm\/(slurmview|joblist)\.ts$/],
-  // Gives Slurm orders.
-  ['slurm/bridge', /^src\/slurm\/bridge\//],
-  ['slurm', /^src\/slurm\//],
+  // The files that the reader of a scheduler writes, for programs that show them.
+  ['schedulers/state', /^src\/schedulers\/(differences|statefile)\.ts$/],
+  // Names of nodes, and folders of files.
+  ['schedulers/names', /^src\/schedulers\/(folder|matching)\.ts$/],
+  // Slurm: its words, its questions, its orders.
+  ['schedulers/slurm', /^src\/schedulers\/slurm\//],
+  // A scheduler's answers beside the board: jobs, and where the two disagree.
+  ['schedulers/shown', /^src\/schedulers\/(joblist|schedulerview)\.ts$/],
+  // Gives a scheduler orders.
+  ['schedulers/bridge', /^src\/schedulers\/bridge\//],
+  ['schedulers', /^src\/schedulers\//],
   ['relay', /^src\/relay\//],
   // A terminal's screen and its keys; knows nothing about what is shown there.
   ['terminal', /^src\/cli\/(keystrokes|screen)\.ts$/],
@@ -88,7 +89,7 @@ const MAY: Record<string, string[]> = {
   'shm/reader': ['layout', 'native', 'text', 'options'],
   // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
-  query: ['layout', 'text', 'options', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
+  query: ['layout', 'text', 'options', 'shm/reader', 'readings'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
   'journal/format': ['layout', 'text'],
   // native, because it prints structs as JSON.
@@ -102,15 +103,15 @@ const MAY: Record<string, string[]> = {
     'readings',
     'query',
     'journal/state',
-    'slurm/state',
-    'slurm/shown',
+    'schedulers/state',
+    'schedulers/shown',
   ],
   'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
   // native, because it prints forms.
   'ganglia-xml': [
     ...['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'presentation/sentences', 'service'],
   ],
-  prometheus: ['layout', 'text', 'options', 'net', 'shm/reader', 'readings', 'service', 'slurm/state'],
+  prometheus: ['layout', 'text', 'options', 'net', 'shm/reader', 'readings', 'service', 'schedulers/state'],
   'supermon/wire': [],
   supermon: ['text', 'options', 'net', 'shm/reader', 'readings', 'service', 'supermon/wire'],
   // Queries one node, and knows no board.
@@ -121,16 +122,24 @@ const MAY: Record<string, string[]> = {
   'web/page': ['web/wire', 'text/pure'],
   web: [
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
-    ...['presentation/sentences', 'slurm/state', 'slurm/shown', 'web/wire'],
+    ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
   ],
-  // Never slurm/calls, which runs Slurm's commands.
-  'slurm/state': ['text', 'options', 'shm/reader', 'slurm/words'],
-  'slurm/words': ['text', 'slurm/state'],
-  'slurm/calls': ['text', 'options', 'slurm/state'],
-  'slurm/shown': ['text', 'shm/reader', 'readings', 'query', 'presentation', 'slurm/state', 'slurm/words'],
-  // Acts on Slurm's own answers, never on the file that the reader writes. native: for the lock beside its journal.
-  'slurm/bridge': [...['layout', 'native', 'text', 'options', 'shm/reader', 'service', 'slurm/words', 'slurm/calls']],
-  slurm: ['text', 'options', 'shm/reader', 'readings', 'service', 'slurm/state', 'slurm/words', 'slurm/calls'],
+  // What shows a scheduler's answers never imports one.
+  'schedulers/state': ['text', 'options', 'shm/reader', 'schedulers/names', 'schedulers/slurm'],
+  'schedulers/names': ['text', 'schedulers/state'],
+  'schedulers/slurm': ['text', 'options', 'schedulers/state', 'schedulers/bridge'],
+  'schedulers/shown': [
+    ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'schedulers/state', 'schedulers/names'],
+    'schedulers/slurm',
+  ],
+  // Acts on a scheduler's own answers, never on the file that the reader writes. native: for the lock beside its journal.
+  'schedulers/bridge': [
+    ...['layout', 'native', 'text', 'options', 'shm/reader', 'service', 'schedulers/names', 'schedulers/slurm'],
+  ],
+  schedulers: [
+    ...['text', 'options', 'shm/reader', 'readings', 'service'],
+    ...['schedulers/state', 'schedulers/names', 'schedulers/slurm'],
+  ],
   // native: `dump` has to open files that no reader accepts.
   cli: [
     ...[
@@ -146,7 +155,7 @@ const MAY: Record<string, string[]> = {
       'terminal',
       'service',
     ],
-    ...['journal/state', 'slurm/state', 'slurm/words', 'slurm/shown'],
+    ...['journal/state', 'schedulers/state', 'schedulers/shown'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],
@@ -155,7 +164,7 @@ const MAY: Record<string, string[]> = {
 
 /** The entry points of the verbs; outside of their part, only main.ts and parts.ts may import them. */
 const MAINS =
-  /^src\/([a-z-]+\/main|slurm\/bridge\/main|cli\/[a-z-]+|receiver\/forget|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
+  /^src\/([a-z-]+\/main|schedulers\/bridge\/main|cli\/[a-z-]+|receiver\/forget|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
 
 /** Files outside of src/ that may be loaded. */
 const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
@@ -442,14 +451,14 @@ t.test('a breach is found, and named with file and line', async t => {
       'src/shm/reader.ts:1: imports ../../../build/beoboard.node: shm/reader may not load the addon; native may',
     ],
     [
-      'src/slurm/bridge/tick.ts',
+      'src/schedulers/bridge/tick.ts',
       "import { readState } from '../statefile.js';",
-      'src/slurm/bridge/tick.ts:1: imports ../statefile.js: slurm/bridge may not import slurm/state',
+      'src/schedulers/bridge/tick.ts:1: imports ../statefile.js: schedulers/bridge may not import schedulers/state',
     ],
     [
-      'src/slurm/calls.ts',
-      "import { slurmOrders } from './bridge/orders.js';",
-      'src/slurm/calls.ts:1: imports ./bridge/orders.js: slurm/calls may not import slurm/bridge',
+      'src/web/joblook.ts',
+      "import { slurmCalls } from '../schedulers/slurm/calls.js';",
+      'src/web/joblook.ts:1: imports ../schedulers/slurm/calls.js: web may not import schedulers/slurm',
     ],
     ['src/cli/watch.ts', "import('./' + name);", 'src/cli/watch.ts:1: imports what is computed: nobody can check that'],
     ['src/shm/extra.ts', '', "src/shm/extra.ts:1: belongs to no part; give it a row in this test's tables"],

@@ -6,8 +6,8 @@
 // @waits
 
 import t from 'tap';
+import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { lookAtAll } from '../../src/slurm/bridge/boardlook.js';
 import { noServers } from '../kit/natsservers.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { run } from '../kit/program.js';

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { shortHostName } from '../../src/options/hostname.js';
-import { match } from '../../src/slurm/matching.js';
+import { match } from '../../src/schedulers/matching.js';
 import { lowerCase } from '../../src/text/text.js';
 import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';

@@ -5,15 +5,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { Differences, LOOKS, type Seen } from '../../src/schedulers/differences.js';
+import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
+import { Poll } from '../../src/schedulers/poll.js';
+import { PowerSaving } from '../../src/schedulers/powersaving.js';
+import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/schedulers/slurm/answers.js';
+import type { Calls } from '../../src/schedulers/slurm/calls.js';
+import {
+  FLAGS,
+  INSTEAD,
+  isSchedulable,
+  nodeState,
+  SIGNS,
+  savesPower,
+  VERSIONS,
+} from '../../src/schedulers/slurm/nodestate.js';
+import type { Job, SlurmNode } from '../../src/schedulers/statefile.js';
 import type { BoardReader } from '../../src/shm/reader.js';
-import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/slurm/answers.js';
-import type { Calls } from '../../src/slurm/calls.js';
-import { Differences, LOOKS, type Seen } from '../../src/slurm/differences.js';
-import { match, namesText, parseExceptions } from '../../src/slurm/matching.js';
-import { FLAGS, INSTEAD, isSchedulable, nodeState, SIGNS, savesPower, VERSIONS } from '../../src/slurm/nodestate.js';
-import { Poll } from '../../src/slurm/poll.js';
-import { PowerSaving } from '../../src/slurm/powersaving.js';
-import type { Job, SlurmNode } from '../../src/slurm/statefile.js';
 import { expandNodeNames } from '../../src/text/hostlists.js';
 import { characters, InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';

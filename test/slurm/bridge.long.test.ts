@@ -9,8 +9,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { LastTick } from '../../src/slurm/bridge/bridgestatus.js';
-import { readJournal } from '../../src/slurm/bridge/journal.js';
+import type { LastTick } from '../../src/schedulers/bridge/bridgestatus.js';
+import { readJournal } from '../../src/schedulers/bridge/journal.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { commandOf, run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';

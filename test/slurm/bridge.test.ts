@@ -7,8 +7,8 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { LastTick } from '../../src/slurm/bridge/bridgestatus.js';
-import { readJournal } from '../../src/slurm/bridge/journal.js';
+import type { LastTick } from '../../src/schedulers/bridge/bridgestatus.js';
+import { readJournal } from '../../src/schedulers/bridge/journal.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';

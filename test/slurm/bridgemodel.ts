@@ -1,16 +1,16 @@
 // A cluster in memory for the bridge: a board and a Slurm that do what a test says, with simulated time. No test of its
 // own.
 
-import type { ListedNode } from '../../src/slurm/answers.js';
-import type { BoardLook, SeenLink, SeenNode } from '../../src/slurm/bridge/boardlook.js';
-import type { BridgeContext, Settings } from '../../src/slurm/bridge/context.js';
-import { type Journal, readLines } from '../../src/slurm/bridge/journal.js';
-import type { Slurm } from '../../src/slurm/bridge/orders.js';
-import { type Entry, Ledger } from '../../src/slurm/bridge/ownership.js';
-import type { Order, Policy, Situation } from '../../src/slurm/bridge/rules.js';
-import { Bridge } from '../../src/slurm/bridge/tick.js';
-import { NoAnswer } from '../../src/slurm/calls.js';
-import { match } from '../../src/slurm/matching.js';
+import type { BoardLook, SeenLink, SeenNode } from '../../src/schedulers/bridge/boardlook.js';
+import type { BridgeContext, Settings } from '../../src/schedulers/bridge/context.js';
+import { type Journal, readLines } from '../../src/schedulers/bridge/journal.js';
+import { type Entry, Ledger } from '../../src/schedulers/bridge/ownership.js';
+import type { Order, Policy, Situation } from '../../src/schedulers/bridge/rules.js';
+import { Bridge } from '../../src/schedulers/bridge/tick.js';
+import { match } from '../../src/schedulers/matching.js';
+import type { ListedNode } from '../../src/schedulers/slurm/answers.js';
+import { NoAnswer } from '../../src/schedulers/slurm/calls.js';
+import type { Slurm } from '../../src/schedulers/slurm/orders.js';
 
 export const POLICY: Policy = {
   drainAfterMs: 30_000,

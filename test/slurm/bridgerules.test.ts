@@ -18,16 +18,13 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import type { ListedNode } from '../../src/slurm/answers.js';
-import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/slurm/answers.js';
-import { Awaking } from '../../src/slurm/bridge/awaking.js';
-import { lookAt, type SeenLink, type SeenNode } from '../../src/slurm/bridge/boardlook.js';
-import { statusLines, statusOf } from '../../src/slurm/bridge/bridgestatus.js';
-import type { Settings } from '../../src/slurm/bridge/context.js';
-import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/slurm/bridge/journal.js';
-import { brakeChanges, brakeText, type Count, limits, released } from '../../src/slurm/bridge/massbrake.js';
-import { lineOf, slurmOrders } from '../../src/slurm/bridge/orders.js';
-import { type Claim, Ledger, type Timed } from '../../src/slurm/bridge/ownership.js';
+import { Awaking } from '../../src/schedulers/bridge/awaking.js';
+import { lookAt, type SeenLink, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
+import { statusLines, statusOf } from '../../src/schedulers/bridge/bridgestatus.js';
+import type { Settings } from '../../src/schedulers/bridge/context.js';
+import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/schedulers/bridge/journal.js';
+import { brakeChanges, brakeText, type Count, limits, released } from '../../src/schedulers/bridge/massbrake.js';
+import { type Claim, Ledger, type Timed } from '../../src/schedulers/bridge/ownership.js';
 import {
   countsOf,
   FATAL,
@@ -37,9 +34,12 @@ import {
   silenceOf,
   waitToReturn,
   withoutDoubtful,
-} from '../../src/slurm/bridge/rules.js';
-import { incidentId } from '../../src/slurm/bridge/tick.js';
-import { match } from '../../src/slurm/matching.js';
+} from '../../src/schedulers/bridge/rules.js';
+import { incidentId } from '../../src/schedulers/bridge/tick.js';
+import { match } from '../../src/schedulers/matching.js';
+import type { ListedNode } from '../../src/schedulers/slurm/answers.js';
+import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/schedulers/slurm/answers.js';
+import { lineOf, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';

@@ -18,9 +18,9 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { slurmFamilies } from '../../src/prometheus/slurmfamilies.js';
+import { slurmFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { NoAnswer, slurmCalls } from '../../src/schedulers/slurm/calls.js';
 import { replaceFile } from '../../src/service/replacefile.js';
-import { NoAnswer, slurmCalls } from '../../src/slurm/calls.js';
 import {
   monotonicMs,
   readState,
@@ -28,7 +28,7 @@ import {
   StateFollower,
   stateText,
   stateTrouble,
-} from '../../src/slurm/statefile.js';
+} from '../../src/schedulers/statefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';

@@ -4,8 +4,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { monotonicMs } from '../../src/schedulers/statefile.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
-import { monotonicMs } from '../../src/slurm/statefile.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';

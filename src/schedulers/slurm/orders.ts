@@ -3,9 +3,9 @@
 
 import { hostname } from 'node:os';
 import { lowerCase } from '../../text/text.js';
-import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from '../answers.js';
-import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
-import type { Order } from './rules.js';
+import type { Order } from '../bridge/rules.js';
+import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
+import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from './command.js';
 
 /** A command that is started, and waits for its order. */
 export interface Prepared {

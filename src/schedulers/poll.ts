@@ -5,11 +5,11 @@ import { readingOf } from '../readings/readings.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
-import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
-import { type Calls, NoAnswer, newNonce } from './calls.js';
 import { Differences, type Seen } from './differences.js';
 import { type Matched, match, namesText, parseExceptions } from './matching.js';
 import { PowerSaving } from './powersaving.js';
+import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './slurm/answers.js';
+import { type Calls, NoAnswer, newNonce } from './slurm/calls.js';
 import {
   type Job,
   monotonicMs,

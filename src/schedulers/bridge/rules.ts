@@ -4,9 +4,9 @@
 import type { Problem } from '../../shm/problems.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
-import type { ListedNode } from '../answers.js';
 import type { Matched } from '../matching.js';
-import { nodeState, savesPower } from '../nodestate.js';
+import type { ListedNode } from '../slurm/answers.js';
+import { nodeState, savesPower } from '../slurm/nodestate.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
 import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';

@@ -2,9 +2,9 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
-import { isHostList } from '../text/hostlists.js';
-import { beginning, shortened } from '../text/text.js';
-import type { Job, SlurmNode } from './statefile.js';
+import { isHostList } from '../../text/hostlists.js';
+import { beginning, shortened } from '../../text/text.js';
+import type { Job, SlurmNode } from '../statefile.js';
 
 /** With a field that is not passed on to programs that show nodes. */
 export interface ListedNode extends SlurmNode {

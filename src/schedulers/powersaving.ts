@@ -2,7 +2,7 @@
 // does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
 
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
-import { nodeState, savesPower } from './nodestate.js';
+import { nodeState, savesPower } from './slurm/nodestate.js';
 import type { SlurmNode } from './statefile.js';
 
 /** One look at Slurm. */

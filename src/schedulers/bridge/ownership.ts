@@ -2,8 +2,8 @@
 // when it gave nodes back, and the brakes that are on. Folds records, and compares the result with what Slurm says.
 // Pure: no file, no clock.
 
-import type { ListedNode } from '../answers.js';
-import { nodeState } from '../nodestate.js';
+import type { ListedNode } from '../slurm/answers.js';
+import { nodeState } from '../slurm/nodestate.js';
 
 /** Journals of older versions also have `resume`. */
 export type Act = 'drain' | 'undrain';

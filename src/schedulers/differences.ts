@@ -4,7 +4,7 @@
 import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import type { Matched } from './matching.js';
-import { isSchedulable, nodeState } from './nodestate.js';
+import { isSchedulable, nodeState } from './slurm/nodestate.js';
 import type { Difference, Job, Kind, SlurmNode } from './statefile.js';
 
 /** A difference is reported after so many looks in a row. */

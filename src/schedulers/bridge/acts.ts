@@ -2,13 +2,13 @@
 // back. Acts on what is true at the moment of the act.
 
 import type { Log } from '../../service/log.js';
-import type { ListedNode } from '../answers.js';
-import { answerOf } from '../calls.js';
-import { nodeState } from '../nodestate.js';
+import type { ListedNode } from '../slurm/answers.js';
+import { answerOf } from '../slurm/calls.js';
+import { nodeState } from '../slurm/nodestate.js';
+import { lineOf } from '../slurm/orders.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import type { BridgeContext, Settings } from './context.js';
 import type { Journal } from './journal.js';
-import { lineOf } from './orders.js';
 import { carries, type Entry, standingOf } from './ownership.js';
 import {
   incidentOf,

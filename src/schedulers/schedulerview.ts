@@ -12,7 +12,7 @@ import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
 import { type Matched, match } from './matching.js';
-import { nodeState, savesPower } from './nodestate.js';
+import { nodeState, savesPower } from './slurm/nodestate.js';
 import {
   ageOf,
   type Difference,

@@ -1,7 +1,7 @@
 // Metrics about what the reader of Slurm has left: how old Slurm's answers are, and how much of them was left out. Only
 // where the exporter may read its file.
 
-import { ageOf, readState, type SlurmAnswer } from '../slurm/statefile.js';
+import { ageOf, readState, type SlurmAnswer } from '../schedulers/statefile.js';
 import type { Small } from './exposition.js';
 
 /**

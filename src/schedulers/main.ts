@@ -15,10 +15,10 @@ import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
 import { oneLine, readText } from '../text/text.js';
-import { type Calls, nextMs, slurmCalls } from './calls.js';
 import { makeFolder } from './folder.js';
 import { readExceptions } from './matching.js';
 import { Poll, type Round } from './poll.js';
+import { type Calls, nextMs, slurmCalls } from './slurm/calls.js';
 import { hiddenFrom, leftOut, readState, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({

@@ -1,7 +1,7 @@
 // What the bridge works with: Slurm, the board, clocks, and what it is allowed to do.
 
+import type { Slurm } from '../slurm/orders.js';
 import type { BoardLook } from './boardlook.js';
-import type { Slurm } from './orders.js';
 import type { Policy } from './rules.js';
 
 /** What the bridge works with. */

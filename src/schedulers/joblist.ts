@@ -6,7 +6,7 @@ import { readingOf, type Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
-import type { SlurmView } from './slurmview.js';
+import type { SlurmView } from './schedulerview.js';
 import type { Job } from './statefile.js';
 
 /** What is shown of a job's nodes. */
