@@ -8,7 +8,7 @@ import { painter } from '../presentation/style.js';
 import { cut, NOTHING } from '../query/columns.js';
 import { namesOf, survey } from '../query/survey.js';
 import { jobJson, type ListedJob, listJobs, nodesOf } from '../schedulers/joblist.js';
-import { slurmViewOf } from '../schedulers/schedulerview.js';
+import { schedulerViewOf } from '../schedulers/schedulerview.js';
 import type { Job } from '../schedulers/statefile.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
@@ -102,7 +102,7 @@ export async function main(argv: string[]): Promise<number> {
   const reader = new BoardReader(values.board, values.owner);
   try {
     const snapshot = reader.snapshot();
-    const slurm = slurmViewOf(values.slurmDir, snapshot);
+    const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const found = survey(snapshot);
     const jobs = listJobs(slurm, nodesOf(found), among);
     const odd = slurm.anomalies(among === undefined ? found : survey(snapshot, { among: asked }));

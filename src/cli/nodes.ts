@@ -71,7 +71,8 @@ export async function main(argv: string[]): Promise<number> {
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
     const { notOnBoard } = found;
     const slurm =
-      values.for && (await import('../schedulers/schedulerview.js')).slurmViewOf(values.slurmDir, reader.snapshot());
+      values.for &&
+      (await import('../schedulers/schedulerview.js')).schedulerViewOf(values.slurmDir, reader.snapshot());
     if (slurm && !slurm.isKnown) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;

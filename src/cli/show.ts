@@ -7,7 +7,7 @@ import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
 import { namesOf, type Surveyed, survey } from '../query/survey.js';
-import { slurmViewOf } from '../schedulers/schedulerview.js';
+import { schedulerViewOf } from '../schedulers/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
@@ -47,7 +47,7 @@ export async function main(argv: string[]): Promise<number> {
     const snapshot = reader.snapshot();
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
-    const slurm = slurmViewOf(values.slurmDir, snapshot);
+    const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];

@@ -136,7 +136,7 @@ function exceptions(found: Survey, only: boolean): Survey {
 async function answer(found: Survey, options: Options, asked: CommandOptions): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
   const slurm = options.jobs
-    ? (await import('../schedulers/schedulerview.js')).slurmViewOf(options.slurmDir, snapshot)
+    ? (await import('../schedulers/schedulerview.js')).schedulerViewOf(options.slurmDir, snapshot)
     : undefined;
   if (options.json) {
     const { jsonPieces } = await import('../presentation/statusjson.js');

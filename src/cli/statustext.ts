@@ -7,7 +7,7 @@ import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { SlurmView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
 import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
@@ -57,7 +57,7 @@ export interface StatusLayout {
   /** Everything, however long it is. */
   readonly long?: boolean;
   /** What Slurm says about the nodes, if that was asked for. */
-  readonly slurm?: SlurmView | undefined;
+  readonly slurm?: SchedulerView | undefined;
   /** The same in the texts of the options, for command lines that show what was cut. */
   readonly asked?: CommandOptions | undefined;
 }

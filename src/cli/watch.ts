@@ -6,7 +6,7 @@ import type { Painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
 import { survey } from '../query/survey.js';
-import { SlurmViewFollower } from '../schedulers/schedulerview.js';
+import { SchedulerViewFollower } from '../schedulers/schedulerview.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -47,7 +47,7 @@ class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
   readonly #grouping: Grouping | undefined;
-  readonly #slurm: SlurmViewFollower | undefined;
+  readonly #slurm: SchedulerViewFollower | undefined;
   #view: View;
   #odd: { at: number; states: string; filter?: Filter; known?: unknown; texts: string[] } = {
     ...{ at: 0, states: '', texts: [] },
@@ -66,7 +66,7 @@ class Session {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
-    this.#slurm = slurm === undefined ? undefined : new SlurmViewFollower(slurm, () => this.learned());
+    this.#slurm = slurm === undefined ? undefined : new SchedulerViewFollower(slurm, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
     const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;

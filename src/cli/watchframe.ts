@@ -9,7 +9,7 @@ import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../qu
 import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { SlurmView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { type CommandOptions, commandLines, statusCommand } from './commandline.js';
 import { clip, type Size, widthOf } from './screen.js';
 import {
@@ -34,7 +34,7 @@ export type Seen =
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       /** What Slurm says, if that was asked for. */
-      readonly slurm?: SlurmView | undefined;
+      readonly slurm?: SchedulerView | undefined;
     };
 
 /** The rows in their order; `none`: why there are none. */
@@ -62,7 +62,7 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-export function oddTexts(found: Survey, slurm?: SlurmView): string[] {
+export function oddTexts(found: Survey, slurm?: SchedulerView): string[] {
   return [...anomalies(found), ...(slurm?.anomalies(found) ?? [])].map(({ text }) => text);
 }
 

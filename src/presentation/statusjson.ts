@@ -4,7 +4,7 @@ import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js'
 import { enums, structs } from '../layout/layout.gen.js';
 import { type Column, chosenColumns } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
-import type { SlurmView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
@@ -356,7 +356,7 @@ export interface Form {
   /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
   /** What Slurm says about each node. */
-  readonly slurm?: SlurmView | undefined;
+  readonly slurm?: SchedulerView | undefined;
   /** All in one line, as in NDJSON. */
   readonly inOneLine?: boolean;
 }
@@ -379,7 +379,7 @@ export function jsonPieces(
 function* pieces(
   snapshot: Snapshot,
   contents: () => StatusContents,
-  slurm: SlurmView | undefined,
+  slurm: SchedulerView | undefined,
   put: NodePut,
   end: string,
 ): Generator<string | Uint8Array> {

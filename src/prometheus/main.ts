@@ -12,7 +12,7 @@ import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
 import { formatOf, parseScrape, parseShards, targetOf } from './request.js';
-import { slurmFamilies } from './schedulerfamilies.js';
+import { schedulerFamilies } from './schedulerfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',
@@ -86,7 +86,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const exporter = new Exporter(boardsOf(verb.name, options), slurmFamilies(options.slurmDir));
+  const exporter = new Exporter(boardsOf(verb.name, options), schedulerFamilies(options.slurmDir));
   const log = createLog(verb.name);
   const server = new HttpServer(responder(exporter, options), {
     names: options.allowHost,

@@ -1,19 +1,19 @@
 // Metrics about what the reader of Slurm has left: how old Slurm's answers are, and how much of them was left out. Only
 // where the exporter may read its file.
 
-import { ageOf, readState, type SlurmAnswer } from '../schedulers/statefile.js';
+import { type Answer, ageOf, readState } from '../schedulers/statefile.js';
 import type { Small } from './exposition.js';
 
 /**
  * The families by the file in that folder; none if it cannot be read. It is read with each scrape, some 14 ms for 10,000
  * nodes and 5,000 jobs: what an earlier scrape has found would be as old as the time between the two.
  */
-export function slurmFamilies(folder: string): () => Small[] {
+export function schedulerFamilies(folder: string): () => Small[] {
   return () => {
     const found = readState(folder);
     if (found.why !== undefined) return [];
     const { nodes, jobs } = found.state;
-    const each = (value: (answer: SlurmAnswer<object>) => number | undefined) =>
+    const each = (value: (answer: Answer<object>) => number | undefined) =>
       Object.entries({ nodes, jobs }).flatMap(([about, answer]) => {
         const number = value(answer);
         return number === undefined ? [] : [[{ about }, number] as const];

@@ -5,7 +5,7 @@ import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import type { Matched } from './matching.js';
 import { isSchedulable, nodeState } from './slurm/nodestate.js';
-import type { Difference, Job, Kind, SlurmNode } from './statefile.js';
+import type { Difference, Job, Kind, SchedulerNode } from './statefile.js';
 
 /** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
@@ -26,7 +26,7 @@ export interface Seen {
 
 /** One look at both sides. */
 export interface LookAtBoth {
-  readonly nodes: readonly SlurmNode[];
+  readonly nodes: readonly SchedulerNode[];
   readonly jobs: readonly Job[];
   readonly matched: Matched;
   /** By name on the board. */
@@ -51,7 +51,7 @@ function isSettled({ state, start_s }: Job, nowS: number): boolean {
   return state === 'RUNNING' && start_s !== undefined && nowS - start_s >= YOUNG_S;
 }
 
-function kindsOf(node: SlurmNode, jobs: readonly Job[], seen: Seen, nowS: number): Kind[] {
+function kindsOf(node: SchedulerNode, jobs: readonly Job[], seen: Seen, nowS: number): Kind[] {
   const state = nodeState(node.state);
   if (state.base === undefined || state.flags.has('COMPLETING')) return [];
   const settled = jobs.length > 0 && jobs.every(job => isSettled(job, nowS));

@@ -6,7 +6,7 @@ import { readingOf, type Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
-import type { SlurmView } from './schedulerview.js';
+import type { SchedulerView } from './schedulerview.js';
 import type { Job } from './statefile.js';
 
 /** What is shown of a job's nodes. */
@@ -85,7 +85,7 @@ const product = (a: number | undefined, b: number | undefined) =>
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
 /** What is shown of one job. */
-function listJob(job: Job, slurm: SlurmView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
+function listJob(job: Job, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);
   const nodes = nodeNames.map(name => nodeOf(slurm.pairing.matched.boardName.get(name) ?? ''));
@@ -112,7 +112,7 @@ function listJob(job: Job, slurm: SlurmView, nodeOf: (name: string) => JobNode |
   const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent.
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
-  const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.slurmNode(name)?.gpus_used ?? 0), 0) : 0;
+  const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.nodeNamed(name)?.gpus_used ?? 0), 0) : 0;
   return {
     job,
     names,
@@ -173,7 +173,7 @@ export function jobJson({
 
 /** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
 export function listJobs(
-  slurm: SlurmView,
+  slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
   among?: ReadonlySet<string>,
 ): ListedJob[] {

@@ -4,7 +4,7 @@
 
 import { isNodeName, parseNodeName } from '../text/hostlists.js';
 import { InputError, lowerCase, oneLine, quote, readText } from '../text/text.js';
-import type { SlurmNode } from './statefile.js';
+import type { SchedulerNode } from './statefile.js';
 
 export interface Matched {
   /** By NodeName: the name on the board. */
@@ -23,11 +23,11 @@ function countEach(texts: Iterable<string>): Map<string, number> {
   return counts;
 }
 
-const hostOf = ({ name, host }: Pick<SlurmNode, 'name' | 'host'>) => lowerCase(host ?? name);
+const hostOf = ({ name, host }: Pick<SchedulerNode, 'name' | 'host'>) => lowerCase(host ?? name);
 
 /** Matches Slurm's nodes with those of the board. `exceptions`: names on the board by NodeName. */
 export function match(
-  nodes: readonly Pick<SlurmNode, 'name' | 'host'>[],
+  nodes: readonly Pick<SchedulerNode, 'name' | 'host'>[],
   board: readonly string[],
   exceptions: Readonly<Record<string, string>> = {},
 ): Matched {

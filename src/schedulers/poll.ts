@@ -10,15 +10,7 @@ import { type Matched, match, namesText, parseExceptions } from './matching.js';
 import { PowerSaving } from './powersaving.js';
 import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './slurm/answers.js';
 import { type Calls, NoAnswer, newNonce } from './slurm/calls.js';
-import {
-  type Job,
-  monotonicMs,
-  SCHEMA,
-  type Sight,
-  type SlurmAnswer,
-  type SlurmNode,
-  type State,
-} from './statefile.js';
+import { type Answer, type Job, monotonicMs, SCHEMA, type SchedulerNode, type Sight, type State } from './statefile.js';
 
 /** Questions that are asked rarely: their answers change with a restart of slurmctld. */
 const CONFIG_MS = 300_000;
@@ -52,10 +44,7 @@ function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
 }
 
 /** The answer to a question; without one, the list of the last answer, and the reason. */
-async function ask<T>(
-  before: SlurmAnswer<T>,
-  question: (leftOut: LeftOut) => Promise<readonly T[]>,
-): Promise<SlurmAnswer<T>> {
+async function ask<T>(before: Answer<T>, question: (leftOut: LeftOut) => Promise<readonly T[]>): Promise<Answer<T>> {
   const begin = monotonicMs();
   const leftOut = new LeftOut();
   try {
@@ -102,8 +91,8 @@ export class Poll {
   /** What another user saw before us. */
   #before: Sight | undefined;
   readonly #differences = new Differences();
-  #nodes: SlurmAnswer<SlurmNode> = { list: [] };
-  #jobs: SlurmAnswer<Job> = { list: [] };
+  #nodes: Answer<SchedulerNode> = { list: [] };
+  #jobs: Answer<Job> = { list: [] };
   #config: SlurmConfig = parseConfig('');
   #configUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
@@ -212,13 +201,12 @@ export class Poll {
   #sawMore(): Sight | undefined {
     if (this.#before === undefined) return undefined;
     // Of what we see once, nothing is hidden.
-    const unseen = (answer: SlurmAnswer<object>, count: number | undefined) =>
-      answer.list.length > 0 ? undefined : count;
+    const unseen = (answer: Answer<object>, count: number | undefined) => (answer.list.length > 0 ? undefined : count);
     const nodes = unseen(this.#nodes, this.#before.nodes);
     const jobs = unseen(this.#jobs, this.#before.jobs);
     this.#before = { ...this.#before, nodes, jobs };
     const hides = this.#config.private_data.split(',');
-    const hidden = (kind: string, answer: SlurmAnswer<object>, count: number | undefined) =>
+    const hidden = (kind: string, answer: Answer<object>, count: number | undefined) =>
       hides.includes(kind) && answer.mono_ms !== undefined && count ? count : undefined;
     const sight = { nodes: hidden('nodes', this.#nodes, nodes), jobs: hidden('jobs', this.#jobs, jobs) };
     return (sight.nodes ?? sight.jobs) ? { user: this.#before.user, ...sight } : undefined;

@@ -3,11 +3,11 @@
 
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
 import { nodeState, savesPower } from './slurm/nodestate.js';
-import type { SlurmNode } from './statefile.js';
+import type { SchedulerNode } from './statefile.js';
 
 /** One look at Slurm. */
 export interface PowerLook {
-  readonly nodes: readonly SlurmNode[];
+  readonly nodes: readonly SchedulerNode[];
   /** Whether Slurm powers nodes down; undefined: unknown. */
   readonly isUsed: boolean | undefined;
   /** How long a node that it powers up may be silent, ms. */

@@ -23,15 +23,15 @@ import {
   leftOut,
   monotonicMs,
   readState,
-  type SlurmNode,
+  type SchedulerNode,
   type State,
   StateFollower,
   stateTrouble,
 } from './statefile.js';
 
 /** What Slurm says about a node of the board. */
-export interface SlurmNodeInfo {
-  readonly node: SlurmNode;
+export interface SchedulerNodeInfo {
+  readonly node: SchedulerNode;
   readonly jobs: readonly Job[];
 }
 
@@ -66,7 +66,7 @@ const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[],
  */
 export class Pairing {
   readonly matched: Matched;
-  readonly nodes: ReadonlyMap<string, SlurmNode>;
+  readonly nodes: ReadonlyMap<string, SchedulerNode>;
   readonly jobs: ReadonlyMap<string, readonly Job[]>;
 
   /** `names`: the names on the board. */
@@ -81,7 +81,7 @@ export class Pairing {
   }
 }
 
-export class SlurmView {
+export class SchedulerView {
   readonly #state: State | undefined;
   readonly #now = monotonicMs();
   /** A sentence that says why nothing is known, or that what is known is old. */
@@ -113,12 +113,12 @@ export class SlurmView {
     return this.pairing.jobs.get(name) ?? [];
   }
 
-  slurmNode(name: string): SlurmNode | undefined {
+  nodeNamed(name: string): SchedulerNode | undefined {
     return this.pairing.nodes.get(name);
   }
 
   /** The node by its name on the board; undefined: Slurm does not know it. */
-  of(name: string): SlurmNodeInfo | undefined {
+  of(name: string): SchedulerNodeInfo | undefined {
     const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
     return node && { node, jobs: this.jobsOn(node.name) };
   }
@@ -127,7 +127,7 @@ export class SlurmView {
   get columns(): ExtraColumn[] {
     const cell = (text: string | undefined) =>
       text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
-    const column = (name: string, title: string, of: (side: SlurmNodeInfo) => string): ExtraColumn => ({
+    const column = (name: string, title: string, of: (side: SchedulerNodeInfo) => string): ExtraColumn => ({
       name,
       title,
       left: true,
@@ -243,12 +243,12 @@ export class SlurmView {
 }
 
 /** The reader's files in that folder, beside that snapshot. */
-export function slurmViewOf(folder: string, snapshot: Snapshot): SlurmView {
-  return new SlurmView(new Pairing(readState(folder), snapshot.names()));
+export function schedulerViewOf(folder: string, snapshot: Snapshot): SchedulerView {
+  return new SchedulerView(new Pairing(readState(folder), snapshot.names()));
 }
 
 /** The same for a program that looks again and again and must not wait for a file. */
-export class SlurmViewFollower {
+export class SchedulerViewFollower {
   readonly #file: StateFollower;
   #pairing: Pairing | undefined;
 
@@ -258,9 +258,9 @@ export class SlurmViewFollower {
   }
 
   /** What is known now. `names`: those of the board; the same array as long as they are the same. */
-  view(names: readonly string[]): SlurmView {
+  view(names: readonly string[]): SchedulerView {
     const { found } = this.#file;
     if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
-    return new SlurmView(this.#pairing);
+    return new SchedulerView(this.#pairing);
   }
 }

@@ -11,7 +11,7 @@ import { oneLine, quote } from '../text/text.js';
 export const SCHEMA = 1;
 
 /** A node; 0, false and unknown values are left out. */
-export interface SlurmNode {
+export interface SchedulerNode {
   readonly name: string;
   /** NodeHostName, if it differs. */
   readonly host?: string | undefined;
@@ -44,7 +44,7 @@ export interface Job {
 }
 
 /** Slurm's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
-export interface SlurmAnswer<T> {
+export interface Answer<T> {
   /** The time of the answer below; absent: there has been none yet. */
   readonly time_ms?: number | undefined;
   readonly mono_ms?: number | undefined;
@@ -94,8 +94,8 @@ export interface State {
   /** Who asks; Slurm may hide things from it. Absent: a version that always was `beoboard`. */
   readonly user?: string | undefined;
   readonly saw_more?: Sight | undefined;
-  readonly nodes: SlurmAnswer<SlurmNode>;
-  readonly jobs: SlurmAnswer<Job>;
+  readonly nodes: Answer<SchedulerNode>;
+  readonly jobs: Answer<Job>;
   /** Names on the board of NodeNames that the administrator gave. */
   readonly names: Readonly<Record<string, string>>;
   readonly differences: readonly Difference[];
@@ -108,7 +108,7 @@ export function monotonicMs(): number {
 
 /** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
 export function stateText({ nodes, jobs, ...rest }: State): string {
-  const answer = ({ list, ...rest }: SlurmAnswer<object>) => {
+  const answer = ({ list, ...rest }: Answer<object>) => {
     const head = JSON.stringify({ count: list.length, ...rest }).slice(0, -1);
     return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
   };
@@ -325,7 +325,7 @@ export function leftOut({ version, nodes, jobs }: Pick<State, 'version' | 'nodes
 }
 
 /** The age of an answer, ms; undefined: there has been none. */
-export function ageOf({ mono_ms }: SlurmAnswer<object>, now = monotonicMs()): number | undefined {
+export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number | undefined {
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
 

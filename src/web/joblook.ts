@@ -3,7 +3,7 @@
 import type { Anomaly } from '../presentation/anomalies.js';
 import { type Survey, survey } from '../query/survey.js';
 import { jobJson, listJobs, nodesOf } from '../schedulers/joblist.js';
-import { Pairing, SlurmView } from '../schedulers/schedulerview.js';
+import { Pairing, SchedulerView } from '../schedulers/schedulerview.js';
 import { readState } from '../schedulers/statefile.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { sentenceInfo } from './streamheaders.js';
@@ -12,18 +12,18 @@ import { sentenceInfo } from './streamheaders.js';
 const LOOK_MS = 2000;
 
 export class Jobs {
-  #view: SlurmView | undefined;
+  #view: SchedulerView | undefined;
   #names: readonly string[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(readonly folder: string) {}
 
   /** What Slurm says about the nodes of these names. */
-  view(names: readonly string[]): SlurmView {
+  view(names: readonly string[]): SchedulerView {
     const now = performance.now();
     const isFresh = now - this.#lookedAt < LOOK_MS && names.length === this.#names.length;
     if (this.#view === undefined || !isFresh) {
-      this.#view = new SlurmView(new Pairing(readState(this.folder), names));
+      this.#view = new SchedulerView(new Pairing(readState(this.folder), names));
       this.#names = [...names];
       this.#lookedAt = now;
     }

@@ -19,7 +19,7 @@ import { COLUMNS, chosenColumns, cut, short } from '../../src/query/columns.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { ordered } from '../../src/query/sorting.js';
 import { type Choice, type Survey, survey } from '../../src/query/survey.js';
-import { Pairing, SlurmView } from '../../src/schedulers/schedulerview.js';
+import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
 import { monotonicMs, type State } from '../../src/schedulers/statefile.js';
 import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -627,7 +627,7 @@ t.test('Slurm beside many nodes: the worst have rows with its columns, the other
     jobs: { ...answer, list: [job] },
   };
   const found = survey(madeBoard(nodes));
-  const slurm = new SlurmView(new Pairing({ state }, found.snapshot.names()));
+  const slurm = new SchedulerView(new Pairing({ state }, found.snapshot.names()));
   const look: StatusLayout = { ...PLAIN, width: 120, slurm, asked: { jobs: true } };
   const text = (await statusText(found, look)).join('');
   const rows = text.split('\n').filter(line => /^node\d\d +(silent|live) +MIXED +anna +47 /.test(line));

@@ -52,8 +52,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['web', /^src\/web\//],
   // The files that the reader of a scheduler writes, for programs that show them.
   ['schedulers/state', /^src\/schedulers\/(differences|statefile)\.ts$/],
-  // Names of nodes, and folders of files.
-  ['schedulers/names', /^src\/schedulers\/(folder|matching)\.ts$/],
+  // Which node of the board is which of a scheduler.
+  ['schedulers/names', /^src\/schedulers\/matching\.ts$/],
   // Slurm: its words, its questions, its orders.
   ['schedulers/slurm', /^src\/schedulers\/slurm\//],
   // A scheduler's answers beside the board: jobs, and where the two disagree.

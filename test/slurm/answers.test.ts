@@ -20,7 +20,7 @@ import {
   savesPower,
   VERSIONS,
 } from '../../src/schedulers/slurm/nodestate.js';
-import type { Job, SlurmNode } from '../../src/schedulers/statefile.js';
+import type { Job, SchedulerNode } from '../../src/schedulers/statefile.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { expandNodeNames } from '../../src/text/hostlists.js';
 import { characters, InputError } from '../../src/text/text.js';
@@ -187,7 +187,7 @@ t.test('what is not understood is counted, and the first of it told', async t =>
 t.test('the author of a reason, whatever his name, and no text that looks like one', async t => {
   const at = 1_795_640_000;
   const read = (tail: string) => {
-    const [{ reason, reason_by, reason_s } = {} as SlurmNode] = parseNodes(nodeRow('node001', 'IDLE+DRAIN', tail));
+    const [{ reason, reason_by, reason_s } = {} as SchedulerNode] = parseNodes(nodeRow('node001', 'IDLE+DRAIN', tail));
     return [reason, reason_by, reason_s];
   };
   const tails = [
@@ -421,12 +421,12 @@ t.test('ten times the nodes take some ten times as long', async t => {
 
 // ---- names ----
 
-const node = (name: string, host?: string): SlurmNode => ({ name, host, state: 'IDLE', cpus: 4 });
+const node = (name: string, host?: string): SchedulerNode => ({ name, host, state: 'IDLE', cpus: 4 });
 
 t.test('NodeName, NodeHostName where it is one node, and what the administrator says', async t => {
   const cases: [
     what: string,
-    nodes: SlurmNode[],
+    nodes: SchedulerNode[],
     board: string[],
     exceptions: Record<string, string>,
     pairs: string,
@@ -495,7 +495,7 @@ t.test('who may be silent because Slurm has powered it down', async t => {
   const saving = new PowerSaving();
   const look = (
     nowMs: number,
-    nodes: SlurmNode[],
+    nodes: SchedulerNode[],
     unseen: string[] | null = [],
     isUsed: boolean | null = true,
     power = saving,

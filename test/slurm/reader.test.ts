@@ -18,9 +18,8 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { slurmFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { NoAnswer, slurmCalls } from '../../src/schedulers/slurm/calls.js';
-import { replaceFile } from '../../src/service/replacefile.js';
 import {
   monotonicMs,
   readState,
@@ -29,6 +28,7 @@ import {
   stateText,
   stateTrouble,
 } from '../../src/schedulers/statefile.js';
+import { replaceFile } from '../../src/service/replacefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
@@ -336,11 +336,11 @@ t.test('the reader, and those who show what it leaves', async t => {
     );
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
-    t.strictSame(slurmFamilies(own)().find(({ name }) => name.endsWith('_left_out'))?.samples, [
+    t.strictSame(schedulerFamilies(own)().find(({ name }) => name.endsWith('_left_out'))?.samples, [
       [{ about: 'nodes' }, 3],
       [{ about: 'jobs' }, 0],
     ]);
-    t.strictSame(slurmFamilies(join(own, 'nothing'))(), []);
+    t.strictSame(schedulerFamilies(join(own, 'nothing'))(), []);
     put('nodes', nodes);
     await until('after its ResumeTimeout it has to be heard', () => !skip().some(line => /^node.*003/.test(line)));
     t.ok(
@@ -458,7 +458,7 @@ t.test('a scrape tells how old the answers are at its own time', async t => {
     slurm()
       .find(({ name }) => name.endsWith('_age_seconds'))
       ?.samples?.map(([, seconds]) => seconds);
-  const slurm = slurmFamilies(path);
+  const slurm = schedulerFamilies(path);
   const leave = (agoMs: number) => {
     const mono_ms = monotonicMs() - agoMs;
     replaceFile(

@@ -4,10 +4,10 @@
 
 import { isHostList } from '../../text/hostlists.js';
 import { beginning, shortened } from '../../text/text.js';
-import type { Job, SlurmNode } from '../statefile.js';
+import type { Job, SchedulerNode } from '../statefile.js';
 
 /** With a field that is not passed on to programs that show nodes. */
-export interface ListedNode extends SlurmNode {
+export interface ListedNode extends SchedulerNode {
   /** When its slurmd started, as it said when it registered: seconds since 1970. */
   readonly slurmd_start_s?: number | undefined;
 }
@@ -35,7 +35,7 @@ const AUTHOR_END = new RegExp(`@(\\d{9,12})\\](?=${LINE_BREAK}|${AFTER_REASON.so
  * A reason, its author and its time, from the row's part behind `Reason=`. If the text can be read in more than one way,
  * since a reason, a line of it or a comment ends like an author, all of it is the reason, and nobody knows whose.
  */
-function reasonOf(text: string): Pick<SlurmNode, 'reason' | 'reason_by' | 'reason_s'> {
+function reasonOf(text: string): Pick<SchedulerNode, 'reason' | 'reason_by' | 'reason_s'> {
   const upToNext = (part: string) => part.slice(0, (AFTER_REASON.exec(part) ?? { index: part.length }).index);
   const ends = [...text.matchAll(AUTHOR_END)];
   const last = ends.at(-1);
@@ -77,7 +77,7 @@ export class LeftOut {
   }
 }
 
-function nodeOf(name: string, row: string): SlurmNode {
+function nodeOf(name: string, row: string): SchedulerNode {
   const head = headOf(row);
   const end = head.length < row.length ? head.length : -1;
   const states = [...head.matchAll(/ State=(\S+)/g)].map(([, state]) => state as string);
@@ -105,7 +105,7 @@ function nodeOf(name: string, row: string): SlurmNode {
  * The nodes of `scontrol -a -d -o show node`, in its order. Comments and reasons may have several lines, also lines
  * that look like those of a node: a node that occurs twice is in no known state.
  */
-export function parseNodes(text: string, leftOut = new LeftOut()): SlurmNode[] {
+export function parseNodes(text: string, leftOut = new LeftOut()): SchedulerNode[] {
   return rowsOf(text, leftOut, nodeOf);
 }
 
@@ -120,7 +120,7 @@ export function parseListedNodes(text: string): ListedNode[] {
 /** What scontrol says if there are none. */
 const NO_NODES = 'No nodes in the system';
 
-function rowsOf<T extends SlurmNode>(text: string, leftOut: LeftOut, read: (name: string, row: string) => T): T[] {
+function rowsOf<T extends SchedulerNode>(text: string, leftOut: LeftOut, read: (name: string, row: string) => T): T[] {
   const nodes = new Map<string, T>();
   // Further lines of a free text follow only a row that has one.
   let mayGoOn = false;
