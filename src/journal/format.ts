@@ -46,14 +46,20 @@ export function segmentsOf(names: readonly string[], kind: SegmentKind): Segment
 
 // ---- lines ----
 
-/** What lasts, and the event that ends it. All other events are moments. */
-export const ENDS = { silent: 'heard_again', problem: 'problem_resolved', stalled: 'resumed' } as const;
+/**
+ * What lasts, and the event that ends it for the same nodes, problem or link. All other events are moments. It is over,
+ * too, and nobody knows when, if the same begins again, or something ends that began later; if its node is removed; and
+ * at `begin`, unless it is repeated there.
+ */
+export const ENDS = {
+  ...{ silent: 'heard_again', problem: 'problem_resolved', link_down: 'link_up', dark: 'lit', stalled: 'resumed' },
+} as const;
 
 /** What can happen. */
 export const EVENTS = [
   ...['silent', 'heard_again', 'problem', 'problem_resolved', 'boot', 'goodbye', 'restart', 'reset', 'refusal'],
   ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
-  ...['lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'times', 'begin', 'end'],
+  ...['lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'begin', 'end'],
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
@@ -83,14 +89,14 @@ export interface Happening {
   readonly nodes?: string;
   readonly count?: number;
   readonly first?: string;
-  /** How many of this kind for these nodes were not written since their last line. */
+  /** How many of this kind for these nodes were not written since their last line: within a minute only the last is. */
   readonly more?: number;
   /** Found in the board's memory afterwards; and how many more there were, of which nothing else is known. */
   readonly late?: boolean;
   readonly missed?: number;
   /** It still goes on and stands in an earlier segment under the same id. */
   readonly repeated?: boolean;
-  /** What the last report said before a silence or a boot without goodbye, and its stamp. */
+  /** What the last report said before a silence or a boot without goodbye; its stamp, which is `from` of a silence. */
   readonly last_words?: readonly string[];
   readonly words_from?: string;
   readonly goodbye?: boolean;
@@ -105,7 +111,6 @@ export interface Happening {
   readonly by_ms?: number;
   readonly act?: string;
   readonly outcome?: string;
-  readonly kind?: string;
   readonly version?: string;
   readonly states?: Readonly<Record<string, number>>;
 }
@@ -162,7 +167,7 @@ const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
   ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
   ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText, addresses: isTexts },
   ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
-  ...{ act: isText, outcome: isText, kind: isText, version: isText, states: isCounts },
+  ...{ act: isText, outcome: isText, version: isText, states: isCounts },
 };
 const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
