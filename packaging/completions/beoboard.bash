@@ -30,7 +30,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
     send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--slurm-bin | jobs:--slurm-dir)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
@@ -84,7 +84,7 @@ _beoboard_words() {
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
       zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;
       slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
-      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
+      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;

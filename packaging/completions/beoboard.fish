@@ -221,6 +221,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l unsigned -d 'act
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l witness -xa 'none slurm' -d 'none, or slurm: drain a node with jobs only if it does not respond to Slurm either (NOT_RESPONDING)'
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l by -x -d 'groups of nodes with their own brakes, by a part of the name, as in '\''/^rack[0-9]+/'\'''
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l journal -xa '(__fish_complete_directories)' -d 'folder of the journal of its actions and drains; only this user may read it'
+complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l bridge-dir -xa '(__fish_complete_directories)' -d 'where an enforcing bridge leaves what it does, for beoboard journal'
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l kill-switch -rF -d 'do nothing while this file exists'
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l status -d 'show what the bridge does and which drains are its own'
 complete -c beoboard -n '__fish_seen_subcommand_from bridge' -l json -d 'one JSON object instead of text'

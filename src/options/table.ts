@@ -182,6 +182,12 @@ export const options = {
     folder,
     standard('/var/lib/beoboard-bridge'),
   ),
+  'bridge-dir': one(
+    'DIR',
+    'where an enforcing bridge leaves what it does, for beoboard journal',
+    folder,
+    standard('/run/beoboard-bridge'),
+  ),
   'kill-switch': one('FILE', 'do nothing while this file exists', file, standard('/etc/beoboard/bridge.off')),
   'drain-after': one(
     'TIME',

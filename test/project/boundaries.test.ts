@@ -52,6 +52,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['web', /^src\/web\//],
   // The files that the reader of a scheduler writes, for programs that show them.
   ['schedulers/state', /^src\/schedulers\/(differences|statefile)\.ts$/],
+  // The file that the bridge leaves for those who keep a record of what it did.
+  ['schedulers/orders', /^src\/schedulers\/orderfile\.ts$/],
   // Which node of the board is which of a scheduler.
   ['schedulers/names', /^src\/schedulers\/matching\.ts$/],
   // Slurm: its words, its questions, its orders.
@@ -126,6 +128,7 @@ const MAY: Record<string, string[]> = {
   ],
   // What shows a scheduler's answers never imports one.
   'schedulers/state': ['text', 'options', 'shm/reader', 'schedulers/names', 'schedulers/slurm'],
+  'schedulers/orders': ['text'],
   'schedulers/names': ['text', 'schedulers/state'],
   'schedulers/slurm': ['text', 'options', 'schedulers/state', 'schedulers/bridge'],
   'schedulers/shown': [
@@ -135,6 +138,7 @@ const MAY: Record<string, string[]> = {
   // Acts on a scheduler's own answers, never on the file that the reader writes. native: for the lock beside its journal.
   'schedulers/bridge': [
     ...['layout', 'native', 'text', 'options', 'shm/reader', 'service', 'schedulers/names', 'schedulers/slurm'],
+    'schedulers/orders',
   ],
   schedulers: [
     ...['text', 'options', 'shm/reader', 'readings', 'service'],

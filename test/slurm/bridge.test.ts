@@ -4,11 +4,12 @@
 // @seconds 23
 // @waits
 
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { LastTick } from '../../src/schedulers/bridge/bridgestatus.js';
 import { readJournal } from '../../src/schedulers/bridge/journal.js';
+import { OrdersFollower } from '../../src/schedulers/orderfile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
@@ -32,7 +33,12 @@ const besideIt = async (t: Test) => {
   const nodes = new SigningNodes(t, receiver.port, [...NODES, 'stranger'], 100);
   const [journal, off, config] = [join(own, 'journal'), join(own, 'off'), join(own, 'bridge.toml')];
   writeFileSync(config, 'enforce = true\ndrain-after = "1s"\nresume-after = "2s"\ninterval = "1s"\n');
-  const common = ['bridge', '--config', config, '--journal', journal, '--kill-switch', off, '--board', board];
+  const orders = join(own, 'orders');
+  const follower = new OrdersFollower(orders);
+  const common = [
+    ...['bridge', '--config', config, '--journal', journal, '--kill-switch', off, '--board', board],
+    ...['--bridge-dir', orders],
+  ];
   const bridge = () => start(t, common);
   const last = () => JSON.parse(readFileSync(join(journal, 'status'), 'utf8')) as LastTick;
   const ticks = async (count: number) => {
@@ -82,6 +88,8 @@ const besideIt = async (t: Test) => {
   t.equal(line, `scontrol update nodename=node001 state=drain reason='${drained.reason}'`);
   t.ok(running.output().stderr.includes(`${line}: silent for`));
   t.equal(statSync(journal).mode & 0o777, 0o700);
+  t.match(running.output().stderr, /cannot write \S+\/orders\/orders: ENOENT; beoboard journal does not learn .*\n/);
+  mkdirSync(orders);
 
   // Only one bridge runs, and it survives being killed, and so does slurmctld.
   t.match(await run(common), { code: 1, stderr: /lock: another bridge runs with this folder; end it first/ });
@@ -95,6 +103,7 @@ const besideIt = async (t: Test) => {
   await running.ready;
   await ticks(3);
   t.equal(entries('intent').length, 1, 'one silence is drained once');
+  t.match(follower.next(), [{ n: 1, act: 'drain', node: 'node001', outcome: 'done', reason: drained.reason }]);
   t.match(await show('node001'), { state: /DRAIN/, reason: drained.reason });
   t.match(
     (await run([...common, '--status'])).stdout,
@@ -146,6 +155,13 @@ const besideIt = async (t: Test) => {
   });
   t.match((await show('node004')).state, /DRAIN/);
   t.match(await run([...common, '--undrain-own']), { code: 0, stdout: '' });
+  t.match(
+    follower.next().map(({ act, node }) => `${act} ${node ?? ''}`),
+    [
+      ...['resume node001', 'drain node002', 'let_go node002', 'switched_off ', 'switched_on ', 'drain node004'],
+      'resume node004',
+    ],
+  );
   // From 23.11 on, without slurmdbd, Slurm keeps the reason.
   const { stdout: version } = await slurm.run('scontrol', '--version');
   const reason = / 2[012]\./.test(version) ? undefined : OURS;

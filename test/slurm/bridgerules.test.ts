@@ -5,11 +5,13 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -37,9 +39,11 @@ import {
 } from '../../src/schedulers/bridge/rules.js';
 import { incidentId } from '../../src/schedulers/bridge/tick.js';
 import { match } from '../../src/schedulers/matching.js';
+import { ORDERS, OrdersFollower, ordersText } from '../../src/schedulers/orderfile.js';
 import type { ListedNode } from '../../src/schedulers/slurm/answers.js';
 import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/schedulers/slurm/answers.js';
 import { lineOf, slurmOrders } from '../../src/schedulers/slurm/orders.js';
+import { replaceFile } from '../../src/service/replacefile.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
@@ -1136,6 +1140,8 @@ t.test('it is killed at any point of an act', async t => {
     const drains = cluster.orders.filter(order => order === 'drain n1').length;
     t.ok(drains <= 1, `${killAt}: drained once at most: ${cluster.orders.join()}`);
     t.match(cluster.node('n1'), { state: 'IDLE', reason: undefined }, `${killAt}: and nothing is left of it`);
+    const published = readLines(cluster.journal, '').ledger.orders.text(cluster.nowMs);
+    t.equal(published.split('"act":"drain"').length - 1, drains, `${killAt}: each drain is published`);
     points = Math.max(points, cluster.points);
     if (cluster.killAt !== -1) break;
   }
@@ -1363,6 +1369,143 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
   t.same(readdirSync(bare), [], 'no lock either');
 });
 
+// ---- what is published ----
+
+t.test('what the bridge did is published, and can be followed', async t => {
+  const place = folder(t);
+  const follower = new OrdersFollower(place);
+  const told = (text: string) => {
+    replaceFile(place, ORDERS, text, 0o644);
+    return follower.next();
+  };
+  const cluster = new Cluster(100);
+  const news = () => told(readLines(cluster.journal, '').ledger.orders.text(cluster.nowMs));
+  t.same(follower.next(), []);
+  t.equal(follower.trouble, undefined, 'no bridge is no trouble');
+  t.same(news(), []);
+  cluster.kill('n1');
+  await cluster.pass(60);
+  t.match(news(), [
+    {
+      ...{ n: 1, act: 'drain', node: 'n1', scheduler_node: undefined, outcome: 'done', why: /^silent for \d+ s$/ },
+      ...{ time_ms: cluster.nowMs - 15_000, reason: /^beoboard: silent since 12:00:00Z #/ },
+    },
+  ]);
+  t.same(news(), [], 'once');
+  cluster.begin();
+  cluster.revive('n1');
+  await cluster.pass(300);
+  t.match(news(), [{ n: 2, act: 'resume', node: 'n1', outcome: 'done', reason: /^beoboard: /, why: 'it is live' }]);
+  cluster.next = 'lost';
+  cluster.kill('n2');
+  await cluster.pass(60);
+  t.match(news(), [
+    { n: 3, act: 'drain', outcome: 'unsure' },
+    { n: 4, act: 'let_go', node: 'n2', why: 'it was not carried out, or was undone at once' },
+  ]);
+  for (let i = 3; i < 15; i++) cluster.kill(`n${i}`);
+  await cluster.pass(60);
+  for (let i = 2; i < 15; i++) cluster.revive(`n${i}`);
+  await cluster.pass(60);
+  const brakes = news();
+  t.match(brakes[0], { n: 5, act: 'brake_on', node: undefined, why: /^\d+ nodes (are|fell) silent/ });
+  t.match(brakes.at(-1), { act: 'brake_off' });
+  const count = brakes.at(-1)?.n as number;
+
+  const again = new OrdersFollower(place, follower.taken);
+  t.same(again.next(), [], 'where another follower ended');
+  t.equal(new OrdersFollower(place).next().length, count, 'from the beginning');
+  // A journal that was begun anew has the number, and no order.
+  const { ledger } = readLines(cluster.journal, '');
+  const anew = new Ledger();
+  anew.apply({ what: 'state', state: JSON.parse(JSON.stringify(ledger.state(1))), time_ms: 1 });
+  t.same(told(anew.orders.text(1)), []);
+  const off = { what: 'switch', off: true, time_ms: 2 } as const;
+  anew.apply(off);
+  t.match(told(anew.orders.text(2)), [{ n: count + 1, act: 'switched_off', time_ms: 2 }]);
+  for (let i = 0; i < 1005; i++) anew.apply(off);
+  t.equal(told(anew.orders.text(2)).length, 1000);
+  t.equal(follower.missed, 5);
+  for (let i = 0; i < 1000; i++)
+    anew.apply({
+      what: 'let_go',
+      id: 'x',
+      node: 'n1',
+      why: `${'é'.repeat(9999)}`,
+      after: { state: 'IDLE' },
+      time_ms: 2,
+    });
+  const some = told(anew.orders.text(2));
+  t.ok(some.length > 100 && some.length < 400, `${some.length}: in 256 KiB`);
+  t.equal(follower.missed, 1000 - some.length);
+  t.ok(statSync(join(place, ORDERS)).size <= 257 << 10);
+  const state = { ...anew.state(1), orders: { since_ms: ledger.orders.state(1).since_ms, count: 7 } };
+  const backup = new Ledger();
+  backup.apply({ what: 'state', state, time_ms: 1 });
+  backup.apply(off);
+  t.same(told(backup.orders.text(2)), [], 'what a journal from a backup has was seen');
+  backup.apply(off);
+  t.match(told(backup.orders.text(2)), [{ n: 9 }]);
+  const other = new Ledger();
+  for (const time_ms of [5, 6]) other.apply({ ...off, time_ms });
+  t.match(told(other.orders.text(6)), [{ n: 1 }, { n: 2 }], 'another journal');
+  t.equal(follower.missed, 0);
+});
+
+t.test('orders are believed from root and the user of the bridge, if a bridge has written them', async t => {
+  const place = folder(t);
+  const path = join(place, ORDERS);
+  const order = { n: 1, time_ms: 1, act: 'drain', node: 'n1' };
+  const file = (orders: unknown, more = {}) => JSON.stringify({ schema: 1, since_ms: 1, count: 1, orders, ...more });
+  const good = ordersText({ since_ms: 1, count: 1, orders: [order] });
+  const doubt = (why: RegExp, what: string) => {
+    const follower = new OrdersFollower(place);
+    t.same(follower.next(), [], what);
+    t.match(follower.trouble, why, what);
+    t.ok(follower.trouble?.startsWith('the orders of the bridge are unknown: '), what);
+    rmSync(path, { recursive: true, force: true });
+    replaceFile(place, ORDERS, good, 0o644);
+    t.same(follower.next(), [order], `${what}, and after it`);
+    t.equal(follower.trouble, undefined);
+  };
+  for (const text of [
+    ...['', '{', 'null', '[]', '5', '['.repeat(200_000), good.slice(0, -5), file([order], { schema: 2 })],
+    ...[file({}), file([null]), file([order, order]), file([{ ...order, n: 2 }])],
+    ...[file([order], { count: 2 ** 60 }), file([order], { since_ms: -1 }), file([{ ...order, time_ms: 1e300 }])],
+    ...['n1\n', 'n\u001b[2J', 'n\u202e', '\ud800', 'x'.repeat(600), 5, null, ['n1']].map(node =>
+      file([{ ...order, node }]),
+    ),
+  ]) {
+    writeFileSync(path, text);
+    doubt(/holds what no bridge of this version writes$/, text.slice(0, 80));
+  }
+  writeFileSync(path, ' '.repeat(1 << 20));
+  doubt(/is too large$/, 'a megabyte');
+  rmSync(path);
+  execFileSync('mkfifo', [path]);
+  doubt(/is no plain file$/, 'a FIFO');
+  rmSync(path);
+  mkdirSync(path);
+  doubt(/is no plain file$/, 'a folder');
+  renameSync(path, join(place, 'aside'));
+  symlinkSync('aside', path);
+  doubt(/cannot be read: ELOOP$/, 'a link');
+  chmodSync(path, 0o664);
+  doubt(/may be written by others/, 'open to a group');
+  chmodSync(place, 0o777);
+  const open = new OrdersFollower(place);
+  t.same(open.next(), []);
+  t.match(open.trouble, /is in a folder that others can write to$/);
+  chmodSync(place, 0o755);
+  if (process.getuid?.() !== 0) return;
+  chownSync(path, 65_534, 65_534);
+  doubt(/may be written by others/, "another user's");
+  chownSync(place, 65_534, 65_534);
+  t.same(new OrdersFollower(place).next(), [order], 'of root');
+  chownSync(path, 65_534, 65_534);
+  t.same(new OrdersFollower(place).next(), [order], 'of the user of the bridge');
+});
+
 t.test('what --status tells', async t => {
   const cluster = new Cluster(100);
   for (let i = 1; i <= 2; i++) cluster.kill(`n${i}`);
@@ -1404,8 +1547,11 @@ t.test('that Slurm does not answer is one line, whatever it says meanwhile', asy
     `#!/bin/sh\necho x >>${asked}\necho "error $(wc -l <${asked})" >&2\nexit 1\n`,
   );
   const argv = ['bridge', '--enforce', '--journal', journal, '--slurm-bin', commands, '--interval', '1s'];
-  const bridge = start(t, [...argv, '--board', join(commands, 'none'), '--kill-switch', join(commands, 'off')]);
+  const bridge = start(t, [
+    ...[...argv, '--board', join(commands, 'none'), '--kill-switch', join(commands, 'off'), '--bridge-dir', commands],
+  ]);
   await bridge.ready;
+  t.equal(statSync(join(commands, ORDERS)).mode & 0o777, 0o644);
   await until('it has asked three times', () => readFileSync(asked, 'utf8').length >= 6);
   bridge.child.kill('SIGTERM');
   t.equal(await bridge.exit, 0);

@@ -16,6 +16,7 @@ import { json, print } from '../../text/output.js';
 import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
 import { readExceptions } from '../matching.js';
+import { ORDERS } from '../orderfile.js';
 import { NoAnswer, nextMs } from '../slurm/calls.js';
 import { slurmOrders } from '../slurm/orders.js';
 import { Awaking } from './awaking.js';
@@ -42,6 +43,7 @@ export const verb = defineVerb({
     'witness',
     'by',
     'journal',
+    'bridge-dir',
     'kill-switch',
     'status',
     'json',
@@ -154,6 +156,33 @@ function leaveStatus(folder: string, outcome: Outcome, next: number, log: Log): 
   }
 }
 
+/** Leaves the orders for `beoboard journal`, whenever there are new ones. */
+class Publisher {
+  #published = -1;
+
+  constructor(
+    private readonly folder: string,
+    private readonly ledger: Ledger,
+    private readonly log: Log,
+  ) {}
+
+  publish(): void {
+    const { count } = this.ledger.orders.state(0);
+    if (count === this.#published) return;
+    try {
+      replaceFile(this.folder, ORDERS, this.ledger.orders.text(Date.now()), 0o644);
+      this.#published = count;
+    } catch (error) {
+      // It is only for a record: no decision depends on it.
+      const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+      this.log.seldom(
+        'orders',
+        `cannot write ${oneLine(join(this.folder, ORDERS))}: ${why}; beoboard journal does not learn what the bridge does; let systemd make the folder (RuntimeDirectory=), or give another by --bridge-dir`,
+      );
+    }
+  }
+}
+
 /** Ticks until the program ends. */
 async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
@@ -166,12 +195,16 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { service, stop } = beginDaemon('SIGHUP');
   const { bridge, journal } = openBridge(values, settings, stop, log);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
+  const publisher = isRehearsal ? undefined : new Publisher(values.bridgeDir, journal.ledger, log);
+  // Also what a bridge that was killed did not come to.
+  publisher?.publish();
   const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop, log);
   let [isEarly, failures, dueMs] = [false, 0, 0];
   let trouble: string | undefined;
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = monoMs();
     const outcome = await bridge.tick(stop, isEarly);
+    publisher?.publish();
     if (stop.aborted) break;
     failures = outcome.isSlurmSilent ? failures + 1 : 0;
     const next = Math.max(interval / 2, nextMs(interval, failures) - (monoMs() - begin));
@@ -221,13 +254,16 @@ async function release(folder: string): Promise<number> {
 
 async function undrainOwn(values: Values): Promise<number> {
   checkFolder(values.journal);
-  const { bridge } = openBridge(values, settingsOf(values, values.dryRun), onStop(), createLog(verb.name));
+  const log = createLog(verb.name);
+  const { bridge, journal } = openBridge(values, settingsOf(values, values.dryRun), onStop(), log);
   let still: readonly string[];
   try {
     still = await bridge.giveAllBack();
   } catch (error) {
     if (error instanceof NoAnswer) throw new Failure(`nothing more is done: ${error.message}`, 1);
     throw error;
+  } finally {
+    if (!values.dryRun) new Publisher(values.bridgeDir, journal.ledger, log).publish();
   }
   if (still.length > 0) throw new Failure(`still drained: ${still.join(', ')}; see beoboard bridge --status`, 1);
   return 0;

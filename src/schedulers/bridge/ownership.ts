@@ -4,6 +4,7 @@
 
 import type { ListedNode } from '../slurm/answers.js';
 import { nodeState } from '../slurm/nodestate.js';
+import { Orders, type OrdersState } from './published.js';
 
 /** Journals of older versions also have `resume`. */
 export type Act = 'drain' | 'undrain';
@@ -124,6 +125,8 @@ export interface LedgerState {
   readonly brakes: Readonly<Record<string, BrakeState>>;
   /** By node: our reason of a drain that was lifted. Absent in journals of earlier versions. */
   readonly lifted?: Readonly<Record<string, string>>;
+  /** Absent likewise. */
+  readonly orders?: OrdersState;
 }
 
 const DAY_MS = 86_400_000;
@@ -133,6 +136,7 @@ const UNDER_WAY_MS = 15_000;
 export class Ledger {
   readonly claims = new Map<string, Claim>();
   readonly brakes = new Map<string, BrakeState>();
+  readonly orders = new Orders();
   readonly #settled = new Map<string, { silent?: Incident; unhealthy?: Incident }>();
   readonly #returns = new Map<string, number[]>();
   readonly #lifted = new Map<string, string>();
@@ -140,6 +144,7 @@ export class Ledger {
   /** Adds a record. */
   apply(entry: Timed): void {
     const { time_ms } = entry;
+    this.orders.apply(entry);
     switch (entry.what) {
       case 'intent':
         if (entry.act === 'drain') {
@@ -249,6 +254,7 @@ export class Ledger {
       returns: Object.fromEntries(recent.filter(([, times]) => times.length > 0)),
       brakes: Object.fromEntries([...this.brakes].filter(([, { on, accepted }]) => on || accepted > 0)),
       lifted: Object.fromEntries(this.#lifted),
+      orders: this.orders.state(nowMs),
     };
   }
 }
