@@ -21,6 +21,9 @@ _Static_assert(RISING_GPU_ERRORS == 0 && RISING_OOM == 1 && RISING_HUNG_TASKS ==
                    RISING_ECC == 4,
                "in the order of the contract");
 
+/* What few reports need stays out of the way of the others: they save no registers for it. */
+#define SELDOM __attribute__((noinline, cold))
+
 static uint64_t whole_ms(uint64_t ns) { return ns / NS_PER_MS; }
 
 /* Most words do not change with a report, and a line that nobody writes stays with its readers. */
@@ -144,7 +147,7 @@ static void miss(struct bb_memory *m, unsigned problem, uint64_t passed_ms) {
 
 /* Whether nothing that rises has another value than is kept, and nothing is measured for the first time. Of nearly all
  * reports. */
-static bool is_unchanged(const struct bb_memory *m, const struct bb_report *r) {
+static inline bool is_unchanged(const struct bb_memory *m, const struct bb_report *r) {
   uint64_t changes = r->valid & ~m->measured;
 #define COMPARE(WHAT, SET, field) changes |= m->rising[RISING_##WHAT] ^ r->field;
   BB_RISING(COMPARE)
@@ -173,36 +176,46 @@ static void note_boot(struct bb_memory *m, uint64_t stamp_ns) {
 
 /* ---- reports ---- */
 
-struct bb_after bb_memory_begin(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
-                                int64_t stamp_ns) {
-  if (newest < 0) return (struct bb_after){.is_first = true};
+struct bb_after bb_memory_begin_anew(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
+                                     int64_t stamp_ns) {
   const struct bb_slot *before = slot_at(b, record, (uint32_t)newest);
   struct bb_after after = {.passed_ns = from_to(before->stamp_ns, (uint64_t)stamp_ns)};
-  after.is_gap = is_gap(b->header, before, after.passed_ns);
-  after.is_boot = before->report.boot_id != report->boot_id;
-  if (after.is_gap) {
+  if (is_gap(b->header, before, after.passed_ns)) {
     const struct evidence e = evidence_at(b->header, stamp_ns);
     if (!is_unknown(&e)) judge_record(b, record, &e);
+    after.what |= BB_AFTER_GAP;
   }
-  if (after.is_boot && !is_goodbye(&before->report)) store_last_words(b, record, newest);
+  if (before->report.boot_id != report->boot_id) {
+    if (!is_goodbye(&before->report)) store_last_words(b, record, newest);
+    after.what |= BB_AFTER_BOOT;
+  }
   return after;
 }
 
-void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,
-                   int64_t stamp_ns) {
-  struct bb_memory *m = memory_at(b, record);
-  const uint64_t stamp = (uint64_t)stamp_ns;
-  const bool is_heard = !after.is_first && !after.is_gap;
+static SELDOM void note(struct bb_memory *m, struct bb_after after, const struct bb_report *report, uint64_t stamp) {
+  const bool is_heard = (after.what & (BB_AFTER_NONE | BB_AFTER_GAP)) == 0;
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, stamp);
   if (m->heard_since_ns == 0 || !is_heard) bb_store(&m->heard_since_ns, stamp);
   if (is_open(m)) close_silence(m, whole_ms(stamp));
-  if (after.is_boot) note_boot(m, stamp);
+  if ((after.what & BB_AFTER_BOOT) != 0) note_boot(m, stamp);
   const bool is_same = is_unchanged(m, report);
   const uint64_t shown = bb_problem_states(report) | (is_same ? 0 : rises_of(m, report));
   if ((shown | m->recent) != 0)
     note_problems(m, report, shown, whole_ms(stamp),
                   is_heard && after.passed_ns > 0 ? whole_ms((uint64_t)after.passed_ns) : 0);
   if (!is_same) keep_measured(m, report, report->valid);
+}
+
+/* Whether note() would store nothing. */
+static bool is_ordinary(const struct bb_memory *m, struct bb_after after, const struct bb_report *report) {
+  return after.what == 0 && m->remembers_since_ns != 0 && m->heard_since_ns != 0 &&
+         !is_open(m) && m->recent == 0 && is_unchanged(m, report) && !bb_may_show_states(report);
+}
+
+void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,
+                   int64_t stamp_ns) {
+  struct bb_memory *m = memory_at(b, record);
+  if (!is_ordinary(m, after, report)) note(m, after, report, (uint64_t)stamp_ns);
 }
 
 /* ---- a takeover ---- */

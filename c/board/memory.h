@@ -2,6 +2,7 @@
  * proto/board-v2.md, "Memory of trouble". For whoever lays reports on a board, a receiver or a mirror. */
 #ifndef BB_MEMORY_H
 #define BB_MEMORY_H
+#include "column.h"
 #include "mapped.h"
 
 #ifdef __cplusplus
@@ -10,14 +11,29 @@ extern "C" {
 
 /* What a report comes after. */
 struct bb_after {
-  bool is_first, is_gap, is_boot; /* no report; one that is too long ago; one of another boot */
-  int64_t passed_ns;              /* since that one */
+  uint64_t what;     /* bits; 0: the report before it, as nearly always */
+  int64_t passed_ns; /* since that one */
 };
+#define BB_AFTER_NONE 1 /* no report */
+#define BB_AFTER_GAP 2  /* one that is too long ago */
+#define BB_AFTER_BOOT 4 /* one of another boot */
+
+/* The rest of bb_memory_begin(), of a report that may come after a gap, or of another boot. */
+struct bb_after bb_memory_begin_anew(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
+                                     int64_t stamp_ns);
 
 /* A report of a record was accepted, and is about to be stored. `newest`: the slot of the one before it, -1: there is
  * none. */
-struct bb_after bb_memory_begin(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
-                                int64_t stamp_ns);
+static inline struct bb_after bb_memory_begin(struct bb_mapped *b, uint32_t record, int newest,
+                                              const struct bb_report *report, int64_t stamp_ns) {
+  if (newest < 0) return (struct bb_after){.what = BB_AFTER_NONE};
+  const struct bb_slot *before = slot_at(b, record, (uint32_t)newest);
+  const int64_t passed_ns = from_to(before->stamp_ns, (uint64_t)stamp_ns);
+  /* No limit is shorter. */
+  if (before->report.boot_id == report->boot_id && passed_ns <= (int64_t)b->header->uncertain_after_ns)
+    return (struct bb_after){.passed_ns = passed_ns};
+  return bb_memory_begin_anew(b, record, newest, report, stamp_ns);
+}
 
 /* And it has been stored, by bb_store_report(). */
 void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,

@@ -4,6 +4,7 @@
 #define BB_PROBLEMS_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../beoboard.h"
 #include "../format/layout.gen.h"
@@ -54,8 +55,27 @@ BB_STATIC_ASSERT(IN_LAST(gpu_errors) && IN_LAST(gpu_ecc_ue) && IN_LAST(gpu_flags
 
 #define BB_PROBLEM(WHAT, holds) ((uint32_t)((holds) != 0) << BEOBOARD_PROBLEM_##WHAT)
 
+/* Of any of eight GPUs. */
+#define BB_GPU_TROUBLE                                                                                                 \
+  (UINT64_C(0x0101010101010101) * (BB_GPU_FLAGS_OFF_THE_BUS | BB_GPU_FLAGS_ECC_ERROR | BB_GPU_FLAGS_THROTTLED))
+BB_STATIC_ASSERT(sizeof(((struct bb_report *)0)->gpu_flags) == sizeof(uint64_t), "BB_GPU_TROUBLE");
+BB_STATIC_ASSERT(BB_HEALTH_UNKNOWN < 2 && BB_HEALTH_OK < 2 && BB_HEALTH_WARNING >= 2 && BB_HEALTH_BAD >= 2,
+                 "bb_may_show_states");
+
+/* Whether a report may show one of these: false for nearly all, and much cheaper than to ask for each. True also where
+ * the value that is one was not measured. */
+static inline bool bb_may_show_states(const struct bb_report *r) {
+  uint64_t gpus;
+  memcpy(&gpus, r->gpu_flags, sizeof gpus);
+  const uint64_t trouble = (gpus & BB_GPU_TROUBLE) | (r->flags & (BB_FLAGS_HELD | BB_FLAGS_ROOT_READONLY)) |
+                           (r->health & ~1U) | r->edac_ue | r->mem_corrupted_kib | r->gpu_ecc_ue;
+  return trouble != 0 || bb_is_full(r->root_total_mib, r->root_avail_mib, r->root_inodes_free_pm) ||
+         bb_is_full(r->scratch_total_mib, r->scratch_avail_mib, r->scratch_inodes_free_pm);
+}
+
 /* Those that the newest report shows by itself. */
 static inline uint32_t bb_problem_states(const struct bb_report *r) {
+  if (!bb_may_show_states(r)) return 0;
   uint32_t problems = 0;
 #define PROBLEM(WHAT, holds) problems |= BB_PROBLEM(WHAT, holds)
 #define HAS(SET) ((r->valid & BB_VALID_##SET) != 0)

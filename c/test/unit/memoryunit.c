@@ -314,6 +314,31 @@ static void check_last_words(void) {
   CHECK(memory()->last_words == BB_SAID(ms_at(37), 0), "nothing that explains it");
 }
 
+/* A report of which nothing is to be remembered, but for one thing that stood on the board before it came. */
+static void check_ordinary(void) {
+  begin();
+  lay_up_to(5);
+  struct bb_memory *m = memory_at(&board, RECORD);
+  const struct bb_memory before = *m;
+  lay_up_to(6);
+  CHECK(memcmp(m, &before, sizeof before) == 0, "nothing is stored");
+  m->heard_since_ns = 0;
+  lay_up_to(7);
+  CHECK(m->heard_since_ns == (uint64_t)now, "heard since then, where that was not known");
+  m->remembers_since_ns = 0;
+  lay_up_to(8);
+  CHECK(m->remembers_since_ns == (uint64_t)now, "remembered since then");
+  m->silence = BB_SPELL(ms_at(2), 1); /* by limits that were shorter */
+  lay_up_to(9);
+  CHECK(is_silence(2, 9, 1), "a silence ends, whatever the limits are by now");
+  report.boot_id = 2;
+  lay_up_to(10);
+  CHECK(m->boot_ns == (uint64_t)now, "a boot of a node that shows the same");
+  now += 8 * S;
+  lay_up_to(19);
+  CHECK(m->heard_since_ns == (uint64_t)now, "and a gap");
+}
+
 /* ---- copies and takeovers ---- */
 
 static void check_copies(void) {
@@ -435,6 +460,7 @@ int main(void) {
   check_boots();
   check_silences();
   check_last_words();
+  check_ordinary();
   check_copies();
   check_corrupt();
   check_kills();
