@@ -33,9 +33,19 @@ t.test('silences', { skip }, async t => {
   const world = await World.make(t, { silentMs: 1500 });
   const near = (a: number | undefined, b: number, what: string) =>
     t.ok(Math.abs((a ?? 0) - b) <= 2, `${what}: ${a}, ${b}`);
-  await world.begin(1, 'n1', 'n2');
+  await world.begin(1, 'n1', 'n2', 'n4');
   await world.begin(2, 'n3');
-  await world.are('live', 'n1', 'n2', 'n3');
+  await world.are('live', 'n1', 'n2', 'n3', 'n4');
+  // Twelve seconds, in which our link flaps before that is noted, and afterwards; at both ends there are reports.
+  await world.nodes.stop('n4');
+  const stopped = now() / MS;
+  world.down(1);
+  await world.isDown('v1');
+  world.up(1);
+  await world.isUp('v1');
+  await world.are('silent', 'n4');
+  await world.are('live', 'n2');
+  const last = lookAt(world, 'n4').stamp;
   await world.nodes.stop('n1');
   const noted = await until('it is noted', () => {
     const seen = lookAt(world, 'n1');
@@ -63,6 +73,19 @@ t.test('silences', { skip }, async t => {
   near(over.begin, noted.begin, 'from its last report');
   t.ok(over.end !== undefined && over.end >= before - 1 && over.end <= over.stamp + 1, 'to the next one');
   near(over.heard, over.end ?? 0, 'heard since then');
+
+  await until('12 s are over', () => now() / MS >= stopped + 12_000);
+  const again = now() / MS;
+  await world.nodes.go('n4');
+  const ended = await until('it is over', () => {
+    const seen = lookAt(world, 'n4');
+    return seen.end !== undefined && seen;
+  });
+  t.equal(ended.count, 1, 'one silence');
+  near(ended.begin, last, 'from its last report');
+  near(ended.said, last, 'which is its last word');
+  near(ended.heard, ended.end ?? 0, 'to the first report after it');
+  t.ok(ended.begin < stopped + 1 && (ended.end ?? 0) > again - 1, 'over all of that time');
 
   await world.nodes.bye('n3');
   await world.kill();
