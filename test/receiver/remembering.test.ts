@@ -1,14 +1,23 @@
 // What a receiver remembers of silences, in its own namespaces with real datagrams: when each began and ended, also where
-// its own link flaps meanwhile; that its own deafness and a goodbye are none; and that it outlives the receiver. The
-// rules by themselves, with a made clock, are in c/test/unit/memoryunit.c.
+// its own link flaps meanwhile; that its own deafness and a goodbye are none; and that it outlives the receiver. And of a
+// program that the kernel kills, by a real sender. The rules by themselves, with a made clock, are in
+// c/test/unit/memoryunit.c.
 //
 // @seconds 20
 // @waits
 
+import { spawn } from 'node:child_process';
 import t from 'tap';
+import { BoardReader } from '../../src/shm/reader.js';
+import { endWith } from '../kit/children.js';
+import { compileSender } from '../kit/compiling.js';
+import { writeTree } from '../kit/hanging.js';
 import { noNamespaces, World } from '../kit/netns.js';
+import { boardPath, folder } from '../kit/places.js';
+import { startReceiver } from '../kit/program.js';
 import { MS, now, pass, S } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { verbChild } from '../kit/verbchild.js';
 
 const skip = noNamespaces();
 
@@ -102,4 +111,35 @@ t.test('silences', { skip }, async t => {
     t.equal(seen.boot, undefined, 'and it was not booted');
   }
   near(lookAt(world, 'n1').end, over.end ?? 0, 'as it was remembered before');
+});
+
+t.test('a program that the kernel kills, from the node to what is asked', async t => {
+  const proc = folder(t);
+  const killed = (oom_kill: number) =>
+    writeTree(proc, { vmstat: `pgmajfault 0\npswpin 0\npswpout 0\noom_kill ${oom_kill}\n` });
+  writeTree(proc, { 'sys/kernel/random/boot_id': 'a3e9d3a8-5f5b-4c58-9c5a-3a7d3f1f5d10\n' });
+  killed(4);
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const argv = ['--proc', proc, '--name', 'n1', '--interval', '100ms', '--to', `127.0.0.1:${port}`];
+  endWith(t, spawn(compileSender(t), argv, { stdio: 'ignore' }));
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  /** Waits until its last two reports say so many: what was concluded from the first one is remembered by then. */
+  const counted = (kills: number) =>
+    until(`${kills} kills are told twice`, () => {
+      const [node] = reader.snapshot().nodes();
+      return node?.report?.oom_kills === kills && node.previous?.oom_kills === kills;
+    });
+  const ask = verbChild(t);
+  const is = async (condition: string) =>
+    t.equal((await ask(['nodes', '--board', board, '--healthy', '--where', condition])).stdout, 'n1\n', condition);
+  await counted(4);
+  await is('!recent(oom) && oom_times == 0');
+  killed(5);
+  await counted(5);
+  await is('recent(oom) && oom_times == 1 && oom_ago < 10m');
+  killed(8);
+  await counted(8);
+  await is('recent(oom) && oom_times == 1');
 });
