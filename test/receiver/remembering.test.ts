@@ -97,6 +97,7 @@ t.test('silences', { skip }, async t => {
   t.ok(ended.begin < stopped + 1 && (ended.end ?? 0) > again - 1, 'over all of that time');
 
   await world.nodes.bye('n3');
+  await world.are('left', 'n3');
   await world.kill();
   await world.receive();
   await world.are('live', 'n1', 'n2');
