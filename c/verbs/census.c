@@ -126,9 +126,13 @@ static uint64_t census_word(const struct census *c, uint32_t node) {
   return word;
 }
 
+uint64_t census_ago(const struct census *c, uint64_t ms) {
+  const uint64_t now_ms = (uint64_t)c->look.now_ns / NS_PER_MS;
+  return now_ms > ms ? now_ms - ms : 0;
+}
+
 uint64_t census_age(const struct census *c, uint32_t node) {
-  const uint64_t now_ms = (uint64_t)c->look.now_ns / NS_PER_MS, stamp_ms = BB_COLUMN_STAMP(census_word(c, node));
-  return now_ms > stamp_ms ? now_ms - stamp_ms : 0;
+  return census_ago(c, BB_COLUMN_STAMP(census_word(c, node)));
 }
 
 unsigned census_link(const struct census *c, uint32_t node) { return link_of(census_word(c, node)); }
@@ -167,14 +171,32 @@ static uint32_t problems_of(const struct census *c, uint32_t node) {
   return bb_problems(&pair[is_newer].report, &pair[!is_newer].report);
 }
 
-const uint32_t *census_problems(const struct census *c) {
-  uint32_t *problems = (uint32_t *)keep(c->nodes + 1u, sizeof *problems);
+static uint32_t recent_of(const struct census *c, uint32_t node) {
+  const struct bb_memory *memory = census_memory(c, node);
+  return memory == NULL ? 0 : (uint32_t)bb_load_acquire(&memory->recent) & ((UINT32_C(1) << BEOBOARD_NPROBLEMS) - 1);
+}
+
+/* For each node of the board, 0 unless it is wanted, and live or uncertain. */
+static uint32_t *of_each(const struct census *c, uint32_t (*bits_of)(const struct census *, uint32_t)) {
+  uint32_t *bits = (uint32_t *)keep(c->nodes + 1u, sizeof *bits);
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
   for (uint32_t i = 0; i < c->nodes; i++)
     if ((c->is_asked == NULL || c->is_asked[i] != 0) &&
         (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN))
-      problems[i] = problems_of(c, i);
-  return problems;
+      bits[i] = bits_of(c, i);
+  return bits;
+}
+
+uint32_t *census_problems(const struct census *c) { return of_each(c, problems_of); }
+
+uint32_t *census_recent(const struct census *c) { return of_each(c, recent_of); }
+
+const struct bb_memory *census_memory(const struct census *c, uint32_t node) {
+  const struct bb_board_header *h = &c->board.header;
+  if (h->memory_bytes < sizeof(struct bb_memory)) return NULL;
+  const uint8_t *record = c->board.map + h->records_offset + (uint64_t)node * h->record_stride;
+  const struct bb_memory *memory = (const struct bb_memory *)(const void *)(record + h->memory_offset);
+  return bb_load(&memory->remembers_since_ns) == 0 ? NULL : memory;
 }
 
 /* ---- The monitor itself ---- */

@@ -57,7 +57,16 @@ void census_look(const struct census *census, uint32_t node, struct looked *out)
 
 /* The problems of the wanted nodes: for each node of the board, bits by the numbers of the problems, 0 unless it is
  * live or uncertain. */
-const uint32_t *census_problems(const struct census *census);
+uint32_t *census_problems(const struct census *census);
+
+/* What is remembered of a node, on the board itself; NULL: nothing, or the board has no memory that reaches so far. */
+const struct bb_memory *census_memory(const struct census *census, uint32_t node);
+
+/* The problems of which an episode of the wanted nodes is not over, likewise. */
+uint32_t *census_recent(const struct census *census);
+
+/* The age of a time of CLOCK_MONOTONIC, ms. */
+uint64_t census_ago(const struct census *census, uint64_t ms);
 
 /* The message when nothing is known: that the receiver is stalled, and the age of its heartbeat. */
 void add_stalled(struct words *words, const struct census *census);

@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include "../base/fault.h"
+#include "../board/seqlock.h"
+#include "../judge/liveness.h"
+#include "journals.h"
 #include "remarks.h"
 #include "telling.h"
+#include "wording.gen.h"
 
 #define PROGRAM "beoboard-check"
+#define JOURNAL_RUN "/run/beoboard-journal"
 const char program[] = PROGRAM;
 
 static const char help_text[] =
@@ -28,6 +33,11 @@ static const char help_text[] =
   "  --ignore NAMES        problems to ignore: held, bad_health, root_readonly,\n"
   "                        memory_errors, gpu_lost, gpu_errors, root_full, scratch_full,\n"
   "                        health_warning, oom, hung_tasks, throttled, ecc\n"
+  "  --recent NAMES        problems that warn also after they went, until their quiet\n"
+  "                        time is over; none: no problem does (default:\n"
+  "                        gpu_errors,hung_tasks,throttled)\n"
+  "  --journal-run DIR     where journals say how they are (default:\n"
+  "                        " JOURNAL_RUN ")\n"
   "  --board PATH          the board file (default: " BEOBOARD_PATH ")\n"
   "  --owner USER          trust boards of this user too, by name or id (env:\n"
   "                        BEOBOARD_OWNER)\n"
@@ -40,7 +50,8 @@ static const char help_text[] =
   "Examples:\n"
   "  " PROGRAM " --warning 5 --critical 2%\n"
   "  " PROGRAM " --nodes \"$SLURM_JOB_NODELIST\" --fail open\n"
-  "  " PROGRAM " --ignore held,ecc\n";
+  "  " PROGRAM " --ignore held,ecc\n"
+  "  " PROGRAM " --recent gpu_errors,oom\n";
 
 /* A node that left a short time ago was shut down on purpose; from this age on somebody may have forgotten it. */
 #define LEFT_TOO_LONG_MS 600000u
@@ -67,8 +78,11 @@ static struct options {
   enum fail fail;
   struct portion warning, critical;
   bool health_off;
-  uint32_t ignored; /* problems, a bit each */
-} options;
+  uint32_t ignored, recent; /* problems, a bit each: left out; that warn also when they are recent */
+  const char *journal_run;
+} options = {
+  .recent = 1u << BEOBOARD_PROBLEM_GPU_ERRORS | 1u << BEOBOARD_PROBLEM_HUNG_TASKS | 1u << BEOBOARD_PROBLEM_THROTTLED,
+  .journal_run = JOURNAL_RUN};
 
 static bool read_fail(struct span text, void *field, struct words *why) {
   bool is_closed;
@@ -90,6 +104,16 @@ static bool read_ignore(struct span text, void *field, struct words *why) {
   return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
 
+static bool read_recent(struct span text, void *field, struct words *why) {
+  if (span_is(text, SPAN("none"))) {
+    *(uint32_t *)field = 0;
+    return true;
+  }
+  if (read_ignore(text, field, why)) return true;
+  add_text(why, ", or none");
+  return false;
+}
+
 /* In the order in which the other program reads them. */
 #define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_check[] = {
@@ -99,6 +123,8 @@ static const struct option options_of_check[] = {
   {.name = "critical", .letter = 'c', .value = "N[%]", .read = read_portion, AT(critical)},
   {.name = "health", .value = "WHEN", .read = read_health, AT(health_off)},
   {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
+  {.name = "recent", .value = "NAMES", .read = read_recent, AT(recent)},
+  {.name = "journal-run", .value = "DIR", .read = value_file, AT(journal_run)},
   {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
 };
@@ -203,6 +229,7 @@ struct group {
   const char *what;
   const char *const *names;
   size_t count;
+  const char *note; /* what else is said of them; NULL: nothing */
 };
 
 static void add_group(struct words *text, const struct group *g, size_t most, bool *is_first) {
@@ -212,9 +239,11 @@ static void add_group(struct words *text, const struct group *g, size_t most, bo
   add_number(text, g->count);
   add_text(text, " ");
   add_text(text, g->what);
-  if (most == 0) return;
+  if (most == 0 && g->note == NULL) return;
   add_text(text, " (");
-  if (add_names(text, g->names, g->count, most, LONGEST_PART)) add_text(text, " and more");
+  if (most > 0 && add_names(text, g->names, g->count, most, LONGEST_PART)) add_text(text, " and more");
+  if (most > 0 && g->note != NULL) add_text(text, "; ");
+  if (g->note != NULL) add_text(text, g->note);
   add_text(text, ")");
 }
 
@@ -251,7 +280,7 @@ static void add_figure(struct words *words, const char *what, uint64_t value, co
 
 static struct group check_group(const char *what, const struct census *census, uint32_t state) {
   const struct some some = census_some(census, state);
-  return (struct group){what, some.names, some.count};
+  return (struct group){what, some.names, some.count, NULL};
 }
 
 /* Those that left too long ago. */
@@ -263,42 +292,79 @@ static struct group group_gone(const struct census *census, uint8_t *is_gone) {
     is_gone[left.numbers[i]] = 1;
     left.names[gone++] = left.names[i];
   }
-  return (struct group){"left longer than 10 minutes ago", left.names, gone};
+  return (struct group){"left longer than 10 minutes ago", left.names, gone, NULL};
 }
 
 enum { SILENT, GONE, NOT_ON_BOARD, UNSURE, NEVER, GROUPS };
 
-static void judge(const struct census *c, const struct remarks *remarks, const uint32_t *problems) {
-  uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_unhealthy = (uint8_t *)keep(c->nodes + 1u, 1);
-  for (uint32_t i = 0; i < c->nodes; i++) is_unhealthy[i] = (problems[i] & ~options.ignored) != 0;
+/* The nodes with each problem, of which `bits` has a bit each. */
+static void group_problems(const struct census *c, const uint32_t *bits, struct group *groups) {
+  uint8_t *has_any = (uint8_t *)keep(c->nodes + 1u, 1);
+  for (uint32_t i = 0; i < c->nodes; i++) has_any[i] = bits[i] != 0;
+  const struct some some = census_pick(c, has_any);
+  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
+    const char **names = (const char **)keep(some.count + 1, sizeof *names);
+    groups[a] = (struct group){beoboard_problem_name(a), names, 0, NULL};
+    for (size_t i = 0; i < some.count; i++)
+      if ((bits[some.numbers[i]] >> a & 1) != 0) names[groups[a].count++] = some.names[i];
+  }
+}
+
+/* When a recent problem was last seen on any node, and how often, if one of them had it more than once. */
+static const char *note_on(const struct census *c, const uint32_t *recent, int problem) {
+  uint64_t count = 0, seen_ms = 0, since_ms = UINT64_MAX, nodes = 0;
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    if ((recent[i] >> problem & 1) == 0) continue;
+    const struct bb_memory *memory = census_memory(c, i);
+    if (memory == NULL) continue; /* its record was given up meanwhile */
+    const uint64_t begun = bb_load(&memory->episodes[problem].begun), begin = BB_SPELL_BEGIN(begun);
+    const uint64_t seen = BB_SIGHTING_SEEN(bb_load(&memory->episodes[problem].seen));
+    const uint64_t since = bb_load(&memory->remembers_since_ns) / NS_PER_MS;
+    count += BB_SPELL_COUNT(begun);
+    nodes++;
+    if (begin > seen_ms) seen_ms = begin;
+    if (seen > seen_ms) seen_ms = seen;
+    if (since < since_ms) since_ms = since;
+  }
+  const char *age = text_age(census_ago(c, seen_ms) * NS_PER_MS), *time = text_age(census_ago(c, since_ms) * NS_PER_MS);
+  struct words note = long_words();
+  if (count <= nodes) ADD(&note, SAY_RECENT_ONCE(age));
+  else ADD(&note, SAY_RECENT_OFTEN(text_number(count), time, age));
+  return text_of(&note);
+}
+
+/* `problems`, `recent`: of each node, a bit each, without the ignored ones. */
+static void tell_verdict(const struct census *c, const struct remarks *remarks, const uint32_t *problems,
+                         const uint32_t *recent) {
+  uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1);
+  struct group before[BEOBOARD_NPROBLEMS];
   struct group groups[GROUPS + BEOBOARD_NPROBLEMS] = {
     [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
-    [NOT_ON_BOARD] = {"not on the board", c->not_on_board, c->not_on_board_count},
+    [NOT_ON_BOARD] = {"not on the board", c->not_on_board, c->not_on_board_count, NULL},
     [UNSURE] = check_group("uncertain", c, BIT(UNCERTAIN)),
     [NEVER] = check_group("never reported", c, BIT(NEVER)),
   };
-  const struct some unhealthy = census_pick(c, is_unhealthy);
+  group_problems(c, problems, &groups[GROUPS]);
+  group_problems(c, recent, before);
+  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++)
+    if (before[a].count > 0) before[a].note = note_on(c, recent, a);
   const bool is_open = options.fail == FAIL_OPEN && c->not_on_board_count > 0;
   const uint64_t excess = is_open ? c->not_on_board_count : 0;
-  uint64_t total = c->not_on_board_count, doubtful = c->not_on_board_count - excess;
-  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
-    struct group *g = &groups[GROUPS + a];
-    const char **names = (const char **)keep(unhealthy.count + 1, sizeof *names);
-    *g = (struct group){beoboard_problem_name(a), names, 0};
-    for (size_t i = 0; i < unhealthy.count; i++)
-      if ((problems[unhealthy.numbers[i]] & ~options.ignored) >> a & 1) names[g->count++] = unhealthy.names[i];
-  }
+  uint64_t total = c->not_on_board_count, doubtful = c->not_on_board_count - excess, unhealthy = 0;
   for (int state = 0; state < BEOBOARD_NSTATES; state++) total += c->counts[state];
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
     /* No node is counted twice: an uncertain one may have a problem too. */
-    doubtful += is_unhealthy[i] != 0 || is_gone[i] != 0 ||
+    unhealthy += problems[i] != 0;
+    doubtful += problems[i] != 0 || (recent[i] & options.recent) != 0 || is_gone[i] != 0 ||
       ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[NOT_ON_BOARD].count - excess;
-  struct words text = long_words(), figures = long_words(), parts = long_words(), warnings = long_words();
-  const bool is_warned = add_warnings(&warnings, c);
+  struct words text = long_words(), figures = long_words(), parts = long_words(), recents = long_words();
+  struct words warnings = long_words();
+  bool is_warned = add_warnings(&warnings, c);
+  is_warned = add_journals(&warnings, c, options.journal_run) || is_warned;
   const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;
   const int code = exceeds(bad, options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
@@ -306,19 +372,21 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
   add_figure(&figures, "left", c->counts[BEOBOARD_LEFT], NULL, NULL, total);
   add_figure(&figures, "never", c->counts[BEOBOARD_NEVER], NULL, NULL, total);
-  add_figure(&figures, "unhealthy", unhealthy.count, NULL, NULL, total);
+  add_figure(&figures, "unhealthy", unhealthy, NULL, NULL, total);
   add_figure(&figures, "missing", doubtful, &options.warning, NULL, total);
   add_figure(&figures, "down", bad, NULL, &options.critical, total);
   const struct frame frame = frame_of(code, is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
   for (size_t most = MOST_PARTS;; most--) {
-    bool is_first = true;
-    text.len = parts.len = 0;
+    bool is_first = true, is_first_recent = true;
+    text.len = parts.len = recents.len = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], most, &is_first);
+    for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&recents, &before[a], most, &is_first_recent);
     if (!is_first) add_text(&text, "of ");
     add_plural(&text, total);
     add_text(&text, is_first ? ", " : " ");
     if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
     add_text(&text, is_first ? " live" : text_of(&parts));
+    if (!is_first_recent) ADD(&text, "; ", SAY_RECENT(text_of(&recents)));
     for (size_t i = 0; i < remarks->count; i++) {
       add_text(&text, "; ");
       add_text(&text, remarks->texts[i]);
@@ -341,8 +409,16 @@ static void check_answer(void) {
   }
   const struct some others = census_some(&census, ~BIT(LIVE));
   const struct remarks remarks = remarks_of(&census, &others);
-  judge(&census, &remarks, options.health_off ? (const uint32_t *)keep(census.nodes + 1u, sizeof(uint32_t))
-        : census_problems(&census));
+  uint32_t *problems = (uint32_t *)keep(census.nodes + 1u, sizeof *problems), *recent = problems;
+  if (!options.health_off) {
+    problems = census_problems(&census);
+    recent = census_recent(&census);
+    for (uint32_t i = 0; i < census.nodes; i++) {
+      problems[i] &= ~options.ignored;
+      recent[i] &= ~(options.ignored | problems[i]);
+    }
+  }
+  tell_verdict(&census, &remarks, problems, recent);
 }
 
 int main(int argc, char *argv[]) {

@@ -27,14 +27,12 @@ _Static_assert(BB_REPORT_BYTES + 8 + 20 == 1244, "WHOLE_MTU");
 /* Nodes that may report nevertheless, and be rejected. */
 #define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
 
-static void remarks_add(struct words *words, const char *first, ...) __attribute__((sentinel));
-static void remarks_add(struct words *words, const char *first, ...) {
+void add_all(struct words *words, const char *first, ...) {
   va_list rest;
   va_start(rest, first);
   for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(words, next);
   va_end(rest);
 }
-#define ADD(...) remarks_add(__VA_ARGS__, (const char *)NULL)
 
 /* ---- What is filled in ---- */
 
@@ -43,7 +41,7 @@ static void remarks_add(struct words *words, const char *first, ...) {
 
 static struct words slot_words(void) { return (struct words){(char *)keep(SLOT_BYTES, 1), SLOT_BYTES, 0}; }
 
-static const char *text_number(uint64_t number) {
+const char *text_number(uint64_t number) {
   struct words words = slot_words();
   add_number(&words, number);
   return text_of(&words);
@@ -60,31 +58,24 @@ void add_plural(struct words *words, size_t count) {
   add_text(words, count == 1 ? " node" : " nodes");
 }
 
-/* The bytes of a text's first so many characters; `*is_cut`: there are more. */
-static size_t bytes_of(struct span text, size_t characters, bool *is_cut) {
+void add_shortened(struct words *words, struct span text, size_t most, void (*add)(struct words *, struct span)) {
   struct span left = text;
-  for (; left.len > 0 && characters > 0; characters--) {
+  size_t kept = 0;
+  for (size_t characters = 0; left.len > 0 && characters < most; characters++) {
     uint32_t character;
+    if (characters + 1 == most) kept = text.len - left.len;
     left = without(left, next_character(left, &character));
   }
-  *is_cut = left.len > 0;
-  return text.len - left.len;
+  add(words, left.len > 0 ? (struct span){text.at, kept} : text);
+  if (left.len > 0) add_text(words, "\xe2\x80\xa6");
 }
 
 bool add_names(struct words *words, const char *const *names, size_t count, size_t parts, size_t longest) {
   struct folded folded;
   if (!hostlist_fold(&folded, names, count)) give_up_memory();
   for (size_t i = 0; i < folded.count && i < parts; i++) {
-    const struct span part = span_of(folded.parts[i]);
-    bool is_cut;
     if (i > 0) add_text(words, ",");
-    bytes_of(part, longest, &is_cut);
-    if (is_cut) {
-      add_span(words, (struct span){part.at, bytes_of(part, longest - 1, &is_cut)});
-      add_text(words, "\xe2\x80\xa6");
-    } else {
-      add_span(words, part);
-    }
+    add_shortened(words, span_of(folded.parts[i]), longest, add_span);
   }
   const bool is_more = folded.count > parts;
   folded_free(&folded);
@@ -117,14 +108,13 @@ static uint64_t since_ns(const struct bb_look *look, uint64_t ns) {
   return (uint64_t)look->now_ns > ns ? (uint64_t)look->now_ns - ns : 0;
 }
 
-static const char *text_age(uint64_t ns) {
+const char *text_age(uint64_t ns) {
   struct words words = slot_words();
   add_duration(&words, ns / NS_PER_MS);
   return text_of(&words);
 }
 
-/* The time of an event before the look, and its age: 14:03:21 (12.0s); with the date if it is more than a day ago. */
-static const char *text_moment(const struct bb_look *look, uint64_t ago_ns) {
+const char *text_moment(const struct bb_look *look, uint64_t ago_ns) {
   const double ms = (double)(look->real_ns / (int64_t)NS_PER_MS) - (double)ago_ns / (double)NS_PER_MS;
   const int64_t whole = (int64_t)ms;
   const time_t seconds = (time_t)(whole >= 0 ? whole / 1000 : -((-whole + 999) / 1000));

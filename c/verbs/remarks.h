@@ -19,8 +19,21 @@ struct remarks remarks_of(const struct census *census, const struct some *kept);
  * board is full, that IP fragments are not joined. False: there is nothing. */
 bool add_warnings(struct words *words, const struct census *census);
 
+/* Sentences of wording.gen.h, piece by piece. */
+void add_all(struct words *words, const char *first, ...) __attribute__((sentinel));
+#define ADD(...) add_all(__VA_ARGS__, (const char *)NULL)
+
+/* What is filled in. A moment: the time of an event before the look, and its age: 14:03:21 (12.0s); with the date if it
+ * is more than a day ago. */
+const char *text_number(uint64_t number);
+const char *text_age(uint64_t ns);
+const char *text_moment(const struct bb_look *look, uint64_t ago_ns);
+
 /* 1 node, 2 nodes. */
 void add_plural(struct words *words, size_t count);
+
+/* A text by `add`, add_span() or add_one_line(), cut to at most so many characters, of which the last is … then. */
+void add_shortened(struct words *words, struct span text, size_t most, void (*add)(struct words *, struct span));
 
 /* The first parts of a host list of these names, each cut to at most `longest` characters; returns whether there are
  * more. */

@@ -85,6 +85,12 @@
   (address), " and ", (other)
 #define SAY_CLONES_MORE(count, names) \
   "two machines report as each of ", (count), " more (", (names), ")"
+#define SAY_RECENT(groups) \
+  "recent: ", (groups)
+#define SAY_RECENT_ONCE(age) \
+  "last ", (age), " ago"
+#define SAY_RECENT_OFTEN(count, time, age) \
+  (count), " times in ", (time), ", last ", (age), " ago"
 #define SAY_JOURNAL_UNWRITTEN(moment, why, count) \
   "the journal of this board has not been written since ", (moment), ": ", (why), "; lines lost so far: ", (count)
 #define SAY_JOURNAL_STOPPED(moment, name) \

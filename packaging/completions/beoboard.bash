@@ -30,7 +30,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
     send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
@@ -54,6 +54,8 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'on off' -- "$cur")) ;;
     check:--ignore | bridge:--ignore)
       _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
+    check:--recent)
+      _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc none' ;;
     xml:--metrics | ganglia:--metrics)
       COMPREPLY=($(compgen -W 'all gmond' -- "$cur")) ;;
     zoom:--via | pace:--via)
@@ -75,7 +77,7 @@ _beoboard_words() {
       show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
       nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
-      check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
+      check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --recent --journal-run --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --cluster-name --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       web) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --proxy --base --show-jobs --slurm-dir --config --help -h' -- "$cur")) ;;

@@ -138,6 +138,8 @@ complete -c beoboard -n '__fish_seen_subcommand_from check' -l warning -s w -x -
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l critical -s c -x -d 'critical if more nodes than this are silent or left long ago'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l health -xa 'on off' -d 'on or off: whether unhealthy nodes count as down'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l ignore -xa '(__beoboard_list held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc)' -d 'problems to ignore: held, bad_health, root_readonly, memory_errors, gpu_lost, gpu_errors, root_full, scratch_full, health_warning, oom, hung_tasks, throttled, ecc'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l recent -xa '(__beoboard_list held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc none)' -d 'problems that warn also after they went, until their quiet time is over; none: no problem does'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l journal-run -xa '(__fish_complete_directories)' -d 'where journals say how they are'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l board -rF -d 'the board file'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l owner -xa '(__fish_complete_users)' -d 'trust boards of this user too, by name or id'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l config -rF -d 'TOML with the same names; the command line takes precedence'

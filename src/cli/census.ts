@@ -1,11 +1,13 @@
 // Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
+import { journalTroubles } from '../journal/state.js';
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { linkNews } from '../presentation/sentences.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import type { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -39,10 +41,17 @@ export interface Census {
 export interface NodeFilter {
   readonly keep: (state: State) => boolean;
   readonly among?: readonly string[] | undefined;
+  /** Where journals say how they are; undefined: nobody wants to know. */
+  readonly journals?: string | undefined;
+}
+
+/** What is wrong with the monitor itself: with the receiver, and with the board's journals. */
+export function monitorTroubles(board: Snapshot, journals: string | undefined): string[] {
+  return [...monitorWarnings(board), ...(journals === undefined ? [] : journalTroubles(journals, board))];
 }
 
 /** Takes the census. Throws NoBoard. */
-export function takeCensus(reader: BoardReader, { keep, among }: NodeFilter): Census {
+export function takeCensus(reader: BoardReader, { keep, among, journals }: NodeFilter): Census {
   const nodeStates = reader.nodeStates();
   const { states } = nodeStates;
   const notOnBoard = new Set<string>();
@@ -52,7 +61,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: NodeFilter): Ce
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = nodeStates.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = nodeStates.board;
-  const warnings = monitorWarnings(nodeStates.board);
+  const warnings = monitorTroubles(nodeStates.board, journals);
   const remarks = linkRemarks(nodeStates, asked);
   if (!stalled && !retired && Object.keys(nodeStates.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));

@@ -1,6 +1,7 @@
 // Whether the nodes are well, in one line and a Nagios exit code: for monitors, and for prologs of jobs. Blames no node
 // when the receiver is stalled.
 
+import { sentences } from '../layout/wording.gen.js';
 import {
   defineVerb,
   type Portion,
@@ -13,9 +14,12 @@ import {
 import { VERBS } from '../options/verbs.js';
 import { plural } from '../presentation/sentences.js';
 import type { State } from '../shm/liveness.js';
+import type { Episode } from '../shm/memory.js';
 import { unknownText } from '../shm/noboard.js';
-import { byProblem, type Problem } from '../shm/problems.js';
+import { byProblem, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { formatDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
 import { print } from '../text/output.js';
@@ -26,7 +30,20 @@ import { type Selection, select } from './selection.js';
 export const verb = defineVerb({
   name: 'check',
   summary: VERBS.check,
-  options: ['nodes', 'where', 'fail', 'warning', 'critical', 'health', 'ignore', 'board', 'owner', 'config'],
+  options: [
+    'nodes',
+    'where',
+    'fail',
+    'warning',
+    'critical',
+    'health',
+    'ignore',
+    'recent',
+    'journal-run',
+    'board',
+    'owner',
+    'config',
+  ],
   letters: { w: 'warning', c: 'critical' },
   examples: [
     'beoboard check',
@@ -35,13 +52,15 @@ export const verb = defineVerb({
     'beoboard check --nodes "$SLURM_JOB_NODELIST" --fail open',
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
+    'beoboard check --recent gpu_errors,oom',
   ],
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or unhealthy. beoboard status --help lists
-problems; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is not an error. After the nodes come more
+problems; --ignore leaves some out, --health off all. A problem that went is recent for its quiet time: ten minutes if a
+counter shows it, for ecc an hour, else a minute. It is told, and warns if --recent names it. A node that left less than 10 minutes ago is not an error. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of
-two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, and of IP
-fragments that are not joined. With
+two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, of IP
+fragments that are not joined, and of a journal of the board that does not write. With
 --where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
 The result is 3 if there is no board or it is stalled, so that no state is known, or if the node list cannot be read. --fail open makes
 that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
@@ -70,40 +89,100 @@ const MOST_BYTES = 1023;
 /** How many parts of each host list are shown; fewer if there is no room for so many. */
 const MOST_PARTS = 5;
 
-/** A number of nodes, and the first parts of their host list. */
-function shown(what: string, names: readonly string[], most: number): string {
-  const group = `${names.length} ${what}`;
-  if (most === 0) return group;
-  const parts = foldParts(names);
-  const cut = parts.slice(0, most).map(part => shortened(part, 100));
-  return `${group} (${cut.join(',')}${parts.length > most ? ' and more' : ''})`;
+/** Nodes about which one thing is said, and what else is said of them. */
+type Group = readonly [what: string, names: readonly string[], note?: string];
+
+/** A number of nodes, the first parts of their host list, and the note. */
+function shown([what, names, note]: Group, most: number): string {
+  const facts = note === undefined ? [] : [note];
+  if (most > 0) {
+    const parts = foldParts(names);
+    const cut = parts.slice(0, most).map(part => shortened(part, 100));
+    facts.unshift(`${cut.join(',')}${parts.length > most ? ' and more' : ''}`);
+  }
+  return `${names.length} ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}`;
 }
 
 function limitOf({ number, percent }: Portion, total: number): number {
   return percent ? (number * total) / 100 : number;
 }
 
-/** The names of the nodes with each problem. */
-export type ProblemNames = ReadonlyMap<Problem, readonly string[]>;
+/** Nodes that had a problem of which the episode is not over, and have it not now. */
+interface Recent {
+  readonly problem: Problem;
+  readonly names: readonly string[];
+  /** When it was last seen, and how often. */
+  readonly note: string;
+  readonly warns: boolean;
+}
+
+/** The nodes with each problem, and those that had it. */
+export interface Troubles {
+  readonly problems: readonly (readonly [problem: Problem, names: readonly string[]])[];
+  readonly recent: readonly Recent[];
+}
+
+const NO_TROUBLES: Troubles = { problems: [], recent: [] };
+
+/** The problems that warn also when they are recent, unless --recent says otherwise. */
+const RECENT: readonly Problem[] = ['gpu_errors', 'hung_tasks', 'throttled'];
+
+/** A node with its problems now, and its recent ones. */
+interface Troubled {
+  readonly name: string;
+  readonly problems: number;
+  readonly recent: number;
+  readonly sinceMs: number;
+  readonly episodes: readonly Episode[];
+}
+
+/** A node of a snapshot; undefined: it has no trouble. */
+function troubled(snapshot: Snapshot, index: number, ignored: number): Troubled | undefined {
+  const state = snapshot.stateOf(index);
+  if (state !== 'live' && state !== 'uncertain') return undefined;
+  const problems = (snapshot.overview.problems[index] ?? 0) & ~ignored;
+  const memory = snapshot.memoryOf(index);
+  const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems;
+  if (problems === 0 && recent === 0) return undefined;
+  const episodes = problemsOf(recent).flatMap(problem => memory?.episode(problem) ?? []);
+  return { name: snapshot.node(index).name, problems, recent, sinceMs: memory?.sinceMs ?? 0, episodes };
+}
+
+/** When a problem of these nodes was last seen, and how often, if one of them had it more than once. */
+function noteOn(problem: Problem, nodes: readonly Troubled[]): string {
+  const episodes = nodes.flatMap(node => node.episodes.filter(episode => episode.problem === problem));
+  const count = episodes.reduce((sum, episode) => sum + episode.count, 0);
+  const age = formatDuration(Math.min(...episodes.map(({ seenMs }) => seenMs)));
+  if (count <= nodes.length) return sentences.recentOnce({ age });
+  return sentences.recentOften({ count, time: formatDuration(Math.max(...nodes.map(({ sinceMs }) => sinceMs))), age });
+}
 
 /** The problems of the chosen nodes, without the ignored ones. */
-function lookForProblems(
+function lookForTroubles(
   reader: BoardReader,
   among: readonly string[] | undefined,
-  ignored: readonly Problem[],
-): ProblemNames {
-  const nodes: { name: string; problems: number }[] = [];
-  if (among === undefined) {
-    const snapshot = reader.snapshot();
-    const { problems } = snapshot.overview;
-    for (let i = 0; i < problems.length; i++)
-      if (problems[i] !== 0) nodes.push({ name: snapshot.node(i).name, problems: problems[i] as number });
-  } else {
-    for (const name of new Set(among))
-      nodes.push({ name, problems: reader.snapshotOf(name).overview.problems[0] ?? 0 });
+  ignore: readonly Problem[],
+  warning: readonly Problem[],
+): Troubles {
+  const ignored = ignore.reduce((bits, problem) => bits | problemBit(problem), 0);
+  const nodes: Troubled[] = [];
+  for (const name of among === undefined ? [undefined] : new Set(among)) {
+    const snapshot = name === undefined ? reader.snapshot() : reader.snapshotOf(name);
+    for (let i = 0; i < snapshot.count; i++) {
+      const found = troubled(snapshot, i, ignored);
+      if (found !== undefined) nodes.push(found);
+    }
   }
-  const found = byProblem(nodes).filter(([problem]) => !ignored.includes(problem));
-  return new Map(found.map(([problem, those]) => [problem, those.map(({ name }) => name)]));
+  const namesOf = (those: readonly Troubled[]) => those.map(({ name }) => name);
+  return {
+    problems: byProblem(nodes).map(([problem, those]) => [problem, namesOf(those)]),
+    recent: byProblem(nodes.map(node => ({ ...node, problems: node.recent }))).map(([problem, those]) => ({
+      problem,
+      names: namesOf(those),
+      note: noteOn(problem, those),
+      warns: warning.includes(problem),
+    })),
+  };
 }
 
 type Fail = Values<'fail'>['fail'];
@@ -115,8 +194,8 @@ function excused(notOnBoard: readonly string[], fail: Fail): boolean {
 }
 
 /** The groups that are not empty, with their numbers and names. */
-function groupTexts(groups: readonly (readonly [what: string, names: readonly string[]])[], most: number): string[] {
-  return groups.filter(([, names]) => names.length > 0).map(([what, names]) => shown(what, names, most));
+function groupTexts(groups: readonly Group[], most: number): string[] {
+  return groups.filter(([, names]) => names.length > 0).map(group => shown(group, most));
 }
 
 /** The verdict with --where: nodes count for which the condition holds. */
@@ -158,7 +237,7 @@ export function judgeSelection(
 export function judgeCensus(
   census: Census,
   options: Limits,
-  problems: ProblemNames = new Map(),
+  { problems, recent }: Troubles = NO_TROUBLES,
   most: number = MOST_PARTS,
 ): Verdict {
   const { counts, kept, notOnBoard, remarks, warnings } = census;
@@ -172,16 +251,18 @@ export function judgeCensus(
     ['uncertain', of('uncertain')],
     ['never reported', of('never')],
   ];
-  const unhealthy = new Set([...problems.values()].flat());
+  const unhealthy = new Set(problems.flatMap(([, names]) => names));
+  const suspect = new Set([...unhealthy, ...recent.filter(({ warns }) => warns).flatMap(({ names }) => names)]);
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + notOnBoard.length;
   const excess = open ? notOnBoard.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
   // No node is counted twice: an uncertain one may have a problem too. A corrupt board may have a name twice.
   const named = groups.flatMap(([, names]) => names);
-  const doubtful = named.length + unhealthy.size - named.filter(name => unhealthy.has(name)).length - excess;
+  const doubtful = named.length + suspect.size - named.filter(name => suspect.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
   const parts = groupTexts([...groups, ...problems], most);
+  const before = recent.map(({ problem, names, note }) => shown([problem, names, note], most));
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
@@ -197,6 +278,7 @@ export function judgeCensus(
     code,
     text: [
       parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
+      ...(before.length === 0 ? [] : [sentences.recent({ groups: before.join(', ') })]),
       ...remarks,
       ...warnings,
     ].join('; '),
@@ -213,9 +295,10 @@ function ignorance(why: string, fail: Fail): Verdict {
 
 /** The verdict, with so many parts of each host list. */
 async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number) => Verdict> {
-  const { where, nodes: among, fail } = values;
-  if (where !== undefined && values.ignore !== undefined)
-    throw new UsageError(verb.name, '--ignore and --where do not go together; leave one out');
+  const { where, nodes: among, fail, journalRun: journals } = values;
+  for (const option of ['ignore', 'recent'] as const)
+    if (where !== undefined && values[option] !== undefined)
+      throw new UsageError(verb.name, `--${option} and --where do not go together; leave one out`);
   const reader = new BoardReader(values.board, values.owner);
   const unknown =
     ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
@@ -223,13 +306,14 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
       ignorance(unknownText(closed, heartbeatAgeMs), fail);
   try {
     if (where !== undefined) {
-      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among });
+      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among, journals });
       return selection.stalled ? unknown(selection) : most => judgeSelection(selection, where, values, most);
     }
-    const census = takeCensus(reader, { keep: state => state !== 'live', among });
+    const census = takeCensus(reader, { keep: state => state !== 'live', among, journals });
     if (census.stalled) return unknown(census);
-    const problems = values.health === 'on' ? lookForProblems(reader, among, values.ignore ?? []) : undefined;
-    return most => judgeCensus(census, values, problems, most);
+    const { ignore = [], recent = RECENT } = values;
+    const troubles = values.health === 'on' ? lookForTroubles(reader, among, ignore, recent) : undefined;
+    return most => judgeCensus(census, values, troubles, most);
   } finally {
     reader.close();
   }

@@ -2,12 +2,12 @@
 // there is one.
 
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
-import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
+import { type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { linkNews } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
-import type { Census, NodeFilter } from './census.js';
+import { type Census, monitorTroubles, type NodeFilter } from './census.js';
 
 export interface Selection
   extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
@@ -31,7 +31,7 @@ export async function select(
   verb: string,
   reader: BoardReader,
   { condition, healthy }: Filter,
-  { keep, among }: NodeFilter,
+  { keep, among, journals }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
   const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;
@@ -70,6 +70,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    warnings: [...clones, ...monitorWarnings(snapshot)],
+    warnings: [...clones, ...monitorTroubles(snapshot, journals)],
   };
 }

@@ -8,10 +8,7 @@ import { findUser, JOURNAL } from '../options/users.js';
 import { moment } from '../presentation/sentences.js';
 import { replaceFile } from '../service/replacefile.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { oneLine, shortened } from '../text/text.js';
-
-/** Where journals leave their states unless --journal-run says otherwise. */
-export const JOURNAL_RUN = '/run/beoboard-journal';
+import { brief } from '../text/text.js';
 
 /** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
 export interface JournalState {
@@ -84,13 +81,14 @@ function real(path: string): string {
   }
 }
 
-/** The file, if somebody wrote it whom we believe: root, the journals' user, or ourselves. Waits for nobody. */
+/** The file, if nobody but root, the journals' user or ourselves can have written it. Waits for nobody. */
 function believed(path: string): string | undefined {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(fd);
     const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.() || stats.uid === findUser(JOURNAL)?.uid;
-    return isOurs && stats.isFile() && stats.size <= MOST_BYTES ? readFileSync(fd, 'utf8') : undefined;
+    const isFit = stats.isFile() && stats.size <= MOST_BYTES && (stats.mode & 0o022) === 0;
+    return isOurs && isFit ? readFileSync(fd, 'utf8') : undefined;
   } finally {
     closeSync(fd);
   }
@@ -117,11 +115,11 @@ export function readJournalStates(folder: string, boardPath: string): Found[] {
   });
 }
 
-/** What is wrong with a journal, in a sentence; undefined: it writes. `look`: the clocks of a look at the board. */
-export function journalTrouble(
-  { name, state }: Found,
-  look: Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> },
-): string | undefined {
+/** The clocks of a look at a board. */
+type Look = Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> };
+
+/** What is wrong with a journal, in a sentence; undefined: it writes. */
+export function journalTrouble({ name, state }: Found, look: Look): string | undefined {
   const nowMs = Number(look.evidence.nowNs / 1_000_000n);
   const ago = (wallMs: number) => moment(look, Math.max(0, Number(look.realNs / 1_000_000n) - wallMs));
   // One that wrote in the future wrote before this machine was booted.
@@ -131,7 +129,12 @@ export function journalTrouble(
   if (error === undefined) return undefined;
   return sentences.journalUnwritten({
     moment: ago(error_since_ms),
-    why: shortened(oneLine(error), 200),
+    why: brief(error, 200),
     count: dropped,
   });
+}
+
+/** What is wrong with the journals of a board, a sentence each. */
+export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'path'>): string[] {
+  return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
 }

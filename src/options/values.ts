@@ -159,6 +159,22 @@ export function someOf<const T extends string>(what: string, ...words: readonly 
   return { kind: 'words', words, parse };
 }
 
+/** The same, or `none`. */
+export function someOrNone<const T extends string>(what: string, ...words: readonly T[]): Value<T[]> {
+  const { kind, parse } = someOf(what, ...words);
+  return {
+    kind,
+    words: [...words, 'none'],
+    parse: text => {
+      try {
+        return text === 'none' ? [] : parse(text);
+      } catch (error) {
+        throw error instanceof InputError ? new InputError(`${error.message}, or none`) : error;
+      }
+    },
+  };
+}
+
 export const nodes = value('nodes', text => readNodes(text));
 
 /** Names as other programs have them, too. */

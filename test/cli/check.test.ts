@@ -11,13 +11,17 @@ import type { Census, Counted } from '../../src/cli/census.js';
 import { takeCensus } from '../../src/cli/census.js';
 import { judgeCensus } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
+import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';
 import { STATES, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { beat } from '../kit/linkboard.js';
+import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
+import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(500_000);
 const runHere = verbChild(t);
@@ -268,6 +272,81 @@ t.test('check', async t => {
   await ignorant('the receiver is stalled, its heartbeat is .* old: nothing is known about nodes');
   rmSync(board);
   await ignorant('there is no board');
+});
+
+t.test('an OOM kill and an Xid are told for ten minutes, and are no problems that the nodes have now', async t => {
+  const lasting = { interval_ms: 600_000, valid: validOf('vmstat', 'gpu_errors', 'gpu') };
+  const killed = (when: number) => (ago: number) => ({ ...lasting, oom_kills: ago > when ? 7 : 8 });
+  const reader = writtenBoard(
+    t,
+    {
+      killed: killed(300),
+      xid: ago => ({ ...lasting, gpu_errors: ago > 300 ? 0 : 1 }),
+      over: killed(640),
+      still: killed(590),
+      well: () => lasting,
+    },
+    660,
+  );
+  const { path } = reader;
+  const ask = async (verb: string, ...argv: string[]) => {
+    beat(path);
+    const { code, stdout } = await runHere([verb, '--board', path, ...argv]);
+    return [code, stdout.replaceAll(/\b[\d.]+m?s\b|\b\d+m\d\ds\b/g, 'AGE')] as const;
+  };
+  const oom = '2 oom (killed,still; last AGE ago)';
+  const xid = '1 gpu_errors (xid; last AGE ago)';
+  for (const [argv, code, text, missing] of [
+    [[], 1, `5 nodes, 5 live; recent: ${xid}, ${oom}`, 1],
+    [['--recent', 'none'], 0, `5 nodes, 5 live; recent: ${xid}, ${oom}`, 0],
+    [['--recent', 'oom,gpu_errors'], 1, `5 nodes, 5 live; recent: ${xid}, ${oom}`, 3],
+    [['--recent', 'oom', '--warning', '2'], 0, `5 nodes, 5 live; recent: ${xid}, ${oom}`, 2],
+    [['--ignore', 'gpu_errors'], 0, `5 nodes, 5 live; recent: ${oom}`, 0],
+    [['--ignore', 'gpu_errors,oom'], 0, '5 nodes, 5 live', 0],
+    [['--health', 'off'], 0, '5 nodes, 5 live', 0],
+    [['--nodes', 'over,still'], 0, '2 nodes, 2 live; recent: 1 oom (still; last AGE ago)', 0],
+    [['--nodes', 'over,well,x', '--fail', 'open'], 0, 'of 3 nodes 1 not on the board (x)', 0],
+  ] as const) {
+    const [got, line] = await ask('check', ...argv);
+    t.equal(got, code, argv.join(' '));
+    const shown = /: (.*?)(; fails open)? \|.* unhealthy=(\d+);.* missing=(\d+);/.exec(line) ?? [];
+    t.same([shown[1], shown[3], shown[4]], [text, '0', String(missing)], argv.join(' '));
+  }
+  t.match(await ask('check', '--recent', 'omm'), [3, /'omm' is not a problem; did you mean oom\?, or none/]);
+  t.match(await ask('check', '--recent', 'oom', '--where', 'load > 1'), [3, /--recent and --where do not go together/]);
+
+  t.same(await ask('nodes', '--where', 'recent(oom) || recent(gpu_errors)'), [0, 'killed,still,xid\n']);
+  t.match(await ask('show', 'killed'), [0, /recent: programs were killed, memory ran out/]);
+  t.match(await ask('status', '--json', '--nodes', 'xid'), [0, /"recent":\["gpu_errors"\]/]);
+  t.notMatch(await ask('show', 'over'), [0, /recent/]);
+  // What acts on problems, and what alerts of them, knows of none.
+  t.same(await ask('nodes', '--healthy', '--count'), [0, '5\n']);
+  t.same([...reader.snapshot().overview.problems], [0, 0, 0, 0, 0]);
+  for (const { problems } of lookAtAll(reader).nodes.values()) t.same(problems, [], 'for the bridge');
+  const [, metrics] = await ask('metrics');
+  t.match(metrics, /^beoboard_node_problem_last_seen_timestamp_seconds\{problem="oom",node="killed"\}/m);
+  t.notMatch(metrics, /^beoboard_node_problem\{/m);
+});
+
+t.test('a node that is throttled every ten seconds for one report, whenever one checks', async t => {
+  let now = 0;
+  for (let moment = 0; moment < 12; moment++) {
+    const counted = (ago: number) => ({
+      valid: validOf('throttle'),
+      throttle_events: Math.floor((600 - ago + moment) / 10),
+    });
+    const { path } = writtenBoard(t, { n1: counted }, 30);
+    const said: unknown[] = [];
+    for (const recent of ['throttled', 'none']) {
+      const { code, stdout } = await runHere(['check', '--board', path, '--recent', recent]);
+      said.push(code);
+      t.match(stdout, /1 throttled \(n1(; last \d+\.\ds ago)?\)/);
+    }
+    const isNow = moment % 10 === 0;
+    t.same(said, [1, isNow ? 1 : 0], `${moment} s later`);
+    now += Number(isNow);
+  }
+  t.equal(now, 2, 'of 12 checks these see it by its two last reports');
 });
 
 t.test('a census in parts of any size gives the same as one of the whole board', async t => {

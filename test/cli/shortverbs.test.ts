@@ -5,7 +5,17 @@
 // @seconds 33
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -15,17 +25,19 @@ import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
+import { type BrokenBoard, groups, make, NOBODY, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
 import { ended, follow } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { builds, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
 import { REFUSED } from '../kit/hostlistcases.js';
 import { lacks } from '../kit/lacking.js';
 import { beat, poke } from '../kit/linkboard.js';
+import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
+import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(500_000);
 const SOURCE = join(ROOT, 'c', 'verbs');
@@ -116,6 +128,7 @@ const CHECKS: readonly string[][] = [
   ['--nodes', 's1,nobody', '--fail', 'closed'],
   ['--ignore', 'held'],
   ['--ignore', 'bad_health,ecc,held', '--nodes', 'h1,i1,n001'],
+  ['--recent', 'bad_health,none'],
   ['--fail', 'open'],
 ];
 
@@ -210,6 +223,179 @@ t.test('a receiver that could not read its options again', async t => {
       stdout: `BEOBOARD WARNING: 1 node, 1 live; the receiver could not read its ${says}; its log says why | `,
     });
   }
+});
+
+t.test('problems that are recent', async t => {
+  const valid = validOf('vmstat', 'throttle', 'edac', 'gpu_errors', 'gpu', 'hung_tasks');
+  const lasting = { interval_ms: 600_000, valid };
+  const rises =
+    (field: string, ...when: number[]) =>
+    (ago: number) => ({
+      ...lasting,
+      [field]: when.filter(moment => ago <= moment).length,
+    });
+  const { path } = writtenBoard(t, {
+    hot1: rises('throttle_events', 90, 60, 30, 0),
+    hot2: rises('throttle_events', 50),
+    hot3: ago => ({ ...rises('throttle_events', 40)(ago), flags: Number(ago === 0) << bits.flags.goodbye }),
+    killed: rises('oom_kills', 70),
+    now: rises('oom_kills', 70, 0),
+    stuck: rises('hung_tasks', 20),
+    held: ago => ({ ...lasting, flags: Number(ago > 20) << bits.flags.held }),
+    freed: ago => ({ ...lasting, flags: Number(ago > 90) << bits.flags.held }),
+    again: ago => ({ ...lasting, flags: Number(ago > 80 || (ago > 5 && ago < 10)) << bits.flags.held }),
+    [`odd-${'x'.repeat(50)}`]: rises('edac_ce', 10),
+    xid: rises('gpu_errors', 0),
+  });
+  await compare(t, 'recent problems', path, () => beat(path));
+  const all = [
+    ...[[], ['none'], ['oom'], ['held,ecc'], ['oom,'], ['omm'], ['none,oom'], ['']].map(list =>
+      list.flatMap(names => ['--recent', names]),
+    ),
+    ...[['--ignore', 'throttled,hung_tasks'], ['--nodes', 'hot1,hot2,killed,x'], ['-w', '3'], ['--recent']],
+  ];
+  for (const argv of all) {
+    const { c, ts } = await askBoth({ verb: 'check', argv: [...argv, '--board', path] }, () => beat(path));
+    t.strictSame(c, ts, argv.join(' '));
+  }
+  const { c } = await askBoth({ verb: 'check', argv: ['--board', path, '--ignore', 'ecc'] }, () => beat(path));
+  t.match(
+    (c as Answer).stdout,
+    '1 gpu_errors (xid), 1 oom (now), 1 throttled (hot1); recent: 2 held (again,held; 3 times in AGE, last AGE ago), ' +
+      '1 oom (killed; last AGE ago), 1 hung_tasks (stuck; last AGE ago), 1 throttled (hot2; last AGE ago) |',
+  );
+});
+
+t.test('journals that do not write', async t => {
+  const board = makeBoard(t, { live: ['n001'] });
+  const elsewhere = makeBoard(t, { live: ['n001'] });
+  const link = `${board.path}.link`;
+  symlinkSync(board.path, link);
+  const mono = () => Number(monotonicNs() / 1_000_000n);
+  const state = (values: object = {}) => ({
+    ...{ schema: 1, board: board.path, journal_dir: '/var/log/beoboard/default', pid: 1 },
+    ...{ time_ms: Date.now(), mono_ms: mono(), next_ms: mono() + 3_600_000, ...values },
+  });
+  const failed = { error: 'cannot write', error_since_ms: Date.now() - 120_000 };
+  const stopped = { mono_ms: mono() - 90_000, next_ms: mono() - 80_000, time_ms: Date.now() - 90_000 };
+  const unwritten = (why: string, lost = 0) =>
+    `the journal of this board has not been written since TIME (AGE): ${why}; lines lost so far: ${lost}`;
+  const has = (name: string) =>
+    `the journal of this board has stopped: it last ran at TIME (AGE); see systemctl status beoboard-journal@${name}`;
+  const text = JSON.stringify;
+  const rows: [files: Record<string, string | Buffer>, says?: string | undefined, mode?: number][] = [
+    [{}],
+    [{ 'a.json': text(state()) }],
+    [{ 'a.json': `${text(state(failed))}\n` }, unwritten('cannot write')],
+    [
+      { 'a.json': text(state({ ...failed, dropped: 17, last_id: 'x', more: [{ of: [1.5e3, null, true, {}] }, []] })) },
+      unwritten('cannot write', 17),
+    ],
+    [{ 'a.json': text(state(stopped)) }, has('a')],
+    [
+      { 'b.json': text(state({ ...stopped, ...failed })), 'a.json': text(state(failed)) },
+      `${unwritten('cannot write')}; ${has('b')}`,
+    ],
+    [{ 'a.json': text(state({ mono_ms: mono() + 1e9, next_ms: mono() + 2e9 })) }, has('a')],
+    [{ 'a.json': text(state({ ...failed, board: link })) }, unwritten('cannot write')],
+    [{ 'a.json': text(state({ ...failed, board: `${board.path}\0` })) }],
+    [{ 'a.json': text(state({ ...failed, board: elsewhere.path })) }],
+    [{ 'a.json': text(state({ ...failed, board: `${board.path}x` })) }],
+    [{ 'a.json': text(state(failed)) }, undefined, 0o646],
+    [
+      { 'a.json': Buffer.from(text(state({ ...failed, error: '\x1b[2J é|😀 "\\/\b\f\n\r\t' }))) },
+      unwritten('\\u{1b}[2J é/😀 "\\/\\u{8}\\u{c}\\u{a}\\u{d}\\u{9}'),
+    ],
+    [
+      {
+        'a.json': text(state({ ...failed, error: '?' })).replace(
+          '"?"',
+          String.raw`"\u00e9\uD83D\uDE00\ud83d\ude0x\u0041\udc00"`,
+        ),
+      },
+    ],
+    [
+      {
+        'a.json': text(state({ ...failed, error: '?' })).replace('"?"', String.raw`"\u00e9\uD83D\uDE00\u0041"`),
+      },
+      unwritten('é😀A'),
+    ],
+    [{ 'a.json': text(state({ ...failed, error: 'ä'.repeat(201) })) }, unwritten(`${'ä'.repeat(199)}…`)],
+    [{ 'a.json': text(state({ ...failed, error: 'ä'.repeat(200) })) }, unwritten('ä'.repeat(200))],
+    ...['schema', 'board', 'time_ms', 'mono_ms', 'next_ms', 'error_since_ms'].flatMap(key =>
+      [undefined, 'x', 7.5, -1, 2 ** 53, null].map((value): (typeof rows)[number] => [
+        { 'a.json': text(state({ ...failed, [key]: value })) },
+      ]),
+    ),
+    ...[{ error: null }, { error: 5 }, { dropped: '1' }, { dropped: null }].map((over): (typeof rows)[number] => [
+      { 'a.json': text(state({ ...failed, ...over })) },
+    ]),
+    ...[
+      '',
+      '{}',
+      '[]',
+      'null',
+      '5',
+      `[${text(state(failed))}]`,
+      `${text(state(failed))},`,
+      text(state(failed)).slice(0, -1),
+      text(state(failed)).slice(1),
+      text(state(failed)).replace('"cannot', '"\tcannot'),
+      text(state(failed)).replace(':1,', ':01,'),
+      text(state(failed)).replace('{', '{,'),
+      text(state(failed)).replace('"pid":1', '"pid":.1'),
+    ].map((whole): (typeof rows)[number] => [{ 'a.json': whole }]),
+    [
+      {
+        'a.json': text(state(failed))
+          .replace('{', ' {\n"schema":"2", ')
+          .replace('"pid":1', '"pid" : [ 1e5 , -0.5E-3,"\\u0000"]'),
+      },
+      unwritten('cannot write'),
+    ],
+    [
+      {
+        'a.txt': text(state(failed)),
+        '.json': text(state(failed)),
+        '.a.json': text(state(failed)),
+        'a b.json': text(state(failed)),
+        'a.json.new': text(state(failed)),
+      },
+    ],
+    [{ 'a.json': `${text(state(failed))}${' '.repeat(65_536)}` }],
+  ];
+  for (const [files, says, mode] of rows) {
+    const run = folder(t);
+    for (const [name, contents] of Object.entries(files)) {
+      writeFileSync(join(run, name), contents);
+      chmodSync(join(run, name), mode ?? 0o644);
+    }
+    const argv = ['--board', board.path, '--journal-run', run];
+    const { c, ts } = await askBoth({ verb: 'check', argv }, () => beat(board.path));
+    const what = Object.values(files).join(' ').slice(0, 300);
+    t.strictSame(c, ts, what);
+    const { code, stdout } = c as Answer;
+    const said = says === undefined ? '' : `; ${says}`;
+    t.ok(
+      stdout.startsWith(`BEOBOARD ${says === undefined ? 'OK' : 'WARNING'}: 1 node, 1 live${said} | `),
+      `${what}: ${stdout}`,
+    );
+    t.equal(code, says === undefined ? 0 : 1);
+  }
+  const run = folder(t);
+  writeFileSync(join(run, 'real'), text(state(failed)));
+  symlinkSync('real', join(run, 'a.json'));
+  mkdirSync(join(run, 'b.json'));
+  execFileSync('mkfifo', [join(run, 'c.json')]);
+  if (ROOT_USER) {
+    writeFileSync(join(run, 'd.json'), text(state(failed)));
+    chownSync(join(run, 'd.json'), NOBODY, NOBODY);
+  }
+  const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', board.path, '--journal-run', run] }, () =>
+    beat(board.path),
+  );
+  t.strictSame(c, ts, 'what nobody believes, and what nobody waits for');
+  t.match(c, { code: 0 });
 });
 
 /** Eight nodes and two links; the test sets the rest. */
@@ -805,7 +991,7 @@ t.test('make install, and the manual pages', { skip: lacks('musl-tools', 'musl-g
   for (const verb of ['nodes', 'check'] as const) {
     const page = readFileSync(join(SOURCE, `beoboard-${verb}.1`), 'utf8').replaceAll('\\-', '-');
     const { stdout: help } = await askC({ verb, argv: ['--help'] });
-    const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm)].map(([, name = '']) => name);
+    const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name = '']) => name);
     t.ok(options.length > 9);
     for (const option of options) t.ok(page.includes(option), `the page tells of ${option}`);
     const lint = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(SOURCE, `beoboard-${verb}.1`)], {

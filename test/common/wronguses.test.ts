@@ -171,6 +171,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'check --fail',
     'check --fail maybe',
     'check --health maybe',
+    'check --recent nothing',
     'xml --metrics some',
     'ganglia --metrics none',
     'ganglia --metrics GMOND',

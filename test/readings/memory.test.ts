@@ -2,57 +2,20 @@
 // c/test/unit/memoryunit.c; here is what users see of them.
 
 import t from 'tap';
-import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import { CLOCK, clocks } from '../../src/native/index.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
 import { nodeTeller } from '../../src/presentation/statusjson.js';
 import { painter } from '../../src/presentation/style.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingOf } from '../../src/readings/readings.js';
-import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
 import { validOf } from '../kit/madeboard.js';
-import { boardPath } from '../kit/places.js';
-import { makeReport } from '../kit/reports.js';
+import { writtenBoard } from '../kit/writtenboard.js';
 
-const SECOND = 1_000_000_000n;
 const SPAN = 100;
-
-/**
- * A board that was written over the last 100 s, one report a second of each node: `values` says what is in it at so
- * many seconds before now; undefined: no report.
- */
-function written(
-  t: { teardown(end: () => void): void },
-  nodes: Readonly<Record<string, (ago: number) => Encodable<'report'> | undefined>>,
-): BoardReader {
-  const path = boardPath(t);
-  const writer = openWriter({ path, cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
-  t.teardown(() => writer.close());
-  const into = new BigUint64Array(3);
-  clocks(into);
-  const [mono, real] = [into[CLOCK.monotonic] ?? 0n, into[CLOCK.real] ?? 0n];
-  writer.listeningSince(mono - BigInt(SPAN + 60) * SECOND);
-  for (let ago = SPAN; ago >= 0; ago--) {
-    const back = BigInt(ago) * SECOND;
-    for (const [hostname, values] of Object.entries(nodes)) {
-      const report = values(ago);
-      if (report === undefined) continue;
-      const t_boot_ns = 1000n * SECOND - back;
-      const common = { hostname, seq: SPAN - ago + 1, t_boot_ns, start_boot_ns: 1n, boot_id: 5n };
-      deliver(writer, makeReport({ ...common, ...report }), mono - back, real - back);
-    }
-    writer.heartbeat(mono - back);
-  }
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
-  return reader;
-}
 
 t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
   const vmstat = { valid: validOf('vmstat') };
-  const reader = written(t, {
+  const reader = writtenBoard(t, {
     killed: ago => ({ ...vmstat, oom_kills: ago > 40 ? 7 : 8 }),
     late: ago => (ago > 60 || ago === 0 ? { ...vmstat, oom_kills: 7 } : undefined),
     well: () => ({ ...vmstat, oom_kills: 7 }),
@@ -107,7 +70,7 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
 t.test('many last words are broken into lines', async t => {
   const stalled = { psi_mem_full10: 9500, psi_io_full10: 9500, flags: 1 << bits.flags.root_readonly };
   const valid = validOf('psi_mem', 'psi_io');
-  const reader = written(t, { n1: ago => (ago > 60 || ago === 0 ? { ...stalled, valid } : undefined) });
+  const reader = writtenBoard(t, { n1: ago => (ago > 60 || ago === 0 ? { ...stalled, valid } : undefined) });
   const [node] = [...reader.snapshot().nodes()];
   const { lines } = nodeSheet(node as NonNullable<typeof node>, painter('never'), 80);
   const said = lines.join('\n').replace(/\n +/g, ' ');

@@ -23,6 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { BoardReader } from '../../src/shm/reader.js';
 import { expand } from '../../src/text/hostlists.js';
 import { ended } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
@@ -30,11 +31,13 @@ import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
 import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
+import { validOf } from '../kit/madeboard.js';
 import { Manager } from '../kit/manager.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
+import { writtenBoard } from '../kit/writtenboard.js';
 
 const S = 1_000_000_000n;
 const SOURCE = join(ROOT, 'c', 'gate');
@@ -101,6 +104,17 @@ const RARE = "it reports every AGE, and is judged by the receiver's --longest-in
 const CLOSED = 'no, fails closed: ';
 
 // ---- the rules ----
+
+t.test('an OOM kill and GPU errors that are over let a job start', async t => {
+  const common = { interval_ms: 600_000, valid: validOf('vmstat', 'gpu_errors', 'gpu') };
+  const { path } = writtenBoard(
+    t,
+    { n1: ago => ({ ...common, oom_kills: ago > 9 ? 1 : 2, gpu_errors: ago > 5 ? 0 : 1 }) },
+    20,
+  );
+  t.equal(new BoardReader(path).snapshot().memoryOf(0)?.recent.join(), 'gpu_errors,oom');
+  t.same(await ask(path, ['--health', '--nodes', 'n1']), [0, '']);
+});
 
 t.test('every rule', async t => {
   const live = numbered(60);
