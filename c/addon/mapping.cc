@@ -71,7 +71,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
         {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
          InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
          InstanceMethod("columnBytes", &BoardMapping::ColumnBytes), InstanceMethod("column", &BoardMapping::Column),
-         InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
+         InstanceMethod("names", &BoardMapping::Names), InstanceMethod("memories", &BoardMapping::Memories),
+         InstanceMethod("into", &BoardMapping::Into),
          InstanceMethod("nodeBytes", &BoardMapping::NodeBytes), InstanceMethod("links", &BoardMapping::Links),
          InstanceMethod("senders", &BoardMapping::Senders), InstanceMethod("events", &BoardMapping::Events),
          InstanceMethod("isAt", &BoardMapping::IsAt), InstanceMethod("unmap", &BoardMapping::Unmap)});
@@ -261,6 +262,24 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     if (bb_board_names(&board_, numbers.Data(), numbers.ElementLength(), names.data()) != 0)
       return info.Env().Undefined();
     return Joined(info.Env(), names.data(), BB_NAME_BYTES, BB_NAME_BYTES, numbers.ElementLength());
+  }
+
+  // memories(known, fresh): the numbers of the nodes whose memories have changed; undefined when the file was cut
+  // short; null where the board has none.
+  Napi::Value Memories(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    Check(env);
+    auto known = info[0].As<Napi::Uint8Array>(), fresh = info[1].As<Napi::Uint8Array>();
+    const size_t n = std::min(known.ByteLength(), fresh.ByteLength()) / sizeof(struct bb_memory);
+    if ((reinterpret_cast<uintptr_t>(known.Data()) | reinterpret_cast<uintptr_t>(fresh.Data())) % 8 != 0)
+      throw Napi::TypeError::New(env, "the buffers are not aligned to 8 bytes");
+    std::vector<uint32_t> changed(n);
+    const int64_t found = bb_board_memories(&board_, reinterpret_cast<const struct bb_memory*>(known.Data()),
+                                            reinterpret_cast<struct bb_memory*>(fresh.Data()), changed.data(), n);
+    if (found < 0) return found == -1 ? env.Undefined() : env.Null();
+    auto out = Napi::Uint32Array::New(env, static_cast<size_t>(found));
+    std::copy_n(changed.data(), static_cast<size_t>(found), out.Data());
+    return out;
   }
 
   Napi::Value NodeBytes(const Napi::CallbackInfo& info) {

@@ -89,6 +89,7 @@ class Writer : public Napi::ObjectWrap<Writer> {
                         InstanceMethod("listeningSince", &Writer::ListeningSince),
                         InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),
                         InstanceMethod("linkState", &Writer::LinkState), InstanceMethod("survey", &Writer::Survey),
+                        InstanceMethod("surveySilences", &Writer::SurveySilences),
                         InstanceMethod("change", &Writer::Change), InstanceMethod("forget", &Writer::Forget),
                         InstanceMethod("close", &Writer::Close)});
   }
@@ -152,6 +153,7 @@ class Writer : public Napi::ObjectWrap<Writer> {
                        info[1].As<Napi::Number>().Uint32Value(), info[2].ToBoolean(), Time(info[3]));
   }
   void Survey(const Napi::CallbackInfo& info) { bb_links_survey(bb_writer_links(Get(info.Env()))); }
+  void SurveySilences(const Napi::CallbackInfo& info) { bb_writer_survey(Get(info.Env()), Time(info[0])); }
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
   void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
   void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }

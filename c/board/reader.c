@@ -398,6 +398,28 @@ int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, 
   return 0;
 }
 
+int64_t bb_board_memories(const struct bb_board *b, const struct bb_memory *known, struct bb_memory *fresh,
+                          uint32_t *changed, size_t n) {
+  if (bb_board_is_cut(b)) return -1;
+  if (b->header.memory_bytes < sizeof *known) return -2;
+  const uint64_t count = bb_board_count(b);
+  enum { FIRST = offsetof(struct bb_memory, recent), WATCHED = offsetof(struct bb_memory, rising) - FIRST };
+  int64_t found = 0;
+  for (size_t i = 0; i < n && i < count; i++) {
+    const uint8_t *at = b->map + b->header.records_offset + i * b->header.record_stride + b->header.memory_offset;
+    uint64_t words[WATCHED / 8];
+    bb_copy_out(words, at + FIRST, sizeof words);
+    if (memcmp(words, &known[i].recent, sizeof words) == 0) continue;
+    /* Acquire: whoever sees that a node is silent, or a problem recent, sees what was stored before: see memory.c. */
+    const struct bb_memory *shared = (const struct bb_memory *)(const void *)at;
+    bb_load_acquire(&shared->silence);
+    bb_load_acquire(&shared->recent);
+    bb_copy_out(&fresh[i], at, sizeof fresh[i]);
+    changed[found++] = (uint32_t)i;
+  }
+  return found;
+}
+
 int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_t *numbers) {
   if (bb_board_is_cut(b)) return -1;
   const struct bb_board_header *shared = shared_header(b);

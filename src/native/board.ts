@@ -137,6 +137,12 @@ export interface BoardMapping {
    * not exist.
    */
   names(numbers: Uint32Array): string | undefined;
+  /**
+   * The numbers of the nodes whose memory of trouble differs from the copy in `known`; copies of these go to `fresh`.
+   * Both have room for as many `struct memory`, aligned to 8 bytes. Undefined if the file was cut short; null if the
+   * board has no such memories.
+   */
+  memories(known: Uint8Array, fresh: Uint8Array): Uint32Array | null | undefined;
   /** The number of the record of that name; -1: there is none. */
   find(name: string): number;
   /** Whether the path still names the mapped file. */

@@ -65,6 +65,8 @@ export interface Writer extends Changes {
   linkState(link: number, state: number, wasDown: boolean, nowNs: bigint): void;
   /** Counts the nodes of each link, and determines which links are dark. */
   survey(): void;
+  /** Notes in the memories which nodes are silent at that time of CLOCK_MONOTONIC. */
+  surveySilences(nowNs: bigint): void;
   listeningSince(sinceNs: bigint): void;
   resumed(resumedNs: bigint): void;
   heartbeat(beganNs: bigint): void;

@@ -144,6 +144,11 @@ export class BoardReader {
     return this.#ask(mapping => mapping.events(next, most));
   }
 
+  /** The memories of trouble of that board that differ from `known`: see `BoardMapping.memories`. Throws NoBoard. */
+  memories(known: Uint8Array, fresh: Uint8Array): Uint32Array | null {
+    return this.#ask(mapping => mapping.memories(known, fresh));
+  }
+
   #ask<T>(question: (mapping: BoardMapping) => T | undefined): T {
     this.#mapping ??= this.#open();
     return this.#whole(question(this.#mapping));

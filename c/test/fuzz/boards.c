@@ -690,6 +690,11 @@ static void look(const struct bb_board_header *h) {
   uint32_t numbers[64];
   for (uint32_t i = 0; i < 64; i++) numbers[i] = i;
   if (look.nodes < 64) bb_board_names(&b, numbers, look.nodes, names);
+  static const struct bb_memory nothing[64];
+  static struct bb_memory memories[64];
+  const int64_t changed = bb_board_memories(&b, nothing, memories, numbers, 64);
+  MUST(changed <= 64, "%" PRId64 " memories", changed);
+  for (int64_t i = 0; i < changed; i++) MUST(numbers[i] < h->capacity, "the memory of node %u", numbers[i]);
   numbers[0] = h->capacity;
   MUST(bb_board_names(&b, numbers, 1, names) == -1, "a name beyond the last one");
   for (size_t i = 0; i < 4; i++) {
