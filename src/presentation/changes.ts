@@ -81,6 +81,8 @@ export interface Following {
   readonly among?: ReadonlySet<string> | undefined;
   /** How many events of the ring are reported at the start. */
   readonly last: number;
+  /** Or from which number on, also those that the ring has lost; beyond the last one, the ring is another's. */
+  readonly next?: number | undefined;
 }
 
 /**
@@ -106,7 +108,7 @@ export class Follower {
   #opened = 0;
   /** The number of the next event of the ring. */
   #next = 0;
-  #receiver = { instance: 0, startedNs: 0n };
+  #receiver = { instance: 0, startedNs: 0n, bootId: 0n, createdRealNs: 0n };
   #isStalled = false;
   #isAway = false;
 
@@ -114,6 +116,26 @@ export class Follower {
     readonly reader: BoardReader,
     readonly following: Following,
   ) {}
+
+  /** The names of the nodes, in the order of the records. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** The boot of the master and the creation of the board, as its header has them. */
+  get origin(): { readonly bootId: bigint; readonly createdRealNs: bigint } {
+    return this.#receiver;
+  }
+
+  /** The number of the last event of the ring that was read. */
+  get ring(): number {
+    return this.#next - 1;
+  }
+
+  /** Whether there was no board at the last look. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
 
   /** Names that were asked for and are not on the board. */
   notOnBoard(): string[] {
@@ -140,9 +162,10 @@ export class Follower {
 
   #begin(changes: Change[], reports: boolean | KnownProblems): void {
     const { event_last = 0 } = this.reader.nodeStates().board.header;
-    this.#next = Math.max(1, event_last + 1 - this.following.last);
-    // Nodes that nobody asked for before cannot be lost.
-    const entries = this.#read([]);
+    const { last, next } = this.following;
+    this.#next = next ?? Math.max(1, event_last + 1 - last);
+    // What nobody has asked for cannot be lost.
+    const entries = this.#read(next === undefined ? [] : changes);
     // Every node in these events has a record by now.
     const nodeStates = this.reader.nodeStates();
     this.#learn(nodeStates);
@@ -348,10 +371,10 @@ function stalled({ board }: NodeStates): Change {
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }
 
-/** What identifies a receiver. */
-function receiverOf({ board }: NodeStates): { instance: number; startedNs: bigint } {
-  const { instance = 0, started_ns } = board.header;
-  return { instance, startedNs: started_ns };
+/** What identifies a receiver and its board. */
+function receiverOf({ board }: NodeStates) {
+  const { instance = 0, started_ns, master_boot_id, created_real_ns } = board.header;
+  return { instance, startedNs: started_ns, bootId: master_boot_id, createdRealNs: created_real_ns };
 }
 
 /** The array with room for so many values; new places get this value. */
