@@ -16,6 +16,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   status: () => import('./cli/status.js'),
   show: () => import('./cli/show.js'),
   events: () => import('./cli/events.js'),
+  journal: () => import('./journal/main.js'),
   nodes: () => import('./cli/nodes.js'),
   check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/xml.js'),

@@ -111,6 +111,9 @@ export interface Happening {
   readonly by_ms?: number;
   readonly act?: string;
   readonly outcome?: string;
+  /** The number of an order, and the beginning of the bridge's journal in which it counts. */
+  readonly order?: number;
+  readonly order_since_ms?: number;
   readonly version?: string;
   readonly states?: Readonly<Record<string, number>>;
 }
@@ -167,7 +170,7 @@ const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
   ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
   ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText, addresses: isTexts },
   ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
-  ...{ act: isText, outcome: isText, version: isText, states: isCounts },
+  ...{ act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText, states: isCounts },
 };
 const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {

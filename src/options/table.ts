@@ -188,6 +188,20 @@ export const options = {
     folder,
     standard('/run/beoboard-bridge'),
   ),
+  'journal-dir': one(
+    'DIR',
+    "the journal's folder; jobs in it can be read by its group only",
+    folder,
+    standard('/var/log/beoboard/default'),
+  ),
+  'journal-run': one('DIR', 'where journals say how they are', folder, standard('/run/beoboard-journal')),
+  keep: one('TIME', 'for how long lines are kept, 1h to 3650d, in whole days', time('1h', '3650d'), standard('30d')),
+  most: one(
+    'SIZE',
+    'the most that the journal takes of the disk, 64KiB to 1TiB; the oldest lines go first',
+    values.bytes('64KiB', '1TiB'),
+    standard('256MiB'),
+  ),
   'kill-switch': one('FILE', 'do nothing while this file exists', file, standard('/etc/beoboard/bridge.off')),
   'drain-after': one(
     'TIME',
@@ -290,7 +304,6 @@ export const options = {
     later('gpu_errors,hung_tasks,throttled'),
   ),
   health: one('WHEN', 'on or off: whether unhealthy nodes count as down', values.oneOf('on', 'off'), standard('on')),
-  'journal-run': one('DIR', 'where journals say how they are', folder, standard('/run/beoboard-journal')),
   healthy: flag('only live nodes without problems'),
   expand: flag('one name per line'),
   fold: flag('one host list, as in node[001-128],login1'),
@@ -381,6 +394,9 @@ export const forms = {
   },
   slurm: {
     interval: one('TIME', 'time between queries, 100ms to 60s', time('100ms', '60s'), standard('5s')),
+  },
+  journal: {
+    name: one('NAME', "the board's name in the journal", values.nodeName, standard('default')),
   },
   bridge: {
     interval: one('TIME', 'time between checks, 1s to 10s', time('1s', '10s'), standard('5s')),

@@ -116,7 +116,24 @@ export function time(low: string, high: string): Value<number> {
   });
 }
 
-/** The same, or `off`. */
+const SIZES: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+function parseBytes(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,9})(KiB|MiB|GiB|TiB)$/.exec(text) ?? [];
+  if (digits === '') throw new InputError(`${quote(text)} is not a size; write a number and KiB, MiB, GiB or TiB`);
+  return Number(digits) * (SIZES[unit] as number);
+}
+
+/** Bytes, from `low` to `high`. */
+export function bytes(low: string, high: string): Value<number> {
+  return value('text', text => {
+    const size = parseBytes(text);
+    if (size >= parseBytes(low) && size <= parseBytes(high)) return size;
+    throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
+  });
+}
+
+/** A time, or `off`. */
 export function timeOrOff(low: string, high: string): Value<number | 'off'> {
   const { parse } = time(low, high);
   return {

@@ -13,6 +13,7 @@ export const VERBS = {
   status: 'show the state of the nodes in a table, the worst first',
   show: 'show all that is known about a node on one page',
   events: 'print changes and events of the board as they happen',
+  journal: 'write what happens to the nodes into files that outlive the board',
   nodes: 'print the names of nodes in given states, for scripts',
   check: 'check whether nodes are well, for Nagios and for job prologs',
   xml: "print the board as XML, as Ganglia's gmond does",

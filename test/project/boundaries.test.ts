@@ -27,7 +27,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['shm/writer', /^src\/shm\/writer\.ts$/],
   [
     'shm/reader',
-    /^src\/shm\/(header|links|liveness|memory|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/,
+    /^src\/shm\/(header|links|liveness|memory|memorywatch|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/,
   ],
   ['readings', /^src\/readings\//],
   // Which nodes, in which order and with which columns: conditions, groups, sorting.
@@ -40,6 +40,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['presentation', /^src\/presentation\//],
   // What a running journal says of itself, for whoever shows it.
   ['journal/state', /^src\/journal\/state\.ts$/],
+  // Writes the journal.
+  ['journal', /^src\/journal\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
   // The expressions of Supermon's protocol, for servers and clients.
@@ -109,6 +111,11 @@ const MAY: Record<string, string[]> = {
     'schedulers/shown',
   ],
   'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
+  // native: for the lock of its folder.
+  journal: [
+    ...['layout', 'native', 'text', 'options', 'service', 'shm/reader', 'presentation', 'journal/format'],
+    ...['journal/state', 'schedulers/orders', 'schedulers/state', 'schedulers/shown'],
+  ],
   // native, because it prints forms.
   'ganglia-xml': [
     ...['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'presentation/sentences', 'service'],

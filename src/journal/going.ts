@@ -1,0 +1,110 @@
+// What goes on, by the lines of a journal: which silences, problems and links that are down have begun and not ended.
+// For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
+
+import { expand, fold } from '../text/hostlists.js';
+import { ENDS, type Line } from './format.js';
+
+/** The begins by the events that end them. */
+const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
+
+/** Something that lasts, and what it happens to. */
+const keyOf = (event: string, problem: string | undefined, subject: string) =>
+  [event, problem ?? '', subject].join('\0');
+
+/** Nodes of a line, or its link; the board itself has none. */
+function subjectsOf({ nodes, link }: Line): string[] {
+  return nodes === undefined ? [link ?? ''] : expand(nodes);
+}
+
+/** A time of a line on the CLOCK_MONOTONIC of its boot, ms: the distance of the two clocks stands in each line. */
+export function monotonicOf({ at, mono_ms }: Line, time: string): number {
+  return mono_ms - (Date.parse(at) - Date.parse(time));
+}
+
+export class Going {
+  /** Lines by id, with what they still hold for. */
+  readonly #lines = new Map<string, { line: Line; subjects: Set<string> }>();
+  readonly #ids = new Map<string, string>();
+  /** The begin of the last that was told of each kind and subject, CLOCK_MONOTONIC, ms. */
+  readonly #told = new Map<string, number>();
+
+  /** The next line. */
+  apply(line: Line): void {
+    const { event, from, from_last = from } = line;
+    if (event === 'begin') this.#clear();
+    if (event === 'removed') this.#forget(new Set(subjectsOf(line)));
+    const begin = event in ENDS ? event : BEGINS.get(event);
+    if ((begin === undefined && event !== 'boot') || from_last === undefined) return;
+    const last = monotonicOf(line, from_last);
+    for (const subject of subjectsOf(line)) {
+      const key = keyOf(begin ?? event, line.problem, subject);
+      this.#told.set(key, Math.max(last, this.#told.get(key) ?? 0));
+      if (begin !== undefined) this.#end(key, subject);
+      if (begin === event) this.#begin(key, subject, line);
+    }
+  }
+
+  #begin(key: string, subject: string, line: Line): void {
+    const known = this.#lines.get(line.id);
+    if (known === undefined) this.#lines.set(line.id, { line, subjects: new Set([subject]) });
+    else known.subjects.add(subject);
+    this.#ids.set(key, line.id);
+  }
+
+  #end(key: string, subject: string): void {
+    const id = this.#ids.get(key);
+    const open = id === undefined ? undefined : this.#lines.get(id);
+    this.#ids.delete(key);
+    open?.subjects.delete(subject);
+    if (id !== undefined && open?.subjects.size === 0) this.#lines.delete(id);
+  }
+
+  #clear(): void {
+    this.#lines.clear();
+    this.#ids.clear();
+  }
+
+  #forget(nodes: ReadonlySet<string>): void {
+    for (const key of [...this.#ids.keys()]) {
+      const subject = key.slice(key.lastIndexOf('\0') + 1);
+      if (nodes.has(subject)) this.#end(key, subject);
+    }
+  }
+
+  /** Nothing that was told before means anything now: another boot of the master. */
+  forgetAll(): void {
+    this.#clear();
+    this.#told.clear();
+  }
+
+  /** Whether that was told of this subject, or anything later of the kind. */
+  isTold(event: string, problem: string | undefined, subject: string, fromMs: number): boolean {
+    const told = this.#told.get(keyOf(event, problem, subject));
+    // Times are written in whole ms, by a clock that is slewed.
+    return told !== undefined && fromMs <= told + 10;
+  }
+
+  /** Whether it goes on. */
+  goesOn(event: string, problem: string | undefined, subject: string): boolean {
+    return this.#ids.has(keyOf(event, problem, subject));
+  }
+
+  /** It does not go on, or nobody knows whether it does. */
+  drop(event: string, problem: string | undefined, subject: string): void {
+    this.#end(keyOf(event, problem, subject), subject);
+  }
+
+  /** What goes on, with the lines' own ids. */
+  *repeated(): Generator<Line> {
+    for (const { line, subjects } of this.#lines.values()) {
+      const { first, ...rest } = line;
+      const nodes = [...subjects];
+      yield {
+        ...rest,
+        ...(line.nodes !== undefined && { nodes: fold(nodes), count: nodes.length }),
+        ...(first !== undefined && nodes.length > 1 && subjects.has(first) && { first }),
+        repeated: true,
+      };
+    }
+  }
+}

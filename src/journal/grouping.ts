@@ -1,0 +1,170 @@
+// What happened, made fewer: after the first of a kind, nodes to which it happens again within a minute are only
+// counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
+
+import { fold } from '../text/hostlists.js';
+import { type Happening, TOGETHER_MS } from './format.js';
+
+/** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
+export interface Occurrence {
+  /** All that nodes have to have in common to share a line. */
+  readonly what: Happening;
+  readonly node?: string | undefined;
+  readonly fromMs: number;
+  readonly toMs?: number | undefined;
+  /** The stamp of the last report before a boot without goodbye. */
+  readonly wordsMs?: number | undefined;
+  /** How many before it were not written, and how many nothing else is known of. */
+  readonly more?: number | undefined;
+  readonly missed?: number | undefined;
+  /** The number of the event of the board's ring that it comes from. */
+  readonly ring?: number | undefined;
+}
+
+/** The kind of an occurrence and what it happened to: the same again and again is only counted. */
+function keyOf({ what, node }: Occurrence): string {
+  return [what.event, what.problem ?? what.reason ?? '', node ?? what.link ?? ''].join('\0');
+}
+
+const MINUTE_MS = 60_000;
+/** So many nodes share a line at most: it stays far below a megabyte. */
+const MOST_NODES = 10_000;
+
+/** After one occurrence, those that follow it within a minute are counted, and the last of them is given then. */
+export class Limiter {
+  /** By key, in the order of `atMs`. */
+  readonly #given = new Map<string, { atMs: number; last?: Occurrence; held: number }>();
+
+  /** Whether this one is to be given now. */
+  admits(one: Occurrence, nowMs: number): boolean {
+    const key = keyOf(one);
+    const given = this.#given.get(key);
+    if (given === undefined) {
+      this.#given.set(key, { atMs: nowMs, held: 0 });
+      return true;
+    }
+    given.last = one;
+    given.held++;
+    return false;
+  }
+
+  /** Those that were held until now; all of them at the end. */
+  *due(nowMs: number, all = false): Generator<Occurrence> {
+    for (const [key, { atMs, last, held }] of this.#given) {
+      if (!all && nowMs - atMs < MINUTE_MS) return;
+      this.#given.delete(key);
+      if (last === undefined) continue;
+      // Behind all others: this walk ends before it, because it is not due yet.
+      if (!all) this.#given.set(key, { atMs: nowMs, held: 0 });
+      yield { ...last, ...(held > 1 && { more: held - 1 }) };
+    }
+  }
+}
+
+/** Occurrences that share a line. */
+export interface Group {
+  readonly what: Happening;
+  readonly atMs: number;
+  nodes: string[];
+  /** The node to which it happened first. */
+  first: string | undefined;
+  fromMs: number;
+  fromLastMs: number;
+  toMs: number | undefined;
+  toLastMs: number | undefined;
+  wordsMs: number | undefined;
+  more: number;
+  missed: number;
+  /** The lowest number of an event of the ring among them. */
+  ring: number | undefined;
+}
+
+/** Whether a time and those of a group would lie close together. */
+function fits(from: number | undefined, last: number | undefined, time: number | undefined): boolean {
+  if (from === undefined || last === undefined || time === undefined) return from === time;
+  return Math.max(last, time) - Math.min(from, time) <= TOGETHER_MS;
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring }: Occurrence): void {
+  if (node !== undefined) group.nodes.push(node);
+  if (fromMs < group.fromMs) group.first = node;
+  group.fromMs = Math.min(group.fromMs, fromMs);
+  group.fromLastMs = Math.max(group.fromLastMs, fromMs);
+  if (toMs !== undefined) {
+    group.toMs = Math.min(group.toMs ?? toMs, toMs);
+    group.toLastMs = Math.max(group.toLastMs ?? toMs, toMs);
+  }
+  group.wordsMs = least(group.wordsMs, wordsMs);
+  group.more += more;
+  group.missed += missed;
+  group.ring = least(group.ring, ring);
+}
+
+/** Occurrences that wait for others like them. */
+export class Grouping {
+  /** In the order in which they began. */
+  #groups: Group[] = [];
+  readonly #byWhat = new Map<string, Group[]>();
+
+  add(one: Occurrence, nowMs: number): void {
+    const key = JSON.stringify(one.what);
+    const alike = this.#byWhat.get(key) ?? [];
+    let group =
+      one.node === undefined
+        ? undefined
+        : alike.find(
+            group =>
+              group.nodes.length < MOST_NODES &&
+              fits(group.fromMs, group.fromLastMs, one.fromMs) &&
+              fits(group.toMs, group.toLastMs, one.toMs),
+          );
+    if (group === undefined) {
+      const { what, node, fromMs, toMs } = one;
+      group = {
+        ...{ what, atMs: nowMs, nodes: [], first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
+        ...{ wordsMs: undefined, more: 0, missed: 0, ring: undefined },
+      };
+      this.#groups.push(group);
+      this.#byWhat.set(key, [...alike, group]);
+    }
+    join(group, one);
+  }
+
+  /** The groups that have waited long enough; all of them at the end. */
+  take(nowMs: number, all = false): Group[] {
+    const due = all ? this.#groups.length : this.#groups.findIndex(({ atMs }) => nowMs - atMs < TOGETHER_MS);
+    const taken = this.#groups.splice(0, due < 0 ? this.#groups.length : due);
+    for (const group of taken) {
+      const key = JSON.stringify(group.what);
+      const alike = (this.#byWhat.get(key) ?? []).filter(other => other !== group);
+      if (alike.length > 0) this.#byWhat.set(key, alike);
+      else this.#byWhat.delete(key);
+    }
+    return taken;
+  }
+
+  /** The lowest number of an event of the ring that still waits. */
+  get ring(): number | undefined {
+    return this.#groups.reduce<number | undefined>((ring, group) => least(ring, group.ring), undefined);
+  }
+}
+
+/** What a line says of a group. `wall`: the ISO time of a time of CLOCK_MONOTONIC. */
+export function happeningOf(group: Group, wall: (ms: number) => string): Happening {
+  const { what, nodes, first, fromMs, fromLastMs, toMs, toLastMs, wordsMs, more, missed } = group;
+  return {
+    ...what,
+    ...(nodes.length > 0 && { nodes: fold(nodes), count: nodes.length }),
+    ...(nodes.length > 1 && first !== undefined && { first }),
+    from: wall(fromMs),
+    ...(fromLastMs > fromMs && { from_last: wall(fromLastMs) }),
+    ...(toMs !== undefined && { to: wall(toMs) }),
+    ...(toLastMs !== undefined && toMs !== undefined && toLastMs > toMs && { to_last: wall(toLastMs) }),
+    ...(wordsMs !== undefined && { words_from: wall(wordsMs) }),
+    ...(more > 0 && { more }),
+    ...(missed > 0 && { missed }),
+  };
+}

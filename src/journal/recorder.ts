@@ -1,0 +1,381 @@
+// What a board goes through, as lines of a journal: the events of its ring and what its memories of trouble say. Both
+// outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
+
+import { type Change, Follower, type Standing } from '../presentation/changes.js';
+import type { PublishedOrder } from '../schedulers/orderfile.js';
+import type { Memory } from '../shm/memory.js';
+import { MemoryWatch } from '../shm/memorywatch.js';
+import { PROBLEMS, type Problem } from '../shm/problems.js';
+import type { BoardReader } from '../shm/reader.js';
+import { expand } from '../text/hostlists.js';
+import { type Happening, type Line, lineId } from './format.js';
+import { Going } from './going.js';
+import { Grouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
+
+/** The two clocks of the master, read together: CLOCK_MONOTONIC and the wall clock, ms. */
+export interface Clocks {
+  readonly monoMs: number;
+  readonly realMs: number;
+}
+
+/** A step of the wall clock that is told, ms; what it is slewed by between two looks is far less. */
+const STEP_MS = 250;
+
+/** Two times of a memory that are of one report: they are in whole ms, and some were ns before. */
+const CLOSE_MS = 2;
+
+/** The two clocks are read one after the other, in whole ms: only a distance that has grown by more than this is another. */
+const DISTANCE_MS = 5;
+
+/** The clocks, at the distance that they had before if nothing has moved it: the same time is the same text. */
+function steadied(now: Clocks, before: Clocks = now): Clocks {
+  const distance = before.realMs - before.monoMs;
+  const isSame = Math.abs(now.realMs - now.monoMs - distance) <= DISTANCE_MS;
+  return isSame ? { monoMs: now.monoMs, realMs: now.monoMs + distance } : now;
+}
+
+/** A new line, and the nodes that it says have fallen silent. */
+export interface Entry {
+  readonly line: Line;
+  readonly silent: readonly string[];
+}
+
+/** The boot and the creation of a board as a line's id has them, and the line's number. */
+function partsOf({ id }: Line): { boot: string; created: string; number: number } {
+  const [boot = '', created = '', number] = id.split('-');
+  return { boot, created, number: Number(number) };
+}
+
+export class Recorder {
+  readonly #reader: BoardReader;
+  readonly #watch: MemoryWatch;
+  #follower: Follower | undefined;
+  readonly #going = new Going();
+  readonly #limiter = new Limiter();
+  readonly #grouping = new Grouping();
+  #number = 0;
+  /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
+  #knownFromMs = Number.POSITIVE_INFINITY;
+  /** Whether the memories were not looked at yet, so that what they tell may be old. */
+  #isFirst = true;
+  #opened = 0;
+  #names: readonly string[] = [];
+  /** Since when the receiver is stalled. */
+  #stalledMs: number | undefined;
+  #now: Clocks | undefined;
+
+  /** @param board the board's name in the lines; @param past the last lines of the journal, in their order */
+  constructor(
+    reader: BoardReader,
+    readonly board: string,
+    readonly version: string,
+    readonly past: readonly Line[],
+  ) {
+    this.#reader = reader;
+    this.#watch = new MemoryWatch(reader);
+    for (const line of past) this.#number = Math.max(this.#number, partsOf(line).number);
+  }
+
+  /** The names of all nodes of the board. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** Whether the board remembers trouble; undefined: it was not seen yet. */
+  remembers: boolean | undefined;
+
+  /**
+   * Looks at the board, and returns the lines that are due. Throws NoBoard until there was a board once. `all`: also
+   * those that would wait for others like them.
+   */
+  look(clocks: Clocks, all = false): Entry[] {
+    const before = this.#now;
+    this.#now = steadied(clocks, before);
+    const changes = this.#changes();
+    if (before !== undefined) this.#tellStep(before, clocks);
+    for (const change of changes) this.#tell(change);
+    // What is remembered holds whether the receiver runs or not.
+    if (!this.#follows.isAway) this.#remember();
+    const begin = changes.find(({ event }) => event === 'begin');
+    return [...(begin?.event === 'begin' ? this.#begin(begin) : []), ...this.#due(all)];
+  }
+
+  /** The daemon starts: what was going on when it ended goes on, unless the board says otherwise. */
+  #begin({ nodes: count, states }: Standing): Entry[] {
+    const repeated = [...this.#going.repeated()];
+    const lines = [this.#entry({ event: 'begin', version: this.version, count, states })];
+    for (const line of repeated) {
+      this.#going.apply(line);
+      lines.push({ line, silent: [] });
+    }
+    return lines;
+  }
+
+  /** The last lines. */
+  end(clocks: Clocks): Entry[] {
+    this.#now = steadied(clocks, this.#now);
+    return [...this.#due(true), this.#entry({ event: 'end' })];
+  }
+
+  /** Lines that were lost before they were written. */
+  lost(count: number, why: string): Entry {
+    return this.#entry({ event: 'lost', count, why });
+  }
+
+  /** What the bridge did, and how many orders of it are lost. After the first look. */
+  tellOrders(orders: readonly PublishedOrder[], missed: number, sinceMs: number): void {
+    if (missed > 0) this.#note({ event: 'lost', count: missed, why: 'orders' }, this.#clocks.monoMs);
+    for (const { n: order, time_ms, act, node, outcome, why } of orders) {
+      const what = {
+        event: 'order',
+        act,
+        ...(outcome && { outcome }),
+        ...(why && { why }),
+        order,
+        order_since_ms: sinceMs,
+      };
+      this.#grouping.add({ what, node, fromMs: this.#monotonic(time_ms) }, this.#clocks.monoMs);
+    }
+  }
+
+  /** What goes on, for the head of a segment. */
+  repeated(): Generator<Line> {
+    return this.#going.repeated();
+  }
+
+  get #follows(): Follower {
+    return this.#follower as Follower;
+  }
+
+  #changes(): Change[] {
+    if (this.#follower === undefined) {
+      const { header } = this.#reader.nodeStates().board;
+      const next = this.#resume(header.master_boot_id, header.event_last ?? 0) + 1;
+      this.#follower = new Follower(this.#reader, { last: 0, next });
+    }
+    return this.#follower.look(false);
+  }
+
+  /** Takes up the journal's last lines where they are of this boot. Returns the last event of the ring that was read. */
+  #resume(boot: bigint, lastEvent: number): number {
+    const prefix = lineId(boot, 0n, 0).split('-')[0];
+    const ours = this.past.filter(line => partsOf(line).boot === prefix);
+    for (const line of ours) this.#going.apply(line);
+    const [first] = ours;
+    // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
+    if (this.past.length === 0) return lastEvent;
+    this.#knownFromMs = first?.mono_ms ?? 0;
+    // A board that does not go on with the numbers of the one before has begun anew.
+    const ring = Math.max(0, ...ours.map(({ ring }) => ring));
+    return ring <= lastEvent ? ring : 0;
+  }
+
+  #tellStep(before: Clocks, now: Clocks): void {
+    const by_ms = Math.round(now.realMs - now.monoMs - (before.realMs - before.monoMs));
+    if (Math.abs(by_ms) >= STEP_MS) this.#note({ event: 'clock_step', by_ms }, now.monoMs);
+  }
+
+  /** A time of the wall clock, ms, as one of CLOCK_MONOTONIC. */
+  #monotonic(realMs: number): number {
+    return realMs - this.#clocks.realMs + this.#clocks.monoMs;
+  }
+
+  #add(one: Occurrence): void {
+    if (this.#limiter.admits(one, this.#clocks.monoMs)) this.#grouping.add(one, this.#clocks.monoMs);
+  }
+
+  /** A change that the follower has found. */
+  #tell(change: Change): void {
+    const fromMs = this.#monotonic(Number(change.at / 1_000_000n));
+    switch (change.event) {
+      case 'begin':
+        break;
+      case 'board':
+        this.#note({ event: 'board', count: change.nodes, states: change.states }, fromMs);
+        break;
+      case 'no_board':
+        this.#note({ event: 'no_board', why: change.why }, fromMs);
+        break;
+      case 'stalled':
+        this.#stalledMs = fromMs - (change.heartbeat_age_ms ?? 0);
+        this.#note({ event: 'stalled', closed: change.closed }, this.#stalledMs);
+        break;
+      case 'resumed':
+        this.#note({ event: 'resumed' }, this.#stalledMs ?? fromMs, fromMs);
+        this.#stalledMs = undefined;
+        break;
+      case 'lost':
+        this.#note({ event: 'lost', count: change.count, why: 'ring' }, fromMs);
+        break;
+      case 'state':
+        // All other changes of state are told by the memory, with their times.
+        if (change.to === undefined) this.#add({ what: { event: 'removed' }, node: change.node, fromMs });
+        else if (change.from === undefined) this.#add({ what: { event: 'new' }, node: change.node, fromMs });
+        break;
+      case 'problem':
+      case 'problem_resolved':
+        break;
+      default:
+        this.#tellRing(change, fromMs);
+    }
+  }
+
+  /** Of the board itself: never only counted. */
+  #note(what: Happening, fromMs: number, toMs?: number): void {
+    this.#grouping.add({ what, fromMs, toMs }, this.#clocks.monoMs);
+  }
+
+  /** An event of the board's ring. */
+  #tellRing(change: Extract<Change, { readonly number: number }>, fromMs: number): void {
+    const { at: _, number, node, event, ...rest } = change;
+    // A boot is told by the memory, with what was said before it.
+    if (event === 'reboot' && this.remembers !== false) return;
+    this.#add({ what: { event: event === 'reboot' ? 'boot' : event, ...rest }, node, fromMs, ring: number });
+  }
+
+  /** What the memories of trouble say that they did not say at the last look. */
+  #remember(): void {
+    const follower = this.#follows;
+    if (this.#opened !== this.#reader.opened && this.#opened !== 0) {
+      const numbers = new Map(this.#names.map((name, i) => [name, i]));
+      this.#watch.renumber(follower.names.map(name => numbers.get(name) ?? -1));
+    }
+    this.#opened = this.#reader.opened;
+    this.#names = follower.names;
+    const changes = this.#watch.look(this.#names.length);
+    let step = changes.next();
+    for (; step.done !== true; step = changes.next()) {
+      const { index, before, now } = step.value;
+      const node = this.#names[index] as string;
+      this.#tellBoot(node, before, now);
+      this.#tellSilence(node, before, now);
+      if (this.#isFirst || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
+        this.#tellProblems(node, before, now);
+    }
+    this.remembers = step.value;
+    if (this.#isFirst) this.#confirm();
+    this.#isFirst = false;
+  }
+
+  /** What the journal's last lines say of nodes that are not on this board, or not remembered, goes on no longer. */
+  #confirm(): void {
+    const numbers = new Map(this.#names.map((name, i) => [name, i]));
+    for (const { event, problem, nodes } of this.#going.repeated())
+      for (const node of nodes === undefined ? [] : expand(nodes)) {
+        const number = numbers.get(node);
+        const memory = number === undefined || !this.remembers ? undefined : this.#watch.memoryOf(number);
+        const isOn = event === 'silent' ? memory?.silence : memory?.episode(problem as Problem);
+        if (isOn === undefined) this.#going.drop(event, problem, node);
+      }
+  }
+
+  /** When that was, CLOCK_MONOTONIC, ms. */
+  #time({ nowMs }: Memory, agoMs: number): number {
+    return nowMs - agoMs;
+  }
+
+  #tellBoot(node: string, before: Memory, now: Memory): void {
+    if (now.bootMs === undefined) return;
+    const fromMs = this.#time(now, now.bootMs);
+    if (before.bootMs !== undefined && this.#time(before, before.bootMs) === fromMs) return;
+    if (this.#isOld('boot', undefined, node, fromMs, false)) return;
+    // Last words are noted at a boot unless it follows a goodbye or a silence, and then they stand since the silence.
+    const { lastWords, silence } = now;
+    const wordsMs = lastWords && this.#time(now, lastWords.reportedMs);
+    const was = before.lastWords && this.#time(before, before.lastWords.reportedMs);
+    const endsSilence =
+      silence?.endedMs !== undefined && Math.abs(this.#time(now, silence.endedMs) - fromMs) <= CLOSE_MS;
+    const isSaid = lastWords !== undefined && (endsSilence || (!this.#isFirst && wordsMs !== was));
+    const how = isSaid ? { last_words: lastWords.rows } : this.#isFirst ? {} : { goodbye: true };
+    this.#add({ what: { event: 'boot', ...how, ...this.#late }, node, fromMs, wordsMs: isSaid ? wordsMs : undefined });
+  }
+
+  #tellSilence(node: string, before: Memory, now: Memory): void {
+    const [was, is] = [before.silence, now.silence];
+    if (is === undefined) return;
+    const fromMs = this.#time(now, is.beganMs);
+    const toMs = is.endedMs === undefined ? undefined : this.#time(now, is.endedMs);
+    const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
+    if (isSame && (was.endedMs !== undefined) === (toMs !== undefined)) return;
+    const heard = (from: number, to: number, late: object) =>
+      this.#add({ what: { event: 'heard_again', ...late }, node, fromMs: from, toMs: to });
+    const goesOn = this.#going.goesOn('silent', undefined, node);
+    if (!isSame) {
+      // One that was open has ended unseen, by the begin of this one.
+      if (was !== undefined && was.endedMs === undefined)
+        heard(this.#time(before, was.beganMs), fromMs, { late: true });
+      if (!this.#isOld('silent', undefined, node, fromMs, toMs === undefined)) {
+        const missed = this.#isFirst ? 0 : is.count - (was?.count ?? 0) - 1;
+        const said = now.lastWords;
+        const isSaid = said !== undefined && Math.abs(this.#time(now, said.reportedMs) - fromMs) <= CLOSE_MS;
+        const what = { event: 'silent', ...(isSaid && { last_words: said.rows }), ...this.#late };
+        this.#add({ what, node, fromMs, missed });
+      } else if (!goesOn) return;
+    }
+    if (toMs !== undefined) heard(fromMs, toMs, this.#late);
+  }
+
+  #tellProblems(node: string, before: Memory, now: Memory): void {
+    for (const problem of PROBLEMS) {
+      const [was, is] = [before.episode(problem), now.episode(problem)];
+      if (is === undefined) continue;
+      const fromMs = this.#time(now, is.beganMs);
+      const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
+      if (isSame && was.isOver === is.isOver) continue;
+      const resolved = (from: number, to: number, late: object) =>
+        this.#add({ what: { event: 'problem_resolved', problem, ...late }, node, fromMs: from, toMs: to });
+      const goesOn = this.#going.goesOn('problem', problem, node);
+      if (!isSame) {
+        if (was !== undefined && !was.isOver)
+          resolved(this.#time(before, was.beganMs), this.#time(before, was.seenMs), { late: true });
+        if (!this.#isOld('problem', problem, node, fromMs, !is.isOver)) {
+          const missed = this.#isFirst ? 0 : is.count - (was?.count ?? 0) - 1;
+          this.#add({ what: { event: 'problem', problem, ...this.#late }, node, fromMs, missed });
+        } else if (!goesOn) continue;
+      }
+      if (is.isOver) resolved(fromMs, this.#time(now, is.seenMs), this.#late);
+    }
+  }
+
+  /** What the first look finds was not seen when it happened. */
+  get #late(): { late?: true } {
+    return this.#isFirst ? { late: true } : {};
+  }
+
+  /** Whether what the first look finds is told already, or was over before anything that is known of the journal. */
+  #isOld(event: string, problem: string | undefined, node: string, fromMs: number, goesOn: boolean): boolean {
+    if (!this.#isFirst) return false;
+    return this.#going.isTold(event, problem, node, fromMs) || (!goesOn && fromMs < this.#knownFromMs);
+  }
+
+  get #clocks(): Clocks {
+    return this.#now as Clocks;
+  }
+
+  #due(all: boolean): Entry[] {
+    const { monoMs, realMs } = this.#clocks;
+    for (const one of this.#limiter.due(monoMs, all)) this.#grouping.add(one, monoMs);
+    const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
+    return this.#grouping.take(monoMs, all).map(group => {
+      const silent = group.what.event === 'silent' ? group.nodes : [];
+      return { ...this.#entry(happeningOf(group, wall)), silent };
+    });
+  }
+
+  /** The next line. */
+  #entry(happening: Happening): Entry {
+    const { monoMs, realMs } = this.#clocks;
+    const { bootId, createdRealNs } = this.#follows.origin;
+    const line: Line = {
+      id: lineId(bootId, createdRealNs, ++this.#number),
+      at: new Date(Math.round(realMs)).toISOString(),
+      mono_ms: Math.round(monoMs),
+      board: this.board,
+      // What still waits is read again if this daemon is killed.
+      ring: Math.min(this.#follows.ring, (this.#grouping.ring ?? Number.POSITIVE_INFINITY) - 1),
+      ...happening,
+    };
+    this.#going.apply(line);
+    return { line, silent: [] };
+  }
+}

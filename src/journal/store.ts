@@ -1,0 +1,365 @@
+// The files of a journal: lines are appended to the newest segment, which is followed by another at the end of the UTC
+// day and when it is full; the oldest go. A line that cannot be written waits, in bounded room, and then is counted.
+
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { lock } from '../native/index.js';
+import { Failure } from '../text/failure.js';
+import { oneLine } from '../text/text.js';
+import {
+  type JobsLine,
+  type Line,
+  LOCK,
+  parseLine,
+  SEGMENT_BYTES,
+  type SegmentKind,
+  segmentName,
+  segmentsOf,
+  writeLine,
+} from './format.js';
+
+/** So many bytes of lines wait for a disk. */
+const WAITING_MOST = 8 << 20;
+/** For the lines of today, and what is being deleted. */
+const LEAST_SEGMENTS = 4;
+/** So often old segments are looked for, ms. */
+const PRUNE_MS = 600_000;
+
+/** Everybody may read events; jobs, the group of the daemon, which is `beoboard-jobs`. */
+const MODES: Readonly<Record<SegmentKind, number>> = { events: 0o644, jobs: 0o640 };
+
+/** What is written together: a line, and one of jobs that belongs to it and that only some may read. */
+export interface Written {
+  readonly line: Line;
+  readonly jobs?: JobsLine | undefined;
+}
+
+/** The same as text. */
+interface Waiting {
+  readonly id: string;
+  readonly text: string;
+  readonly jobs: string;
+}
+
+/** Bounds of a journal. */
+export interface Bounds {
+  readonly keepMs: number;
+  readonly mostBytes: number;
+}
+
+function failure(path: string, why: string): Failure {
+  return new Failure(`${oneLine(path)}: ${why}`, 1);
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'EIO';
+
+/** Makes the folder if it does not exist. Throws a Failure if others could write into it. */
+function openFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o755 });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST')
+      throw failure(
+        folder,
+        `cannot be made: ${codeOf(error)}; let systemd make it (LogsDirectory=), or give another by --journal-dir`,
+      );
+  }
+  const found = lstatSync(folder);
+  if (!found.isDirectory()) throw failure(folder, 'is not a folder; remove it, or give another by --journal-dir');
+  if (found.uid !== process.geteuid?.())
+    throw failure(folder, `belongs to user ${found.uid}; run as that user, or give another by --journal-dir`);
+  if ((found.mode & 0o022) !== 0)
+    throw failure(folder, 'is open to others, who could write what they like; chmod go-w it');
+}
+
+/** The lock by which one daemon alone writes. Throws a Failure. */
+function lockFolder(folder: string): number {
+  const path = join(folder, LOCK);
+  const fd = lock(path);
+  if (fd === -constants.errno.EWOULDBLOCK)
+    throw failure(path, 'another beoboard journal writes there; end it first, or give another folder by --journal-dir');
+  if (fd < 0) throw failure(path, `cannot be locked: error ${-fd}`);
+  return fd;
+}
+
+/** An open segment. */
+class Segment {
+  /** The end of the last whole line that is on the disk, as far as we know. */
+  #end: number;
+
+  private constructor(
+    readonly path: string,
+    readonly handle: FileHandle,
+    bytes: number,
+  ) {
+    this.#end = bytes;
+  }
+
+  /** Opens a segment, or makes it. What follows the last whole line was being written when the writer was killed. */
+  static async open(path: string, mode: number): Promise<Segment> {
+    const handle = await open(path, 'a+', mode);
+    try {
+      await handle.chmod(mode);
+      const { size } = await handle.stat();
+      const end = await lastLineEnd(handle, size);
+      if (end < size) await handle.truncate(end);
+      return new Segment(path, handle, end);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  get bytes(): number {
+    return this.#end;
+  }
+
+  /** Whether the path still leads to this file: somebody may have removed it, or moved it away. */
+  async isThere(): Promise<boolean> {
+    const { ino, dev } = await this.handle.stat();
+    const now = statSync(this.path, { throwIfNoEntry: false });
+    return now !== undefined && now.ino === ino && now.dev === dev;
+  }
+
+  /** Appends whole lines, all or none. Throws what the file system throws. */
+  async append(text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    try {
+      for (let at = 0; at < bytes.length; ) at += (await this.handle.write(bytes, at)).bytesWritten;
+      await this.handle.datasync();
+      this.#end += bytes.length;
+    } catch (error) {
+      await this.handle.truncate(this.#end).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+/** Where the last whole line ends. */
+async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
+  const piece = Buffer.alloc(1 << 16);
+  for (let end = size; end > 0; ) {
+    const from = Math.max(0, end - piece.length);
+    const { bytesRead } = await handle.read(piece, 0, end - from, from);
+    const at = piece.subarray(0, bytesRead).lastIndexOf(10);
+    if (at >= 0) return from + at + 1;
+    end = from;
+  }
+  return 0;
+}
+
+/** The lines of a segment that are lines of ours. */
+function linesOf(path: string): Line[] {
+  const text = readFileSync(path, 'utf8');
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .flatMap(line => (line === '' ? [] : (parseLine(line) ?? [])));
+}
+
+export class Store {
+  /** The lines of the last two segments: what a daemon that starts has to know. */
+  readonly past: readonly Line[];
+  readonly #lock: number;
+  /** The number of the newest segment. */
+  #number: number;
+  #day = '';
+  readonly #open = new Map<SegmentKind, Segment>();
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #prunedMs = Number.NEGATIVE_INFINITY;
+  /** Why the last lines could not be written, and since when: ms since 1970. */
+  #trouble: { readonly why: string; readonly sinceMs: number } | undefined;
+  #dropped = 0;
+  #lastId: string | undefined;
+
+  /**
+   * @param repeated what goes on, which stands at the head of each segment
+   * @param lost makes the line that tells how many were lost
+   * Throws a Failure.
+   */
+  constructor(
+    readonly folder: string,
+    public bounds: Bounds,
+    readonly repeated: () => Iterable<Line>,
+    readonly lost: (count: number) => Line,
+  ) {
+    openFolder(folder);
+    this.#lock = lockFolder(folder);
+    const segments = segmentsOf(readdirSync(folder), 'events');
+    const last = segments.at(-1);
+    this.#number = last?.number ?? 0;
+    this.#day = last?.day ?? '';
+    this.past = segments.slice(-2).flatMap(({ name }) => linesOf(join(folder, name)));
+    this.#lastId = this.past.at(-1)?.id;
+  }
+
+  get trouble(): { readonly why: string; readonly sinceMs: number } | undefined {
+    return this.#trouble;
+  }
+
+  /** Lines that were lost and that no line tells of yet. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** The id of the last line that is on the disk. */
+  get lastId(): string | undefined {
+    return this.#lastId;
+  }
+
+  /** How many lines wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** The largest segment: several fit into the journal's bound. */
+  get #segmentBytes(): number {
+    return Math.min(SEGMENT_BYTES, Math.floor(this.bounds.mostBytes / LEAST_SEGMENTS));
+  }
+
+  /** Takes lines, which `flush` writes. If too many wait, the oldest are lost. */
+  add(records: readonly Written[]): void {
+    for (const record of records) {
+      const waiting = waitingOf(record);
+      this.#waiting.push(waiting);
+      this.#waitingBytes += sizeOf(waiting);
+    }
+    while (this.#waitingBytes > WAITING_MOST && this.#waiting.length > 1) {
+      this.#waitingBytes -= sizeOf(this.#waiting.shift() as Waiting);
+      this.#dropped++;
+    }
+  }
+
+  /** Writes what waits, and removes what is too old or too much. Never throws: see `trouble`. */
+  async flush(nowMs: number, monoMs: number): Promise<void> {
+    if (monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
+    if (this.#waiting.length === 0) return;
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    try {
+      while (this.#waiting.length > 0) await this.#writeSome(day, nowMs, monoMs);
+      this.#trouble = undefined;
+    } catch (error) {
+      const why = `cannot write ${oneLine(this.folder)}: ${codeOf(error)}`;
+      this.#trouble = { why, sinceMs: this.#trouble?.sinceMs ?? nowMs };
+      await this.#close();
+    }
+  }
+
+  /** Writes as many lines as fit into a segment. They wait again if that fails; others may be added meanwhile. */
+  async #writeSome(day: string, nowMs: number, monoMs: number): Promise<void> {
+    const dropped = this.#dropped;
+    const head = dropped > 0 ? [waitingOf({ line: this.lost(dropped) })] : [];
+    const first = [...head, this.#waiting[0] as Waiting].reduce((sum, { text }) => sum + text.length, 0);
+    const events = await this.#segment(first, day, nowMs, monoMs);
+    let [count, bytes] = [1, events.bytes + first];
+    for (; count < this.#waiting.length; count++) {
+      bytes += (this.#waiting[count] as Waiting).text.length;
+      if (bytes > this.#segmentBytes) break;
+    }
+    const some = this.#waiting.splice(0, count);
+    try {
+      const jobs = some.map(({ jobs }) => jobs).join('');
+      // First what only some may read: whoever follows the events finds it.
+      if (jobs !== '') await (await this.#openSegment('jobs')).append(jobs);
+      await events.append([...head, ...some].map(({ text }) => text).join(''));
+    } catch (error) {
+      this.#waiting.unshift(...some);
+      throw error;
+    }
+    this.#dropped -= dropped;
+    this.#lastId = some.at(-1)?.id;
+    this.#waitingBytes -= some.reduce((sum, waiting) => sum + sizeOf(waiting), 0);
+  }
+
+  /** The segment for the next lines, of so many bytes. */
+  async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<Segment> {
+    if (this.#number > 0 && this.#day === day) {
+      const segment = await this.#openSegment('events');
+      if (segment.bytes + bytes <= this.#segmentBytes && (await segment.isThere())) return segment;
+    }
+    await this.#close();
+    this.#number++;
+    this.#day = day;
+    const segment = await this.#openSegment('events');
+    const text = [...this.repeated()].map(writeLine).join('');
+    if (text !== '') await segment.append(text);
+    syncFolder(this.folder);
+    this.#prune(nowMs, monoMs);
+    return segment;
+  }
+
+  async #openSegment(kind: SegmentKind): Promise<Segment> {
+    let segment = this.#open.get(kind);
+    if (segment === undefined) {
+      const path = join(this.folder, segmentName(kind, this.#day, this.#number));
+      segment = await Segment.open(path, MODES[kind]);
+      this.#open.set(kind, segment);
+    }
+    return segment;
+  }
+
+  async #close(): Promise<void> {
+    for (const { handle } of this.#open.values()) await handle.close().catch(() => undefined);
+    this.#open.clear();
+  }
+
+  /** Removes the oldest segments until the rest is within the bounds; the newest stays. */
+  #prune(nowMs: number, monoMs: number): void {
+    this.#prunedMs = monoMs;
+    try {
+      const names = readdirSync(this.folder);
+      const segments = [...segmentsOf(names, 'events'), ...segmentsOf(names, 'jobs')]
+        .map(({ name, number, day }) => {
+          const path = join(this.folder, name);
+          return { path, number, day, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
+        })
+        .sort((a, b) => a.number - b.number);
+      // The newest may grow to its full size.
+      let sum = segments.reduce((sum, { bytes }) => sum + bytes, 0) + this.#segmentBytes;
+      const oldest = new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10);
+      for (const { path, number, day, bytes } of segments) {
+        if (number >= this.#number || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
+        rmSync(path, { force: true });
+        sum -= bytes;
+      }
+    } catch {
+      // Writing goes on; the next look says whether there is room.
+    }
+  }
+
+  /** Writes what waits and closes the files. */
+  async end(nowMs: number, monoMs: number): Promise<void> {
+    await this.flush(nowMs, monoMs);
+    await this.#close();
+    closeSync(this.#lock);
+  }
+}
+
+const sizeOf = ({ text, jobs }: Waiting) => text.length + jobs.length;
+
+const waitingOf = ({ line, jobs }: Written): Waiting => ({
+  ...{ id: line.id, text: writeLine(line), jobs: jobs === undefined ? '' : writeLine(jobs) },
+});
+
+/** The names of new files outlive a power failure. */
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,327 @@
+// What a journal says of a board: with a board that a writer of ours fills by a made clock, a second at a time, so that
+// hours take seconds. Whatever happens to the daemon meanwhile, each silence and each episode stands there once.
+//
+// @seconds 12
+
+import t, { type Test } from 'tap';
+import type { Line } from '../../src/journal/format.js';
+import { monotonicOf } from '../../src/journal/going.js';
+import { Recorder } from '../../src/journal/recorder.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { random as randomOf } from '../../src/load/simulatednode.js';
+import type { Writer } from '../../src/native/index.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { deliver, openWriter } from '../../src/shm/writer.js';
+import { expand } from '../../src/text/hostlists.js';
+import { monotonicNs } from '../kit/clocks.js';
+import { validOf } from '../kit/madeboard.js';
+import { boardPath } from '../kit/places.js';
+import { makeReport } from '../kit/reports.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+/** The wall clock less CLOCK_MONOTONIC, ms. */
+const DISTANCE = 1_700_000_000_000;
+
+type Values = Encodable<'report'>;
+
+/** A board, its nodes, and a daemon that looks at it once a second of a made clock. */
+class World {
+  readonly path: string;
+  writer: Writer;
+  readonly lines: Line[] = [];
+  recorder: Recorder | undefined;
+  /** The made clock, ms; all of it lies in the past. */
+  ms: number;
+  distance = DISTANCE;
+  #reader: BoardReader;
+  #seq = 0;
+  #booted = new Map<string, number>();
+
+  constructor(
+    private readonly t: Test,
+    readonly capacity = 256,
+    seconds = 20_000,
+  ) {
+    this.path = boardPath(t);
+    this.ms = Math.floor(Number(monotonicNs()) / 1e6) - seconds * 1000;
+    this.writer = this.open(capacity);
+    this.writer.listeningSince(BigInt(this.ms - 60_000) * 1_000_000n);
+    this.#reader = new BoardReader(this.path);
+    t.teardown(() => this.#reader.close());
+  }
+
+  open(capacity: number): Writer {
+    const writer = openWriter({
+      ...{ path: this.path, cluster: '', capacity, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] },
+    });
+    this.t.teardown(() => writer.close());
+    return writer;
+  }
+
+  /** A daemon starts; what it knows stands in the lines. */
+  start(): void {
+    this.#reader.close();
+    this.#reader = new BoardReader(this.path);
+    this.recorder = new Recorder(this.#reader, 'default', '1.2.3', [...this.lines]);
+  }
+
+  report(name: string, values: Values = {}, offset = 0): void {
+    const boot = this.#booted.get(name) ?? 0;
+    const t_boot_ns = BigInt(this.ms + offset - boot) * 1_000_000n;
+    const stamp = BigInt(this.ms + offset) * 1_000_000n;
+    const id = { hostname: name, seq: ++this.#seq, t_boot_ns, boot_id: BigInt(boot + 1), start_boot_ns: 1n };
+    const outcome = deliver(
+      this.writer,
+      makeReport({ ...id, ...values }),
+      stamp,
+      stamp + BigInt(this.distance) * 1_000_000n,
+    );
+    if (outcome !== 'accepted') throw new Error(`${name}: ${outcome}`);
+  }
+
+  boot(name: string): void {
+    this.#booted.set(name, this.ms);
+  }
+
+  /** So many seconds pass; `each` says what reports in them. */
+  pass(seconds: number, each: (second: number) => void): void {
+    for (let i = 0; i < seconds; i++) {
+      this.ms += 1000;
+      each(i);
+      this.writer.heartbeat(BigInt(this.ms) * 1_000_000n);
+      this.writer.surveySilences(BigInt(this.ms) * 1_000_000n);
+      this.look();
+    }
+  }
+
+  look(): void {
+    const clocks = { monoMs: this.ms, realMs: this.ms + this.distance };
+    for (const { line } of this.recorder?.look(clocks) ?? []) this.lines.push(line);
+  }
+
+  end(): void {
+    const clocks = { monoMs: this.ms, realMs: this.ms + this.distance };
+    for (const { line } of this.recorder?.end(clocks) ?? []) this.lines.push(line);
+    this.recorder = undefined;
+  }
+
+  /** The lines of these events, each id once. */
+  of(...events: string[]): Line[] {
+    const seen = new Set<string>();
+    return this.lines.filter(({ id, event }) => events.includes(event) && !seen.has(id) && seen.add(id));
+  }
+}
+
+/** When it began, and ended, on the made clock. */
+const spans = (lines: readonly Line[]) =>
+  lines.map(line => [line.from, line.to].map(time => time && monotonicOf(line, time)));
+
+t.test('a silence of 12 s, and one of 48 nodes', async t => {
+  const world = new World(t);
+  const rack = expand('rack11n[01-48]');
+  const others = expand('n[1-3]');
+  const all = (names: readonly string[]) => () => {
+    for (const [i, name] of names.entries()) world.report(name, {}, -i);
+  };
+  world.pass(3, all([...rack, ...others]));
+  world.start();
+  world.pass(3, all([...rack, ...others]));
+  const last = world.ms;
+  world.pass(12, all([...rack, 'n2', 'n3']));
+  const back = world.ms + 1000;
+  world.pass(4, all([...rack, 'n1', 'n2', 'n3'].reverse()));
+  t.strictSame(
+    world.of('silent').map(({ nodes, count, last_words }) => ({ nodes, count, last_words })),
+    [{ nodes: 'n1', count: 1, last_words: [] }],
+    'one node, and nothing in its last report explains it',
+  );
+  t.strictSame(spans(world.of('silent')), [[last - 48, undefined]], 'from its last report');
+  t.strictSame(spans(world.of('heard_again')), [[last - 48, back - 2]], 'to the next');
+
+  const fell = world.ms;
+  world.pass(16, all(others));
+  const [burst] = world.of('silent').slice(1);
+  t.match(burst, { nodes: 'rack11n[01-48]', count: 48, first: 'rack11n01' }, 'a rack in one line, with its first');
+  t.strictSame(
+    [burst?.from, burst?.from_last].map(time => burst && monotonicOf(burst, time ?? '')),
+    [fell - 50, fell - 3],
+    'from the first to the last',
+  );
+  world.pass(4, all([...rack, ...others]));
+  t.match(world.of('heard_again')[1], { nodes: 'rack11n[01-48]', count: 48 });
+  t.equal(world.of('silent', 'heard_again').length, 4, 'and no other');
+  const ids = world.lines.map(({ id }) => Number(id.split('-')[2]));
+  t.strictSame(
+    ids,
+    ids.toSorted((a, b) => a - b),
+    'numbers rise',
+  );
+});
+
+t.test('episodes, boots and what was said before them', async t => {
+  const world = new World(t);
+  const vmstat = { valid: validOf('vmstat') };
+  let kills = 7;
+  const report = () => world.report('n1', { ...vmstat, oom_kills: kills });
+  world.pass(3, report);
+  world.start();
+  world.pass(5, report);
+  const killed = world.ms + 1000;
+  world.pass(30, i => {
+    if (i === 0 || i === 20) kills++;
+    report();
+  });
+  t.strictSame(spans(world.of('problem')), [[killed, undefined]], 'two kills are one episode');
+  t.match(world.of('problem')[0], { problem: 'oom', nodes: 'n1' });
+  world.pass(620, report);
+  t.strictSame(spans(world.of('problem_resolved')), [[killed, killed + 20_000]], 'until it was last seen');
+
+  const last = world.ms;
+  kills++;
+  world.pass(1, report);
+  world.boot('n1');
+  world.pass(30, () => undefined);
+  kills = 0;
+  const booted = world.ms + 1000;
+  world.pass(5, report);
+  const [silent] = world.of('silent');
+  const [boot] = world.of('boot');
+  t.strictSame(silent?.last_words, ['oom'], 'its last words');
+  t.match(boot, { nodes: 'n1', last_words: ['oom'], goodbye: undefined });
+  t.strictSame(spans(world.of('boot')), [[booted, undefined]]);
+  t.equal(boot && monotonicOf(boot, boot.words_from ?? ''), last + 1000, 'said before the boot');
+  t.strictSame(spans(world.of('heard_again')), [[last + 1000, booted]]);
+
+  world.pass(1, () => world.report('n1', { flags: 1 << bits.flags.goodbye }));
+  world.pass(60, () => undefined);
+  world.boot('n1');
+  world.pass(5, report);
+  t.match(world.of('boot')[1], { nodes: 'n1', goodbye: true, last_words: undefined }, 'a shutdown has no last words');
+  t.equal(world.of('goodbye').length, 1);
+  t.equal(world.of('silent').length, 1, 'and is no silence');
+});
+
+t.test('nodes that flap for an hour', async t => {
+  const world = new World(t);
+  const names = expand('n[001-100]');
+  t.comment(`SEED=${SEED}`);
+  const random = randomOf(SEED);
+  // Each is silent for 12 to 16 s, and heard for 3 to 8 s.
+  const until = new Map(names.map(name => [name, Math.floor(random() * 20)]));
+  const isHeard = new Map(names.map(name => [name, true]));
+  const ups = () => 3 + Math.floor(random() * 6);
+  const downs = () => 12 + Math.floor(random() * 5);
+  world.pass(2, () => names.forEach(name => void world.report(name)));
+  world.start();
+  let fell = 0;
+  const step = (second: number) => {
+    for (const name of names) {
+      // At the end they come back, and stay.
+      if (second >= (until.get(name) ?? 0) && (second < 3600 || isHeard.get(name) !== true)) {
+        const heard = isHeard.get(name) !== true;
+        isHeard.set(name, heard);
+        if (!heard) fell++;
+        until.set(name, second + (heard ? ups() : downs()));
+      }
+      if (isHeard.get(name)) world.report(name);
+    }
+  };
+  world.pass(3700, step);
+  const counted = world.of('silent').reduce((sum, { count = 0, more = 0 }) => sum + count + more, 0);
+  t.equal(counted, fell, 'each silence is written or counted');
+  const each = new Map<string, number>();
+  for (const { nodes = '' } of world.of('silent'))
+    for (const node of expand(nodes)) each.set(node, (each.get(node) ?? 0) + 1);
+  t.ok(Math.max(...each.values()) <= 63, 'one a minute of a node is written at most');
+  const bytes = world.lines.reduce((sum, line) => sum + JSON.stringify(line).length, 0);
+  t.ok(bytes < 3 << 20, `an hour of 100 such nodes takes ${bytes} bytes`);
+  t.strictSame(
+    [...(world.recorder?.repeated() ?? [])].filter(({ nodes }) => nodes !== undefined),
+    [],
+    'nothing goes on at the end',
+  );
+});
+
+t.test('a daemon that is killed again and again', async t => {
+  const world = new World(t);
+  const names = expand('n[01-12]');
+  t.comment(`SEED=${SEED}`);
+  const random = randomOf(SEED);
+  const down = new Map<string, number>();
+  const truth: { node: string; from: number }[] = [];
+  const heard = new Map<string, number>();
+  world.pass(2, () => names.forEach(name => void world.report(name)));
+  world.start();
+  world.pass(3, () => names.forEach(name => void world.report(name)));
+  for (let i = 0; i < 1500; i++) {
+    world.pass(1, () => {
+      for (const name of names) {
+        const left = down.get(name) ?? 0;
+        if (left > 0) down.set(name, left - 1);
+        // Further apart than a minute, so that none is only counted.
+        else if (random() < 0.004 && world.ms - (heard.get(`${name} last`) ?? 0) > 150_000) {
+          down.set(name, 15 + Math.floor(random() * 10));
+          truth.push({ node: name, from: world.ms - 1000 });
+          heard.set(`${name} last`, world.ms);
+        } else world.report(name);
+      }
+    });
+    if (random() < 0.02) world.recorder = undefined;
+    else if (world.recorder === undefined && random() < 0.1) world.start();
+  }
+  if (world.recorder === undefined) world.start();
+  world.pass(90, () => names.forEach(name => void world.report(name)));
+  for (const event of ['silent', 'heard_again']) {
+    const told = world.of(event).flatMap(line => {
+      const [from = 0, last = from] = [line.from, line.from_last].flatMap(
+        time => time && monotonicOf(line, time),
+      ) as number[];
+      return expand(line.nodes ?? '').map(node => ({ node, from, last }));
+    });
+    const left = [...truth];
+    const untold = told.filter(({ node, from, last }) => {
+      const at = left.findIndex(one => one.node === node && one.from >= from && one.from <= last);
+      return at < 0 || left.splice(at, 1).length === 0;
+    });
+    t.strictSame([left, untold], [[], []], `each once: ${event}`);
+  }
+  t.ok(
+    world.of('silent').some(({ late }) => late),
+    'some were found afterwards',
+  );
+  t.ok(truth.length > 20, `${truth.length} silences`);
+  t.ok(world.of('begin').length > 10, 'many daemons');
+});
+
+t.test('another board, a step of the clock, a ring that was too short', async t => {
+  const world = new World(t, 16);
+  world.pass(2, () => world.report('n1'));
+  world.pass(2, () => world.report('n2'));
+  world.start();
+  world.pass(2, () => world.report('n1'));
+  const last = world.ms - 2000;
+  world.pass(12, () => world.report('n1'));
+  world.writer.close();
+  world.writer = world.open(64);
+  world.writer.listeningSince(BigInt(world.ms - 60_000) * 1_000_000n);
+  world.pass(3, () => world.report('n1'));
+  t.strictSame(spans(world.of('silent')), [[last, undefined]], 'once');
+  t.equal(world.of('board').length, 1);
+  world.pass(3, () => world.report('n2'));
+  t.match(world.of('heard_again'), [{ nodes: 'n2' }]);
+
+  world.distance += 3600_000;
+  world.pass(4, () => world.report('n1'));
+  t.match(world.of('clock_step'), [{ by_ms: 3600_000 }]);
+
+  world.recorder = undefined;
+  world.pass(1, () => {
+    for (let i = 0; i < 5000; i++) world.report('n1', { start_boot_ns: BigInt(i + 2), seq: 1 });
+  });
+  world.start();
+  world.pass(4, () => world.report('n2'));
+  const [lost] = world.of('lost');
+  t.match(lost, { why: 'ring' });
+  t.ok((lost?.count ?? 0) > 800, `${lost?.count} events of the ring are lost, and told`);
+});

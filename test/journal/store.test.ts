@@ -1,0 +1,189 @@
+// The files of a journal: segments and their bounds, what a kill leaves, what becomes of lines that cannot be written.
+
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Line, lineId, parseLine, SEGMENT_BYTES } from '../../src/journal/format.js';
+import { type Bounds, Store } from '../../src/journal/store.js';
+import { folder } from '../kit/places.js';
+
+const DAY = 86_400_000;
+const NOON = Date.UTC(2026, 10, 27, 12);
+
+/** A store in a folder of its own, whose clock the test moves. */
+function opened(t: Test, within: string, bounds: Partial<Bounds> = {}) {
+  let number = 0;
+  let now = NOON;
+  let mono = 0;
+  const repeated: Line[] = [];
+  const line = (more: Partial<Line> = {}): Line => ({
+    ...{ id: lineId(5n, 7n, ++number), at: new Date(now).toISOString(), mono_ms: 1, board: 'default', ring: 0 },
+    ...{ event: 'restart', nodes: 'n1', count: 1, ...more },
+  });
+  const lost = (count: number) => line({ event: 'lost', count, why: 'disk' });
+  const store = new Store(within, { keepMs: 30 * DAY, mostBytes: 256 << 20, ...bounds }, () => repeated, lost);
+  number = Number(store.past.at(-1)?.id.split('-')[2] ?? 0);
+  const write = async (...lines: Line[]) => {
+    store.add(lines.map(line => ({ line })));
+    await store.flush(now, mono);
+  };
+  let ended: Promise<void> | undefined;
+  const end = async () => {
+    ended ??= store.end(now, mono);
+    await ended;
+  };
+  t.teardown(end);
+  const pass = (ms: number) => {
+    now += ms;
+    mono += ms;
+  };
+  return { store, repeated, line, write, end, pass, flush: async () => await store.flush(now, mono) };
+}
+
+const names = (within: string) => readdirSync(within).filter(name => name !== 'lock');
+
+function linesIn(within: string): Line[] {
+  return names(within)
+    .filter(name => name.startsWith('events'))
+    .flatMap(name => readFileSync(join(within, name), 'utf8').split('\n').slice(0, -1))
+    .map(text => parseLine(text) as Line);
+}
+
+t.test('segments: a day, a size, and what goes on at the head of each', async t => {
+  const within = join(folder(t), 'journal');
+  const { store, repeated, line, write, pass } = opened(t, within, { mostBytes: 256 << 10 });
+  await write(line());
+  t.strictSame(names(within), ['events-2026-11-27-0000001.jsonl'], 'the folder is made');
+  t.equal(statSync(join(within, names(within)[0] as string)).mode & 0o777, 0o644, 'everybody may read it');
+  const silent = line({ event: 'silent', nodes: 'n7' });
+  repeated.push({ ...silent, repeated: true });
+  await write(silent);
+  pass(DAY);
+  await write(line());
+  t.strictSame(names(within), ['events-2026-11-27-0000001.jsonl', 'events-2026-11-28-0000002.jsonl']);
+  t.match(
+    linesIn(within).map(({ event, repeated }) => [event, repeated]),
+    [
+      ['restart', undefined],
+      ['silent', undefined],
+      ['silent', true],
+      ['restart', undefined],
+    ],
+  );
+  pass(-3 * DAY);
+  await write(line());
+  t.ok(existsSync(join(within, 'events-2026-11-25-0000003.jsonl')), 'the clock steps back: the number tells the order');
+  for (let i = 0; i < 40; i++) {
+    pass(1000);
+    await write(...Array.from({ length: 100 }, () => line()));
+  }
+  const sizes = names(within).map(name => statSync(join(within, name)).size);
+  t.ok(Math.max(...sizes) <= (256 << 10) / 4, 'a segment has its bound');
+  const sum = sizes.reduce((a, b) => a + b, 0);
+  t.ok(sum <= 256 << 10 && sum > 128 << 10, `and all of them have: ${sum}`);
+  t.ok(Math.max(...sizes) <= SEGMENT_BYTES);
+  t.equal(store.trouble, undefined);
+  t.equal(
+    linesIn(within).filter(({ repeated }) => repeated).length,
+    names(within).length,
+    'each begins with what goes on',
+  );
+  const ids = linesIn(within)
+    .filter(({ repeated }) => !repeated)
+    .map(({ id }) => Number(id.split('-')[2]));
+  t.strictSame(
+    ids,
+    Array.from({ length: ids.length }, (_, i) => (ids[0] ?? 0) + i),
+    'the oldest went, and no other',
+  );
+
+  const before = names(within).length;
+  pass(32 * DAY);
+  await write(line());
+  t.equal(names(within).length, 1, `after 30 days all ${before} are gone`);
+});
+
+t.test('jobs stand apart, and go with their events', async t => {
+  const within = folder(t);
+  const { store, line, flush, pass, write } = opened(t, within, { keepMs: DAY });
+  const silent = line({ event: 'silent', nodes: 'n1' });
+  store.add([{ line: silent, jobs: { id: silent.id, jobs: [{ id: '4711', user: 'anna', nodes: 'n1' }] } }]);
+  await flush();
+  t.strictSame(names(within), ['events-2026-11-27-0000001.jsonl', 'jobs-2026-11-27-0000001.jsonl']);
+  t.equal(statSync(join(within, 'jobs-2026-11-27-0000001.jsonl')).mode & 0o777, 0o640, 'not everybody may read them');
+  t.notMatch(readFileSync(join(within, 'events-2026-11-27-0000001.jsonl'), 'utf8'), /anna|4711/);
+  pass(3 * DAY);
+  await write(line());
+  t.strictSame(names(within), ['events-2026-11-30-0000002.jsonl']);
+});
+
+t.test('what a kill leaves, and what somebody else does', async t => {
+  const within = folder(t);
+  const first = opened(t, within);
+  await first.write(first.line(), first.line());
+  t.throws(() => opened(t, within), { message: /another beoboard journal writes there; end it first/ });
+  await first.end();
+  const [name = ''] = names(within);
+  const path = join(within, name);
+  appendFileSync(path, `{"id":"0000000000000005-7-3","at":"2026-`);
+  const second = opened(t, within);
+  t.equal(second.store.past.length, 2, 'half a line is none');
+  await second.write(second.line());
+  t.strictSame(
+    linesIn(within).map(({ id }) => id),
+    ['0000000000000005-7-1', '0000000000000005-7-2', '0000000000000005-7-3'],
+    'and is written anew',
+  );
+  rmSync(path);
+  await second.write(second.line());
+  t.strictSame(names(within), ['events-2026-11-27-0000002.jsonl'], 'who removes a segment gets another');
+  writeFileSync(join(within, 'events-mine.jsonl'), 'x');
+  second.pass(100 * DAY);
+  await second.write(second.line());
+  t.ok(existsSync(join(within, 'events-mine.jsonl')), 'files of others stay');
+  await second.end();
+  appendFileSync(join(within, names(within).at(-2) as string), 'noise\n{"id":5}\n\0\0\0');
+  const third = opened(t, within);
+  t.equal(third.store.past.at(-1)?.id, '0000000000000005-7-5', 'lines that are none of ours are passed over');
+  await third.end();
+
+  chmodSync(within, 0o777);
+  t.throws(() => opened(t, within), { message: /is open to others/ });
+  const file = join(folder(t), 'file');
+  writeFileSync(file, '');
+  t.throws(() => opened(t, file), { message: /is not a folder/ });
+  t.throws(() => opened(t, join(within, 'a', 'b')), { message: /cannot be made: ENOENT/ });
+});
+
+t.test('lines that cannot be written wait, and are counted if they are too many', async t => {
+  const at = folder(t);
+  const within = join(at, 'journal');
+  const { store, line, write, flush } = opened(t, within);
+  await write(line());
+  renameSync(within, join(at, 'away'));
+  await write(line());
+  t.match(store.trouble, { why: /^cannot write .*: ENOENT$/, sinceMs: NOON });
+  t.equal(store.waiting, 1);
+  const large = { nodes: `n[${Array.from({ length: 20_000 }, (_, i) => i * 2).join(',')}]` };
+  for (let i = 0; i < 100; i++) await write(line(large));
+  t.ok(store.dropped > 20 && store.waiting < 100, `${store.dropped} are lost, ${store.waiting} wait`);
+  const { dropped } = store;
+  mkdirSync(within, { mode: 0o755 });
+  await flush();
+  t.equal(store.trouble, undefined, 'it goes on');
+  const [lost, ...rest] = linesIn(within);
+  t.match(lost, { event: 'lost', count: dropped, why: 'disk' }, 'what was lost is told first');
+  t.equal(rest.length + dropped, 101, 'and nothing else is');
+  t.equal(store.dropped, 0);
+});
