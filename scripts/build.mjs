@@ -92,7 +92,7 @@ const program = () => make('program', ['src'], ['dist/bin', 'dist/page'], ({ pro
 /** What tests, benchmarks and the generator load. */
 async function modules() {
   const folders = ['src', 'proto', 'test', 'bench'];
-  const made = folders.map(folder => `dist/${folder}`);
+  const made = [...folders, 'node_modules'].map(folder => `dist/${folder}`);
   await make('modules', folders, made, ({ modules }) => modules(folders));
 }
 

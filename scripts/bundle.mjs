@@ -1,6 +1,6 @@
 // Makes JavaScript of the TypeScript with esbuild, which checks no types. `program`: dist/bin/, one CommonJS file for
 // each verb, loaded on demand by beoboard.cjs; and dist/page/, what browsers get. `modules`: dist/src/, dist/test/ …,
-// each file by itself, for tests and benchmarks. Packages and the addon stay where they are.
+// each file by itself, for tests and benchmarks, and tap in one file. Other packages and the addon stay where they are.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -176,4 +176,38 @@ export async function modules(folders) {
     sourcesContent: false,
     logLevel: 'error',
   });
+  await tap();
+}
+
+/** In one of these tap loads React, to print what we never compare. */
+const withoutReact = {
+  name: 'without React',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/]tcompare[/].*[/]react-element-to-jsx-string\.js$/ }, () => ({
+      contents: 'export default String;',
+    }));
+  },
+};
+
+/** tap, where tests in dist/ find it first: of hundreds of modules it is the half of what starting a test takes. */
+async function tap() {
+  const to = join(root, 'dist', 'node_modules', 'tap');
+  await build({
+    // What it tells of a failure leaves out where it passed itself.
+    stdin: {
+      contents: `import { addIgnoredPackage } from '@tapjs/stack'; addIgnoredPackage('tap');
+        export * from 'tap'; export { default } from 'tap';`,
+      resolveDir: root,
+    },
+    outfile: join(to, 'index.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    // Some of its modules are CommonJS.
+    banner: { js: "import * as node from 'node:module'; const require = node.createRequire(import.meta.url);" },
+    plugins: [withoutReact],
+    logLevel: 'error',
+  });
+  writeFileSync(join(to, 'package.json'), '{ "type": "module", "exports": "./index.js" }\n');
 }

@@ -2,10 +2,10 @@
  * after each instruction that changed the board readers look at it, and another receiver takes a copy of it over. The
  * machine code is that of the product, so whatever the compiler made of the order of stores is seen, too. Takeovers can
  * be stepped through in turn.
- *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none), and in each
- *   scene the first
- *                                 that puts another board into the place; exits with 0 when nothing was wrong, with 3
- *                                 when this machine lets nobody trace a process */
+ *   steps FOLDER NESTED SEED [SCENE]      of the takeovers, one in NESTED is stepped through as well (0: none), and in
+ *                                         each scene the first that puts another board into the place; exits with 0
+ *                                         when nothing was wrong, with 3 when this machine lets nobody trace a process
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,6 +29,7 @@ static unsigned long nested_every;
 static uint8_t *copy;
 static size_t room;
 static char live[PATH_MAX], taken[PATH_MAX], retaken[PATH_MAX];
+static const char *only; /* the scene that is asked for; NULL: all */
 static int64_t now;
 
 /* What each node's sender has sent, and what of it is known to have been laid, while the next is on its way. */
@@ -322,6 +323,7 @@ enum act { REPORT, DUPLICATE, REFUSAL, REFUSED_AGAIN, LINK_DOWN };
 static void play(const char *name, int before, unsigned node, enum act act) {
   struct sent sent = {{0}, {0}};
   char why[256];
+  if (only != NULL && strcmp(name, only) != 0) return;
   unlink(live);
   now = rounded(bb_clock_ns(CLOCK_MONOTONIC));
   struct bb_writer *w = open_writer(live, CAPACITY);
@@ -369,7 +371,8 @@ static void play(const char *name, int before, unsigned node, enum act act) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
+  only = argv[4];
   /* A copy by `rep movsb` is a step for each byte. */
   if (getenv("GLIBC_TUNABLES") == NULL) {
     setenv("GLIBC_TUNABLES",
@@ -394,6 +397,10 @@ int main(int argc, char **argv) {
   play("a stranger", 2, 0, REFUSAL);
   play("one stranger after others", 2, 0, REFUSED_AGAIN);
   play("a link that goes down", 2, 0, LINK_DOWN);
+  if (states == 0) {
+    fprintf(stderr, "steps: there is no scene %s\n", only);
+    return 2;
+  }
   printf("%lu instructions; killed and taken over in %lu states, and in %lu within a takeover\n", steps, states,
          nested);
   free(copy);

@@ -7,8 +7,8 @@ import { DYNAMIC } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { build, compare, type Edit, edited, loadsOf, type Program, type Run } from './tearing.js';
 
-/** The program that finds a mutant; for litmus, with the scenario. */
-type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}`;
+/** The program that finds a mutant; for litmus, with the scenario, and for steps with the scene if it is not the first. */
+type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}` | `steps ${string}`;
 const programOf = (finder: Finder) => finder.split(' ')[0] as Exclude<Program, 'classics'>;
 
 /** Lines of C that a mutant moves, or that several rows use. */
@@ -43,6 +43,7 @@ const SEEN = '  store_new(&e->seen, BB_SIGHTING(stamp_ms, 0));\n';
 const BIT = '  if (is_new) bb_store_release(&m->recent, m->recent | bit);\n';
 const WORDS = '  store_last_words(b, record, newest);\n';
 const SILENCE = '  bb_store_release(&m->silence, begun_again(m->silence, begin_ms));\n';
+const DIGESTS = 'steps a report whose digest takes the place of another';
 const COPIES = '  for (uint32_t i = 0; i < count; i++) {\n    numbers[i] = BB_NO_SUBJECT;';
 
 /** Makes an acquire load or a release store relaxed. */
@@ -132,14 +133,14 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     [['board/writer.c', REPORT + DIGEST + ORDER, DIGEST + ORDER + REPORT]],
     ['weave', 'steps'],
   ],
-  ['the digest before the order block', [['board/writer.c', DIGEST + ORDER, ORDER + DIGEST]], ['steps']],
+  ['the digest before the order block', [['board/writer.c', DIGEST + ORDER, ORDER + DIGEST]], [DIGESTS]],
   [
     'the digests of a record whose order does not agree',
     without(
       'board/repair.c',
       '    for (size_t i = 0; i < sizeof m->digests / sizeof *m->digests; i++) bb_store(&m->digests[i], 0);\n',
     ),
-    ['steps'],
+    [DIGESTS],
   ],
   [
     'the column after the report',
@@ -323,7 +324,11 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   ['release of a silence', relaxed('board/memory.c', SILENCE), ['litmus last_words']],
   ['acquire of a silence, library', relaxed('lib/memory.c', 'bb_load_acquire(&m->silence)'), ['litmus last_words']],
-  ['the repair of an episode that was not seen yet', without('board/memory.c', '  settle_episodes(m);\n'), ['steps']],
+  [
+    'the repair of an episode that was not seen yet',
+    without('board/memory.c', '  settle_episodes(m);\n'),
+    ['steps the second report'],
+  ],
   [
     'release of a bit that a takeover sets',
     relaxed('board/memory.c', 'bb_store_release(&m->recent, recent_of'),
@@ -432,7 +437,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the repair of the count',
     [['board/repair.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
-    ['steps'],
+    ['steps another name'],
   ],
   ['release of the repaired count', relaxed('board/repair.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
   [
@@ -441,7 +446,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
       ['board/writer.c', PUBLISH, ''],
       ['board/writer.c', COPIES, PUBLISH + COPIES],
     ],
-    ['steps'],
+    ['steps another name'],
   ],
   [
     'the old board is retired after the new one is there',
@@ -449,7 +454,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
       ['board/writer.c', RETIRE, ''],
       ['board/writer.c', PUBLISH, RETIRE + PUBLISH],
     ],
-    ['steps'],
+    ['steps another name'],
   ],
 ];
 
@@ -472,7 +477,7 @@ export function takeAway(t: Test, which: 'first' | 'each', seed: number): void {
         const scenario = finder.slice(program.length + 1);
         const { status, stdout, stderr } = await {
           litmus: () => run('check', folder(t), scenario, loadsOf(scenario, LOADS)),
-          steps: () => run(folder(t), 0, seed),
+          steps: () => run(folder(t), 0, seed, ...(scenario ? [scenario] : [])),
           weave: () => run(boardPath(t), 97, seed),
           torn: () => run(boardPath(t), 1_000_000, seed, 4000),
         }[program]();
