@@ -30,6 +30,7 @@ import {
   type Carrier,
   CLUSTER,
   Clock,
+  IDLE_TICK,
   keyPair,
   type Master,
   type Node,
@@ -301,7 +302,7 @@ t.test("the mirror's process stands still for ten minutes", async t => {
     w.run(5n * S);
     if (relayDies) w.masters[0]?.killRelay();
     w.nodes[7]!.dead = true;
-    w.run(600n * S, undefined, SLOW_TICK);
+    w.run(600n * S, undefined, IDLE_TICK);
     t.same(w.counts(), { unknown: 20 });
     w.mirrorPaused = false;
     if (relayDies) {
@@ -323,7 +324,7 @@ t.test("either machine's clock stands still", async t => {
     w.nodes[7]!.dead = true;
     w.run(1n * S);
     clock.stop(w.now);
-    w.run(600n * S, undefined, SLOW_TICK);
+    w.run(600n * S, undefined, IDLE_TICK);
     clock.goOn(w.now);
     // A machine that was suspended cannot know that until the first ping is answered. Until then ages are too small, so
     // the dead node may be shown as live.
@@ -381,7 +382,7 @@ t.test('a fresh mirror of a master whose link has been down for long', async t =
   w.run(15n * S);
   for (const node of w.nodes) node.cut.add('m1');
   master.writer.linkState(1, 0, false, master.now);
-  w.run(1200n * S, undefined, SLOW_TICK);
+  w.run(1200n * S, undefined, IDLE_TICK);
   w.startMirror();
   w.run(8n * S);
   t.same(w.counts(), { uncertain: 10 });
@@ -396,7 +397,7 @@ t.test('nodes with a long interval', async t => {
   w.addNodes(5);
   master.startRelay();
   w.startMirror();
-  w.run(60n * S);
+  w.run(60n * S, undefined, SLOW_TICK);
   t.same(w.counts(), { live: 10 });
   w.nodes[0]!.dead = true;
   w.run(95n * S);

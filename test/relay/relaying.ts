@@ -27,6 +27,8 @@ const MS = 1_000_000n;
 const TICK = 20n * MS;
 /** The same in long pauses. */
 export const SLOW_TICK = 250n * MS;
+/** The same where nobody looks for ten minutes and more: relays sign what they tell in each step. */
+export const IDLE_TICK = S;
 /** The time between two looks of the mirror's readers. */
 const LOOK = 200n * MS;
 /** The number of messages that a server keeps for a client that does not read. */
