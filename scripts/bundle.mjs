@@ -179,12 +179,15 @@ export async function modules(folders) {
   await tap();
 }
 
-/** In one of these tap loads React, to print what we never compare. */
-const withoutReact = {
-  name: 'without React',
+/** What our tests do not need of tap: React, and its look into every process below those that a test spawns. */
+const less = {
+  name: 'less',
   setup({ onLoad }) {
     onLoad({ filter: /[/]tcompare[/].*[/]react-element-to-jsx-string\.js$/ }, () => ({
       contents: 'export default String;',
+    }));
+    onLoad({ filter: /[/]@tapjs[/]processinfo[/].*[/]index\.js$/ }, () => ({
+      contents: "import { spawn } from 'node:child_process'; export const ProcessInfo = { spawn };",
     }));
   },
 };
@@ -206,7 +209,7 @@ async function tap() {
     format: 'esm',
     // Some of its modules are CommonJS.
     banner: { js: "import * as node from 'node:module'; const require = node.createRequire(import.meta.url);" },
-    plugins: [withoutReact],
+    plugins: [less],
     logLevel: 'error',
   });
   writeFileSync(join(to, 'package.json'), '{ "type": "module", "exports": "./index.js" }\n');

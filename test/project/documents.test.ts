@@ -176,7 +176,9 @@ const CALLED = `${OVER}/called`;
 const CALLS = [...['.', 'src/web/page'].map(path => `tsc --noEmit -p ${resolve(ROOT, path)}`), 'biome check --write .'];
 const CHECKER = `#!/usr/bin/env node
 const [, name, ...args] = process.argv;
-require('node:fs').appendFileSync('${CALLED}', [require('node:path').basename(name), ...args].join(' ') + '\\n');
+// As either kind of module: one of their packages says that its files are ES modules.
+import('node:fs').then(({ appendFileSync }) =>
+  appendFileSync('${CALLED}', [name.split('/').pop(), ...args].join(' ') + '\\n'));
 `;
 
 const SETUP = `
