@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
 import { type Followed, follow } from '../kit/children.js';
-import { builds, INSTALLED, MATRIX, makeIn } from '../kit/compiling.js';
+import { builds, INSTALLED, MATRIX, type Make, makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { INSIDE } from '../kit/network.js';
 import { ROOT } from '../kit/places.js';
@@ -240,16 +240,17 @@ const environment = {
 /** For what is only compiled to be there: half the work of a compiler is to make the result fast. */
 const QUICKLY = { CFLAGS: '-O0' };
 
-/** Where other tests have what a command compiles; undefined for one that compiles what they have not. */
-function outOf(text: string): string | undefined {
+/** Where other tests have what a command compiles, and how; undefined for one that compiles what they have not. */
+function elsewhere(text: string): Make | undefined {
   const [, room, words = ''] = /^make -C c\/(sender|verbs|gate|mon)\b(.*)/.exec(text) ?? [];
   if (room === undefined) return undefined;
   const [, , CC] = /\bCC=("?)(.*?)(\1)( |$)/.exec(words) ?? [];
-  if (CC === undefined) return makeIn(room, INSTALLED);
+  if (CC === undefined) return { OUT: makeIn(room, INSTALLED) };
   const [, LINK] = /\bLINK=(\S+)/.exec(words) ?? [];
   // As other tests make it, if one does.
   const alike = builds(['aarch64']).find(({ how }) => how.CC === CC && how.LINK === LINK);
-  return makeIn(room, alike?.how ?? { CC, ...(LINK !== undefined && { LINK }) });
+  const how = alike?.how ?? { CC, ...(LINK !== undefined && { LINK }) };
+  return { ...how, OUT: makeIn(room, how) };
 }
 
 const bash = (text: string, more: NodeJS.ProcessEnv = {}) =>
@@ -269,9 +270,9 @@ async function runs(text: string, beoboard: ReturnType<typeof verbChild>): Promi
     const { stdout } = bash(`beoboard() { printf '%s\\0' "$@"; }\n${text}`);
     return beoboard(stdout.split('\0').slice(0, -1), environment);
   }
-  const out = outOf(text);
-  const more = out !== undefined ? { OUT: out } : text.startsWith('make -C c') ? QUICKLY : {};
-  const { status, stdout, stderr } = bash(out === undefined ? text : text.replace('OUT=DIR', `OUT=${out}`), more);
+  const made = elsewhere(text);
+  const more = made ?? (text.startsWith('make -C c') ? QUICKLY : {});
+  const { status, stdout, stderr } = bash(made === undefined ? text : text.replace('OUT=DIR', `OUT=${made.OUT}`), more);
   return { code: status ?? '', stdout, stderr };
 }
 
@@ -438,7 +439,7 @@ else {
   // Here, because what is compiled in the namespaces goes with them.
   for (const path of DOCUMENTS)
     for (const { text } of commandsOf(readFileSync(join(ROOT, path), 'utf8')))
-      if (reasonNot(text) === undefined && lacking(text) === false) outOf(text);
+      if (reasonNot(text) === undefined && lacking(text) === false) elsewhere(text);
 
   const unshare = [
     '--mount',
