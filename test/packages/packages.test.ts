@@ -183,10 +183,21 @@ const root = process.getuid?.() === 0;
 const missing =
   lacks('dpkg musl-tools systemd', 'dpkg-deb', 'musl-gcc', 'systemd-sysusers') || (!root && 'needs root, to chroot');
 
+let made: string | undefined;
+
 /** Makes a Debian without our packages; what runs a command in it. */
 function freshSystem(system: string) {
-  mkdirSync(system);
-  freshRoot(system);
+  if (made === undefined) {
+    made = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+    t.teardown(() => rmSync(made as string, { recursive: true, force: true }));
+    freshRoot(made);
+  }
+  // The same files in /usr, because nothing is written into one: dpkg and these tests put others in their places.
+  spawnSync('cp', ['-a', '--link', made, system]);
+  for (const name of readdirSync(made).filter(name => name !== 'usr')) {
+    rmSync(join(system, name), { recursive: true });
+    spawnSync('cp', ['-a', join(made, name), join(system, name)]);
+  }
   return (...argv: string[]) => {
     const { status, stdout, stderr } = spawnSync('chroot', [system, ...argv], {
       encoding: 'utf8',
