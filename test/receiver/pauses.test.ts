@@ -107,7 +107,7 @@ const CLUSTER: Key = { id: 1, node: undefined, secret: randomBytes(32) };
 const BACK = { uncertainAfter: 500 * MS, resetAfter: 1000 * MS, silentAfter: 1500 * MS, interval: 100 * MS };
 /**
  * If nothing was delayed for longer than this, a report came between the limit for a reset and the limit for silence,
- * and each state was seen.
+ * and each state was seen; and no node was uncertain before, unless the receiver was late to take its reports.
  */
 const UNDISTURBED = 400 * MS;
 
@@ -229,7 +229,9 @@ t.test('the time since boot goes back while a node reports: uncertain, never sil
     const looked = longest(samples.map(({ now }) => now));
     const listened = samples.every(({ since }) => since === samples[0]?.since);
     t.comment(`round ${rounds}: ${Math.max(...sent) / MS} ms between two reports, ${looked / MS} ms between two looks`);
-    const undisturbed = listened && Math.max(looked, ...sent) < UNDISTURBED;
+    const late = Math.max(...samples.map(({ now, heartbeat }) => now - heartbeat));
+    const inTime = Math.max(...sent) + late < BACK.uncertainAfter;
+    const undisturbed = listened && inTime && Math.max(looked, ...sent) < UNDISTURBED;
     return undisturbed ? samples.filter(({ now }) => now > steady) : undefined;
   };
   await until(
