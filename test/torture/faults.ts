@@ -286,10 +286,13 @@ const processes: Fault[] = [
   },
   {
     name: 'kill -9 of the receiver, and a new start later',
-    promise: 'no reader blames a node meanwhile',
+    promise: 'no reader blames a node meanwhile, or once it is back',
     async inflict(scene, chance) {
+      scene.blamesNobody();
       await scene.endReceiver('SIGKILL');
-      await scene.lasts(chance, 1, 4);
+      // Longer than both limits: a receiver that believed it had listened meanwhile would call all nodes silent.
+      await pass(now() + between(chance, 2.4, 4) * S);
+      scene.check();
       await scene.reviveReceiver();
     },
   },
