@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define BYTES 1216
-#define STRIDE 3136 /* of records on the board: the slots are as far apart */
+#define STRIDE 3520 /* of records on the board: the slots are as far apart */
 #define BATCH 64
 #define BUFFER (64 << 20)
 #define COUNTS 4096

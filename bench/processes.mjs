@@ -20,12 +20,20 @@ export const MAIN = at('../dist/bin/beoboard.cjs');
 /** The port of an address. */
 export const portOf = address => Number(address.split(':').at(-1));
 
+/** The program of another build, with which this one is compared; undefined: of none. */
+export const OTHER = process.env.BEOBOARD_OTHER && join(process.env.BEOBOARD_OTHER, 'dist', 'bin', 'beoboard.cjs');
+
+const startOf = (program, argv) => fork(program, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+
 /** Starts a verb of ours, which says when it is ready. */
-export const start = (...argv) => fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+export const start = (...argv) => startOf(MAIN, argv);
 
 /** Starts one that listens: its process, and its port. */
-export async function serve(...argv) {
-  const child = start(...argv);
+export const serve = (...argv) => serveOf(MAIN, ...argv);
+
+/** The same of another build. */
+export async function serveOf(program, ...argv) {
+  const child = startOf(program, argv);
   const [{ listening }] = await once(child, 'message');
   return { child, pid: child.pid, port: portOf(listening[0]) };
 }

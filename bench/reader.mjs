@@ -1,5 +1,5 @@
 // Reads a board in TypeScript, as often as time allows, for the bench `readers`, which sends it commands as lines.
-//   node reader.mjs BOARD      reads scan, one, object, copy or whole; answers with a line of JSON: the median, ns
+//   node reader.mjs BOARD      reads scan, memory, one, object, copy or whole; answers with a line of JSON: the median, ns
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -54,6 +54,16 @@ const works = {
     });
     must(states.length === nodes && countStates(states).live === nodes, 'not all nodes are live');
     return figures;
+  },
+  /** What is remembered of every node, from a snapshot: its recent problems, and its last silence. */
+  memory() {
+    const snapshot = reader.snapshot();
+    return measure(1, () => {
+      let known = 0;
+      for (const { memory } of snapshot.nodes())
+        known += memory.recentBits === 0 && memory.silence === undefined && memory.sinceMs >= 0 ? 1 : 0;
+      must(known === nodes, 'a memory was not read');
+    });
   },
   /** State and load of a node, by its name. */
   one() {

@@ -134,7 +134,8 @@ async function measureBoard(own, nodes, laps, say) {
         for (const [reader, { tell }] of Object.entries(readers)) {
           for (const way of Object.keys(WAYS)) seen.set(`${reader}, ${way}, ${how}`, await tell(way));
           if (how === 'busy') continue;
-          const more = { C: ['tally', 'find', 'copy', 'every'], TypeScript: ['object', 'copy'] }[reader] ?? [];
+          const more =
+            { C: ['tally', 'memory', 'find', 'copy', 'every'], TypeScript: ['memory', 'object', 'copy'] }[reader] ?? [];
           for (const way of more) seen.set(`${reader}, ${way}, ${how}`, await tell(way));
         }
         if (how === 'quiet') for (const [peer, { tell }] of Object.entries(peers)) seen.set(peer, await tell('whole'));
@@ -212,6 +213,9 @@ export async function bench({ quick, say }) {
     ...row(USUAL, 'C, scan, quiet', 'C: state of a node, fastest run', 'ns', ({ least }) => least / USUAL, {
       bound: 25,
     }),
+    ...['C', 'TypeScript'].flatMap(reader =>
+      row(USUAL, `${reader}, memory, quiet`, `${reader}: what is remembered of every node`, 'us', us),
+    ),
     ...row(
       10_000,
       'C, tally, quiet',

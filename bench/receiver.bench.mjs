@@ -1,6 +1,7 @@
 // The receiver's cost per report, compared with a bare loop in C that drains a socket on the same tick and copies into
-// slots, and with a Node.js socket; the extra cost of verifying a signature, compared with a bare HMAC; and whether
-// reports are lost: with readers, and when all nodes report at once.
+// slots, with a Node.js socket, and with the receiver of another build of beoboard (BEOBOARD_OTHER=DIR); how much of a
+// board is memory; the extra cost of verifying a signature, compared with a bare HMAC; and whether reports are lost: with
+// readers, and when all nodes report at once.
 
 import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { Cluster } from '../dist/src/load/simulatednode.js';
 import { hmac } from '../dist/src/native/index.js';
 import { nodeKey } from '../dist/src/options/keys.js';
 import { openWriter } from '../dist/src/shm/writer.js';
-import { at, cpuOf, end, folder, sleep } from './processes.mjs';
+import { at, cpuOf, end, folder, OTHER, sleep } from './processes.mjs';
 import {
   compile,
   openBare,
@@ -20,6 +21,7 @@ import {
   openLoad,
   openNode,
   openReceiver,
+  openReceiverOf,
   openStorm,
   SECRET,
   WARM_S,
@@ -73,7 +75,9 @@ async function cost(programs, { nodes, rate, seconds, laps, warm, alone, keys })
     { open: () => openBare(programs.bare, nodes, 'stamps') },
     { open: () => openNode(nodes) },
   ];
+  const compares = OTHER !== undefined && !alone;
   const receivers = [
+    ...(compares ? [{ open: () => openReceiverOf(OTHER) }] : []),
     { open: () => openReceiver() },
     ...(alone ? [] : others),
     ...(keys ? ['cluster', 'node'] : []).map(kind => ({
@@ -83,7 +87,11 @@ async function cost(programs, { nodes, rate, seconds, laps, warm, alone, keys })
   ];
   const all = await openAll(programs, nodes, rate, laps * (seconds + 1) + 10, warm, receivers);
   const samples = [];
-  for (let lap = 0; lap < laps; lap++) samples.push(await all.lap(seconds));
+  for (let lap = 0; lap < laps; lap++) {
+    const costs = await all.lap(seconds);
+    const other = compares ? costs.shift() : undefined;
+    samples.push(Object.assign(costs, { other }));
+  }
   await all.close();
   rmSync(own, { recursive: true });
   return samples;
@@ -114,6 +122,14 @@ async function loss(seconds, rate, { readers: count = 0, keyFile } = {}) {
   await end(load);
   await receiver.close();
   return result;
+}
+
+/** How much of the usual board is what it remembers of nodes, the digests included, %. */
+async function memoryShare() {
+  const receiver = await openReceiver('--capacity', '10240');
+  const { capacity, memory_bytes, file_bytes } = receiver.header();
+  await receiver.close();
+  return (100 * capacity * memory_bytes) / Number(file_bytes);
 }
 
 /** All nodes at once, as fast as one process can send. */
@@ -225,11 +241,22 @@ export async function bench({ quick, say }) {
       ([ours, , stamped]) => ours.us / stamped.us,
       rate > 1000 ? { bound: 1.2 } : {},
     );
+    if (OTHER !== undefined) {
+      row('receiver of BEOBOARD_OTHER', 'us of CPU a report', ({ other }) => other.us);
+      // Of the same bare loop, so that it can be added to the ratio above.
+      row(
+        'receiver less that of BEOBOARD_OTHER / bare with stamps, addresses and packet info',
+        'ratio',
+        ({ 0: ours, 2: stamped, other }) => (ours.us - other.us) / stamped.us,
+        rate > 1000 ? { bound: 0.03 } : {},
+      );
+    }
     if (!keys) continue;
     row("receiver that checks the cluster's key", 'us of CPU a report', ([, , , , cluster]) => cluster.us);
     row("receiver that checks nodes' own keys", 'us of CPU a report', ([, , , , , node]) => node.us);
   }
   rmSync(made, { recursive: true });
+  rows.push({ figure: 'memory of a board', unit: '%', samples: [await memoryShare()], bound: 25 });
   say('10,000 reports, signed and unsigned, written to a board');
   const verified = verification(10_000, quick ? 15 : 51);
   const figure = (name, unit, of, bound) => rows.push({ figure: name, unit, samples: verified.map(of), bound });

@@ -9,7 +9,7 @@ import { Cluster } from '../dist/src/load/simulatednode.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { countStates } from '../dist/src/shm/liveness.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
-import { at, compileOne, end, folder, MAIN, make, serve, sleep } from './processes.mjs';
+import { at, compileOne, end, folder, MAIN, make, serveOf, sleep } from './processes.mjs';
 
 /** Compiles those that send, receive and measure latency; returns the paths. */
 export function compile(into) {
@@ -36,11 +36,15 @@ export function writeKeyFile(into) {
 }
 
 /** Our receiver, on its own board; with room for 100,001 nodes unless `more` says otherwise. */
-export async function openReceiver(...more) {
+export const openReceiver = (...more) => openReceiverOf(MAIN, ...more);
+
+/** The same of another build. */
+export async function openReceiverOf(program, ...more) {
   const own = folder();
   const board = join(own, 'board');
   const capacity = more.includes('--capacity') ? [] : ['--capacity', '100001'];
-  const { child, pid, port } = await serve(
+  const { child, pid, port } = await serveOf(
+    program,
     'receive',
     '--board',
     board,

@@ -52,7 +52,7 @@ t.test('the reader of `readers` does all its commands', async t => {
   const { writer, path } = makeBoard(t, {});
   for (const name of ['n1', 'n2']) writer.deliver(makeReport({ ...LOAD, hostname: name }), monotonicNs(), 0n, 'eth0');
   writer.heartbeat(monotonicNs());
-  const commands = ['scan', 'one', 'object', 'copy', 'whole'];
+  const commands = ['scan', 'memory', 'one', 'object', 'copy', 'whole'];
   const told = spawnSync(process.execPath, [join(BENCH, 'reader.mjs'), path], {
     input: `${commands.join('\n')}\n`,
     encoding: 'utf8',

@@ -156,6 +156,12 @@ static void tally(struct reader *r) {
   if (counts[BEOBOARD_LIVE] != r->nodes) fail("not all nodes are live");
 }
 
+static void memory(struct reader *r) {
+  struct beoboard_memory known;
+  for (int i = 0; i < r->nodes; i++)
+    if (beoboard_memory(r->board, i, &known, sizeof known) != 0 || known.recent != 0) fail("a memory was not read");
+}
+
 static void one(struct reader *r) {
   struct beoboard_node node;
   for (int i = 0; i < CALLS; i++)
@@ -194,9 +200,9 @@ static const struct work {
   void (*run)(struct reader *);
   void (*beside)(struct reader *); /* done in turn with it, so that neither finds its own data in a cache */
   bool calls;                      /* CALLS of them in a round */
-} works[] = {{"scan", scan, NULL, false},  {"tally", tally, NULL, false}, {"one", one, NULL, true},
-             {"find", find, NULL, true},   {"copy", copy, NULL, true},    {"every", every, NULL, false},
-             {"whole", whole, bare, false}};
+} works[] = {{"scan", scan, NULL, false}, {"tally", tally, NULL, false}, {"memory", memory, NULL, false},
+             {"one", one, NULL, true},      {"find", find, NULL, true},    {"copy", copy, NULL, true},
+             {"every", every, NULL, false}, {"whole", whole, bare, false}};
 
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
