@@ -52,6 +52,7 @@ const DOC = 'usr/share/doc/beoboard/';
  * Packages by name. `rpm`: its name there, if that differs. `each`: one for each processor. `depends`: `ours` are
  * packages of this table; others have their names in deb and rpm. `units`: its units; enabled ones start at boot and at
  * installation if their conditions hold; an upgrade restarts all running ones except sockets, which are never stopped.
+ * Of a template, `instance` is the one that is meant; its [Install] names the same.
  * `sysctl`: what it sets. `purges`: files that the package reads and an administrator writes, which a purge removes;
  * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
  * and so must have its licence.
@@ -122,6 +123,7 @@ export const PACKAGES = {
       'beoboard-receive.service': { enabled: true },
       'beoboard-receive.socket': {},
       'beoboard-ganglia.service': { enabled: true },
+      'beoboard-journal@.service': { enabled: true, instance: 'default' },
       'beoboard-prometheus.service': { enabled: true },
       'beoboard-slurm.service': { enabled: true },
       'beoboard-supermon.service': { enabled: true },
@@ -134,10 +136,10 @@ export const PACKAGES = {
       // Not enabled, because it and beoboard-send.service stop each other.
       'beoboard-send-nodejs.service': {},
     },
-    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
+    purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
-    written: ['/var/lib/beoboard-bridge'],
+    written: ['/var/lib/beoboard-bridge', '/var/log/beoboard'],
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],
@@ -145,6 +147,7 @@ export const PACKAGES = {
       ['packaging/systemd/beoboard-receive.service', UNITS],
       ['packaging/systemd/beoboard-receive.socket', UNITS],
       ['packaging/systemd/beoboard-ganglia.service', UNITS],
+      ['packaging/systemd/beoboard-journal@.service', UNITS],
       ['packaging/systemd/beoboard-prometheus.service', UNITS],
       ['packaging/systemd/beoboard-slurm.service', UNITS],
       ['packaging/systemd/beoboard-supermon.service', UNITS],
@@ -158,6 +161,7 @@ export const PACKAGES = {
       ['packaging/dropins/master.conf', `${UNITS}beoboard-send-nodejs.service.d/`],
       ['packaging/sysusers.d/beoboard-master.conf', 'usr/lib/sysusers.d/'],
       ['packaging/config/receive.toml', 'etc/beoboard/'],
+      ['packaging/config/journal-default.toml', 'etc/beoboard/'],
       ['packaging/completions/beoboard.bash', 'usr/share/bash-completion/completions/beoboard'],
       ['packaging/completions/_beoboard', 'usr/share/zsh/{zsh}/_beoboard'],
       ['packaging/completions/beoboard.fish', 'usr/share/fish/vendor_completions.d/'],

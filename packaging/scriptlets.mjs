@@ -17,20 +17,31 @@ const forEach = (variable, values, ...parts) =>
 /** A command for some units; undefined if there are none. */
 const about = (names, command) => (names.length > 0 ? command.replace('UNITS', names.join(' ')) : undefined);
 
-/** The names of a package's units, by what the scripts do with them. */
+/**
+ * The names of a package's units, by what the scripts do with them. Files are enabled and disabled, and a template then
+ * means its instance (DefaultInstance=); what runs are instances, and a pattern means all that are loaded.
+ */
 function unitsOf({ units = {} }) {
   const all = Object.keys(units);
   const sockets = all.filter(name => name.endsWith('.socket'));
-  const services = all.filter(name => !sockets.includes(name));
+  const templates = all.filter(name => name.includes('@.'));
   const enabled = all.filter(name => units[name].enabled);
-  // A socket stops before its service; otherwise a report would start the service again.
+  const instance = name => name.replace('@.', `@${units[name].instance}.`);
+  const running = all
+    .filter(name => !sockets.includes(name))
+    .map(name => (templates.includes(name) ? `'${name.replace('@.', '@*.')}'` : name));
   return {
     all,
-    services,
     enabled,
     sockets,
+    templates,
     disabled: all.filter(name => !enabled.includes(name)),
-    stop: [...sockets, ...services],
+    start: enabled.map(instance),
+    // A pattern starts nothing that does not run, and an enabled instance may be new.
+    restart: [...running, ...templates.filter(name => enabled.includes(name)).map(instance)],
+    tryRestart: running,
+    // A socket stops before its service; otherwise a report would start the service again.
+    stop: [...sockets, ...running],
   };
 }
 
@@ -120,7 +131,7 @@ const DOWNGRADE = `[ "$1" = upgrade ] && dpkg --compare-versions "$2" lt "$(dpkg
 
 /** dpkg's maintainer scripts by name, if they do something. Every Debian has `deb-systemd-*` (init-system-helpers). */
 export function debScripts(pack) {
-  const { all, services, sockets, enabled, disabled, stop } = unitsOf(pack);
+  const { all, sockets, enabled, disabled, templates, start, restart: again, stop } = unitsOf(pack);
   const { purges = [], written } = pack;
   // A unit that an administrator has disabled stays disabled. The state of an enabled one is not updated: for a masked
   // unit that would record nothing, and a purge would leave its links.
@@ -141,13 +152,13 @@ export function debScripts(pack) {
       when(
         RUNS,
         reload,
-        when(FIRST, about(enabled, 'deb-systemd-invoke start UNITS >/dev/null || :')),
+        when(FIRST, about(start, 'deb-systemd-invoke start UNITS >/dev/null || :')),
         when(
           `! ${FIRST}`,
           // Sockets are not restarted, because reports that arrive meanwhile wait in them. After a removal they are
           // started, before their services.
           about(sockets, 'deb-systemd-invoke start UNITS >/dev/null || :'),
-          about(services, restart),
+          about(again, restart),
         ),
         makesMaster(pack) && about([OTHER_SENDER], restart),
       ),
@@ -166,6 +177,11 @@ export function debScripts(pack) {
       when(
         '[ "$1" = purge ]',
         about(all, 'deb-systemd-helper purge UNITS >/dev/null || :'),
+        // It knows the one instance alone.
+        about(
+          templates.map(name => `/etc/systemd/system/*.wants/${name.replace('@.', '@*.')}`),
+          'rm -f UNITS',
+        ),
         // A unit of another package may read the same file, which then stays.
         forEach('file', purges, 'grep -qsF "$file" /usr/lib/systemd/system/beoboard-*.service || rm -f "$file"'),
         written && `rm -rf ${written.join(' ')}`,
@@ -183,7 +199,7 @@ export function debScripts(pack) {
  * rpm's scriptlets by name. Fedora's macros are written out, because the machine that builds the packages lacks them.
  */
 export function rpmScripts(pack) {
-  const { all, services, stop } = unitsOf(pack);
+  const { all, tryRestart, stop } = unitsOf(pack);
   const quietly = command => `${command} >/dev/null 2>&1 || :`;
   const reload = about(all, quietly('systemctl daemon-reload'));
   const restart = quietly('systemctl try-restart UNITS');
@@ -213,7 +229,7 @@ export function rpmScripts(pack) {
         RUNS,
         reload,
         makesMaster(pack) && about([OTHER_SENDER], restart),
-        when('[ "$1" -ge 1 ]', about(services, restart)),
+        when('[ "$1" -ge 1 ]', about(tryRestart, restart)),
       ),
     ),
   };

@@ -32,7 +32,7 @@ import { until } from '../kit/until.js';
 t.setTimeout(300_000);
 
 interface Package {
-  units?: Record<string, { enabled?: boolean }>;
+  units?: Record<string, { enabled?: boolean; instance?: string }>;
   files: [from: string | null, to: string][];
   purges?: string[];
 }
@@ -96,13 +96,19 @@ t.test('the program is complete: each part of this build, and the page for brows
 
 t.test('by default no daemon is enabled, and the receiver listens only on this machine', async t => {
   const unit = (name: string) => readFileSync(join(ROOT, 'packaging', 'systemd', name), 'utf8');
+  const installed = Object.values(PACKAGES).flatMap(({ files }) =>
+    files.flatMap(([from, to]) => (to === 'etc/beoboard/' && from !== null ? [from.split('/').at(-1)] : [])),
+  );
+  t.same(installed, ['receive.toml', 'journal-default.toml'], 'others have no file, and so do not start');
   for (const { units = {} } of Object.values(PACKAGES))
-    for (const name of Object.keys(units)) {
+    for (const [name, { instance }] of Object.entries(units)) {
+      t.equal(/^DefaultInstance=(.*)$/m.exec(unit(name))?.[1], instance, `${name}: what enables it and what starts it`);
+      t.equal(instance !== undefined, name.includes('@.'), name);
       const [, file] = /--config (\S+)/.exec(unit(name)) ?? [];
       if (file === undefined || name === 'beoboard-receive.service') continue;
       t.match(unit(name), new RegExp(`^ConditionPathExists=${file}$`, 'm'), name);
       t.ok(
-        Object.values(PACKAGES).some(({ purges = [] }) => purges.includes(file)),
+        Object.values(PACKAGES).some(({ purges = [] }) => purges.includes(file.replace('%i', '*'))),
         `${file} is purged`,
       );
     }
@@ -280,7 +286,7 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
 const SYSTEMCTL = `#!/bin/sh
 for unit; do :; done
 case "$*" in
-  *is-active*) exit 3 ;;
+  *is-active*) grep -qsxF "$unit" /active && exit 0 || exit 3 ;;
   *is-enabled*) exec systemctl.real --root=/ is-enabled "$unit" ;;
   *--root=*) exec systemctl.real "$@" ;;
 esac
@@ -288,7 +294,10 @@ echo "$*" >>/asked
 [ ! -e /fails ]
 `;
 
-/** Debs with only scripts, configuration and some of the units: nothing has to be compiled. Returns the deb's path. */
+/**
+ * Debs with only scripts, configuration and some of the units: nothing has to be compiled. Version 1 has no journal, as
+ * 0.2.0. Returns the deb's path.
+ */
 function emptyDeb(t: Test, system: string, name: string, version: number): string {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
@@ -299,7 +308,10 @@ function emptyDeb(t: Test, system: string, name: string, version: number): strin
   chmodSync(own, 0o755);
   const { units: all = {}, ...others } = PACKAGES[name] as Package;
   const units = Object.fromEntries(
-    Object.entries(all).filter(([unit]) => /-(receive|ganglia|web|mirror|send|send-nodejs)\./.test(unit)),
+    Object.entries(all).filter(
+      ([unit]) =>
+        /-(receive|ganglia|web|mirror|send|send-nodejs)\./.test(unit) || (version > 1 && unit.includes('-journal@')),
+    ),
   );
   const pack = { ...others, units };
   for (const [from, to] of pack.files) {
@@ -321,8 +333,9 @@ function emptyDeb(t: Test, system: string, name: string, version: number): strin
       .join(''),
   );
   if (name === 'beoboard') {
-    lay('etc/beoboard/receive.toml', `# of version ${version}\n`);
-    lay('DEBIAN/conffiles', '/etc/beoboard/receive.toml\n');
+    const files = version > 1 ? ['receive', 'journal-default'] : ['receive'];
+    for (const file of files) lay(`etc/beoboard/${file}.toml`, `# of version ${version}\n`);
+    lay('DEBIAN/conffiles', files.map(file => `/etc/beoboard/${file}.toml\n`).join(''));
   }
   const built = spawnSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', own, join(system, `${name}.deb`)]);
   t.equal(built.status, 0, `${built.stderr}`);
@@ -373,7 +386,7 @@ t.test(
     decide('enable', 'beoboard-receive.socket');
     decide('enable', 'beoboard-mirror.service');
     put('etc/beoboard/receive.toml', '# of the administrator\n');
-    const again = ['daemon-reload', 'start receive.socket', 'restart receive mirror'];
+    const again = ['daemon-reload', 'start receive.socket', 'restart receive mirror journal@default'];
     t.same(dpkg('-i', deb('beoboard', 2)), again, 'an upgrade stops no socket, and nothing that was not to run starts');
     const decided = () => {
       t.equal(enabled('beoboard-web.service'), 'disabled', 'what is disabled stays so');
@@ -383,11 +396,29 @@ t.test(
       t.equal(readFileSync(at('etc/beoboard/receive.toml'), 'utf8'), '# of the administrator\n');
     };
     decided();
+    t.equal(enabled('beoboard-journal@default.service'), 'enabled', 'what is new starts, and at boot');
+    const wants = 'etc/systemd/system/multi-user.target.wants/';
+    t.match(
+      readdirSync(at(wants)).filter(name => name.includes('journal')),
+      ['beoboard-journal@default.service'],
+    );
+    decide('enable', 'beoboard-journal@site2.service');
+    put('active', 'beoboard-journal@*.service\n');
+    const all = ['daemon-reload', 'start receive.socket', 'restart receive journal@* mirror journal@default'];
+    t.same(dpkg('-i', '/beoboard.deb'), all, 'each instance that runs');
+    rmSync(at('active'));
+    decide('disable', 'beoboard-journal@default.service');
+    t.same(dpkg('-i', '/beoboard.deb')[2], 'restart receive mirror', 'a journal that is disabled stays so');
+    decide('enable', 'beoboard-journal@default.service');
 
     put('fails', '');
     dpkg('-i', deb('beoboard', 3));
     const [stopped] = dpkg('-r', 'beoboard');
-    t.match(stopped, /^stop receive\.socket receive /, 'the socket first: a report would start its service again');
+    t.match(
+      stopped,
+      /^stop receive\.socket receive ganglia journal@\* /,
+      'the socket first: a report would start its service again',
+    );
     rmSync(at('fails'));
     t.same(
       dpkg('-i', '/beoboard.deb'),
@@ -411,6 +442,9 @@ t.test(
     put('etc/beoboard/web.toml', '');
     put('etc/beoboard/cluster.key', 'of the administrator');
     put('var/lib/beoboard-bridge/journal', '');
+    put('etc/beoboard/journal-site2.toml', '');
+    put('var/log/beoboard/default/lock', '');
+    t.ok(existsSync(at('etc/beoboard/journal-default.toml')));
     dpkg('-P', 'beoboard-send');
     t.ok(existsSync(at('etc/beoboard/send.toml')), 'a file that another unit reads outlives a purge');
     dpkg('-P', 'beoboard');
@@ -434,6 +468,7 @@ t.test(
     dpkg('-i', '/beoboard.deb');
     t.equal(enabled('beoboard-web.service'), 'enabled', 'and what was decided is forgotten');
     t.equal(enabled('beoboard-receive.socket'), 'disabled');
+    t.equal(enabled('beoboard-journal@default.service'), 'enabled');
   },
 );
 
@@ -538,6 +573,9 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
     '/var',
     '-user',
     'beoboard-send',
+    '-o',
+    '-user',
+    'beoboard-journal',
     '-o',
     '-user',
     'beoboard-slurm',

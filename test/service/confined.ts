@@ -123,7 +123,8 @@ export function confinedBy(name: string, uid: number, writable?: string, dropIn?
     jit: unit.get('MemoryDenyWriteExecute')?.[0] !== 'yes',
   };
   return [
-    ...['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounts, 'sh'],
+    ...['unshare', ...(unit.get('PrivateNetwork')?.[0] === 'yes' ? ['--net'] : [])],
+    ...['--mount', '--propagation', 'private', 'sh', '-c', mounts, 'sh'],
     ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all'],
     // tap's modules would write to places where this user may not.

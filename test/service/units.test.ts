@@ -170,7 +170,8 @@ t.test('on a master only receiver and mirror are the user of the board', async t
   const owners = ['mirror', 'receive'].map(name => `beoboard-${name}.service`);
   t.same(those(users()), [...owners, ...SENDERS].sort());
   t.same(those(users(ON_MASTER)), owners);
-  for (const name of ['beoboard-slurm', 'beoboard-relay']) t.match(readUnit(`${name}.service`).get('User'), [name]);
+  for (const name of ['beoboard-slurm', 'beoboard-relay', 'beoboard-journal@'])
+    t.same(readUnit(`${name}.service`).get('User'), [name.replace('@', '')]);
   for (const [name, unit] of Object.entries(users(ON_MASTER))) {
     if (/-(receive|mirror|gpu|mon)\./.test(name)) continue;
     t.same(unit.get('ReadOnlyPaths'), ['/dev/shm'], `${name} cannot write the board`);
@@ -656,10 +657,11 @@ t.test('the user, and the folder that is made before anybody can log in', async 
   t.match(read('sysusers.d/beoboard.conf'), /^u beoboard - "[^"]+"$/m);
   t.match(read('sysusers.d/beoboard.conf'), /^g beoboard-jobs -$/m);
   const master = read('sysusers.d/beoboard-master.conf');
-  for (const name of ['send', 'slurm', 'relay']) {
+  for (const name of ['send', 'slurm', 'relay', 'journal@']) {
     const unit = readUnit(`beoboard-${name}.service`, name === 'send' ? ON_MASTER : undefined);
     t.match(master, new RegExp(`^u ${unit.get('User')} - "[^"]+"$`, 'm'));
   }
-  t.match(readUnit('beoboard-slurm.service').get('Group'), ['beoboard-jobs'], 'what is told of jobs is for that group');
+  for (const name of ['slurm', 'journal@'])
+    t.same(readUnit(`beoboard-${name}.service`).get('Group'), ['beoboard-jobs'], 'what is told of jobs is for a group');
   t.match(read('tmpfiles.d/beoboard.conf'), /^d \/dev\/shm\/beoboard 0755 beoboard beoboard -$/m);
 });

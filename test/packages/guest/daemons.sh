@@ -66,6 +66,21 @@ check 'it has read the nodes' asks "JSON.parse(require('fs').readFileSync('/run/
 starts bridge
 is 'its journal is its own' "$(stat -c '%U %a' /var/lib/beoboard-bridge)" 'slurm 700'
 
+# ---- a journal for each board ----
+
+printf 'name = "site2"\njournal-dir = "/var/log/beoboard/site2"\n' >$etc/journal-site2.toml
+for name in default site2; do
+  starts journal@$name
+  check "journal@$name writes" until_so sh -c "ls /var/log/beoboard/$name/events-*.jsonl"
+  is "journal@$name is a user of its own" "$(stat -c %U "/proc/$(of beoboard-journal@$name.service MainPID)")" beoboard-journal
+done
+systemctl stop beoboard-journal@site2.service
+check 'the end of one leaves the others their files' test -e /run/beoboard-journal/default.json
+systemctl stop beoboard-receive.service
+sleep 3
+is 'it goes on without a receiver' "$(of beoboard-journal@default.service ActiveState) $(of beoboard-journal@default.service NRestarts)" 'active 0'
+systemctl start beoboard-receive.service beoboard-journal@site2.service
+
 # ---- another board that is a mirror of this one ----
 
 printf 'listen: "127.0.0.1:4222"\nping_interval: "1s"\nping_max: 2\n' >/root/nats.conf
@@ -105,7 +120,7 @@ is 'and the other way round' "$(of beoboard-send-nodejs.service ActiveState)" in
 
 # ---- the end ----
 
-all='ganglia prometheus web supermon mon gpu slurm bridge relay mirror send receive'
+all='journal@default journal@site2 ganglia prometheus web supermon mon gpu slurm bridge relay mirror send receive'
 for name in $all; do
   check "beoboard-$name stops" systemctl stop "beoboard-$name.service"
   is "beoboard-$name ended in good order" "$(of "beoboard-$name.service" Result)" success

@@ -12,6 +12,9 @@ is 'its socket unit is not enabled' "$(systemctl is-enabled beoboard-receive.soc
 for unit in send ganglia prometheus slurm supermon web; do
   is "$unit does not run without its file" "$(of beoboard-$unit.service ActiveState) $(of beoboard-$unit.service ConditionResult)" 'inactive no'
 done
+until_so systemctl is-active beoboard-journal@default.service
+is 'the journal runs, too' "$(of beoboard-journal@default.service ActiveState) $(of beoboard-journal@default.service NRestarts)" 'active 0'
+is 'its folders are its own, for all to read' "$(stat -c '%U:%G %a' /var/log/beoboard/default /run/beoboard-journal | tr '\n' ' ')" 'beoboard-journal:beoboard-jobs 755 beoboard-journal:beoboard-jobs 755 '
 is 'it listens on this machine alone' "$(ss -Hulnp 'sport = 8677' | awk '{print $4}')" 127.0.0.1:8677
 is 'the board folder is of its user' "$(stat -c '%U:%G %a' /dev/shm/beoboard)" 'beoboard:beoboard 755'
 is 'the folder of files for senders is of root' "$(stat -c '%U:%G %a' /run/beoboard)" 'root:root 755'
@@ -21,7 +24,7 @@ is 'the kernel gives it the buffer' "$(cat /proc/sys/net/core/rmem_max)" 6710886
 check 'its line of status tells where it listens' sh -c 'systemctl show -P StatusText beoboard-receive.service | grep "127.0.0.1:8677"'
 
 for file in /usr/lib/systemd/system/beoboard-*.service; do
-  unit=${file##*/}
+  unit=$(basename "$file" | sed 's/@\./@default./')
   figure=$(systemd-analyze security --no-pager "$unit" | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
   tell "exposure of $unit: $figure"
   # On a master the senders have no private users: see packaging/dropins/master.conf.

@@ -49,11 +49,11 @@ is 'the board is the same' "$(inode)" "$mine"
 
 cp /etc/beoboard/receive.toml /tmp/receive.toml
 apt-get remove -qq -y beoboard >/dev/null 2>&1
-is 'nothing runs when it is removed' "$(systemctl list-units --plain --no-legend 'beoboard-receive*' 'beoboard-prometheus*' | wc -l)" 0
+is 'nothing runs when it is removed' "$(systemctl list-units --plain --no-legend 'beoboard-receive*' 'beoboard-journal*' 'beoboard-prometheus*' | wc -l)" 0
 check 'configuration survives the removal' cmp /tmp/receive.toml /etc/beoboard/receive.toml
 dpkg -i /root/next/beoboard_*.deb >/dev/null 2>&1
 until_so systemctl is-active beoboard-receive.service
 check 'it runs again when it is installed again, by that configuration' cmp /tmp/receive.toml /etc/beoboard/receive.toml
 apt-get purge -qq -y 'beoboard*' >/dev/null 2>&1
-is 'a purge leaves nothing' "$(ls -d /etc/beoboard /usr/lib/beoboard /dev/shm/beoboard /run/beoboard /etc/systemd/system/*/beoboard* /usr/lib/systemd/system/beoboard* 2>/dev/null)" ''
-is 'but the users' "$(getent passwd beoboard beoboard-relay beoboard-send beoboard-slurm | cut -d: -f1 | tr '\n' ' ')" 'beoboard beoboard-relay beoboard-send beoboard-slurm '
+is 'a purge leaves nothing' "$(ls -d /etc/beoboard /usr/lib/beoboard /dev/shm/beoboard /run/beoboard /var/log/beoboard /etc/systemd/system/*/beoboard* /usr/lib/systemd/system/beoboard* 2>/dev/null)" ''
+is 'but the users' "$(getent passwd beoboard beoboard-journal beoboard-relay beoboard-send beoboard-slurm | cut -d: -f1 | tr '\n' ' ')" 'beoboard beoboard-journal beoboard-relay beoboard-send beoboard-slurm '

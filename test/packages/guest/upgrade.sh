@@ -64,6 +64,8 @@ step() {
 load_begins
 step 'nodes before masters: the nodes' same next beoboard-common beoboard-send
 step 'nodes before masters: the master' copied next beoboard
+until_so systemctl is-active beoboard-journal@default.service
+check 'a journal, which N does not have, is begun' systemctl is-active beoboard-journal@default.service
 load_ends 'nodes before masters'
 step 'rollback of the master' anew now beoboard
 step 'rollback of the nodes' same now beoboard-send beoboard-common
