@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../judge/lastwords.h"
 #include "../judge/rates.h"
 
 /* Bytes of a value in the report; 0: `at` says something else. */
@@ -81,4 +82,8 @@ void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, si
     const double value = value_of(&p, &wanted[i]), per = scale[i].per;
     values[wanted[i].place] = per == 0 ? value * scale[i].by : value / per;
   }
+}
+
+uint32_t bb_extract_words(const struct bb_report *before, const struct bb_report *after) {
+  return bb_last_words(after, before);
 }

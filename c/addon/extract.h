@@ -41,6 +41,9 @@ bool bb_extract_check(const struct bb_wanted *wanted, size_t count, size_t place
 void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, size_t count,
                 const struct bb_report *before, const struct bb_report *after, double *values);
 
+/* bb_last_words(), for C++, which cannot have its tables. */
+uint32_t bb_extract_words(const struct bb_report *before, const struct bb_report *after);
+
 #ifdef __cplusplus
 }
 #endif

@@ -117,6 +117,14 @@ Napi::Value MakeExtractor(const Napi::CallbackInfo& info) {
   return KeptBy<Extract>(info.Env(), "extract", std::move(kept));
 }
 
+// lastWords(bytes, before, after): bb_extract_words of the reports at these bytes; likewise.
+Napi::Value LastWords(const Napi::CallbackInfo& info) {
+  auto bytes = info[0].As<Napi::Uint8Array>();
+  const double before = info[1].As<Napi::Number>().DoubleValue();
+  const struct bb_report* after = ReportAt(bytes, info[2].As<Napi::Number>().DoubleValue());
+  return Napi::Number::New(info.Env(), bb_extract_words(before == -1 ? nullptr : ReportAt(bytes, before), after));
+}
+
 // JsonTable(rows, text, validAt): bb_json_table.
 class JsonTable : public Napi::ObjectWrap<JsonTable> {
  public:
@@ -206,6 +214,7 @@ class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
 void AddPrinting(Napi::Env env, Napi::Object exports) {
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("extractor", Napi::Function::New(env, MakeExtractor));
+  exports.Set("lastWords", Napi::Function::New(env, LastWords));
   exports.Set("template", Napi::Function::New(env, MakeTemplate));
   exports.Set("JsonTable", JsonTable::Class(env));
   exports.Set("JsonPrinter", JsonPrinter::Class(env));

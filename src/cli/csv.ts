@@ -30,6 +30,9 @@ function putCell(page: Page, text: string): void {
   page.length = at;
 }
 
+/** The age tells a program the same as the time of day. */
+const USUAL = COLUMNS.filter(({ name }) => name !== 'since');
+
 /**
  * A line of names, then a line for each node: values without brackets and units, empty where there is none. `shown` is
  * called after the first piece; each piece is valid until the next one is asked for. Throws an InputError for a column
@@ -40,7 +43,7 @@ export function csvPieces(
   shown: () => readonly Surveyed[],
   names: readonly string[] | undefined,
 ): Iterable<Uint8Array> {
-  return pieces(found, shown, names ? chosenColumns(names) : COLUMNS);
+  return pieces(found, shown, names ? chosenColumns(names) : USUAL);
 }
 
 function* pieces(

@@ -120,6 +120,10 @@ function otherNames(entry: Entry): string {
     .join(', ');
 }
 
+/** The reading that the condition recent(oom) asks for, and the condition. */
+const RECENT = /^(.+)_recent$/;
+const ASKED_RECENT = /^recent\((.*)\)$/;
+
 /** What is neither a field of the report nor a bit of one. */
 function* explainReading(reading: AnyReading): Generator<string> {
   const bit = bitOf(reading);
@@ -129,6 +133,7 @@ function* explainReading(reading: AnyReading): Generator<string> {
   yield row('unit', reading.unit.label);
   yield row('100 % is', reading.total ?? '');
   yield row('column', column?.title ?? '');
+  yield row('also', RECENT.test(reading.name) ? reading.name.replace(RECENT, 'recent($1)') : '');
   if (bit !== undefined) yield row('place', `bit ${bit.value} of ${bit.of}`);
 }
 
@@ -150,7 +155,8 @@ function* explain(entry: Entry): Generator<string> {
 }
 
 /** What a user may mean by a name: a reading that is not a field, or fields. */
-function meant(name: string): { reading: AnyReading | undefined; entries: Entry[] } {
+function meant(asked: string): { reading: AnyReading | undefined; entries: Entry[] } {
+  const name = asked.replace(ASKED_RECENT, '$1_recent');
   const reading = readingOf(name) ?? entryReadings().get(name);
   const isOwn = reading !== undefined && (reading.source === undefined || bitOf(reading) !== undefined);
   const entries = find(name);
@@ -184,7 +190,7 @@ export async function main(argv: string[]): Promise<number> {
     const others = [...entryReadings().keys(), ...dictionary.flatMap(entry => [entry.field, fullName(entry)])];
     throw new UsageError(
       verb.name,
-      `there is no field ${quote(name)}; ${didYouMean(meantReading(name, others), 'beoboard describe lists them')}`,
+      `there is no field ${quote(name)}; ${didYouMean(meantReading(name.replace(ASKED_RECENT, '$1_recent'), others), 'beoboard describe lists them')}`,
     );
   }
   const own = reading === undefined ? [] : [reading];

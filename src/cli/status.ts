@@ -49,8 +49,8 @@ ${Object.entries(meanings.node_state)
 
 Above the table are the totals of the live nodes selected by -w and --where: what they have, use and transfer, and on how many nodes it
 was measured if not on all. Up to 40 nodes get a row each; more are folded into host lists, unless --long, --sort or --columns asks for
-rows, and with --jobs all but the worst 40. Values in brackets are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last
-10 s in which tasks waited for CPU, memory or I/O (PSI), SKEW the node's clock minus the master's, DELAY how late the node's last report
+rows, and with --jobs all but the worst 40. Values in brackets are the last known ones of a node that is not live; - was not measured. SINCE is when the node
+came into its state: live since its reports have come without a gap, else since the last one. WAIT is the largest share of the last 10 s in which tasks waited for CPU, memory or I/O (PSI), SKEW the node's clock minus the master's, DELAY how late the node's last report
 was made, LINK the master's interface that receives its reports, WHY the reason why its reports are rejected. A ! after the state marks
 a node with a problem, listed under PROBLEMS:
 ${Object.entries(meanings.problem)

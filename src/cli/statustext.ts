@@ -2,7 +2,7 @@
 
 import type { Grouping } from '../options/options.js';
 import { type Anomaly, anomalies } from '../presentation/anomalies.js';
-import { plural } from '../presentation/sentences.js';
+import { plural, shortTimeOf } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { ordered } from '../query/sorting.js';
@@ -87,30 +87,48 @@ function breakable(parts: readonly string[], room: number): string[] {
   return parts.flatMap(part => (part.length <= room ? [part] : part.split(',')));
 }
 
-/** The names of the nodes in each state that occurs, in the order of the states. */
-function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]> {
-  const byState = new Map<State, string[]>(STATES.map(state => [state, []]));
+/** The nodes in each state that occurs, in the order of the states. */
+function* byState(nodes: readonly Surveyed[]): Generator<[State, Surveyed[]]> {
+  const groups = new Map<State, Surveyed[]>(STATES.map(state => [state, []]));
   // Neighbours are nearly always in the same state, so it is looked up once.
-  let [last, names]: [State | undefined, string[] | undefined] = [undefined, undefined];
-  for (const { name, state } of nodes) {
-    if (state !== last) [last, names] = [state, byState.get(state)];
-    names?.push(name);
+  let [last, same]: [State | undefined, Surveyed[] | undefined] = [undefined, undefined];
+  for (const node of nodes) {
+    if (node.state !== last) [last, same] = [node.state, groups.get(node.state)];
+    same?.push(node);
   }
-  for (const [state, all] of byState) if (all.length > 0) yield [state, all];
+  for (const [state, all] of groups) if (all.length > 0) yield [state, all];
 }
 
-/** The nodes of one state: their number, and their names as parts of a host list. */
+/** The nodes of one state: their number, since when they are in it, and their names as parts of a host list. */
 export interface FoldedState {
   readonly state: State;
   readonly count: number;
+  /** Undefined: they are live, or it is not known. */
+  readonly since: string | undefined;
   readonly parts: readonly string[];
 }
 
-export function foldStates(nodes: readonly Surveyed[]): FoldedState[] {
-  return Array.from(namesByState(nodes), ([state, names]) => ({
+/** Reports that are no further apart may be the last ones of nodes that died at once, ms. */
+const AT_ONCE_MS = 1000;
+
+/** Since when these nodes of one state are in it: `since 14:02:32`, or `from 14:02:20 to 14:02:33`. */
+function sinceText(snapshot: Snapshot, state: State, nodes: readonly Surveyed[]): string | undefined {
+  if (state === 'live' || state === 'unknown' || state === 'never') return undefined;
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (const { index } of nodes) {
+    const age = snapshot.ageMs(index);
+    [least, most] = [Math.min(least, age), Math.max(most, age)];
+  }
+  const [first, last] = [shortTimeOf(snapshot, most), shortTimeOf(snapshot, least)];
+  return most - least <= AT_ONCE_MS || first === last ? `since ${first}` : `from ${first} to ${last}`;
+}
+
+export function foldStates(snapshot: Snapshot, nodes: readonly Surveyed[]): FoldedState[] {
+  return Array.from(byState(nodes), ([state, some]) => ({
     state,
-    count: names.length,
-    parts: foldParts(names).map(oneLine),
+    count: some.length,
+    since: sinceText(snapshot, state, some),
+    parts: foldParts(some.map(({ name }) => name)).map(oneLine),
   }));
 }
 
@@ -120,9 +138,11 @@ export function* foldedLines(
   { width, paint, asked = {} }: Pick<StatusLayout, 'width' | 'paint' | 'asked'>,
 ): Generator<string> {
   const digits = String(states.reduce((sum, { count }) => sum + count, 0)).length;
-  for (const { state, count, parts } of states) {
+  for (const { state, count, since, parts } of states) {
     const head = `${state.padEnd(9)}  ${String(count).padStart(digits)}  `;
-    const lines = [...wrappedList(breakable(parts, width - head.length), head.length, width)];
+    const [first = '', ...rest] = parts;
+    const all = since === undefined ? parts : [`${since}: ${first}`, ...rest];
+    const lines = [...wrappedList(breakable(all, width - head.length), head.length, width)];
     const most = state === 'live' ? LINES_LIVE : LINES_OTHERS;
     for (const [i, line] of lines.slice(0, most).entries())
       yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
@@ -267,7 +287,7 @@ export async function statusText(found: Survey, look: StatusLayout): Promise<str
     out.push(...(await rows(snapshot, inRows.slice(0, most), look)));
     out.push(...moreLines(inRows.length + folded.length - most, look));
   }
-  out.push(...Array.from(foldedLines(foldStates(folded), look), line => `${line}\n`));
+  out.push(...Array.from(foldedLines(foldStates(snapshot, folded), look), line => `${line}\n`));
   if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
   const [sentence, ...commands] = closerLook(found, odd);
   if (sentence !== undefined) out.push('\n', `${wrappedText(sentence, width)}\n`);
@@ -311,8 +331,8 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
       `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...problemsOf(problems).map(problem => PROBLEM_TEXT[problem]), ...described(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
     );
   }
-  for (const [state, names] of namesByState(folded))
-    out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
+  for (const { state, count, since, parts } of foldStates(snapshot, folded))
+    out.push(`${state}${since === undefined ? '' : ` ${since}`}, ${plural(count)}: ${parts.join(', ')}.\n`);
   const odd = allOddities(found, look);
   return [...out, ...odd.map(({ text }) => `Odd: ${text}.\n`), ...closerLook(found, odd).map(text => `${text}\n`)];
 }

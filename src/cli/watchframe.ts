@@ -81,7 +81,7 @@ export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined
   const { sort, exceptions, long } = view;
   if (view.grouped && grouping !== undefined) return grouped(found, grouping, view);
   const nodes = exceptions ? found.nodes.filter(isException) : found.nodes;
-  if (areFolded(nodes.length, { sort, long })) return { kind: 'folded', states: foldStates(nodes) };
+  if (areFolded(nodes.length, { sort, long })) return { kind: 'folded', states: foldStates(found.snapshot, nodes) };
   const order = sort === undefined ? worstFirst(nodes, byName) : inOrder({ ...found, nodes }, sortField(sort), byName);
   return { kind: 'nodes', nodes: order };
 }

@@ -100,6 +100,8 @@ export interface PrintingAddon {
    * not 0, divided by that. Throws if these are no numbers of a report.
    */
   extractor(wanted: Uint32Array, scales: Float64Array, values: Float64Array): Extract;
+  /** The rows of "terms last_words" that these reports fulfil, as bits; likewise. */
+  lastWords(bytes: Uint8Array, before: number, after: number): number;
   /**
    * Makes a function that prints a text with what is in `values` and `texts` then; they must be neither transferred nor
    * resized. `gaps` has four numbers for each: the bytes of the text before it, since the end of the last gap's part;
@@ -120,4 +122,4 @@ export interface PrintingAddon {
   JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
 }
 
-export const { extractor, template, JsonTable, JsonPrinter } = addon;
+export const { extractor, lastWords, template, JsonTable, JsonPrinter } = addon;

@@ -16,6 +16,7 @@ import { fold, foldParts, lastDigits } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
+import { LastReports, lastWordsTexts } from './lastwords.js';
 import {
   FULL,
   isUnproved,
@@ -37,6 +38,7 @@ export interface Anomaly {
     | 'drops'
     | 'link'
     | 'together'
+    | 'last_words'
     | 'unhealthy'
     | 'refused'
     | 'rival'
@@ -122,6 +124,21 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
       text: `${who} fell silent together: probably a switch or rack, not ${fell.length} nodes`,
     };
   });
+}
+
+/** What silent nodes said last; that it explains nothing is said of nodes whose silence nothing else explains. */
+function lastWords(snapshot: Snapshot, nodes: readonly Surveyed[], explained: ReadonlySet<Surveyed>): Anomaly[] {
+  const reports = new LastReports(snapshot);
+  const silenced = nodes.flatMap(node => {
+    const saying = node.state === 'silent' ? reports.of({ snapshot, index: node.index }) : undefined;
+    if (saying === undefined || (saying.rows.length === 0 && explained.has(node))) return [];
+    return [{ name: node.name, saying, node }];
+  });
+  return lastWordsTexts(snapshot, silenced).map(({ text, nodes }) => ({
+    kind: 'last_words',
+    nodes: nodes.map(({ node }) => node),
+    text,
+  }));
 }
 
 /** So many nodes get a sentence each, the worst first; the rest share one. */
@@ -543,7 +560,7 @@ export function anomalies({ snapshot, all, nodes, notOnBoard }: Survey): Anomaly
       (node.state === 'silent' || node.state === 'uncertain') &&
       (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
   );
-  const odd = [
+  const explaining = [
     ...links(snapshot, news, all),
     ...pieces(snapshot, all),
     ...unvouched(snapshot, all),
@@ -551,6 +568,10 @@ export function anomalies({ snapshot, all, nodes, notOnBoard }: Survey): Anomaly
     ...refused(snapshot, all, withRival),
     ...twice,
     ...clones(snapshot, all),
+  ];
+  const odd = [
+    ...explaining,
+    ...lastWords(snapshot, all, new Set(explaining.flatMap(({ nodes }) => nodes))),
     // Problems of other nodes do not matter to a user who asks about these.
     ...unhealthy(nodes),
     ...senders(snapshot, others, all),

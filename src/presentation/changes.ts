@@ -5,10 +5,13 @@ import { enums } from '../layout/layout.gen.js';
 import { linkName } from '../shm/links.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
+import type { Node } from '../shm/node.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { DigestBuilder } from './digest.js';
+import { LastReports, type Saying, saidJson } from './lastwords.js';
 
 /** The number of nodes, how many of them are in each state, and how many are unhealthy. */
 export interface Standing {
@@ -32,6 +35,8 @@ export type Change = {
       readonly from?: State;
       readonly to?: State;
       readonly age_ms?: number;
+      /** If it fell silent. */
+      readonly last_words?: ReturnType<typeof saidJson>;
     }
   | { readonly event: 'problem' | 'problem_resolved'; readonly node: string; readonly problem: Problem }
   | { readonly event: 'lost'; readonly count: number }
@@ -52,6 +57,8 @@ export interface RingEvent {
   readonly master?: string;
   /** Where the reports of two machines come from, which report as one node. */
   readonly addresses?: readonly string[];
+  /** Of a node that was booted without a goodbye, if that is known. */
+  readonly last_words?: ReturnType<typeof saidJson>;
 }
 
 /** What each kind of event has besides its subject. */
@@ -269,7 +276,7 @@ export class Follower {
 
   #tellRing(entries: readonly EventEntry[], { board }: NodeStates, changes: Change[]): void {
     const links = entries.length === 0 ? [] : this.reader.links();
-    for (const { number, stampRealNs, kind, subject, detail } of entries) {
+    for (const { number, stampNs, stampRealNs, kind, subject, detail } of entries) {
       const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
       if (event === 'none') {
         changes.push({ at: stampRealNs, event: 'unknown', number });
@@ -286,20 +293,61 @@ export class Follower {
         ...(OF_LINKS.includes(event) || isOfNone ? {} : { node: this.#names[subject] }),
         ...(what === undefined ? {} : { [what]: detailOf(what, detail, board) }),
         ...(event === 'clone' ? this.#addressesOf(subject) : {}),
+        ...(event === 'reboot' ? this.#bootWordsOf(subject, stampNs) : {}),
       });
+    }
+  }
+
+  /** The node of that record as it is now; undefined: there is none. */
+  #nodeOf(subject: number): Node | undefined {
+    try {
+      const [node] = this.reader.snapshotOf(this.#names[subject] ?? '').nodes();
+      return node;
+    } catch (error) {
+      // The event is told all the same; the next look says what became of the board.
+      if (error instanceof NoBoard) return undefined;
+      throw error;
     }
   }
 
   /** Where the reports of two machines come from now, or came from within the last minute. */
   #addressesOf(subject: number): { addresses?: readonly string[] } {
-    try {
-      const [node] = this.reader.snapshotOf(this.#names[subject] ?? '').nodes();
-      return node?.clone === undefined ? {} : { addresses: node.clone.addresses };
-    } catch (error) {
-      // The event is told all the same; the next look says what became of the board.
-      if (error instanceof NoBoard) return {};
-      throw error;
+    const clone = this.#nodeOf(subject)?.clone;
+    return clone === undefined ? {} : { addresses: clone.addresses };
+  }
+
+  /** What the node had said before it was booted, of which the first report came then. */
+  #bootWordsOf(subject: number, stampNs: bigint): Pick<RingEvent, 'last_words'> {
+    const node = this.#nodeOf(subject);
+    const boot = node?.memory;
+    if (node === undefined || boot?.bootNs !== stampNs) return {};
+    const { silentAfterNs, longestIntervalMs } = node.snapshot.evidence;
+    const intervals = Math.max(1, Math.min(node.snapshot.intervalOf(node.index), longestIntervalMs) / 1000);
+    const words = boot.bootWords((Number(silentAfterNs) / 1e6) * intervals);
+    return words === undefined ? {} : { last_words: saidJson(words) };
+  }
+
+  /**
+   * The last words of silent nodes by their numbers. One look at all of them: what a sensor says is compared with all
+   * others.
+   */
+  #sayings(): ReadonlyMap<number, Saying> {
+    const builder = new DigestBuilder(this.reader, () => this.#names);
+    let first = 0;
+    for (const piece of this.reader.pieces()) {
+      if (this.reader.opened !== this.#opened || piece.retired) return new Map();
+      if (first === 0) builder.begin(piece.total);
+      builder.ask(piece, first);
+      first += piece.count;
     }
+    const { digest: snapshot, words } = builder;
+    const reports = new LastReports(snapshot);
+    const sayings = new Map<number, Saying>();
+    for (const index of words.keys()) {
+      const saying = snapshot && reports.of({ snapshot, index });
+      if (saying !== undefined) sayings.set(index, saying);
+    }
+    return sayings;
   }
 
   #tellStates(nodeStates: NodeStates, changes: Change[]): void {
@@ -307,6 +355,7 @@ export class Follower {
     this.#isStalled = board.stalled || board.retired;
     // Nothing is known about nodes now. The last known states stay until there are new ones.
     if (this.#isStalled) return;
+    let sayings: ReadonlyMap<number, Saying> | undefined;
     for (let i = 0; i < states.length; i++) {
       const [from, to] = [this.#states[i]!, states[i]!];
       if (from === to) continue;
@@ -314,7 +363,18 @@ export class Follower {
       if (!this.#isKnown) continue;
       const was = from === NONE ? {} : { from: stateOf(from) };
       const age = stateOf(to) === 'never' ? {} : { age_ms: nodeStates.ageMs(i) };
-      changes.push({ at: board.realNs, event: 'state', node: this.#names[i]!, ...was, to: stateOf(to), ...age });
+      if (to === SILENT) sayings ??= this.#sayings();
+      const saying = to === SILENT ? sayings?.get(i) : undefined;
+      const last = saying === undefined ? {} : { last_words: saidJson(saying) };
+      changes.push({
+        at: board.realNs,
+        event: 'state',
+        node: this.#names[i]!,
+        ...was,
+        to: stateOf(to),
+        ...age,
+        ...last,
+      });
     }
     this.#isKnown = true;
   }
@@ -358,6 +418,8 @@ export class Follower {
     }
   }
 }
+
+const SILENT = NUMBERED.indexOf('silent');
 
 const stateOf = (number: number) => NUMBERED[number] as State;
 

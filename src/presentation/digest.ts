@@ -1,13 +1,17 @@
-// What the sentences need to know about all nodes of a board, gathered piece by piece: 40 bytes a node, where a
+// What the sentences need to know about all nodes of a board, gathered piece by piece: 46 bytes a node, where a
 // snapshot has 3,144. For programs that look again and again at boards of any size.
 
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
+import type { LastWords } from '../shm/memory.js';
 import type { Node, Refusal } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
-import { type Overview, Snapshot } from '../shm/snapshot.js';
+import { type Heat, type Overview, Snapshot } from '../shm/snapshot.js';
 
 /** A state for which somebody may ask why no newer report was heard. */
 const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
+
+/** No temperature: it was not measured. */
+const NO_HEAT = -32768;
 
 /**
  * A board without the reports of its nodes. A node is read when it is asked for, and valid until the next one is read.
@@ -50,6 +54,15 @@ class Digest extends Snapshot {
     return this.gathered.lates[index] as number;
   }
 
+  override silentWordsOf(index: number): LastWords | undefined {
+    return this.gathered.words.get(index);
+  }
+
+  override heatOf(index: number): Heat | undefined {
+    const dc = this.gathered.heats[index] as number;
+    return dc === NO_HEAT ? undefined : { hardware: this.gathered.hardware[index] as number, dc };
+  }
+
   override refusedSinceOf(index: number): Refusal | undefined {
     return this.gathered.refusals.get(index);
   }
@@ -68,7 +81,11 @@ export class DigestBuilder {
   links = new Uint8Array();
   intervals = new Uint32Array();
   lates = new Uint32Array();
+  hardware = new Uint32Array();
+  heats = new Int16Array();
   readonly refusals = new Map<number, Refusal>();
+  /** The last words of silent nodes. */
+  readonly words = new Map<number, LastWords>();
   #room = 0;
   #count = 0;
   #all: Overview | undefined;
@@ -86,6 +103,7 @@ export class DigestBuilder {
   begin(count: number): void {
     this.#count = count;
     this.refusals.clear();
+    this.words.clear();
     this.#overview = undefined;
     this.#digest = undefined;
     if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
@@ -94,6 +112,8 @@ export class DigestBuilder {
     this.links = new Uint8Array(room);
     this.intervals = new Uint32Array(room);
     this.lates = new Uint32Array(room);
+    this.hardware = new Uint32Array(room);
+    this.heats = new Int16Array(room);
     this.#all = {
       ages: new Float64Array(room),
       skews: new Float64Array(room),
@@ -121,6 +141,11 @@ export class DigestBuilder {
       this.links[first + i] = piece.linkOf(i);
       this.intervals[first + i] = piece.intervalOf(i);
       this.lates[first + i] = piece.lateOf(i);
+      const heat = piece.heatOf(i);
+      this.hardware[first + i] = heat?.hardware ?? 0;
+      this.heats[first + i] = heat?.dc ?? NO_HEAT;
+      const words = piece.silentWordsOf(i);
+      if (words !== undefined) this.words.set(first + i, words);
       if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
       const refusal = piece.refusedSinceOf(i);
       if (refusal !== undefined) this.refusals.set(first + i, refusal);

@@ -7,6 +7,7 @@ import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 import type { Change, Standing } from './changes.js';
+import { afterwards, type Said } from './lastwords.js';
 import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from './sentences.js';
 import type { Painter } from './style.js';
 
@@ -120,6 +121,8 @@ interface Together {
   readonly happening: Change;
   /** What happened to the node. */
   readonly what?: string;
+  /** What the node had said last, as far as that is told. */
+  readonly said?: readonly Said[] | undefined;
   readonly nodes: string[];
   readonly ages: number[];
 }
@@ -134,10 +137,12 @@ function together(happenings: readonly Change[], paint: Painter): Together[] {
       found.push({ happening, nodes: [], ages: [] });
       continue;
     }
-    let one = byWhat.get(what);
+    const said = 'last_words' in happening ? happening.last_words?.said : undefined;
+    const key = `${what} ${said?.join()}`;
+    let one = byWhat.get(key);
     if (one === undefined || happening.at - one.happening.at > TOGETHER_NS) {
-      one = { happening, what, nodes: [], ages: [] };
-      byWhat.set(what, one);
+      one = { happening, what, said, nodes: [], ages: [] };
+      byWhat.set(key, one);
       found.push(one);
     }
     one.nodes.push(node);
@@ -147,10 +152,10 @@ function together(happenings: readonly Change[], paint: Painter): Together[] {
   return found;
 }
 
-function textOf({ happening, what, nodes, ages }: Together): string {
+function textOf({ happening, what, said, nodes, ages }: Together): string {
   if (what === undefined) return boardText(happening);
   const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
-  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}`;
+  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}${said === undefined ? '' : `; ${afterwards(said, nodes.length)}`}`;
 }
 
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
@@ -177,11 +182,13 @@ export function foldedEvents(happenings: readonly Change[], paint: Painter): Fol
   return together(happenings, paint).map(one => {
     const { at, ...happening } = one.happening;
     // Several nodes have several ages and numbers, so these are left out.
-    const { node: _, age_ms, number, ...rest } = happening as Record<string, unknown>;
+    const { node: _, age_ms, number, last_words, ...rest } = happening as Record<string, unknown>;
     const single =
       one.nodes.length > 1 ? {} : { ...(age_ms !== undefined && { age_ms }), ...(number !== undefined && { number }) };
+    const words =
+      last_words === undefined ? {} : { last_words: one.nodes.length > 1 ? { said: one.said } : last_words };
     const nodes = one.nodes.length === 0 ? {} : { nodes: fold(one.nodes), count: one.nodes.length };
     const time = new Date(milliseconds(at)).toISOString();
-    return { time, ...(rest as { event: string }), ...single, text: textOf(one), ...nodes };
+    return { time, ...(rest as { event: string }), ...single, ...words, text: textOf(one), ...nodes };
   });
 }

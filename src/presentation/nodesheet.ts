@@ -2,17 +2,18 @@
 // its unit and its share. What was not measured is left out. Judges nothing.
 
 import { bitNames } from '../layout/codec.js';
-import { meanings } from '../layout/terms.gen.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { SECONDS, writeValue } from '../readings/units.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
-import { PROBLEM_TEXT } from '../shm/problems.js';
+import { PROBLEM_TEXT, type Problem } from '../shm/problems.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { reasonText, refusalText } from './sentences.js';
+import { LastReports, type Saying, saidFacts } from './lastwords.js';
+import { moment, reasonText, refusalText } from './sentences.js';
 import type { Painter } from './style.js';
 
 /** A known fact in a few words; undefined: unknown. */
@@ -22,7 +23,11 @@ type FactLine = readonly Fact[];
 
 /** What a node reports, in words. */
 class NodeFacts {
-  constructor(readonly node: Node) {}
+  /** `saying`: its last words, if it is silent. */
+  constructor(
+    readonly node: Node,
+    readonly saying: Saying | undefined,
+  ) {}
 
   value(name: string): Value {
     return (readingOf(name) as Reading).value(this.node);
@@ -156,9 +161,18 @@ function wordOfCheck(facts: NodeFacts): FactLine {
   ];
 }
 
+/** Since when a node has a problem that it has now; undefined: nobody remembers. */
+function beginText({ snapshot, memory }: Node, problem: Problem): Fact {
+  const episode = memory?.episode(problem);
+  if (memory === undefined || episode === undefined || episode.isOver) return undefined;
+  // What the first report showed had begun before it.
+  const earlier = episode.beganMs >= memory.sinceMs ? ' or earlier' : '';
+  return `since ${moment(snapshot, episode.beganMs)}${earlier}`;
+}
+
 /** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
-function remembered({ memory, problems }: Node): FactLine[] {
-  if (memory === undefined) return [];
+function remembered({ snapshot, memory, problems }: Node, saying: Saying | undefined): FactLine[] {
+  if (memory === undefined) return lastReport(snapshot, saying, 'fell silent');
   const { silence, lastWords, sinceMs } = memory;
   const ago = (ms: number) => `${formatDuration(ms)} ago`;
   const times = (count: number) => (count === 1 ? 'once' : `${count} times in ${formatDuration(sinceMs)}`);
@@ -177,13 +191,15 @@ function remembered({ memory, problems }: Node): FactLine[] {
         : `${count === 1 ? '' : 'last '}for ${formatDuration(beganMs - endedMs)} until ${ago(endedMs)}`;
     lines.push([`silent ${times(count)}`, last]);
   }
-  if (lastWords !== undefined) {
-    const { rows, reportedMs } = lastWords;
-    const when = reportedMs === silence?.beganMs ? 'before it fell silent' : 'before it was booted';
-    const [first = 'nothing that explains it', ...more] = rows.map(row => meanings.last_words[row]);
-    lines.push([`last report ${when}`, `${ago(reportedMs)}: ${first}`, ...more]);
-  }
-  return lines;
+  const isBooted = saying === undefined && lastWords?.reportedMs !== silence?.beganMs;
+  return [...lines, ...lastReport(snapshot, saying ?? lastWords, isBooted ? 'was booted' : 'fell silent')];
+}
+
+/** What it said before that happened. */
+function lastReport(snapshot: Snapshot, saying: Saying | undefined, what: string): FactLine[] {
+  if (saying === undefined) return [];
+  const [first, ...more] = saidFacts(saying.rows);
+  return [[`last report before it ${what}`, `${moment(snapshot, saying.reportedMs)}: ${first}`, ...more]];
 }
 
 function health(facts: NodeFacts): FactLine[] {
@@ -192,8 +208,8 @@ function health(facts: NodeFacts): FactLine[] {
   const isWell = problems.length === 0 && (state === 'live' || state === 'uncertain');
   return [
     [isWell ? 'no problems' : undefined],
-    ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`]),
-    ...remembered(facts.node),
+    ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem)]),
+    ...remembered(facts.node, facts.saying),
     wordOfCheck(facts),
     [
       facts.count('oom_kills', 'task', ' killed because memory ran out'),
@@ -389,19 +405,26 @@ function* wrapped(facts: readonly string[], width: number): Generator<string> {
 
 /** State and evidence of a node in one line. */
 export function nodeHead(node: Node, paint: Painter): string {
-  const { state, ageMs, address, refusedSince } = node;
-  const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
+  const { snapshot, state, ageMs, address, refusedSince } = node;
+  const isFallen = state !== 'live' && state !== 'unknown' && ageMs !== undefined;
+  const from = address && `${isFallen ? ', last heard' : ''} from ${address}`;
+  const heard = ageMs === undefined ? ', no report yet' : `, last heard ${formatDuration(ageMs)} ago`;
+  const since = isFallen ? ` since ${moment(snapshot, ageMs)}` : heard;
   const old = state === 'live' || ageMs === undefined ? '' : '; below is the last known';
   const why = refusedSince && mayBeRefused(state) ? `; ${refusalText(refusedSince)}` : '';
-  return `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
+  return `${oneLine(node.name)}: ${paint.state(state, state)}${since}${from}${why}${old}`;
 }
 
 /**
  * The parts of a node of which anything is known, in their order: for each part its title and its facts. Facts that
- * belong together are in one list.
+ * belong together are in one list. `all`: a look at all nodes of its board, with whose sensors its own are compared.
  */
-export function nodeSections(node: Node, slurm: readonly FactLine[] = []): { title: string; facts: string[][] }[] {
-  const facts = new NodeFacts(node);
+export function nodeSections(
+  node: Node,
+  slurm: readonly FactLine[] = [],
+  all: Snapshot = node.snapshot,
+): { title: string; facts: string[][] }[] {
+  const facts = new NodeFacts(node, new LastReports(all).of(node));
   return [...SECTIONS, ['Slurm', () => slurm] as const]
     .map(([title, make]) => ({
       title,

@@ -63,6 +63,21 @@ export function wallTime(ms: number): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
+/** The time so many ms before the look: `14:03:21`, with the date if that was another day. */
+export function timeOf({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
+  const now = Number(realNs / 1_000_000n);
+  const at = wallTime(now - ageMs);
+  return at.slice(0, -9) === wallTime(now).slice(0, -9) ? at.slice(-8) : at;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The same in at most twelve characters, as in a listing of files: `14:03:21`, `Nov 19 14:03`. */
+export function shortTimeOf(look: Pick<Snapshot, 'realNs'>, ageMs: number): string {
+  const [, month = '', day, minute] = /^\d+-(\d+)-(\d+) (.{5})/.exec(timeOf(look, ageMs)) ?? [];
+  return month === '' ? timeOf(look, ageMs) : `${MONTHS[Number(month) - 1]} ${day} ${minute}`;
+}
+
 /** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
 export function moment({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);

@@ -15,6 +15,7 @@ import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Anomaly } from './anomalies.js';
+import { LastReports, type Saying, saidJson } from './lastwords.js';
 import { refusalText } from './sentences.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 
@@ -146,7 +147,8 @@ function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
 }
 
 /** What is remembered of a node; what never was since then is absent. */
-function memoryJson({ sinceMs, heardMs, bootMs, recent, episodes, silence, lastWords }: Memory) {
+function memoryJson(memory: Memory, saying: Saying | undefined = memory.lastWords) {
+  const { sinceMs, heardMs, bootMs, recent, episodes, silence } = memory;
   const { count, beganMs, endedMs } = silence ?? {};
   return {
     since_ms: sinceMs,
@@ -163,12 +165,12 @@ function memoryJson({ sinceMs, heardMs, bootMs, recent, episodes, silence, lastW
           )
         : undefined,
     silence: silence && { count, began_ms: beganMs, ended_ms: endedMs },
-    last_words: lastWords && { reported_ms: lastWords.reportedMs, said: lastWords.rows },
+    last_words: saying && saidJson(saying),
   };
 }
 
 /** All that is known about a node, as an object with `more` at its end. */
-function putNode(page: Page, node: Node, more: string): void {
+function putNode(page: Page, node: Node, more: string, reports: LastReports): void {
   const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
   const begin = page.length;
   if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
@@ -197,7 +199,7 @@ function putNode(page: Page, node: Node, more: string): void {
   }
   if (memory !== undefined) {
     page.prepared(KEYS.memory);
-    page.text(json(memoryJson(memory)));
+    page.text(json(memoryJson(memory, reports.of(node))));
   }
   if (report !== undefined) {
     page.prepared(KEYS.report);
@@ -231,19 +233,20 @@ function chosenJson(node: Node, columns: readonly Column[]) {
 type NodePut = (page: Page, node: Node, more?: object) => void;
 
 /**
- * Chooses what is written about a node: all that is known, or its name, its state and those columns. Throws an
- * InputError for a column that does not exist.
+ * Chooses what is written about a node: all that is known, or its name, its state and those columns. `all`: a look at
+ * all nodes. Throws an InputError for a column that does not exist.
  */
-function nodePut(columns: readonly string[] | undefined): NodePut {
+function nodePut(columns: readonly string[] | undefined, all: Snapshot | undefined): NodePut {
+  const reports = new LastReports(all);
   if (columns === undefined)
-    return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`);
+    return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`, reports);
   const chosen = chosenColumns(columns);
   return (page, node, more) => page.part(Buffer.from(json({ ...chosenJson(node, chosen), ...more })));
 }
 
 /** The same as text, for programs that write about few nodes at a time. */
-export function nodeTeller(columns?: readonly string[]): (node: Node) => string {
-  const put = nodePut(columns);
+export function nodeTeller(columns?: readonly string[], all?: Snapshot): (node: Node) => string {
+  const put = nodePut(columns, all);
   const page = new Page(NODE_MOST);
   return node => {
     page.length = 0;
@@ -370,7 +373,7 @@ export function jsonPieces(
   contents: () => StatusContents,
   { columns, slurm, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
-  const ofBoard = nodePut(columns);
+  const ofBoard = nodePut(columns, snapshot);
   const put: NodePut =
     slurm === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: slurm.json(node.name) });
   return pieces(snapshot, contents, slurm, put, inOneLine ? '' : '\n');

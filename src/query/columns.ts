@@ -1,5 +1,6 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
+import { shortTimeOf } from '../presentation/sentences.js';
 import { entryReadings } from '../readings/entries.js';
 import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/node.js';
@@ -72,10 +73,17 @@ function provedKey(node: Node): string | undefined {
   return key === 'none' ? undefined : (key as string);
 }
 
+/** Since when it is in its state, as a time of day. */
+function since(node: Node): string | undefined {
+  const seconds = readingOf('since')?.value(node);
+  return seconds === undefined ? undefined : shortTimeOf(node.snapshot, Number(seconds) * 1000);
+}
+
 /** In the order in which they are shown. */
 export const COLUMNS: readonly Column[] = [
   column('name', 'NODE', 'node', String, { left: true }),
   column('state', 'STATE', 'state', String, { left: true }),
+  { ...column('since', 'SINCE', 'since', time, {}), text: since },
   column('age', 'AGE', 'last heard', time, {}),
   column('load', 'LOAD', 'load', load => (load < 999.5 ? load.toFixed(load < 99.995 ? 2 : 0) : short(load))),
   column('cpus', 'CPUS', 'CPUs', String),
@@ -99,7 +107,11 @@ export const COLUMNS: readonly Column[] = [
 
 /** The columns that are left out first when there is no room for all. */
 const PRIORITY =
-  'name state age problems why key load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
+  'name state since problems why key load cpu mem in out up disk pressure gpu swap age skew delay lost cpus link'.split(
+    ' ',
+  );
+/** The same where nobody knows since when: nothing is known of nodes, or the board remembers nothing. */
+const WITHOUT_SINCE = PRIORITY.filter(name => name !== 'age').map(name => (name === 'since' ? 'age' : name));
 
 /** A column for any field, with its value as it is. */
 function ofField(field: Reading): Column {
@@ -211,7 +223,8 @@ export function layOut(
   });
   const taken = new Set<string>();
   let room = width + GAP;
-  const inOrder = columns?.map(column => column.name) ?? PRIORITY;
+  const isSince = texts.some(({ column, cells }) => column.name === 'since' && cells.some(cell => cell !== NOTHING));
+  const inOrder = columns?.map(column => column.name) ?? (isSince ? PRIORITY : WITHOUT_SINCE);
   for (const name of [...inOrder.slice(0, 2), ...extra.map(column => column.name), ...inOrder.slice(2)]) {
     const found = texts.find(({ column }) => column.name === name);
     // A column that no node has a value for is left out, unless it was asked for.

@@ -177,6 +177,16 @@ function key(node: Node): string {
   return what === 'none' || node.reportAt === undefined ? 'none' : `${what}:${node.field('key_id')}`;
 }
 
+const secondsAgo = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+
+/** For how long a node is in its state, ms; undefined: unknown, as before its first report. */
+function sinceOf(snapshot: Snapshot, index: number): number | undefined {
+  const state = snapshot.stateOf(index);
+  if (state === 'unknown' || state === 'never') return undefined;
+  // The begin of a silence is the stamp of the last report.
+  return state === 'live' ? snapshot.memoryOf(index)?.heardMs : Math.max(0, snapshot.ageMs(index));
+}
+
 const OWN: Reading[] = [
   text('name', 'its name', node => node.name),
   text('state', 'silent, uncertain, live …: beoboard status --help explains them', node => node.state),
@@ -192,6 +202,12 @@ const OWN: Reading[] = [
     {
       title: 'Report Age',
     },
+  ),
+  reading(
+    'since',
+    'for how long it is in its state: live since its reports have come without a gap, else since the last one',
+    SECONDS,
+    { ofRecord: true, take: ({ snapshot, index }) => secondsAgo(sinceOf(snapshot as Snapshot, index)) ?? Number.NaN },
   ),
   reading('reports', 'reports accepted', NUMBER, ofRecord('accepted')),
   ...COUNTERS.map(name =>
@@ -270,8 +286,6 @@ const remembered = (take: (memory: Memory, state: State | undefined) => number |
     return (memory && take(memory, NUMBERED[overview.states[index] as number])) ?? Number.NaN;
   },
 });
-
-const secondsAgo = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
 /** What the board remembers of a node: beside what its reports say now. */
 const REMEMBERED: Reading[] = [

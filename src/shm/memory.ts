@@ -2,7 +2,7 @@
 
 import { getter, unpackWord } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import { terms } from '../layout/terms.gen.js';
+import { ranked, terms } from '../layout/terms.gen.js';
 import { PROBLEMS, type Problem, problemsOf } from './problems.js';
 
 /** A row of "terms last_words". */
@@ -41,6 +41,11 @@ const LAST_WORDS = getter('memory', 'last_words');
 const [BEGUN, SEEN] = [getter('episode', 'begun'), getter('episode', 'seen')];
 const EPISODES = structs.memory.fields.episodes.offset;
 
+/** The rows of a set of bits, in the contract's order. */
+export function lastWordsOf(bits: number): LastWord[] {
+  return bits === 0 ? [] : ranked.last_words.filter(row => ((bits >> terms.last_words.indexOf(row)) & 1) !== 0);
+}
+
 const msOf = (ns: bigint) => Number(ns / 1_000_000n);
 
 /** The memory of one record, in which something is remembered. */
@@ -70,9 +75,14 @@ export class Memory {
     return this.#agoOfNs(HEARD_SINCE(this.view, this.at));
   }
 
-  /** The first report of its present boot; undefined: there was no boot since anything is remembered. */
+  /** CLOCK_MONOTONIC of the first report of its present boot; 0n: there was no boot since anything is remembered. */
+  get bootNs(): bigint {
+    return BOOT(this.view, this.at);
+  }
+
+  /** The same, ago; undefined: there was no boot since anything is remembered. */
   get bootMs(): number | undefined {
-    return this.#agoOfNs(BOOT(this.view, this.at));
+    return this.#agoOfNs(this.bootNs);
   }
 
   /** The bits of the problems of which the episode is not over. */
@@ -120,9 +130,18 @@ export class Memory {
   get lastWords(): LastWords | undefined {
     const { stamp, rows } = unpackWord('said', LAST_WORDS(this.view, this.at));
     if (stamp === 0n) return undefined;
-    return {
-      reportedMs: this.#ago(stamp),
-      rows: terms.last_words.filter((_, bit) => ((rows >> BigInt(bit)) & 1n) === 1n),
-    };
+    return { reportedMs: this.#ago(stamp), rows: lastWordsOf(Number(rows)) };
+  }
+
+  /**
+   * The same of the boot before the present one; undefined: that ended with a goodbye, or it is not known how.
+   * `silentAfterMs`: the second limit.
+   */
+  bootWords(silentAfterMs: number): LastWords | undefined {
+    const { bootMs, lastWords, silence } = this;
+    if (bootMs === undefined || lastWords === undefined || lastWords.reportedMs < bootMs) return undefined;
+    // Words of an earlier silence are followed by its end, and that by the report with the goodbye.
+    const wasSilent = silence?.beganMs === lastWords.reportedMs && silence.endedMs === bootMs;
+    return wasSilent || lastWords.reportedMs - bootMs <= silentAfterMs ? lastWords : undefined;
   }
 }

@@ -1,11 +1,20 @@
 // A private copy of a board, as it was at one moment. Pure.
 
-import { type Decoded, decode, getter } from '../layout/codec.js';
+import { type Decoded, decode, getter, reportField } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
-import { type LinkEntry, OVERVIEW, overview, type SenderEntry, type Totals, texts, totals } from '../native/index.js';
+import {
+  type LinkEntry,
+  lastWords,
+  OVERVIEW,
+  overview,
+  type SenderEntry,
+  type Totals,
+  texts,
+  totals,
+} from '../native/index.js';
 import { listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
 import { NUMBERED, type State } from './liveness.js';
-import { Memory } from './memory.js';
+import { type LastWords, lastWordsOf, Memory } from './memory.js';
 import { type Clone, formatBytes, Node, type Refusal } from './node.js';
 
 export type { Part, SenderEntry, Totals } from '../native/index.js';
@@ -56,6 +65,12 @@ export interface Tables {
   senders(): readonly SenderEntry[];
 }
 
+/** The hottest sensor of a node, in tenths of a degree, and a number that is equal on equal hardware. */
+export interface Heat {
+  readonly hardware: number;
+  readonly dc: number;
+}
+
 /** Entries of the table of rejected senders for each reason. */
 export const SENDERS_EACH = 8;
 
@@ -79,6 +94,8 @@ function longestOf(view: DataView): number {
   const said = Number(longestIntervalOf(view, 0));
   return said === 0 ? Number.POSITIVE_INFINITY : Math.max(said, LEAST_LONGEST_MS);
 }
+const hardwareOf = reportField('hw_hash');
+const hottestOf = reportField('temp_hottest_dc');
 const orderProvedOf = getter('record', 'order_proved');
 const authProvedOf = getter('record', 'auth_proved');
 const cloneAddressOf = getter('memory', 'clone_address');
@@ -308,6 +325,26 @@ export class Snapshot implements SeenNodes {
     const since = at / 4 + REMEMBERS_SINCE;
     if (((this.words[since] ?? 0) | (this.words[since + 1] ?? 0)) === 0) return undefined;
     return new Memory(this.view, at, Number(this.evidence.nowNs / 1_000_000n));
+  }
+
+  /**
+   * What the last report of a silent node said, as the board remembers it within a second; undefined: it is not silent.
+   */
+  silentWordsOf(index: number): LastWords | undefined {
+    if (this.stateOf(index) !== 'silent') return undefined;
+    const { reportAt, previousAt = -1, ageMs } = this.node(index);
+    if (reportAt === undefined || ageMs === undefined) return undefined;
+    const { buffer, byteOffset, byteLength } = this.view;
+    const rows = lastWords(new Uint8Array(buffer, byteOffset, byteLength), previousAt, reportAt);
+    return { reportedMs: ageMs, rows: lastWordsOf(rows) };
+  }
+
+  /** The hottest sensor of a node, and what hardware it is; undefined: one of both was not measured. */
+  heatOf(index: number): Heat | undefined {
+    const at = this.#reportWord(index) * 4;
+    if (at < 0) return undefined;
+    const [hardware, dc] = [hardwareOf(this.view, at), hottestOf(this.view, at)];
+    return hardware === undefined || dc === undefined ? undefined : { hardware: Number(hardware), dc: Number(dc) };
   }
 
   /** The place of its newest report, as a word; -1: there is none. */

@@ -104,7 +104,7 @@ export class Api {
         throw new InputError('where and seq do not go together: a condition is about now; leave one out');
       return this.#nodesAt(seq, fields);
     }
-    const teller = nodeTeller(fields);
+    const teller = nodeTeller(fields, this.wall.digest);
     // Here an invalid request throws.
     if (where !== null) await this.wall.queries.chosen(where);
     const condition = where === null ? undefined : parseCondition(where);
@@ -209,10 +209,10 @@ export class Api {
         schema: 1,
         seq: this.#seq,
         line: nodeHead(node, PLAIN),
-        sections: nodeSections(node, slurm),
+        sections: nodeSections(node, slurm, this.wall.digest),
         history: this.wall.river.node(name),
       };
-      return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller()(node)}}\n`);
+      return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller(undefined, this.wall.digest)(node)}}\n`);
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;

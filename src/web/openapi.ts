@@ -103,7 +103,7 @@ const NODE = object(
         ),
       ),
       'silence?': object({ count: integer(), began_ms: number(), 'ended_ms?': number() }),
-      'last_words?': object({ reported_ms: number(), said: array({ enum: [...terms.last_words] }) }),
+      'last_words?': object({ reported_ms: number(), said: array({ enum: [...terms.last_words, 'hottest'] }) }),
     }),
     'report?': ref('Report'),
     'names?': map({}, "the words for the report's numbers"),

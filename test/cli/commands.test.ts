@@ -286,6 +286,11 @@ t.test('describe: every field has its meaning; an unknown name; a field within a
     t.match(one.stdout, line);
   t.match((await ask(['describe', 'net.rx_bytes'])).stdout, /^net_if\.rx_bytes\n +means +bytes received/);
   t.match((await ask(['describe', 'flags'])).stdout, /bit 1 +goodbye/);
+  t.match(
+    (await ask(['describe', 'recent(oom)'])).stdout,
+    /^oom_recent\n +means +whether it has or lately had the problem: .*\n +also +recent\(oom\)\n/,
+  );
+  t.match((await ask(['describe', 'recent(omm)'])).stderr, /no field 'recent\(omm\)'; did you mean oom_recent\?/);
   t.equal(JSON.parse((await ask(['describe', '--json'])).stdout).fields.length, dictionary.length);
 });
 

@@ -21,6 +21,7 @@ import { openWriter } from '../../src/shm/writer.js';
 import { expand } from '../../src/text/hostlists.js';
 import { follow } from '../kit/children.js';
 import { now } from '../kit/clocks.js';
+import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -76,7 +77,7 @@ function scene(t: Test, options: Options = {}) {
 function bare(happenings: readonly Change[]): string[] {
   return happenings.map(({ at: _, ...rest }) => {
     const { event, ...more } = rest as Record<string, unknown>;
-    for (const key of ['age_ms', 'heartbeat_age_ms', 'number']) delete more[key];
+    for (const key of ['age_ms', 'heartbeat_age_ms', 'number', 'last_words']) delete more[key];
     return [event, ...Object.values(more).map(value => (typeof value === 'object' ? JSON.stringify(value) : value))]
       .filter(value => value !== undefined)
       .join(' ');
@@ -102,8 +103,10 @@ t.test('nothing is told twice, and what was there before is no change', async t 
 
 t.test('live, uncertain, silent, and live again', async t => {
   const { report, beat, follow } = scene(t, { uncertainAfter: 300, silentAfter: 1000 });
-  report('a', { interval_ms: 1000 });
-  report('b');
+  const valid = validOf('memory', 'hw_hash', 'temp_hottest');
+  const common = { interval_ms: 1000, valid, mem_total_mib: 1000, hw_hash: 7 };
+  report('a', { ...common, mem_avail_mib: 10, temp_hottest_dc: 900 });
+  report('b', { ...common, ...FOREVER, mem_avail_mib: 900, temp_hottest_dc: 850 });
   const follower = follow();
   const told = follower.look(true).slice(1);
   await until('a is silent', () => {
@@ -119,9 +122,46 @@ t.test('live, uncertain, silent, and live again', async t => {
   }
   // The column has whole milliseconds.
   t.ok(Number(chain.at(-1)?.age_ms) >= 1000);
+  t.match(chain.at(-1), { last_words: { said: ['memory_low', 'hottest'] } }, 'with what it said last');
+  t.ok(chain.slice(0, -1).every(change => !('last_words' in change)));
   report('a');
   beat();
   t.same(bare(follower.look(true)), ['state a silent live']);
+});
+
+t.test('a boot without a goodbye is told with what the node had said before it', async t => {
+  const { report, beat, follow } = scene(t);
+  const pressed = { valid: validOf('memory'), mem_total_mib: 1000, mem_avail_mib: 10, interval_ms: 1000 };
+  report('ended', pressed, 40);
+  beat(21);
+  // It had been silent before, with last words.
+  for (const name of ['crashed', 'ended', 'back']) report(name, pressed, 20);
+  const follower = follow();
+  follower.look(true);
+  report('crashed', { ...pressed, mem_avail_mib: 900 }, 12);
+  report('crashed', { boot_id: 2n, interval_ms: 1000 }, 5);
+  report('ended', { flags: GOODBYE }, 12);
+  report('ended', { boot_id: 2n, interval_ms: 1000 }, 5);
+  report('back', { boot_id: 2n, interval_ms: 1000 }, 11);
+  beat();
+  const told = follower.look(true);
+  const booted = told.filter(({ event }) => event === 'reboot') as unknown as Record<string, { said: string[] }>[];
+  t.same(
+    booted.map(({ node, last_words }) => [node, last_words?.said]),
+    [
+      ['crashed', []],
+      ['ended', undefined],
+      ['back', ['memory_low']],
+    ],
+  );
+  t.same(
+    textLines(told, painter('never')).flatMap(line => / {2}(.* booted.*)/.exec(line)?.[1] ?? []),
+    [
+      'crashed booted; its last report: nothing that explains it',
+      'ended booted',
+      'back booted; its last report: hardly any memory was available',
+    ],
+  );
 });
 
 t.test("what the receiver has written, in the board's order", async t => {
@@ -276,12 +316,12 @@ t.test('a receiver that is stalled: no node changes its state', async t => {
 t.test('lines: equal events of several nodes are one line', async t => {
   process.env.TZ = 'UTC';
   const at = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33, 250)) * 1_000_000n;
-  const fell = (node: string, i: number): Change => ({
+  const fell = (node: string, i: number) => ({
     at,
-    event: 'state',
+    event: 'state' as const,
     node,
-    from: 'uncertain',
-    to: 'silent',
+    from: 'uncertain' as const,
+    to: 'silent' as const,
     age_ms: 10_600 + 10 * i,
   });
   const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, unhealthy: 1 };
@@ -306,6 +346,9 @@ t.test('lines: equal events of several nodes are one line', async t => {
     { at, event: 'lit', number: 13, link: 'eth0' },
     { at, event: 'overflow', number: 14, count: 3 },
     { at, event: 'takeover', number: 15, instance: 3 },
+    ...['n1', 'n2'].map(
+      (node): Change => ({ ...fell(node, 0), at: at + 5n * S, last_words: { reported_ms: 10_600, said: ['late'] } }),
+    ),
     { at, event: 'forget', number: 16, count: 1 },
     { at, event: 'restart', number: 17 },
     { at, event: 'unknown', number: 18 },
@@ -335,6 +378,7 @@ t.test('lines: equal events of several nodes are one line', async t => {
       'eth0 is no longer dark: a node behind it is heard again',
       'a socket buffer was full: 3 datagrams were dropped; see net.core.rmem_max',
       'a receiver started, the 3rd of this board',
+      '2026-11-22 14:03:38  n[1-2] (2 nodes) uncertain -> silent, last heard 10.6s ago; their last reports: its sender was late',
       '1 node was removed from the board',
       'restart of an unknown node',
       'an event of a kind that this version does not know, number 18',

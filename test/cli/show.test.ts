@@ -19,6 +19,8 @@ import { makeReport } from '../kit/reports.js';
 import { settled } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 
+// Times of day are shown in this time zone.
+process.env.TZ = 'UTC';
 const GOLDEN = join(ROOT, 'test', 'golden', 'show.txt');
 const ALL = Object.values<number>(bits.valid).reduce((valid, bit) => valid | (1n << BigInt(bit)), 0n);
 const { flags, gpu_flags, net_state } = bits;

@@ -40,7 +40,12 @@ t.setTimeout(500_000);
 const runHere = verbChild(t);
 const PLAIN: StatusLayout = { width: 80, paint: painter('never') };
 
-const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(4 * i) }));
+const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({
+  name,
+  age: 0.4 + i / 100,
+  heard: 3600 * i,
+  ...busy(4 * i),
+}));
 dozen[2] = { name: 'node03', age: 190, ...busy(63.5) };
 dozen[4] = { name: 'node05', age: 6, ...busy(12) };
 dozen[6] = { name: 'node07', age: 86_400 * 3, goodbye: true, ...busy(0) };
@@ -346,6 +351,26 @@ const scenes: [
       .map(name => ({ name, age: 0.5, report: { flags: 1 << bits.flags.held } })),
     {},
     { asked: { where: 'load > 3 || held', exceptions: true }, exceptions: true },
+  ],
+  [
+    'what silent nodes said last',
+    expand('n[01-16]').map((name, i): MadeNode => {
+      const heat = (temp_hottest_dc: number) => ({ hw_hash: 7, temp_hottest_dc });
+      const low = { mem_avail_mib: 1000 };
+      const stalled = { psi_mem_full10: 9900, psi_io_full10: 9100 };
+      const said = [low, low, stalled, { taint: 1 << 7 }, { late_us: 5_000_000 }, heat(951), heat(949), {}, {}][i];
+      const valid = EVERYTHING;
+      if (said === undefined) return { name, age: 0.5, ...busy(1, { valid, ...heat(900 + (i === 9 ? 1 : 0)) }) };
+      return { name, age: 86_400 - 3600 * i, ...busy(1, { valid, ...said }), before: { ...busy(1).report, valid } };
+    }),
+  ],
+  [
+    'what many silent nodes said last, and one that fell before midnight',
+    expand('n[1-5]').map((name, i) => ({
+      name,
+      age: 50_700 - i,
+      ...busy(1, { valid: EVERYTHING, ...(i > 0 && { taint: 1 << 4, late_us: 2_000_000 * i }) }),
+    })),
   ],
   ['an empty board', []],
   ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
@@ -693,7 +718,7 @@ t.test('the command: forms, choices, errors', async t => {
   }
   t.match(
     (await status('--plain', '-w', 'node01')).stdout,
-    /\nnode01 is live, last heard \S+ ago, reports lost 0, by lo; load /,
+    /\nnode01 is live, since \S+, last heard \S+ ago, reports lost 0, by lo; load /,
   );
   const only = await status('node01');
   t.same([only.code, only.stdout.split('\n').filter(line => /^node\d/.test(line)).length], [0, 1], 'an argument is -w');

@@ -167,7 +167,7 @@ t.test('keys, whole and in pieces', async t => {
 t.test('keys change the view', async t => {
   const look = board(sixty);
   t.equal(after(['s'], look).sort, 'name');
-  t.equal(after(['s', 's'], look).sort, 'age');
+  t.equal(after(['s', 's'], look).sort, 'since');
   t.equal(after(['s', 'S'], look).sort, undefined);
   t.equal(after(['S', 's'], look).sort, undefined, 'round and round');
   t.equal(after(['r'], look).sort, '-state');
@@ -652,7 +652,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
     await terminal.shows(/\nnothing is known about Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
     leave('MIXED');
-    await terminal.shows(/\non the board, and not known to Slurm: node\[1,3\]\nNODE +STATE +SLURM +USER +JOBS +AGE/);
+    await terminal.shows(/\non the board, and not known to Slurm: node\[1,3\]\nNODE +STATE +SLURM +USER +JOBS +SINCE/);
     await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
     terminal.send({ keys: 's' });
     await terminal.shows(/\nnode2 +live +MIXED /);

@@ -38,6 +38,8 @@ export interface MadeNode {
   cloned?: readonly [number[], number[]];
   /** Problems that are remembered, and how long ago each was last seen, for a minute, once. */
   remembered?: Partial<Record<Problem, Span>>;
+  /** For how long it has been heard without a gap, as it is remembered. */
+  heard?: Span;
   goodbye?: boolean;
   /** The number of the link by which it reports; 1 by default. */
   link?: number | bigint;
@@ -183,6 +185,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         record: counters = {},
         cloned,
         remembered,
+        heard,
         goodbye = false,
         link = 1,
         refusal,
@@ -206,7 +209,12 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         ...{ clone_head: 2n, clone_since_ns: NOW - 3600n * S, clone_ns: NOW, clone_tail: 2n },
         ...{ clone_address: cloned[0], clone_other: cloned[1] },
       };
-      encode('memory', view, at + MEMORY, { ...clone, ...(remembered && { remembers_since_ns: NOW - 86_400n * S }) });
+      const remembers = remembered !== undefined || heard !== undefined;
+      encode('memory', view, at + MEMORY, {
+        ...clone,
+        ...(remembers && { remembers_since_ns: NOW - 86_400n * S }),
+        ...(heard !== undefined && { heard_since_ns: NOW - ns(heard) }),
+      });
       for (const [problem, span] of Object.entries(remembered ?? {})) {
         const seen = (NOW - ns(span)) / 1_000_000n;
         const words = {

@@ -93,7 +93,7 @@ const MAY: Record<string, string[]> = {
   'shm/reader': ['layout', 'native', 'text', 'options'],
   // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
-  query: ['layout', 'text', 'options', 'shm/reader', 'readings'],
+  query: ['presentation/sentences', 'layout', 'text', 'options', 'shm/reader', 'readings'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
   'journal/format': ['layout', 'text'],
   // native, because it prints structs as JSON.

@@ -21,6 +21,8 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
     well: () => ({ ...vmstat, oom_kills: 7 }),
     dead: ago => (ago > 50 ? {} : undefined),
     gone: ago => (ago > 50 ? { flags: Number(ago === 51) << bits.flags.goodbye } : undefined),
+    held: ago => ({ flags: Number(ago <= 30) << bits.flags.held }),
+    always: () => ({ flags: 1 << bits.flags.held }),
   });
   const snapshot = reader.snapshot();
   const matching = (text: string) => {
@@ -39,11 +41,17 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
   t.same(matching('oom_times > 0'), ['killed']);
   t.same(matching('silences > 0'), ['late']);
   t.same(matching('heard_for < 10s'), ['late', 'dead', 'gone'], 'a gap that lasts is one');
-  t.same(matching('heard_for > 10s'), ['killed', 'well']);
-  t.same(matching('!recent(oom) && silences == 0'), ['well', 'dead', 'gone'], 'no receiver judged the dead one');
+  t.same(matching('heard_for > 10s'), ['killed', 'well', 'held', 'always']);
+  t.same(
+    matching('!recent(oom) && silences == 0'),
+    ['well', 'dead', 'gone', 'held', 'always'],
+    'no receiver judged the dead one',
+  );
   t.equal(Math.round(Number(value('killed', 'oom_ago'))), 40);
   t.equal(value('well', 'oom_ago'), undefined, 'never is no number');
   t.equal(Math.round(Number(value('well', 'heard_for'))), SPAN);
+  t.same(matching('since < 10s'), ['late'], 'live again');
+  t.same(matching('since > 40s && state != live'), ['dead', 'gone']);
   t.throws(() => parseCondition('recent(omm)'), { message: /'omm' is not a problem; did you mean oom\?/ });
   t.throws(() => parseCondition('recent(oom'), { message: /without its '\)'/ });
 
@@ -52,8 +60,10 @@ t.test('an OOM kill 40 s ago, a silence of a minute, and nothing', async t => {
     return nodeSheet(node as NonNullable<typeof node>, painter('never'), 100).lines.join('\n');
   };
   t.match(sheet('killed'), /recent: programs were killed, memory ran out, once, last 4\d(\.\d)?s ago/);
+  t.match(sheet('held'), /problem: put on hold by its administrator, since [0-9: -]+ \(30\.\ds\)$/m);
+  t.match(sheet('always'), /problem: put on hold by its administrator, since .* or earlier$/m);
   t.match(sheet('late'), /silent once, for 1m01s until .* ago/);
-  t.match(sheet('late'), /last report before it fell silent, 1m0\ds ago: nothing that explains it/);
+  t.match(sheet('late'), /last report before it fell silent, [-0-9: ]+ \(1m0\ds\): nothing that explains it/);
   t.notMatch(sheet('well'), /recent|earlier|silent/);
 
   const tell = nodeTeller();

@@ -1,0 +1,124 @@
+// What a node said before it fell silent or was booted, by its last two reports: facts, and no causes. Worded here for
+// all who say it.
+
+import { meanings } from '../layout/terms.gen.js';
+import type { LastWord, LastWords } from '../shm/memory.js';
+import type { Node } from '../shm/node.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { oneLine } from '../text/text.js';
+import { shownNames } from './rejections.js';
+import { plural, timeOf } from './sentences.js';
+
+/** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
+export type Said = LastWord | 'hottest';
+
+/** The last report, and what it said; no rows: nothing in it explains what happened then. */
+export interface Saying extends Pick<LastWords, 'reportedMs'> {
+  readonly rows: readonly Said[];
+}
+
+const MEANING: Readonly<Record<Said, string>> = {
+  ...meanings.last_words,
+  hottest: 'its hottest sensor was at least 5 °C above those of all live nodes of its hardware',
+};
+
+/** So much hotter than any live node of the same hardware, in tenths of a degree. */
+const HOTTER_DC = 50;
+
+/** The hottest sensor of all live nodes of each hardware, in tenths of a degree. */
+export function warmestOf(snapshot: Snapshot): ReadonlyMap<number, number> {
+  const warmest = new Map<number, number>();
+  for (let i = 0; i < snapshot.count; i++) {
+    if (snapshot.stateOf(i) !== 'live') continue;
+    const heat = snapshot.heatOf(i);
+    if (heat !== undefined && heat.dc > (warmest.get(heat.hardware) ?? Number.NEGATIVE_INFINITY))
+      warmest.set(heat.hardware, heat.dc);
+  }
+  return warmest;
+}
+
+/** The last words of the silent nodes of a board. */
+export class LastReports {
+  #warmest: ReadonlyMap<number, number> | undefined;
+
+  /** `all`: a look at all its nodes; undefined: nothing is compared. */
+  constructor(readonly all: Snapshot | undefined) {}
+
+  /** Undefined: it is not silent. */
+  of({ snapshot, index }: Pick<Node, 'snapshot' | 'index'>): Saying | undefined {
+    const words = snapshot.silentWordsOf(index);
+    if (words === undefined || this.all === undefined) return words;
+    const heat = snapshot.heatOf(index);
+    if (heat === undefined) return words;
+    this.#warmest ??= warmestOf(this.all);
+    const warmest = this.#warmest.get(heat.hardware);
+    const isHottest = warmest !== undefined && heat.dc >= warmest + HOTTER_DC;
+    return isHottest ? { ...words, rows: [...words.rows, 'hottest'] } : words;
+  }
+}
+
+/** In words, which may share a line as far as there is room. */
+export function saidFacts(rows: readonly Said[]): string[] {
+  return rows.length === 0 ? ['nothing that explains it'] : rows.map(row => MEANING[row]);
+}
+
+/** In words that follow an event of so many nodes: `its last report: hardly any memory was available`. */
+export function afterwards(rows: readonly Said[], nodes: number): string {
+  return `${nodes === 1 ? 'its last report' : 'their last reports'}: ${saidFacts(rows).join(', ')}`;
+}
+
+/** For programs: see docs/json.md. */
+export function saidJson({ reportedMs, rows }: Saying) {
+  return { reported_ms: reportedMs, said: rows };
+}
+
+/** A silent node and its last words. */
+export interface Silenced {
+  readonly name: string;
+  readonly saying: Saying;
+}
+
+/** So many sets of last words get a sentence each. */
+const EACH_MOST = 3;
+
+function textOf(board: Snapshot, nodes: readonly Silenced[]): string {
+  const ages = nodes.map(({ saying }) => saying.reportedMs);
+  const [first, last] = [Math.max(...ages), Math.min(...ages)].map(age => timeOf(board, age));
+  const one = nodes.length === 1;
+  const who = one
+    ? oneLine(nodes[0]?.name ?? '')
+    : `${plural(nodes.length)} (${shownNames(nodes.map(({ name }) => name))})`;
+  const when = first === last ? `at ${first}` : `from ${first} to ${last}`;
+  const rows = nodes[0]?.saying.rows ?? [];
+  const what =
+    rows.length > 0
+      ? saidFacts(rows).join(', ')
+      : `nothing in ${one ? 'that report explains its' : 'those reports explains their'} silence`;
+  return `${who} last reported ${when}: ${what}`;
+}
+
+/** One sentence for all nodes with the same last words, of most nodes first; none for who said nothing. */
+export function lastWordsTexts<N extends Silenced>(
+  board: Snapshot,
+  silenced: readonly N[],
+): { text: string; nodes: N[] }[] {
+  const kinds = new Map<string, N[]>();
+  for (const node of silenced) {
+    const key = node.saying.rows.join();
+    const same = kinds.get(key);
+    if (same === undefined) kinds.set(key, [node]);
+    else same.push(node);
+  }
+  const silent = kinds.get('') ?? [];
+  kinds.delete('');
+  const telling = [...kinds.values()].sort((a, b) => b.length - a.length);
+  const found = telling.slice(0, EACH_MOST).map(nodes => ({ text: textOf(board, nodes), nodes }));
+  const more = telling.slice(EACH_MOST).flat();
+  if (more.length > 0)
+    found.push({
+      text: `${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shownNames(more.map(({ name }) => name))}) last reported other things: see beoboard show`,
+      nodes: more,
+    });
+  if (silent.length > 0) found.push({ text: textOf(board, silent), nodes: silent });
+  return found;
+}
