@@ -88,7 +88,7 @@ export async function main(argv: string[]): Promise<number> {
       process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
       return NO_BOARD;
     }
-    if (unknown.length > 0) process.stderr.write(`beoboard nodes: not known to Slurm: ${fold(unknown)}\n`);
+    if (unknown.length > 0) process.stderr.write(`beoboard nodes: not known to ${slurm?.name}: ${fold(unknown)}\n`);
     for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);
     if (notOnBoard.length === 0) return 0;
     process.stderr.write(`beoboard nodes: not on the board: ${fold(notOnBoard)}\n`);

@@ -1,17 +1,17 @@
-// Where Slurm and the board disagree about a node in several looks in a row. Judges no node, and says nothing about one
+// Where the scheduler and the board disagree about a node in several looks in a row. Judges no node, and says nothing about one
 // whose state is unknown, or about what has just begun or is about to end.
 
 import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import type { Matched } from './matching.js';
-import { isSchedulable, nodeState } from './slurm/nodestate.js';
-import type { Difference, Job, Kind, SchedulerNode } from './statefile.js';
+import type { Job, SchedulerNode } from './scheduler.js';
+import type { Difference, Kind } from './statefile.js';
 
 /** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
 /** The first seconds of a job show nothing. */
 export const YOUNG_S = 30;
-/** Below this share of the CPUs that Slurm has allocated: idle. */
+/** Below this share of the allocated CPUs: idle. */
 const IDLE_SHARE = 0.05;
 /** Above this share of a node's CPUs, and at least one CPU: busy. */
 const BUSY_SHARE = 0.1;
@@ -32,6 +32,8 @@ export interface LookAtBoth {
   /** By name on the board. */
   readonly seen: (name: string) => Seen | undefined;
   readonly nowS: number;
+  /** Whether the scheduler has said nothing new since the look before: it does not count as another one. */
+  readonly isOld?: boolean;
 }
 
 /** The jobs on each node, by NodeName. */
@@ -52,21 +54,21 @@ function isSettled({ state, start_s }: Job, nowS: number): boolean {
 }
 
 function kindsOf(node: SchedulerNode, jobs: readonly Job[], seen: Seen, nowS: number): Kind[] {
-  const state = nodeState(node.state);
-  if (state.base === undefined || state.flags.has('COMPLETING')) return [];
+  const { base } = node;
+  if (base === undefined || node.ending) return [];
   const settled = jobs.length > 0 && jobs.every(job => isSettled(job, nowS));
   if (seen.state === 'silent') {
-    const kinds: Kind[] = isSchedulable(state) ? ['silent_schedulable'] : [];
+    const kinds: Kind[] = node.takes_jobs ? ['silent_schedulable'] : [];
     return settled ? [...kinds, 'job_on_silent'] : kinds;
   }
   if (seen.state !== 'live') return [];
-  if (state.base === 'DOWN') return ['live_down'];
+  if (base === 'down') return ['live_down'];
   const { cpus, cpusBusy, gpusBusy = 0 } = seen;
   if (cpusBusy === undefined || cpus === undefined) return [];
-  const isAllocated = state.base === 'ALLOCATED' || state.base === 'MIXED';
-  if (settled && isAllocated && gpusBusy === 0 && cpusBusy < IDLE_SHARE * (node.cpus_used ?? 0)) return ['idle_in_job'];
+  if (settled && base === 'allocated' && gpusBusy === 0 && cpusBusy < IDLE_SHARE * (node.cpus_used ?? 0))
+    return ['idle_in_job'];
   const isBusy = cpusBusy >= Math.max(1, BUSY_SHARE * cpus) || gpusBusy > 0;
-  return jobs.length === 0 && state.base === 'IDLE' && isBusy ? ['busy_without_job'] : [];
+  return jobs.length === 0 && base === 'idle' && isBusy ? ['busy_without_job'] : [];
 }
 
 /** Keeps the earlier differences. */
@@ -74,7 +76,7 @@ export class Differences {
   #last = new Map<string, { looks: number; sinceMs: number }>();
 
   /** The differences that enough looks have shown, including this one. */
-  look({ nodes, jobs, matched, seen, nowS }: LookAtBoth, nowMs: number): Difference[] {
+  look({ nodes, jobs, matched, seen, nowS, isOld = false }: LookAtBoth, nowMs: number): Difference[] {
     const byNode = jobsByNode(jobs);
     const next = new Map<string, { looks: number; sinceMs: number }>();
     const found: Difference[] = [];
@@ -86,14 +88,14 @@ export class Differences {
       for (const kind of kindsOf(node, on, how, nowS)) {
         const key = `${kind} ${node.name}`;
         const before = this.#last.get(key);
-        const now = { looks: (before?.looks ?? 0) + 1, sinceMs: before?.sinceMs ?? nowMs };
+        const now = { looks: (before?.looks ?? 0) + (isOld ? 0 : 1), sinceMs: before?.sinceMs ?? nowMs };
         next.set(key, now);
         if (now.looks < LOOKS) continue;
         const ids = on.map(({ id }) => id);
         found.push({
           kind,
           node: name,
-          slurm: node.name,
+          node_name: node.name,
           jobs: ids.length === 0 ? undefined : ids,
           since_ms: now.sinceMs,
         });

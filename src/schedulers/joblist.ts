@@ -6,8 +6,8 @@ import { readingOf, type Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
+import type { Job } from './scheduler.js';
 import type { SchedulerView } from './schedulerview.js';
-import type { Job } from './statefile.js';
 
 /** What is shown of a job's nodes. */
 export interface ListedJob {
@@ -106,7 +106,8 @@ function listJob(job: Job, slurm: SchedulerView, nodeOf: (name: string) => JobNo
             : [WELL + (cpu ?? 0), cpu === undefined ? '' : `${Math.round(cpu)}%`];
     if (how[0] < worst.rank) worst = { name: names[i] as string, why: how[1], rank: how[0] };
   }
-  const alone = nodeNames.every(name => slurm.jobsOn(name).length === 1);
+  // As far as is shown; whether anything is hidden is a sentence of its own.
+  const alone = nodeNames.every(name => slurm.isAlone(name) !== false);
   const live = nodes.flatMap(node => (node?.state === 'live' ? [node] : []));
   const ours = alone && live.length === nodes.length ? live : [];
   const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent.

@@ -1,5 +1,5 @@
-// The verb `slurm`: asks Slurm about nodes and jobs every few seconds, and leaves the answers in a folder for programs
-// that show them beside the board. Only reads: it gives Slurm no orders, and nobody waits for it.
+// The verb `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in a folder for programs
+// that show them beside the board. Only reads: it gives no orders, and nobody waits for it.
 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +18,10 @@ import { oneLine, readText } from '../text/text.js';
 import { makeFolder } from './folder.js';
 import { readExceptions } from './matching.js';
 import { Poll, type Round } from './poll.js';
-import { type Calls, nextMs, slurmCalls } from './slurm/calls.js';
-import { hiddenFrom, leftOut, readState, sightBefore, stateText } from './statefile.js';
+import { nextMs, type Scheduler } from './scheduler.js';
+import { slurmCalls } from './slurm/calls.js';
+import { slurm } from './slurm/slurm.js';
+import { partialText, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({
   name: 'slurm',
@@ -42,21 +44,20 @@ class RoundLog {
 
   /** Returns the status after a round: one line. */
   statusAfter(round: Round, publicJobs: boolean): string {
-    const { state, answered } = round;
-    if (publicJobs && !isOpen(round))
-      this.log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${state.private_data}`);
-    const partial = [hiddenFrom(state), leftOut(state)].filter(line => line !== undefined);
+    const { state, answered, closed } = round;
+    if (publicJobs && closed !== undefined) this.log.seldom('private', `--public-jobs is ignored: ${closed}`);
+    const partial = partialText(state);
     for (const line of partial) if (!this.#partial.includes(line)) this.log.warn(line);
     this.#partial = partial;
-    const { nodes, jobs, cluster, version, mono_ms } = state;
+    const { nodes, jobs, scheduler, cluster, version, mono_ms } = state;
     const silentSince = this.#silentSince;
     if (answered) {
       if (silentSince !== undefined)
-        this.log.info(`Slurm answers again after ${formatDuration(mono_ms - silentSince)}`);
+        this.log.info(`${scheduler} answers again after ${formatDuration(mono_ms - silentSince)}`);
       this.#silentSince = undefined;
-      return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, Slurm ${version || 'of an unknown version'}`;
+      return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, ${scheduler} ${version || 'of an unknown version'}`;
     }
-    const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
+    const line = `${scheduler} does not answer: ${nodes.error ?? jobs.error}`;
     if (silentSince === undefined) this.log.warn(`${line}; its last answer stays, with its age`);
     this.#silentSince ??= mono_ms;
     return line;
@@ -70,12 +71,6 @@ function ourName(): string {
   } catch {
     return String(process.geteuid?.());
   }
-}
-
-/** Whether everybody may ask Slurm about all jobs. */
-function isOpen({ state }: Round): boolean {
-  const hides = state.private_data.split(',');
-  return !['jobs', 'users', 'unknown'].some(word => hides.includes(word));
 }
 
 /** Writes the files for others; returns what is wrong if that fails. */
@@ -107,7 +102,7 @@ const LASTING = ['slurmDir', 'board', 'owner'] as const;
 /** The options that stay in force until SIGHUP. */
 interface InForce {
   readonly options: Options;
-  readonly calls: Calls;
+  readonly scheduler: Scheduler;
   readonly exceptions: Readonly<Record<string, string>>;
 }
 
@@ -116,7 +111,7 @@ function read(argv: string[], stop: AbortSignal): InForce {
   const { values: options } = parseVerb(verb, argv);
   const { slurmNames, slurmBin } = options;
   const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));
-  return { options, exceptions, calls: slurmCalls({ folder: slurmBin, stop }) };
+  return { options, exceptions, scheduler: slurm(slurmCalls({ folder: slurmBin, stop })) };
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -127,10 +122,10 @@ export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
   const roundLog = new RoundLog(log);
   const user = ourName();
-  const sight = sightBefore(readState(folder), user);
+  const sight = sightBefore(folder, user);
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
-  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions, user, sight, left);
-  let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
+  const poll = new Poll(new BoardReader(board, owner), inForce.scheduler, inForce.exceptions, user, sight, left);
+  let [status, isAsked, failures] = ['asks for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
   onHangup(
@@ -141,7 +136,7 @@ export async function main(argv: string[]): Promise<number> {
       const changed = read(argv, stop);
       tellLasting(log, LASTING, inForce.options, changed.options);
       inForce = changed;
-      poll.change(changed.calls, changed.exceptions);
+      poll.change(changed.scheduler, changed.exceptions);
       log.info('read its options again');
       isAsked = true;
       awake.abort();
@@ -154,7 +149,7 @@ export async function main(argv: string[]): Promise<number> {
     const round = await poll.round(next);
     if (stop.aborted) break;
     const { publicJobs, interval } = inForce.options;
-    const wrong = leave(folder, round, publicJobs && isOpen(round));
+    const wrong = leave(folder, round, publicJobs && round.closed === undefined);
     if (wrong !== undefined && isFirst)
       throw new Failure(`${wrong}; let this user write there, or give another folder by --slurm-dir`, 1);
     if (wrong !== undefined) log.seldom('write', wrong);

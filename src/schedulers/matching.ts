@@ -1,18 +1,18 @@
-// Which node of the board is which node of Slurm: first the administrator's exceptions, then NodeName, then
+// Which node of the board is which node of the scheduler: first the administrator's exceptions, then NodeName, then
 // NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
 // ambiguous name matches nobody.
 
 import { isNodeName, parseNodeName } from '../text/hostlists.js';
 import { InputError, lowerCase, oneLine, quote, readText } from '../text/text.js';
-import type { SchedulerNode } from './statefile.js';
+import type { SchedulerNode } from './scheduler.js';
 
 export interface Matched {
   /** By NodeName: the name on the board. */
   readonly boardName: ReadonlyMap<string, string>;
   /** By name on the board: the NodeName. */
   readonly nodeName: ReadonlyMap<string, string>;
-  /** NodeNames that the board does not have, and names on the board that Slurm does not have. */
-  readonly slurmAlone: readonly string[];
+  /** NodeNames that the board does not have, and names on the board that it does not have. */
+  readonly schedulerAlone: readonly string[];
   readonly boardAlone: readonly string[];
 }
 
@@ -25,7 +25,7 @@ function countEach(texts: Iterable<string>): Map<string, number> {
 
 const hostOf = ({ name, host }: Pick<SchedulerNode, 'name' | 'host'>) => lowerCase(host ?? name);
 
-/** Matches Slurm's nodes with those of the board. `exceptions`: names on the board by NodeName. */
+/** Matches a scheduler's nodes with those of the board. `exceptions`: names on the board by NodeName. */
 export function match(
   nodes: readonly Pick<SchedulerNode, 'name' | 'host'>[],
   board: readonly string[],
@@ -45,12 +45,12 @@ export function match(
   const names = countEach(nodes.map(({ name }) => lowerCase(name)));
   for (const { name } of rest) if (names.get(lowerCase(name)) === 1) take(name, lowerCase(name));
   const hosts = countEach(nodes.map(hostOf));
-  // If a host has the name of another Slurm node, the name means that node.
+  // If a host has the name of another node there, the name means that node.
   for (const node of rest) if (hosts.get(hostOf(node)) === 1 && !names.has(hostOf(node))) take(node.name, hostOf(node));
   return {
     boardName,
     nodeName,
-    slurmAlone: nodes.flatMap(({ name }) => (boardName.has(name) ? [] : [name])),
+    schedulerAlone: nodes.flatMap(({ name }) => (boardName.has(name) ? [] : [name])),
     boardAlone: board.filter(name => !nodeName.has(name)),
   };
 }
@@ -91,7 +91,7 @@ const FOLLOWED = '# beoboard slurm writes this file again and again\n';
 
 /**
  * Such a file for the nodes whose two names differ by more than case. `unseen`: NodeNames, by the name on the board, of
- * nodes that Slurm does not show now.
+ * nodes that the scheduler does not show now.
  */
 export function namesText({ boardName }: Matched, unseen: ReadonlyMap<string, string> = new Map()): string {
   const all = [...boardName, ...[...unseen].map(([on, name]) => [name, on] as const)];

@@ -1,4 +1,4 @@
-// One round of the reader: asks Slurm for nodes and jobs, compares them with the board, and returns what is to be
+// One round of the reader: asks the scheduler for nodes and jobs, compares them with the board, and returns what is to be
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
 import { readingOf } from '../readings/readings.js';
@@ -8,13 +8,20 @@ import { InputError } from '../text/text.js';
 import { Differences, type Seen } from './differences.js';
 import { type Matched, match, namesText, parseExceptions } from './matching.js';
 import { PowerSaving } from './powersaving.js';
-import { LeftOut, parseConfig, parseJobs, parseNodes, type SlurmConfig } from './slurm/answers.js';
-import { type Calls, NoAnswer, newNonce } from './slurm/calls.js';
-import { type Answer, type Job, monotonicMs, SCHEMA, type SchedulerNode, type Sight, type State } from './statefile.js';
+import {
+  type About,
+  type Job,
+  NoAnswer,
+  type Scheduler,
+  type SchedulerNode,
+  type Sight,
+  type Told,
+} from './scheduler.js';
+import { type Answer, monotonicMs, SCHEMA, type State } from './statefile.js';
 
-/** Questions that are asked rarely: their answers change with a restart of slurmctld. */
-const CONFIG_MS = 300_000;
-/** Slurm's own ResumeTimeout if it does not say it, s. */
+/** What a scheduler says of itself is asked rarely: it changes with a restart. */
+const ABOUT_MS = 300_000;
+/** How long a node may take to be up if it does not say it, s. */
 const RESUME_S = 60;
 
 const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
@@ -44,13 +51,13 @@ function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
 }
 
 /** The answer to a question; without one, the list of the last answer, and the reason. */
-async function ask<T>(before: Answer<T>, question: (leftOut: LeftOut) => Promise<readonly T[]>): Promise<Answer<T>> {
+async function ask<T>(before: Answer<T>, question: () => Promise<Told<T>>): Promise<Answer<T>> {
   const begin = monotonicMs();
-  const leftOut = new LeftOut();
   try {
-    const list = await question(leftOut);
-    const now = monotonicMs();
-    const times = { time_ms: Date.now(), mono_ms: now, took_ms: now - begin };
+    const { list, leftOut, atMs } = await question();
+    const [now, time_ms] = [monotonicMs(), Date.now()];
+    const ageMs = atMs === undefined ? 0 : Math.max(0, time_ms - atMs);
+    const times = { time_ms: atMs ?? time_ms, mono_ms: now - Math.round(ageMs), took_ms: now - begin };
     return leftOut.count === 0
       ? { ...times, list }
       : { ...times, left_out: leftOut.count, left_out_first: leftOut.first, list };
@@ -75,7 +82,9 @@ export interface Round {
   readonly state: State;
   /** Whether both questions were answered. */
   readonly answered: boolean;
-  /** Undefined if nothing is known about the board or about Slurm's nodes. */
+  /** Why not everybody may see all jobs; undefined: everybody may. */
+  readonly closed: string | undefined;
+  /** Undefined if nothing is known about the board or about the scheduler's nodes. */
   readonly matched: Matched | undefined;
   /** The files for the gate; undefined: there is nothing new to write. */
   readonly skip: string | undefined;
@@ -84,7 +93,7 @@ export interface Round {
 
 export class Poll {
   readonly #board: BoardReader;
-  #calls: Calls;
+  #scheduler: Scheduler;
   /** Names on the board, by NodeName. */
   #exceptions: Readonly<Record<string, string>>;
   readonly #user: string;
@@ -93,16 +102,16 @@ export class Poll {
   readonly #differences = new Differences();
   #nodes: Answer<SchedulerNode> = { list: [] };
   #jobs: Answer<Job> = { list: [] };
-  #config: SlurmConfig = parseConfig('');
-  #configUntil = Number.NEGATIVE_INFINITY;
+  #about: About;
+  #aboutUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
-  /** The last NodeName of each node of the board: Slurm may show it no more. */
+  /** The last NodeName of each node of the board: the scheduler may show it no more. */
   #lastNames: ReadonlyMap<string, string>;
 
   /** `left`: the files of these names that an earlier reader has left; empty: there is none. */
   constructor(
     board: BoardReader,
-    calls: Calls,
+    scheduler: Scheduler,
     exceptions: Readonly<Record<string, string>>,
     user: string,
     before: Sight | undefined,
@@ -113,49 +122,51 @@ export class Poll {
     this.#board = board;
     this.#user = user;
     this.#before = before;
-    this.#calls = calls;
+    this.#scheduler = scheduler;
+    this.#about = scheduler.unasked;
     this.#exceptions = exceptions;
   }
 
   /** Options that apply from the next round on. */
-  change(calls: Calls, exceptions: Readonly<Record<string, string>>): void {
-    this.#calls = calls;
+  change(scheduler: Scheduler, exceptions: Readonly<Record<string, string>>): void {
+    this.#scheduler = scheduler;
     this.#exceptions = exceptions;
-    this.#configUntil = Number.NEGATIVE_INFINITY;
+    this.#aboutUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
-    const nonce = newNonce();
+    const before = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join();
     [this.#nodes, this.#jobs] = await Promise.all([
-      ask(this.#nodes, async leftOut => parseNodes(await this.#calls.nodes(), leftOut)),
-      ask(this.#jobs, async leftOut => parseJobs(await this.#calls.jobs(nonce), nonce, leftOut)),
-      this.#askConfig(),
+      ask(this.#nodes, () => this.#scheduler.nodes()),
+      ask(this.#jobs, () => this.#scheduler.jobs()),
+      this.#askAbout(),
     ]);
+    const isOld = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join() === before;
     const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
     const seen = seenOn(this.#board);
     const nodes = this.#nodes.list;
     const matched =
       seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], this.#exceptions) : undefined;
     const now = monotonicMs();
-    const look = { nodes, jobs: this.#jobs.list, nowS: Math.floor(Date.now() / 1000) };
+    const look = { nodes, jobs: this.#jobs.list, nowS: Math.floor(Date.now() / 1000), isOld };
     if (!answered || seen === undefined || matched === undefined) this.#differences.forget();
     const differences =
       answered && seen !== undefined && matched !== undefined
         ? this.#differences.look({ ...look, matched, seen: name => seen.get(name) }, now)
         : [];
-    const { cluster, version, private_data, power_saving } = this.#config;
+    const about = this.#about;
+    const sawMore = this.#sawMore();
     const state: State = {
       schema: SCHEMA,
       pid: process.pid,
       mono_ms: now,
       next_ms: now + next(answered),
       time_ms: Date.now(),
-      ...{ cluster, version, private_data, power_saving },
-      user: this.#user,
-      saw_more: this.#sawMore(),
-      nodes: this.#nodes,
-      jobs: this.#jobs,
+      ...{ scheduler: about.name, daemon: about.daemon, cluster: about.cluster, version: about.version },
+      ...{ user: this.#user, hidden: about.hidden(this.#user, sawMore), saw_more: sawMore, unshown: about.unshown },
+      nodes: this.#told('nodes', this.#nodes),
+      jobs: this.#told('jobs', this.#jobs),
       names: this.#exceptions,
       differences,
     };
@@ -163,14 +174,15 @@ export class Poll {
     if (this.#nodes.error === undefined)
       this.#power.look({
         nodes,
-        isUsed: power_saving,
-        resumeMs: (this.#config.resume_timeout_s ?? RESUME_S) * 1000,
+        isUsed: about.power_saving,
+        resumeMs: (about.resume_timeout_s ?? RESUME_S) * 1000,
         unseen: unseen && new Set(unseen.values()),
         nowMs: now,
       });
     return {
       state,
       answered,
+      closed: about.closed,
       matched,
       // Writing an old list would make the file look new; the gate goes by its age.
       skip: this.#nodes.error === undefined ? this.#power.text : undefined,
@@ -178,9 +190,15 @@ export class Poll {
     };
   }
 
+  /** With whether it is whole, as far as is known. */
+  #told<T>(kind: string, answer: Answer<T>): Answer<T> {
+    const isWhole = answer.mono_ms !== undefined && !answer.left_out && this.#about.hides?.includes(kind) === false;
+    return isWhole ? { ...answer, whole: true } : answer;
+  }
+
   /**
-   * The NodeNames of nodes of the board that Slurm does not show, by the name on the board. A NodeName that Slurm shows,
-   * or that the administrator has given to another, is not theirs any more.
+   * The NodeNames of nodes of the board that the scheduler does not show, by the name on the board. A NodeName
+   * that it shows, or that the administrator has given to another, is not theirs any more.
    */
   #unseen({ boardAlone, nodeName }: Matched): Map<string, string> {
     const exceptions = new Map(Object.entries(this.#exceptions));
@@ -197,7 +215,7 @@ export class Poll {
     return unseen;
   }
 
-  /** What the user before us saw and we do not, because Slurm hides it. */
+  /** What the user before us saw and we do not, because it is hidden from us. */
   #sawMore(): Sight | undefined {
     if (this.#before === undefined) return undefined;
     // Of what we see once, nothing is hidden.
@@ -205,18 +223,18 @@ export class Poll {
     const nodes = unseen(this.#nodes, this.#before.nodes);
     const jobs = unseen(this.#jobs, this.#before.jobs);
     this.#before = { ...this.#before, nodes, jobs };
-    const hides = this.#config.private_data.split(',');
+    const { hides = [] } = this.#about;
     const hidden = (kind: string, answer: Answer<object>, count: number | undefined) =>
       hides.includes(kind) && answer.mono_ms !== undefined && count ? count : undefined;
     const sight = { nodes: hidden('nodes', this.#nodes, nodes), jobs: hidden('jobs', this.#jobs, jobs) };
     return (sight.nodes ?? sight.jobs) ? { user: this.#before.user, ...sight } : undefined;
   }
 
-  async #askConfig(): Promise<void> {
-    if (monotonicMs() < this.#configUntil) return;
+  async #askAbout(): Promise<void> {
+    if (monotonicMs() < this.#aboutUntil) return;
     try {
-      this.#config = parseConfig(await this.#calls.config());
-      this.#configUntil = monotonicMs() + CONFIG_MS;
+      this.#about = await this.#scheduler.about();
+      this.#aboutUntil = monotonicMs() + ABOUT_MS;
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
     }

@@ -1,18 +1,17 @@
-// Which nodes Slurm may have powered down, so that their silence means nothing: those that it calls so, those that it
-// does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
+// Which nodes the scheduler may have powered down, so that their silence means nothing: those that it calls so, those
+// that it does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
 
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
-import { nodeState, savesPower } from './slurm/nodestate.js';
-import type { SchedulerNode } from './statefile.js';
+import type { SchedulerNode } from './scheduler.js';
 
-/** One look at Slurm. */
+/** One look at the scheduler. */
 export interface PowerLook {
   readonly nodes: readonly SchedulerNode[];
-  /** Whether Slurm powers nodes down; undefined: unknown. */
+  /** Whether it powers nodes down; undefined: unknown. */
   readonly isUsed: boolean | undefined;
   /** How long a node that it powers up may be silent, ms. */
   readonly resumeMs: number;
-  /** NodeNames of nodes that are on the board and that Slurm does not show; undefined: nothing is known of the board. */
+  /** NodeNames of nodes that are on the board and that it does not show; undefined: nothing is known of the board. */
   readonly unseen: ReadonlySet<string> | undefined;
   readonly nowMs: number;
 }
@@ -49,7 +48,7 @@ export class PowerSaving {
   look({ nodes, isUsed, resumeMs, unseen, nowMs }: PowerLook): void {
     this.#nowMs = nowMs;
     this.#isUsed = isUsed;
-    const shown = new Map(nodes.map(node => [node.name, savesPower(nodeState(node.state))]));
+    const shown = new Map(nodes.map(node => [node.name, node.asleep === true]));
     for (const [name, until] of this.#until) {
       // It is powered up, or gone for good.
       if (shown.get(name) === false && until === Infinity) this.#until.set(name, nowMs + resumeMs);

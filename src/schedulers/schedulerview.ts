@@ -1,5 +1,5 @@
-// What Slurm says beside what the board says: the state and jobs of each node, and a sentence wherever the two
-// disagree. Uses the files that the Slurm reader has left, never asks Slurm itself, and concludes nothing from an old
+// What the scheduler says beside what the board says: the state and jobs of each node, and a sentence wherever the two
+// disagree. Uses the files that the reader has left, never asks the scheduler itself, and concludes nothing from an old
 // answer.
 
 import type { Anomaly } from '../presentation/anomalies.js';
@@ -12,24 +12,21 @@ import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
 import { type Matched, match } from './matching.js';
-import { nodeState, savesPower } from './slurm/nodestate.js';
+import type { Job, SchedulerNode } from './scheduler.js';
 import {
   ageOf,
   type Difference,
   type Found,
-  hiddenFrom,
-  type Job,
   type Kind,
-  leftOut,
   monotonicMs,
+  partialText,
   readState,
-  type SchedulerNode,
   type State,
   StateFollower,
   stateTrouble,
 } from './statefile.js';
 
-/** What Slurm says about a node of the board. */
+/** What the scheduler says about a node of the board. */
 export interface SchedulerNodeInfo {
   readonly node: SchedulerNode;
   readonly jobs: readonly Job[];
@@ -46,19 +43,23 @@ function ids(jobs: readonly string[]): string {
 
 const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
 
+/** The names of the scheduler and of its daemon. */
+type Named = Pick<State, 'scheduler' | 'daemon'>;
+
 /** A sentence about nodes of which the same is true. `who`: some of them as a host list. */
-const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[], jobs: readonly string[]) => string>> =
-  {
-    silent_schedulable: (who, all) =>
-      `${who}: silent, yet Slurm would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
-    job_on_silent: (who, all, jobs) =>
-      `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
-    live_down: (who, all) =>
-      `${who}: live on the board, and DOWN in Slurm: the fault is ${oneOr(all.length, 'its', 'their')} slurmd rather than the ${oneOr(all.length, 'node', 'nodes')}`,
-    idle_in_job: (who, all, jobs) =>
-      `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
-    busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
-  };
+const SENTENCES: Readonly<
+  Record<Kind, (who: string, all: readonly Difference[], jobs: readonly string[], named: Named) => string>
+> = {
+  silent_schedulable: (who, all, _, { scheduler }) =>
+    `${who}: silent, yet ${scheduler} would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
+  job_on_silent: (who, all, jobs) =>
+    `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
+  live_down: (who, all, _, { scheduler, daemon }) =>
+    `${who}: live on the board, and DOWN in ${scheduler}: the fault is ${oneOr(all.length, 'its', 'their')} ${daemon} rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+  idle_in_job: (who, all, jobs) =>
+    `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
+  busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
+};
 
 /**
  * The reader's files and the mapping of their names to the board: this takes long to make, and is valid until either of
@@ -93,15 +94,19 @@ export class SchedulerView {
     this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
   }
 
-  /** Whether anything is known about Slurm, however old. */
+  /** Whether anything is known about the scheduler, however old. */
   get isKnown(): boolean {
     return this.#state !== undefined;
   }
 
-  /** Sentences about what Slurm hides, and about what was left out of its answers. */
+  /** Its name, for people. */
+  get name(): string {
+    return oneLine(this.#state?.scheduler ?? 'Slurm');
+  }
+
+  /** Sentences about what it hides, and about what was left out of its answers. */
   get partial(): string[] {
-    if (this.#state === undefined) return [];
-    return [hiddenFrom(this.#state), leftOut(this.#state)].filter(text => text !== undefined);
+    return this.#state === undefined ? [] : partialText(this.#state);
   }
 
   get jobs(): readonly Job[] {
@@ -117,7 +122,16 @@ export class SchedulerView {
     return this.pairing.nodes.get(name);
   }
 
-  /** The node by its name on the board; undefined: Slurm does not know it. */
+  /**
+   * Whether the jobs that are shown leave the node with that NodeName to one of them; undefined: as far as is shown, and
+   * others may be hidden or left out.
+   */
+  isAlone(name: string): boolean | undefined {
+    if (this.jobsOn(name).length !== 1) return false;
+    return this.#state?.jobs.whole;
+  }
+
+  /** The node by its name on the board; undefined: the scheduler does not know it. */
   of(name: string): SchedulerNodeInfo | undefined {
     const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
     return node && { node, jobs: this.jobsOn(node.name) };
@@ -137,7 +151,7 @@ export class SchedulerView {
       },
     });
     return [
-      column('slurm', 'SLURM', ({ node }) => oneLine(node.state)),
+      column('slurm', this.name.toUpperCase(), ({ node }) => oneLine(node.state)),
       column('user', 'USER', ({ jobs }) => [...new Set(jobs.map(({ user }) => oneLine(user)))].join(',')),
       column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
     ];
@@ -166,12 +180,13 @@ export class SchedulerView {
     };
   }
 
-  /** Where Slurm and the board disagree about these nodes, and which nodes only one of them knows. */
+  /** Where the scheduler and the board disagree about these nodes, and which nodes only one of them knows. */
   anomalies({ snapshot, all, nodes }: Survey): Anomaly[] {
     const tell = (text: string, of: readonly Surveyed[] = []): Anomaly => ({ kind: 'slurm', nodes: of, text });
     if (this.trouble !== undefined) return [tell(this.trouble)];
     const found = this.partial.map(text => tell(text));
     if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
+    const named = { scheduler: this.name, daemon: oneLine(this.#state.daemon) };
     const chosen = new Map(nodes.map(node => [node.name, node]));
     const byKind = new Map<Kind, Difference[]>();
     for (const difference of this.#state.differences)
@@ -182,30 +197,29 @@ export class SchedulerView {
       const who = shownNames(some.map(({ node }) => node));
       found.push(
         tell(
-          SENTENCES[kind](who, some, jobs),
+          SENTENCES[kind](who, some, jobs, named),
           some.flatMap(({ node }) => chosen.get(node) ?? []),
         ),
       );
     }
-    const { boardAlone, slurmAlone } = this.pairing.matched;
+    const { boardAlone, schedulerAlone } = this.pairing.matched;
     const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
-    // Slurm shows cloud nodes that are powered down to nobody, unless it is told to.
-    const { power_saving, private_data } = this.#state;
-    const unless =
-      power_saving && !private_data.split(',').includes('cloud')
-        ? ', or powered down and not shown by it (PrivateData=cloud)'
-        : '';
+    const { unshown } = this.#state;
+    const unless = unshown === undefined ? '' : `, or ${oneLine(unshown)}`;
     if (alone.length > 0 && this.pairing.nodes.size > 0)
       found.push(
-        tell(`on the board, and not known to Slurm${unless}: ${shownNames(alone.map(({ name }) => name))}`, alone),
+        tell(
+          `on the board, and not known to ${named.scheduler}${unless}: ${shownNames(alone.map(({ name }) => name))}`,
+          alone,
+        ),
       );
     // A node that is powered down has no reason to report.
-    const missing = slurmAlone.filter(name => {
-      const state = nodeState(this.pairing.nodes.get(name)?.state ?? '');
-      return !savesPower(state) && state.base !== 'FUTURE';
+    const missing = schedulerAlone.filter(name => {
+      const { asleep, base } = this.pairing.nodes.get(name) ?? {};
+      return !asleep && base !== 'future';
     });
     if (missing.length > 0 && nodes.length === all.length)
-      found.push(tell(`known to Slurm, and not on the board: ${shownNames(missing)}`));
+      found.push(tell(`known to ${named.scheduler}, and not on the board: ${shownNames(missing)}`));
     return found;
   }
 
@@ -223,6 +237,7 @@ export class SchedulerView {
         `${oneLine(node.state)}${node.name === name ? '' : ` as ${node.name}`}`,
         `${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`,
         ...gpus,
+        ...(node.switch === undefined ? [] : [`behind ${oneLine(node.switch)}`]),
       ],
       ...(node.reason === undefined
         ? []

@@ -1,5 +1,5 @@
-// The file in which the Slurm reader leaves Slurm's answers for programs that show them: its format, and how it is
-// read. Never asks Slurm, and never waits.
+// The file in which the reader leaves a scheduler's answers for programs that show them: its format, and how it is
+// read. Never asks the scheduler, and never waits.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -7,43 +7,16 @@ import { join } from 'node:path';
 import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
 import { oneLine, quote } from '../text/text.js';
+import type { Job, SchedulerNode, Sight } from './scheduler.js';
 
-export const SCHEMA = 1;
+/**
+ * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
+ * until the reader that is started again has replaced it, after some seconds; a reader still learns from it what the
+ * one before saw.
+ */
+export const SCHEMA = 2;
 
-/** A node; 0, false and unknown values are left out. */
-export interface SchedulerNode {
-  readonly name: string;
-  /** NodeHostName, if it differs. */
-  readonly host?: string | undefined;
-  /** As Slurm writes it, `IDLE+DRAIN`; `?` if there are two. */
-  readonly state: string;
-  readonly cpus: number;
-  readonly cpus_used?: number | undefined;
-  readonly memory_mib?: number | undefined;
-  readonly memory_used_mib?: number | undefined;
-  readonly gpus?: number | undefined;
-  readonly gpus_used?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly reason_by?: string | undefined;
-  readonly reason_s?: number | undefined;
-}
-
-/** A job that holds nodes. */
-export interface Job {
-  /** As people write it: `4_1` of a job array. */
-  readonly id: string;
-  readonly state: string;
-  readonly user: string;
-  readonly partition: string;
-  readonly cpus: number;
-  /** Seconds since 1970. */
-  readonly start_s?: number | undefined;
-  /** A host list of NodeNames. */
-  readonly nodes: string;
-  readonly name: string;
-}
-
-/** Slurm's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
+/** The scheduler's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
 export interface Answer<T> {
   /** The time of the answer below; absent: there has been none yet. */
   readonly time_ms?: number | undefined;
@@ -55,6 +28,8 @@ export interface Answer<T> {
   /** How many lines or rows of the answer were not understood and are left out, and the first; absent: none. */
   readonly left_out?: number | undefined;
   readonly left_out_first?: string | undefined;
+  /** Whether nothing is known to be missing: nothing was left out, and nothing is hidden from the reader. */
+  readonly whole?: true | undefined;
   readonly list: readonly T[];
 }
 
@@ -62,21 +37,14 @@ export const KINDS = ['silent_schedulable', 'job_on_silent', 'live_down', 'idle_
 
 export type Kind = (typeof KINDS)[number];
 
-/** Where Slurm and the board have disagreed in several samples in a row. */
+/** Where the scheduler and the board have disagreed in several samples in a row. */
 export interface Difference {
   readonly kind: Kind;
-  /** The name on the board. */
+  /** The name on the board, and the scheduler's. */
   readonly node: string;
-  readonly slurm: string;
+  readonly node_name: string;
   readonly jobs?: readonly string[] | undefined;
   readonly since_ms: number;
-}
-
-/** How many nodes and jobs Slurm showed another user, who was the reader before; only what it hides from this one. */
-export interface Sight {
-  readonly user: string;
-  readonly nodes?: number | undefined;
-  readonly jobs?: number | undefined;
 }
 
 export interface State {
@@ -86,17 +54,20 @@ export interface State {
   readonly mono_ms: number;
   readonly next_ms: number;
   readonly time_ms: number;
+  /** The scheduler's name for people, and what it runs on each node: `Slurm`, `slurmd`. */
+  readonly scheduler: string;
+  readonly daemon: string;
   readonly cluster: string;
   readonly version: string;
-  readonly private_data: string;
-  /** Whether Slurm powers nodes down: it may hide cloud nodes then. Absent: unknown. */
-  readonly power_saving?: boolean | undefined;
-  /** Who asks; Slurm may hide things from it. Absent: a version that always was `beoboard`. */
-  readonly user?: string | undefined;
+  /** Who asks, and what the scheduler hides from it, in a sentence. */
+  readonly user: string;
+  readonly hidden?: string | undefined;
   readonly saw_more?: Sight | undefined;
+  /** What a node that the scheduler does not show may be, besides unknown to it. */
+  readonly unshown?: string | undefined;
   readonly nodes: Answer<SchedulerNode>;
   readonly jobs: Answer<Job>;
-  /** Names on the board of NodeNames that the administrator gave. */
+  /** Names on the board of the scheduler's names that the administrator gave. */
   readonly names: Readonly<Record<string, string>>;
   readonly differences: readonly Difference[];
 }
@@ -142,6 +113,7 @@ type Shape = ReturnType<typeof shape>;
 
 const NODE = shape({
   ...{ name: 'string', 'host?': 'string', state: 'string', cpus: 'number', 'cpus_used?': 'number' },
+  ...{ 'base?': 'string', 'takes_jobs?': 'boolean', 'ending?': 'boolean', 'asleep?': 'boolean', 'switch?': 'string' },
   ...{ 'memory_mib?': 'number', 'memory_used_mib?': 'number', 'gpus?': 'number', 'gpus_used?': 'number' },
   ...{ 'reason?': 'string', 'reason_by?': 'string', 'reason_s?': 'number' },
 });
@@ -151,16 +123,13 @@ const JOB = shape({
 });
 const ANSWER = shape({
   ...{ 'time_ms?': 'number', 'mono_ms?': 'number', 'error?': 'string', 'left_out?': 'number' },
-  'left_out_first?': 'string',
+  ...{ 'left_out_first?': 'string', 'whole?': 'boolean' },
 });
-const DIFFERENCE = shape({ kind: 'string', node: 'string', slurm: 'string', since_ms: 'number' });
+const DIFFERENCE = shape({ kind: 'string', node: 'string', node_name: 'string', since_ms: 'number' });
 const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
 const STATE = shape({
-  cluster: 'string',
-  version: 'string',
-  private_data: 'string',
-  'user?': 'string',
-  'power_saving?': 'boolean',
+  ...{ scheduler: 'string', daemon: 'string', cluster: 'string', version: 'string', user: 'string' },
+  ...{ 'hidden?': 'string', 'unshown?': 'string' },
 });
 
 function fits(value: unknown, shape: Shape): boolean {
@@ -217,19 +186,24 @@ function objectionTo(path: string, stats: Stats): Found | undefined {
   return nothing(`${oneLine(path)} is ${stats.isFile() ? 'too large' : 'no plain file'}; see what beoboard slurm says`);
 }
 
-/** Reads the file of that folder. */
-export function readState(folder: string): Found {
+/** The file of that folder, parsed. */
+function readAt<T>(folder: string, parse: (path: string, text: string) => T): T | Found {
   const path = join(folder, 'state');
   try {
     const fd = openSync(path, AT_ONCE);
     try {
-      return objectionTo(path, fstatSync(fd)) ?? parseState(path, readFileSync(fd, 'utf8'));
+      return objectionTo(path, fstatSync(fd)) ?? parse(path, readFileSync(fd, 'utf8'));
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     return unread(path, error as NodeJS.ErrnoException);
   }
+}
+
+/** Reads the file of that folder. */
+export function readState(folder: string): Found {
+  return readAt(folder, parseState);
 }
 
 /**
@@ -287,28 +261,22 @@ export class StateFollower {
   }
 }
 
-/** What a reader that is the user `user` has to know about the one that left this file. */
-export function sightBefore({ state }: Found & { state?: State }, user: string): Sight | undefined {
-  if (state === undefined) return undefined;
-  const before = { user: state.user ?? 'beoboard', nodes: state.nodes.list.length, jobs: state.jobs.list.length };
-  return [before, state.saw_more].find(sight => sight !== undefined && sight.user !== user);
+/** What a reader that is the user `user` has to know about the one that left the file of that folder. */
+export function sightBefore(folder: string, user: string): Sight | undefined {
+  const sights = readAt(folder, (_, text) => {
+    try {
+      // The first versions wrote no user, because it always was this one.
+      const { user: other = 'beoboard', nodes, jobs, saw_more } = JSON.parse(text) as State;
+      return [{ user: other, nodes: nodes.list.length, jobs: jobs.list.length }, saw_more];
+    } catch {
+      return [];
+    }
+  });
+  return Array.isArray(sights) ? sights.find(sight => fits(sight, SIGHT) && sight?.user !== user) : undefined;
 }
 
-/** What Slurm hides from the user of the reader, in a sentence; undefined if nothing is known to be hidden. */
-export function hiddenFrom({ private_data, user = 'beoboard', saw_more }: State): string | undefined {
-  const hides = private_data.split(',');
-  if (saw_more !== undefined) {
-    const { user: other, nodes, jobs } = saw_more;
-    const kinds = [nodes && `${nodes} nodes`, jobs && `${jobs} jobs`].filter(text => typeof text === 'string');
-    return `Slurm shows the user ${oneLine(user)} less than ${oneLine(other)}, who was the reader before and saw ${kinds.join(' and ')} (PrivateData=${oneLine(private_data)}): make ${oneLine(user)} an operator in Slurm, as ${oneLine(other)} was`;
-  }
-  return hides.includes('jobs')
-    ? `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${oneLine(user)} is an operator in Slurm`
-    : undefined;
-}
-
-/** What was left out of Slurm's answers because it was not understood, in a sentence; undefined: nothing. */
-export function leftOut({ version, nodes, jobs }: Pick<State, 'version' | 'nodes' | 'jobs'>): string | undefined {
+/** What was left out of the answers because it was not understood, in a sentence; undefined: nothing. */
+function leftOut({ scheduler, version, nodes, jobs }: State): string | undefined {
   const parts = (
     [
       [nodes, 'node'],
@@ -321,7 +289,12 @@ export function leftOut({ version, nodes, jobs }: Pick<State, 'version' | 'nodes
   );
   return parts.length === 0
     ? undefined
-    : `of what Slurm ${oneLine(version)} answers, this is not understood and left out: ${parts.join('; ')}`;
+    : `of what ${oneLine(`${scheduler} ${version}`)} answers, this is not understood and left out: ${parts.join('; ')}`;
+}
+
+/** Sentences about what is missing in the answers, hidden or left out. */
+export function partialText(state: State): string[] {
+  return [state.hidden && oneLine(state.hidden), leftOut(state)].filter(text => text !== undefined);
 }
 
 /** The age of an answer, ms; undefined: there has been none. */
@@ -334,19 +307,22 @@ function hasStopped({ next_ms }: State, now: number): boolean {
   return !(now <= next_ms + PATIENCE_MS);
 }
 
-/** What is wrong with Slurm's answers or with the reader, in a sentence; undefined if they are current. */
+/** What is wrong with the answers or with the reader, in a sentence; undefined if they are current. */
 export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
+  const scheduler = oneLine(state.scheduler);
   if (state.mono_ms > now)
-    return 'beoboard slurm has written nothing since this machine was booted: what is shown of Slurm is older; see systemctl status beoboard-slurm';
+    return `beoboard slurm has written nothing since this machine was booted: what is shown of ${scheduler} is older; see systemctl status beoboard-slurm`;
   if (hasStopped(state, now))
-    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is shown of Slurm is that old; see systemctl status beoboard-slurm`;
+    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is shown of ${scheduler} is that old; see systemctl status beoboard-slurm`;
   for (const answer of [state.nodes, state.jobs]) {
     const { error } = answer;
     if (error === undefined) continue;
     const age = ageOf(answer, now);
     const old =
-      age === undefined ? 'nothing is known about Slurm yet' : `what is shown of Slurm is ${formatDuration(age)} old`;
-    return `Slurm does not answer: ${oneLine(error)}; ${old}`;
+      age === undefined
+        ? `nothing is known about ${scheduler} yet`
+        : `what is shown of ${scheduler} is ${formatDuration(age)} old`;
+    return `${scheduler} does not answer: ${oneLine(error)}; ${old}`;
   }
   return undefined;
 }

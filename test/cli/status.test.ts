@@ -646,8 +646,16 @@ t.test('Slurm beside many nodes: the worst have rows with its columns, the other
     name: 'j',
   };
   const state: State = {
-    ...{ schema: 1, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
-    ...{ cluster: 'c', version: '22.05.8', private_data: 'none', names: {}, differences: [] },
+    ...{ schema: 2, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
+    ...{
+      cluster: 'c',
+      version: '22.05.8',
+      scheduler: 'Slurm',
+      daemon: 'slurmd',
+      user: 'root',
+      names: {},
+      differences: [],
+    },
     nodes: { ...answer, list: nodes.map(({ name }) => ({ name, state: 'MIXED', cpus: 4 })) },
     jobs: { ...answer, list: [job] },
   };

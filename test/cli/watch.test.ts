@@ -642,8 +642,16 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       const node = { name: 'node2', state, cpus: 4, cpus_used: 2, reason: 'bad DIMM' };
       const job = { id: '47', state: 'RUNNING', user: 'anna', partition: 'batch', cpus: 2, nodes: 'node2', name: 'j' };
       const text = stateText({
-        ...{ schema: 1, pid: 1, mono_ms: time, next_ms: time + 5000, time_ms: Date.now() },
-        ...{ cluster: 'c', version: '22.05.8', private_data: 'none', names: {}, differences: [] },
+        ...{ schema: 2, pid: 1, mono_ms: time, next_ms: time + 5000, time_ms: Date.now() },
+        ...{
+          cluster: 'c',
+          version: '22.05.8',
+          scheduler: 'Slurm',
+          daemon: 'slurmd',
+          user: 'root',
+          names: {},
+          differences: [],
+        },
         nodes: { ...answer, list: [node] },
         jobs: { ...answer, list: [job] },
       });

@@ -38,7 +38,19 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 function checkNodes(text: string): boolean {
   const nodes = parseNodes(text);
   const rows = text.split('\n');
-  for (const { name, host = '', state, reason, reason_by, ...numbers } of nodes) {
+  for (const {
+    name,
+    host = '',
+    state,
+    reason,
+    reason_by,
+    base: _,
+    takes_jobs: __,
+    ending: ___,
+    asleep: ____,
+    switch: _____,
+    ...numbers
+  } of nodes) {
     must(
       rows.some(row => row.startsWith(`NodeName=${name} `)),
       `nobody tells of ${name}`,
@@ -49,8 +61,8 @@ function checkNodes(text: string): boolean {
     must(!(isSchedulable(how) && (savesPower(how) || state === '?')), `jobs would start on ${name}: ${state}`);
   }
   must(new Set(nodes.map(({ name }) => name)).size === nodes.length, 'a node twice');
-  const listed = parseListedNodes(text).map(({ slurmd_start_s, ...node }) => {
-    must(isCount(slurmd_start_s), `${node.name}: slurmd since ${slurmd_start_s}`);
+  const listed = parseListedNodes(text).map(({ daemon_start_s, ...node }) => {
+    must(isCount(daemon_start_s), `${node.name}: slurmd since ${daemon_start_s}`);
     return node;
   });
   must(same(listed, nodes), 'the bridge is told something else');

@@ -52,7 +52,9 @@ const PARTS: [part: string, files: RegExp][] = [
   ['web/wire', /^src\/web\/wire\.ts$/],
   ['web/page', /^src\/web\/page\//],
   ['web', /^src\/web\//],
-  // The files that the reader of a scheduler writes, for programs that show them.
+  // The door to a scheduler: what all of them answer.
+  ['schedulers/door', /^src\/schedulers\/scheduler\.ts$/],
+  // The file that the reader of a scheduler writes, for programs that show it.
   ['schedulers/state', /^src\/schedulers\/(differences|statefile)\.ts$/],
   // The file that the bridge leaves for those who keep a record of what it did.
   ['schedulers/orders', /^src\/schedulers\/orderfile\.ts$/],
@@ -133,23 +135,24 @@ const MAY: Record<string, string[]> = {
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
   ],
-  // What shows a scheduler's answers never imports one.
-  'schedulers/state': ['text', 'options', 'shm/reader', 'schedulers/names', 'schedulers/slurm'],
+  // Only the entry points of the reader and of the bridge know which scheduler is behind the door.
+  'schedulers/door': ['text'],
+  'schedulers/state': ['text', 'shm/reader', 'schedulers/door', 'schedulers/names'],
   'schedulers/orders': ['text'],
-  'schedulers/names': ['text', 'schedulers/state'],
-  'schedulers/slurm': ['text', 'options', 'schedulers/state', 'schedulers/bridge'],
+  'schedulers/names': ['text', 'schedulers/door'],
+  'schedulers/slurm': ['text', 'schedulers/door'],
   'schedulers/shown': [
-    ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'schedulers/state', 'schedulers/names'],
-    'schedulers/slurm',
+    ...['text', 'shm/reader', 'readings', 'query', 'presentation'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/names'],
   ],
   // Acts on a scheduler's own answers, never on the file that the reader writes. native: for the lock beside its journal.
   'schedulers/bridge': [
-    ...['layout', 'native', 'text', 'options', 'shm/reader', 'service', 'schedulers/names', 'schedulers/slurm'],
-    'schedulers/orders',
+    ...['layout', 'native', 'text', 'options', 'shm/reader', 'service'],
+    ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/slurm'],
   ],
   schedulers: [
     ...['text', 'options', 'shm/reader', 'readings', 'service'],
-    ...['schedulers/state', 'schedulers/names', 'schedulers/slurm'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/names', 'schedulers/slurm'],
   ],
   // native: `dump` has to open files that no reader accepts.
   cli: [
@@ -166,7 +169,7 @@ const MAY: Record<string, string[]> = {
       'terminal',
       'service',
     ],
-    ...['journal/state', 'schedulers/state', 'schedulers/shown'],
+    ...['journal/state', 'schedulers/door', 'schedulers/state', 'schedulers/shown'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],

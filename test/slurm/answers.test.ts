@@ -9,18 +9,20 @@ import { Differences, LOOKS, type Seen } from '../../src/schedulers/differences.
 import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
 import { Poll } from '../../src/schedulers/poll.js';
 import { PowerSaving } from '../../src/schedulers/powersaving.js';
-import { gpusIn, LeftOut, parseConfig, parseJobs, parseNodes } from '../../src/schedulers/slurm/answers.js';
+import { type Job, LeftOut, type SchedulerNode } from '../../src/schedulers/scheduler.js';
+import { gpusIn, parseConfig, parseJobs, parseNodes } from '../../src/schedulers/slurm/answers.js';
 import type { Calls } from '../../src/schedulers/slurm/calls.js';
 import {
   FLAGS,
   INSTEAD,
   isSchedulable,
+  meaningOf,
   nodeState,
   SIGNS,
   savesPower,
   VERSIONS,
 } from '../../src/schedulers/slurm/nodestate.js';
-import type { Job, SchedulerNode } from '../../src/schedulers/statefile.js';
+import { slurm as slurmOf } from '../../src/schedulers/slurm/slurm.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { expandNodeNames } from '../../src/text/hostlists.js';
 import { characters, InputError } from '../../src/text/text.js';
@@ -421,7 +423,10 @@ t.test('ten times the nodes take some ten times as long', async t => {
 
 // ---- names ----
 
-const node = (name: string, host?: string): SchedulerNode => ({ name, host, state: 'IDLE', cpus: 4 });
+const node = (name: string, host?: string, state = 'IDLE'): SchedulerNode => ({
+  ...{ name, host, state, cpus: 4 },
+  ...meaningOf(state),
+});
 
 t.test('NodeName, NodeHostName where it is one node, and what the administrator says', async t => {
   const cases: [
@@ -444,7 +449,7 @@ t.test('NodeName, NodeHostName where it is one node, and what the administrator 
     ['a name of every object', [node('constructor')], ['constructor'], {}, 'constructor=constructor'],
   ];
   for (const [what, nodes, board, exceptions, pairs] of cases) {
-    const { boardName, nodeName, slurmAlone, boardAlone } = match(nodes, board, exceptions);
+    const { boardName, nodeName, schedulerAlone, boardAlone } = match(nodes, board, exceptions);
     t.equal(
       [...boardName]
         .map(pair => pair.join('='))
@@ -454,7 +459,7 @@ t.test('NodeName, NodeHostName where it is one node, and what the administrator 
       what,
     );
     t.equal(nodeName.size, boardName.size, 'both ways');
-    t.equal(slurmAlone.length, nodes.length - boardName.size, 'who is left is told');
+    t.equal(schedulerAlone.length, nodes.length - boardName.size, 'who is left is told');
     t.equal(boardAlone.length, board.length - boardName.size);
   }
   t.equal(
@@ -491,7 +496,7 @@ t.test('the file of exceptions', async t => {
 // ---- power saving ----
 
 t.test('who may be silent because Slurm has powered it down', async t => {
-  const node = (name: string, state: string) => ({ name, state, cpus: 1 });
+  const node = (name: string, state: string) => ({ name, state, cpus: 1, ...meaningOf(state) });
   const saving = new PowerSaving();
   const look = (
     nowMs: number,
@@ -550,7 +555,7 @@ t.test('names on the board that Slurm does not show', async t => {
   };
   const nodes = () => board.map(name => ({ name, state: 'silent' }));
   const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
-  const begin = (left = {}) => new Poll(reader, calls, {}, 'root', undefined, left);
+  const begin = (left = {}) => new Poll(reader, slurmOf(calls), {}, 'root', undefined, left);
   const lines = (text = '') => text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
   const round = async (poll: Poll) => {
     const { skip, names } = await poll.round(() => 0);
@@ -561,7 +566,7 @@ t.test('names on the board that Slurm does not show', async t => {
 
   board = ['cn007', 'cn7'];
   t.same(await round(poll), { skip: ['cn007'], names: [] }, 'its sender has another name now: the old one is nobody');
-  poll.change(calls, { CN7: 'b7' });
+  poll.change(slurmOf(calls), { CN7: 'b7' });
   board = ['cn007', 'b7'];
   t.same(await round(poll), { skip: ['cn007'], names: ['CN7 b7'] }, 'so has the file of exceptions');
   slurm = shown('n1');
@@ -624,7 +629,7 @@ t.test('when Slurm and the board disagree', async t => {
   ];
   for (const [what, state, cpus_used, jobs, seen, kinds] of cases) {
     const differences = new Differences();
-    const nodes = [{ ...node('N1'), state, cpus_used }];
+    const nodes = [{ ...node('N1', undefined, state), cpus_used }];
     const look = {
       nodes,
       jobs: jobs.map(job => ({ ...job, nodes: 'N1' })),
@@ -635,7 +640,7 @@ t.test('when Slurm and the board disagree', async t => {
     for (let i = 1; i < LOOKS; i++) t.strictSame(differences.look(look, 1000 * i), [], `${what}: one look is none`);
     const found = differences.look(look, 9000);
     t.equal(found.map(({ kind }) => kind).join(' '), kinds, what);
-    for (const difference of found) t.match(difference, { node: 'n1', slurm: 'N1', since_ms: 1000 });
+    for (const difference of found) t.match(difference, { node: 'n1', node_name: 'N1', since_ms: 1000 });
     differences.look({ ...look, seen: () => undefined }, 10_000);
     t.strictSame(differences.look(look, 11_000), [], 'and it begins anew');
   }

@@ -5,12 +5,12 @@ import type { BoardLook, SeenLink, SeenNode } from '../../src/schedulers/bridge/
 import type { BridgeContext, Settings } from '../../src/schedulers/bridge/context.js';
 import { type Journal, readLines } from '../../src/schedulers/bridge/journal.js';
 import { type Entry, Ledger } from '../../src/schedulers/bridge/ownership.js';
-import type { Order, Policy, Situation } from '../../src/schedulers/bridge/rules.js';
+import type { Policy, Situation } from '../../src/schedulers/bridge/rules.js';
 import { Bridge } from '../../src/schedulers/bridge/tick.js';
 import { match } from '../../src/schedulers/matching.js';
-import type { ListedNode } from '../../src/schedulers/slurm/answers.js';
-import { NoAnswer } from '../../src/schedulers/slurm/calls.js';
-import type { Slurm } from '../../src/schedulers/slurm/orders.js';
+import { type HoldOrder, NoAnswer, type OrderedNode, type Orders } from '../../src/schedulers/scheduler.js';
+import { meaningOf } from '../../src/schedulers/slurm/nodestate.js';
+import { orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 
 export const POLICY: Policy = {
   drainAfterMs: 30_000,
@@ -55,8 +55,9 @@ export function silentNode(name: string, seconds: number, more: Partial<SeenNode
   });
 }
 
-export function slurmNode(name: string, state = 'IDLE', more: Partial<ListedNode> = {}): ListedNode {
-  return { name, state, cpus: 4, slurmd_start_s: NOON_MS / 1000 - 86_400, ...more };
+export function slurmNode(name: string, state = 'IDLE', more: Partial<OrderedNode> = {}): OrderedNode {
+  const daemon_start_s = NOON_MS / 1000 - 86_400;
+  return orderedNode({ name, state, ...meaningOf(state), cpus: 4, daemon_start_s, ...more });
 }
 
 export const ETH0: SeenLink = { name: 'eth0' };
@@ -64,7 +65,7 @@ export const ETH0: SeenLink = { name: 'eth0' };
 /** Everything that a decision depends on, for these nodes. */
 export function situationOf(
   seen: readonly SeenNode[],
-  slurm: readonly ListedNode[],
+  slurm: readonly OrderedNode[],
   more: Partial<Omit<Situation, 'board'>> & { board?: Partial<BoardLook> } = {},
 ): Situation {
   const { board, ...rest } = more;
@@ -231,18 +232,18 @@ export class Cluster {
     return { heartbeatAgeMs: 50, ...this.board, nodes: new Map(nodes) };
   }
 
-  listed(name: string): ListedNode {
+  listed(name: string): OrderedNode {
     const { state, reason, slurmdStartMs, isSlurmdUp } = this.node(name);
     const down = state.startsWith('DOWN') && !isSlurmdUp ? '+NOT_RESPONDING' : '';
     return slurmNode(name, `${state}${down}`, {
       cpus_used: /^(?:MIXED|ALLOCATED)/.test(state) ? 1 : undefined,
       reason,
       reason_s: reason === undefined ? undefined : this.nowMs / 1000,
-      slurmd_start_s: Math.floor(slurmdStartMs / 1000),
+      daemon_start_s: Math.floor(slurmdStartMs / 1000),
     });
   }
 
-  get slurm(): Slurm {
+  get slurm(): Orders {
     const answer = async <T>(value: () => T): Promise<T> => {
       this.point();
       if (this.isSlurmSilent) throw new NoAnswer('scontrol took longer than 5.0s');
@@ -254,7 +255,10 @@ export class Cluster {
         if (!this.nodes.has(name)) throw new NoAnswer(`Node ${name} not found`);
         return this.listed(name);
       });
+    const { lineOf, asHeld } = slurmOrders();
     return {
+      lineOf,
+      asHeld,
       nodes: () => answer(() => new Map([...this.nodes.keys()].map(name => [name, this.listed(name)] as const))),
       node,
       readBack: node,
@@ -267,7 +271,7 @@ export class Cluster {
     };
   }
 
-  async #order({ act, node: name, reason }: Pick<Order, 'act' | 'node' | 'reason'>) {
+  async #order({ act, node: name, reason }: HoldOrder) {
     this.beforeOrder();
     this.point();
     const node = this.node(name);

@@ -40,9 +40,9 @@ import {
 import { incidentId } from '../../src/schedulers/bridge/tick.js';
 import { match } from '../../src/schedulers/matching.js';
 import { ORDERS, OrdersFollower, ordersText } from '../../src/schedulers/orderfile.js';
-import type { ListedNode } from '../../src/schedulers/slurm/answers.js';
+import type { OrderedNode, SchedulerNode } from '../../src/schedulers/scheduler.js';
 import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/schedulers/slurm/answers.js';
-import { lineOf, slurmOrders } from '../../src/schedulers/slurm/orders.js';
+import { lineOf, orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -60,7 +60,7 @@ const DRAINED = 'drained';
 interface Row {
   seen?: Partial<SeenNode>;
   state?: string;
-  slurm?: Partial<ListedNode>;
+  slurm?: Partial<OrderedNode>;
   policy?: Partial<Policy>;
   links?: [number, SeenLink][];
   trouble?: string;
@@ -130,7 +130,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   ]),
   [
     'its slurmd has started since',
-    { slurm: { slurmd_start_s: Date.UTC(2026, 10, 20, 12) / 1000 } },
+    { slurm: { daemon_start_s: Date.UTC(2026, 10, 20, 12) / 1000 } },
     /^its slurmd has started since its last report/,
   ],
   // The board's state.
@@ -231,7 +231,7 @@ t.test('whether a node is drained', async t => {
 interface ReturnRow {
   seen?: Partial<SeenNode>;
   state?: string;
-  slurm?: Partial<ListedNode>;
+  slurm?: Partial<OrderedNode>;
   claim?: Partial<Claim>;
   policy?: Partial<Policy>;
   trouble?: string;
@@ -304,7 +304,7 @@ t.test('whether a node is given back, and how', async t => {
 // ---- brakes ----
 
 t.test('what counts as silent', async t => {
-  const rows: [what: string, seen: SeenNode, node: ListedNode, silent: number][] = [
+  const rows: [what: string, seen: SeenNode, node: OrderedNode, silent: number][] = [
     ['silent', silentNode('n1', 5), slurmNode('n1'), 1],
     ['live', seenNode('n1'), slurmNode('n1'), 0],
     ['uncertain', seenNode('n1', { state: 'uncertain' }), slurmNode('n1'), 0],
@@ -320,15 +320,12 @@ t.test('what counts as silent', async t => {
     ['nobody says when', silentNode('n1', 5), slurmNode('n1', 'DOWN'), 1],
     ['Slurm does not know it', silentNode('n1', 5), slurmNode('other'), 0],
   ];
+  const ordered = (row: string) => orderedNode(parseListedNodes(row)[0] as SchedulerNode);
   for (const user of ['root', 'jdoe@ad.example.com', 'AD\\jdoe', 'AD\\john doe', 'x]y', '(null)', '1500']) {
     const row = `NodeName=n1 Arch=x86_64 CPUTot=4 State=IDLE+DRAIN Reason=bad dimm [${user}@1000000000]`;
-    rows.push([`drained before by ${user}`, silentNode('n1', 5), parseListedNodes(row)[0] as ListedNode, 0]);
+    rows.push([`drained before by ${user}`, silentNode('n1', 5), ordered(row), 0]);
     t.match(
-      objectionToDrain(
-        silentNode('n1', 5),
-        parseListedNodes(row.replace('+DRAIN', ''))[0] as ListedNode,
-        situationOf([], []),
-      ),
+      objectionToDrain(silentNode('n1', 5), ordered(row.replace('+DRAIN', '')), situationOf([], [])),
       { why: 'it has a reason in Slurm', isTheirs: true },
       `a reason of ${user} alone`,
     );
@@ -452,7 +449,7 @@ t.test('orders, and answers', async t => {
   const [first] = parseListedNodes(
     'NodeName=a Arch=x CPUTot=4 State=IDLE SlurmdStartTime=1795434864 Comment=SlurmdStartTime=9\n',
   );
-  t.match(first, { name: 'a', slurmd_start_s: 1_795_434_864 });
+  t.match(first, { name: 'a', daemon_start_s: 1_795_434_864 });
 
   const own = folder(t);
   const scontrol = join(own, 'scontrol');

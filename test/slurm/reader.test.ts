@@ -19,7 +19,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
-import { NoAnswer, slurmCalls } from '../../src/schedulers/slurm/calls.js';
+import { NoAnswer } from '../../src/schedulers/scheduler.js';
+import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
 import {
   monotonicMs,
   readState,
@@ -114,14 +115,16 @@ t.test('a file is replaced as a whole, with its permissions, and never through a
 });
 
 const STATE: State = {
-  schema: 1,
+  schema: 2,
   pid: 1,
   mono_ms: 1000,
   next_ms: 6000,
   time_ms: 5,
   cluster: 'c',
   version: '22.05.8',
-  private_data: 'none',
+  scheduler: 'Slurm',
+  daemon: 'slurmd',
+  user: 'root',
   nodes: { list: [] },
   jobs: { list: [] },
   names: {},
@@ -138,15 +141,15 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     ['', /is not JSON/],
     ['[1', /is not JSON/],
     ['null', /is not JSON/],
-    ['{"schema":2}', /is of another version; restart beoboard slurm/],
-    ['{"schema":1,"nodes":{}}', /has no nodes and jobs/],
+    ['{"schema":1}', /is of another version; restart beoboard slurm/],
+    ['{"schema":2,"nodes":{}}', /has no nodes and jobs/],
   ] as const) {
     put(text);
     t.match(readState(path), { why: said }, text);
   }
   const node = { name: 'n1', state: 'IDLE', cpus: 4 };
   const job = { id: '4', state: 'RUNNING', user: 'u', partition: 'p', cpus: 4, nodes: 'n1', name: 'x' };
-  const difference = { kind: 'live_down', node: 'n1', slurm: 'DOWN', since_ms: 1 };
+  const difference = { kind: 'live_down', node: 'n1', node_name: 'N1', since_ms: 1 };
   const filled = { nodes: { list: [node] }, jobs: { list: [job] }, names: { N2: 'n2' }, differences: [difference] };
   put(JSON.stringify({ ...STATE, ...filled }));
   t.match(readState(path), { state: filled });
@@ -164,7 +167,8 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     { differences: 5 },
     { differences: [{ ...difference, jobs: '4' }] },
     { saw_more: {} },
-    { private_data: 5 },
+    { scheduler: 5 },
+    { nodes: { list: [{ ...node, takes_jobs: 'yes' }] } },
   ]) {
     put(JSON.stringify({ ...STATE, ...filled, ...wrong }));
     t.match(readState(path), { why: /holds what no reader writes/ }, JSON.stringify(wrong));
@@ -256,7 +260,7 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.equal(readFileSync(join(path, 'names'), 'utf8').replace(/^#.*\n/, ''), 'node007 odd-one\n');
   t.match(
     heard.differences.filter(({ kind }) => kind === 'live_down'),
-    [{ node: 'node005', slurm: 'node005' }],
+    [{ node: 'node005', node_name: 'node005' }],
   );
 
   const jobs = await run(['jobs', '--board', board, '--slurm-dir', path]);
@@ -370,10 +374,10 @@ t.test('the reader, and those who show what it leaves', async t => {
     other.child.kill('SIGTERM');
     t.equal(await other.exit, 0);
 
-    // What the version before left, whose user was an operator in Slurm; ours is not.
+    // What a version before left, whose user was an operator in Slurm; ours is not.
     const left = readFileSync(join(own, 'state'), 'utf8');
     const { length } = JSON.parse(left).jobs.list;
-    writeFileSync(join(own, 'state'), left.replace(`"user":"${us}",`, ''));
+    writeFileSync(join(own, 'state'), left.replace(`"user":"${us}",`, '').replace('"schema":2', '"schema":1'));
     const less = standIn(t);
     cpSync(hidden, join(less, 'config'));
     writeFileSync(join(less, 'jobs'), '');

@@ -49,7 +49,7 @@ const besideIt = async (t: Test) => {
     const now = state();
     return now.jobs.list.length === 3 && /^node004$/m.test(readFileSync(join(path, 'skip'), 'utf8')) && now;
   });
-  t.match(settled, { cluster: 'test', private_data: 'none' });
+  t.match(settled, { cluster: 'test', scheduler: 'Slurm', nodes: { left_out: 1 }, jobs: { whole: true } });
   t.same(
     settled.jobs.list.map(({ nodes, name, cpus }) => [nodes, name, cpus]),
     [

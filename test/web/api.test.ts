@@ -219,8 +219,8 @@ t.test('a board that stands still', async t => {
       name: 'hostile',
     };
     const state = {
-      ...{ schema: 1, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
-      ...{ version: '23.11', private_data: '', names: {}, differences: [] },
+      ...{ schema: 2, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
+      ...{ version: '23.11', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
       nodes: { ...answered, list },
       jobs: { ...answered, list: [job] },
     };

@@ -183,8 +183,8 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
   }));
   const jobs = [job('17', '<img src=x onerror=alert(1)>', 'node[01-02]'), job('18', 'bob', 'node[03-06]')];
   const state = {
-    ...{ schema: 1, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
-    ...{ version: '23.11', private_data: '', names: {}, differences: [] },
+    ...{ schema: 2, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
+    ...{ version: '23.11', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
     nodes: { ...answered, list },
     jobs: { ...answered, list: jobs },
   };

@@ -2,23 +2,12 @@
 // back. Acts on what is true at the moment of the act.
 
 import type { Log } from '../../service/log.js';
-import type { ListedNode } from '../slurm/answers.js';
-import { answerOf } from '../slurm/calls.js';
-import { nodeState } from '../slurm/nodestate.js';
-import { lineOf } from '../slurm/orders.js';
+import type { OrderedNode, Orders } from '../scheduler.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
-import type { BridgeContext, Settings } from './context.js';
+import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';
 import { carries, type Entry, standingOf } from './ownership.js';
-import {
-  incidentOf,
-  type Left,
-  type Order,
-  objectionToDrain,
-  returnOf,
-  type Situation,
-  SLURMS_REASON,
-} from './rules.js';
+import { incidentOf, type Left, type Order, objectionToDrain, returnOf, type Situation } from './rules.js';
 
 /** An order without a visible effect is repeated after this time, ms. */
 const AGAIN_MS = 60_000;
@@ -33,12 +22,11 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   };
 }
 
-/** Slurm's state as if the printed acts had been done: our drains on nodes that nobody else has touched. */
-export function rehearsed(node: ListedNode, reason: string): ListedNode {
-  const { flags } = nodeState(node.state);
+/** A node as if the printed act had been done: our drain on one that nobody else has touched. */
+export function rehearsed(node: OrderedNode, reason: string, { asHeld }: Pick<Orders, 'asHeld'>): OrderedNode {
   // Slurm itself sets a silent node DOWN after some time, with its own reason; it would have left ours.
-  const isFree = !flags.has('DRAIN') && (node.reason === undefined || node.reason === SLURMS_REASON);
-  return isFree ? { ...node, state: `${node.state}+DRAIN`, reason } : node;
+  const isFree = !node.held && (node.reason === undefined || node.own_reason);
+  return isFree ? asHeld(node, reason) : node;
 }
 
 /** What a tick knows and an act depends on. */
@@ -84,7 +72,7 @@ export class Acts {
     if (found?.notPrimary !== undefined) return { trouble: found.notPrimary, isSlurmSilent: false };
     const claim = situation.ledger.claims.get(node);
     const listed = found?.listed;
-    const before = listed && this.settings.isRehearsal && claim ? rehearsed(listed, claim.reason) : listed;
+    const before = listed && this.settings.isRehearsal && claim ? rehearsed(listed, claim.reason, slurm) : listed;
     const hindrance = stop?.aborted ? 'it is ending' : this.tick.hindrance();
     if (hindrance !== undefined) return { trouble: hindrance, isSlurmSilent: false };
     const board = this.context.lookAtOne(order.board);
@@ -110,13 +98,13 @@ export class Acts {
    */
   async give(
     order: Order,
-    before: ListedNode,
+    before: OrderedNode,
     evidence: object,
-    objection: (node: ListedNode | undefined) => Left | undefined,
+    objection: (node: OrderedNode | undefined) => Left | undefined,
   ): Promise<void> {
     const { slurm } = this.context;
     const { act, node, id, board, incident, reason, why } = order;
-    const command = lineOf(order);
+    const command = slurm.lineOf(order);
     const intent: Entry = {
       ...{ what: 'intent', act, id, node, board, incident, boot_id: order.bootId, reason, why, command, evidence },
       before: standingOf(before),
@@ -142,13 +130,13 @@ export class Acts {
   }
 
   /** Writes the result of an order. `after`: the node then; undefined: Slurm does not answer. */
-  #given(order: Order, rc: number | null, said: string, after: ListedNode | undefined): void {
+  #given(order: Order, rc: number | null, said: string, after: OrderedNode | undefined): void {
     const { act, node, id, why } = order;
     const outcome = this.#isDone(order, after) ? 'done' : 'unsure';
     this.journal.write([
       { what: 'result', act, id, node, outcome, rc, said: said || undefined, after: after && standingOf(after) },
     ]);
-    const line = `${lineOf(order)}: ${why}`;
+    const line = `${this.context.slurm.lineOf(order)}: ${why}`;
     if (outcome === 'done') {
       this.log.warn(line);
       return;
@@ -159,16 +147,15 @@ export class Acts {
     );
   }
 
-  #isDone({ act, node }: Order, after: ListedNode | undefined): boolean {
+  #isDone({ act, node }: Order, after: OrderedNode | undefined): boolean {
     const claim = this.journal.ledger.claims.get(node);
     if (after === undefined || claim === undefined) return false;
     if (act === 'drain') return carries(after, claim);
-    const { base, flags } = nodeState(after.state);
-    return base !== undefined && !flags.has('DRAIN');
+    return after.base !== undefined && !after.held;
   }
 
   /** Why an order is not valid any more, by the present state; undefined: it is. */
-  #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): Left | undefined {
+  #objection(order: Order, situation: Situation, node: OrderedNode | undefined, board: BoardLook): Left | undefined {
     const seen = board.nodes.get(order.board);
     if (node === undefined || seen === undefined) return { why: 'it is gone' };
     if (board.opened !== this.tick.opened()) return { why: 'the board was replaced by another' };
@@ -187,7 +174,7 @@ export class Acts {
   #leave(
     { node, incident }: Pick<Order, 'node' | 'incident'>,
     { why, isTheirs }: Left,
-    now: ListedNode | undefined,
+    now: OrderedNode | undefined,
     withdrawn: readonly Entry[] = [],
   ): void {
     const theirs: Entry[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];

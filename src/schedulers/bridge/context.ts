@@ -1,12 +1,12 @@
 // What the bridge works with: Slurm, the board, clocks, and what it is allowed to do.
 
-import type { Slurm } from '../slurm/orders.js';
+import { NoAnswer, type Orders } from '../scheduler.js';
 import type { BoardLook } from './boardlook.js';
 import type { Policy } from './rules.js';
 
 /** What the bridge works with. */
 export interface BridgeContext {
-  readonly slurm: Slurm;
+  readonly slurm: Orders;
   lookAtAll(): BoardLook;
   lookAtOne(name: string): BoardLook;
   /** Whether nobody else can act with our journal. */
@@ -25,4 +25,14 @@ export interface Settings {
   readonly requests: string | undefined;
   /** Whether acts are only printed. */
   readonly isRehearsal: boolean;
+}
+
+/** What a query of Slurm finds; without an answer, the words for that. */
+export async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silence?: string }> {
+  try {
+    return { found: await query() };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { silence: `Slurm does not answer: ${error.message}` };
+  }
 }

@@ -17,7 +17,7 @@ import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
 import { readExceptions } from '../matching.js';
 import { ORDERS } from '../orderfile.js';
-import { NoAnswer, nextMs } from '../slurm/calls.js';
+import { NoAnswer, nextMs } from '../scheduler.js';
 import { slurmOrders } from '../slurm/orders.js';
 import { Awaking } from './awaking.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';

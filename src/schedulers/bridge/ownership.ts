@@ -2,12 +2,11 @@
 // when it gave nodes back, and the brakes that are on. Folds records, and compares the result with what Slurm says.
 // Pure: no file, no clock.
 
-import type { ListedNode } from '../slurm/answers.js';
-import { nodeState } from '../slurm/nodestate.js';
+import type { HoldOrder, OrderedNode } from '../scheduler.js';
 import { Orders, type OrdersState } from './published.js';
 
 /** Journals of older versions also have `resume`. */
-export type Act = 'drain' | 'undrain';
+export type Act = HoldOrder['act'];
 
 /**
  * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`.
@@ -211,9 +210,9 @@ export class Ledger {
    * The node without a reason of ours whose drain was lifted: from 23.11 on, without slurmdbd, Slurm keeps it, and no
    * order removes it. Nobody means anything by it.
    */
-  withoutLifted(node: ListedNode): ListedNode {
+  withoutLifted(node: OrderedNode): OrderedNode {
     const isLeft = node.reason !== undefined && node.reason === this.#lifted.get(node.name);
-    if (!isLeft || nodeState(node.state).flags.has('DRAIN')) return node;
+    if (!isLeft || node.held) return node;
     return { ...node, reason: undefined, reason_by: undefined, reason_s: undefined };
   }
 
@@ -259,13 +258,13 @@ export class Ledger {
   }
 }
 
-export function standingOf({ state, reason }: ListedNode): Standing {
+export function standingOf({ state, reason }: OrderedNode): Standing {
   return { state, reason };
 }
 
 /** Whether that node has the drain of that claim: the flag, and exactly the reason in the journal. */
-export function carries(node: ListedNode, claim: Claim): boolean {
-  return nodeState(node.state).flags.has('DRAIN') && node.reason === claim.reason;
+export function carries(node: OrderedNode, claim: Claim): boolean {
+  return node.held === true && node.reason === claim.reason;
 }
 
 /**
@@ -275,7 +274,7 @@ export function carries(node: ListedNode, claim: Claim): boolean {
  */
 export function observe(
   ledger: Ledger,
-  slurm: ReadonlyMap<string, ListedNode>,
+  slurm: ReadonlyMap<string, OrderedNode>,
   nowMs: number,
   hasForgotten: (claim: Claim) => boolean = () => false,
 ): Entry[] {
@@ -283,21 +282,20 @@ export function observe(
     const { id, node, giving } = claim;
     const now = slurm.get(node);
     if (now === undefined) return [];
-    const { base, flags } = nodeState(now.state);
-    if (base === undefined || base === 'UNKNOWN') return [];
+    const { base, held } = now;
+    if (base === undefined || base === 'unknown') return [];
     const after = standingOf(now);
     if (carries(now, claim))
       return claim.phase === 'meant' ? [{ what: 'result', act: 'drain', id, node, outcome: 'done', after }] : [];
     // An act of ours whose end nobody saw.
-    if (giving !== undefined && !flags.has('DRAIN'))
-      return [{ what: 'result', act: giving.act, id, node, outcome: 'done', after }];
-    if (!flags.has('DRAIN') && now.reason === undefined && hasForgotten(claim))
+    if (giving !== undefined && !held) return [{ what: 'result', act: giving.act, id, node, outcome: 'done', after }];
+    if (!held && now.reason === undefined && hasForgotten(claim))
       return [{ what: 'withdrawn', act: 'drain', id, node, why: 'slurmctld has started without its state', after }];
     if (claim.phase === 'meant' && nowMs - claim.sinceMs < UNDER_WAY_MS && nowMs >= claim.sinceMs) return [];
     const why =
       claim.phase === 'meant'
         ? 'it was not carried out, or was undone at once'
-        : flags.has('DRAIN')
+        : held
           ? 'it has another reason now'
           : 'its drain was undone';
     return [{ what: 'let_go', id, node, why, after }];

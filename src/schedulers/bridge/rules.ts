@@ -2,14 +2,12 @@
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
 import type { Problem } from '../../shm/problems.js';
-import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
 import type { Matched } from '../matching.js';
-import type { ListedNode } from '../slurm/answers.js';
-import { nodeState, savesPower } from '../slurm/nodestate.js';
+import type { HoldOrder, OrderedNode } from '../scheduler.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
-import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
+import { type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
 
 /** The administrator's settings. Times in ms. */
 export interface Policy {
@@ -48,7 +46,7 @@ export interface Watched {
 export interface Situation {
   readonly policy: Policy;
   readonly board: BoardLook;
-  readonly slurm: ReadonlyMap<string, ListedNode>;
+  readonly slurm: ReadonlyMap<string, OrderedNode>;
   readonly matched: Matched;
   readonly ledger: Ledger;
   readonly watched: ReadonlyMap<string, Watched>;
@@ -61,16 +59,12 @@ export interface Situation {
 }
 
 /** One act. */
-export interface Order {
-  readonly act: Act;
-  /** NodeName, and the name on the board. */
-  readonly node: string;
+export interface Order extends HoldOrder {
+  /** The name on the board. */
   readonly board: string;
   readonly id: string;
   readonly incident: Incident;
   readonly bootId: string;
-  /** Of the drain. */
-  readonly reason: string;
   /** The reason in words. */
   readonly why: string;
 }
@@ -127,28 +121,20 @@ export function watch(
 // ---- which nodes are meant ----
 
 /**
- * Names that scontrol does not take as the name of one node: in any spelling `nodename=all` is every node of the
- * cluster, and others it takes apart.
- */
-export function isNoName(nodeName: string): boolean {
-  return lowerCase(nodeName) === 'all' || !isNodeName(nodeName);
-}
-
-/**
- * Leaves out nodes that the board has twice: by the NodeName and by the host's name. Anybody who can send a datagram
- * may have invented one of them, and nobody knows which.
+ * Leaves out nodes whose name no order can mean, and those that the board has twice: by the NodeName and by the host's
+ * name. Anybody who can send a datagram may have invented one of them, and nobody knows which.
  */
 export function withoutDoubtful(
   matched: Matched,
-  slurm: ReadonlyMap<string, ListedNode>,
+  slurm: ReadonlyMap<string, OrderedNode>,
   board: ReadonlyMap<string, unknown>,
   exceptions: Readonly<Record<string, string>>,
 ): Matched {
   const hosts = new Map<string, number>();
   for (const { name, host = name } of slurm.values()) hosts.set(lowerCase(host), (hosts.get(lowerCase(host)) ?? 0) + 1);
   const isDoubtful = (nodeName: string, name: string) => {
-    if (isNoName(nodeName)) return true;
-    const listed = slurm.get(nodeName)?.host;
+    const { host: listed, unorderable } = slurm.get(nodeName) ?? {};
+    if (unorderable !== undefined) return true;
     const host = listed === undefined ? undefined : lowerCase(listed);
     if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
     return host !== name && hosts.get(host) === 1 && board.has(host) && !matched.nodeName.has(host);
@@ -158,23 +144,15 @@ export function withoutDoubtful(
 
 // ---- what is counted ----
 
-/** `IDLE`, `MIXED` or `ALLOCATED`. */
-const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
-/** The flags that a node may have besides that and still be drained. With any other flag the bridge does nothing. */
-const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
-/** Slurm's own word for a node that does not answer it. */
-export const SLURMS_REASON = 'Not responding';
-
 /**
  * Whether a silent node counts for the brakes: not if it is in power saving, and not if somebody took it out before it
  * fell silent.
  */
-export function countsAsSilent(seen: SeenNode, node: ListedNode, claim: Claim | undefined): boolean {
+export function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefined): boolean {
   if (seen.state !== 'silent') return false;
-  const state = nodeState(node.state);
-  if (savesPower(state)) return false;
+  if (node.asleep) return false;
   if (claim !== undefined && carries(node, claim)) return true;
-  const isOut = state.flags.has('DRAIN') || state.flags.has('FAIL') || state.base === 'DOWN';
+  const isOut = node.held || node.failed || node.base === 'down';
   return !(isOut && node.reason_s !== undefined && node.reason_s * 1000 < seen.lastRealMs);
 }
 
@@ -248,17 +226,15 @@ function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined
 }
 
 /** What in Slurm's own view speaks against a drain. */
-function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left | undefined {
-  const { base, flags, text } = nodeState(node.state);
-  if (base === undefined) return { why: `Slurm's state ${text} has an unknown word` };
-  const hindrance = [...flags].find(flag => !NO_HINDRANCE.includes(flag));
-  const { reason } = node;
-  const isTheirs = flags.has('DRAIN') || flags.has('FAIL') || (reason !== undefined && reason !== SLURMS_REASON);
-  if (hindrance !== undefined || !WORKING.includes(base)) return { why: `it is ${text} in Slurm`, isTheirs };
+function slurmObjection(seen: SeenNode, node: OrderedNode, policy: Policy): Left | undefined {
+  const { base, state, reason } = node;
+  if (base === undefined) return { why: `Slurm's state ${state} has an unknown word` };
+  const isTheirs = (node.held ?? node.failed ?? false) || (reason !== undefined && !node.own_reason);
+  if (!node.may_hold) return { why: `it is ${state} in Slurm`, isTheirs };
   if (reason !== undefined) return { why: 'it has a reason in Slurm', isTheirs };
-  if (seen.state === 'silent' && (node.slurmd_start_s ?? 0) * 1000 > seen.lastRealMs)
+  if (seen.state === 'silent' && (node.daemon_start_s ?? 0) * 1000 > seen.lastRealMs)
     return { why: 'its slurmd has started since its last report: Slurm has later news of it' };
-  if (seen.state === 'silent' && policy.witness && base !== 'IDLE' && !flags.has('NOT_RESPONDING'))
+  if (seen.state === 'silent' && policy.witness && base !== 'idle' && !node.unheard)
     return { why: 'it has jobs, and Slurm still hears from it' };
   return undefined;
 }
@@ -273,7 +249,7 @@ function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undef
  */
 export function objectionToDrain(
   seen: SeenNode,
-  node: ListedNode,
+  node: OrderedNode,
   situation: Pick<Situation, 'policy' | 'board' | 'ledger' | 'requested'>,
 ): Left | undefined {
   const { policy, board, ledger, requested } = situation;
@@ -298,14 +274,11 @@ export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number
   return Math.min(Math.max(3_600_000, resumeAfterMs), resumeAfterMs * 2 ** Math.min(returns, 30));
 }
 
-/** Flags that may stand beside our own drain when it is lifted. */
-const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
-
 /** How a node of ours is given back, or why not yet. One that is DOWN stays DOWN: an administrator may have set it so. */
 export function returnOf(
   claim: Claim,
   seen: SeenNode,
-  node: ListedNode,
+  node: OrderedNode,
   situation: Pick<Situation, 'policy' | 'board' | 'nowMs'>,
 ): { readonly act: 'undrain'; readonly why: string } | Left {
   const { policy, board, nowMs } = situation;
@@ -316,12 +289,9 @@ export function returnOf(
   if (incidentOf(seen, policy) !== undefined) return early('it is unhealthy');
   const evidence = evidenceObjection(seen, policy);
   if (evidence !== undefined) return { why: evidence };
-  const { base, flags, text } = nodeState(node.state);
-  if (flags.has('NOT_RESPONDING')) return early('its slurmd does not respond');
-  const hindrance = [...flags].find(flag => !NO_HINDRANCE_TO_RETURN.includes(flag));
-  if (base === undefined || hindrance !== undefined) return { why: `it is ${text} in Slurm` };
-  if (WORKING.includes(base)) return { act: 'undrain', why: 'it is live' };
-  if (base !== 'DOWN') return { why: `it is ${text} in Slurm` };
+  if (node.unheard) return early('its slurmd does not respond');
+  if (!node.may_release) return { why: `it is ${node.state} in Slurm` };
+  if (node.base !== 'down') return { act: 'undrain', why: 'it is live' };
   return { act: 'undrain', why: 'it is live; it stays DOWN in Slurm: resume it yourself' };
 }
 

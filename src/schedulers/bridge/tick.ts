@@ -6,16 +6,15 @@ import { join } from 'node:path';
 import type { Log } from '../../service/log.js';
 import { oneLine } from '../../text/text.js';
 import { type Matched, match } from '../matching.js';
-import type { ListedNode } from '../slurm/answers.js';
-import { answerOf, NoAnswer } from '../slurm/calls.js';
+import { NoAnswer, type OrderedNode } from '../scheduler.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
-import type { BridgeContext, Settings } from './context.js';
+import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';
 import { type BrakeChange, brakeChanges, brakeText, type Count, released } from './massbrake.js';
 import { carries, type Entry, type Incident, observe, standingOf } from './ownership.js';
 import { isThere, RELEASE, REQUESTS, requestsIn, takeRequest } from './requests.js';
-import { countsOf, decide, isNoName, ownCount, type Situation, type Watched, watch, withoutDoubtful } from './rules.js';
+import { countsOf, decide, ownCount, type Situation, type Watched, watch, withoutDoubtful } from './rules.js';
 
 /** The result of a tick, for people and for `--status`. */
 export interface Outcome {
@@ -46,10 +45,10 @@ export function incidentId(node: string, incident: Incident): string {
  * should know.
  */
 function unmatched({ slurm, matched }: Situation): { node: string; why: string }[] {
-  const alone = new Set(matched.slurmAlone);
-  return [...slurm.keys()].flatMap(node => {
+  const alone = new Set(matched.schedulerAlone);
+  return [...slurm].flatMap(([node, { unorderable }]) => {
     if (matched.boardName.has(node)) return [];
-    if (isNoName(node)) return [{ node, why: 'scontrol does not take this name for one node' }];
+    if (unorderable !== undefined) return [{ node, why: unorderable }];
     const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
     return [{ node, why: `${why}; see slurm-names` }];
   });
@@ -161,7 +160,7 @@ export class Bridge {
    * left, and no node has a reason from before. Without jobs and other reasons this is a guess: but who lifts a drain
    * within seconds of a restart can lift it again. Asked only if there is something to forget.
    */
-  async #lookForLoss(slurm: ReadonlyMap<string, ListedNode>): Promise<void> {
+  async #lookForLoss(slurm: ReadonlyMap<string, OrderedNode>): Promise<void> {
     const { claims } = this.journal.ledger;
     const before = this.#controller;
     this.#controller = undefined;
@@ -198,13 +197,13 @@ export class Bridge {
     return this.journal.isThere() ? undefined : JOURNAL_GONE;
   }
 
-  #rehearse(slurm: ReadonlyMap<string, ListedNode>): ReadonlyMap<string, ListedNode> {
+  #rehearse(slurm: ReadonlyMap<string, OrderedNode>): ReadonlyMap<string, OrderedNode> {
     if (!this.settings.isRehearsal) return slurm;
     const { claims } = this.journal.ledger;
     return new Map(
       [...slurm].map(([name, node]) => {
         const claim = claims.get(name);
-        return [name, claim === undefined ? node : rehearsed(node, claim.reason)] as const;
+        return [name, claim === undefined ? node : rehearsed(node, claim.reason, this.context.slurm)] as const;
       }),
     );
   }
@@ -233,13 +232,13 @@ export class Bridge {
     return board;
   }
 
-  #matched(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Matched {
+  #matched(board: BoardLook, slurm: ReadonlyMap<string, OrderedNode>): Matched {
     const { exceptions } = this.settings;
     const matched = match([...slurm.values()], [...board.nodes.keys()], exceptions);
     return withoutDoubtful(matched, slurm, board.nodes, exceptions);
   }
 
-  #situation(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Situation {
+  #situation(board: BoardLook, slurm: ReadonlyMap<string, OrderedNode>): Situation {
     const [monoMs, nowMs] = [this.context.monoMs(), this.context.nowMs()];
     return {
       ...{ policy: this.settings.policy, board, slurm, matched: this.#matched(board, slurm), monoMs, nowMs },

@@ -3,19 +3,15 @@
 // a row or change another one.
 
 import { isHostList } from '../../text/hostlists.js';
-import { beginning, shortened } from '../../text/text.js';
-import type { Job, SchedulerNode } from '../statefile.js';
+import { beginning } from '../../text/text.js';
+import { cut, type Job, LeftOut, type SchedulerNode } from '../scheduler.js';
+import { meaningOf } from './nodestate.js';
 
-/** With a field that is not passed on to programs that show nodes. */
+/** With a field that only the bridge needs. */
 export interface ListedNode extends SchedulerNode {
   /** When its slurmd started, as it said when it registered: seconds since 1970. */
-  readonly slurmd_start_s?: number | undefined;
+  readonly daemon_start_s?: number | undefined;
 }
-
-/** The longest text that is kept of a free text; the rest is cut. */
-const TEXT_MOST = 256;
-
-const cut = (text: string) => shortened(text, TEXT_MOST);
 
 /**
  * The beginning of a row; Slurm takes nearly any name. A line with this beginning and without a number of CPUs is no
@@ -66,17 +62,6 @@ function headOf(row: string): string {
   return end < 0 ? row : row.slice(0, end);
 }
 
-/** The lines and rows of an answer that were not understood, so that none is left out in silence. */
-export class LeftOut {
-  count = 0;
-  first: string | undefined;
-
-  add(line: string): void {
-    this.first ??= cut(line.slice(0, TEXT_MOST));
-    this.count++;
-  }
-}
-
 function nodeOf(name: string, row: string): SchedulerNode {
   const head = headOf(row);
   const end = head.length < row.length ? head.length : -1;
@@ -86,11 +71,13 @@ function nodeOf(name: string, row: string): SchedulerNode {
   const [, gresUsed] = / GresUsed=(\S+)/.exec(head) ?? [];
   const [, reason] = (end < 0 ? undefined : /^ Reason=(.*)/s.exec(row.slice(end))) ?? [];
   const [gpus, gpusUsed] = [gpusIn(gres), gpusIn(gresUsed)];
+  // A second one can only be forged, by an operating system of that name.
+  const state = states.length === 1 ? beginning(states[0] as string, 120) : '?';
   return {
     name,
     host: host === undefined || host === name ? undefined : host,
-    // A second one can only be forged, by an operating system of that name.
-    state: states.length === 1 ? beginning(states[0] as string, 120) : '?',
+    state,
+    ...meaningOf(state),
     cpus: whole(head, 'CPUTot') ?? 0,
     cpus_used: whole(head, 'CPUAlloc') || undefined,
     memory_mib: whole(head, 'RealMemory') || undefined,
@@ -113,7 +100,7 @@ export function parseNodes(text: string, leftOut = new LeftOut()): SchedulerNode
 export function parseListedNodes(text: string): ListedNode[] {
   return rowsOf(text, new LeftOut(), (name, row) => ({
     ...nodeOf(name, row),
-    slurmd_start_s: whole(headOf(row), 'SlurmdStartTime'),
+    daemon_start_s: whole(headOf(row), 'SlurmdStartTime'),
   }));
 }
 
@@ -132,7 +119,7 @@ function rowsOf<T extends SchedulerNode>(text: string, leftOut: LeftOut, read: (
     }
     mayGoOn = FREE_TEXT.test(row);
     const twice = nodes.get(name);
-    nodes.set(name, twice === undefined ? read(name, row) : { ...twice, state: '?' });
+    nodes.set(name, twice === undefined ? read(name, row) : { ...twice, state: '?', ...meaningOf('?') });
   }
   return [...nodes.values()];
 }

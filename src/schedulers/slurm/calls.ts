@@ -1,10 +1,9 @@
 // The questions to Slurm, by its own commands. Only reads: no command here changes anything.
 
 import { randomBytes } from 'node:crypto';
+import { NoAnswer } from '../scheduler.js';
 import { JOB_STATES, jobFormat } from './answers.js';
-import { type CallOptions, failureOf, NoAnswer, runCommand } from './command.js';
-
-export { type CallOptions, NoAnswer } from './command.js';
+import { type CallOptions, failureOf, runCommand } from './command.js';
 
 export interface Calls {
   nodes(): Promise<string>;
@@ -39,22 +38,4 @@ export function slurmCalls(options: CallOptions = {}): Calls {
       call('squeue', ['--local', '-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
     config: () => call('scontrol', ['show', 'config'], options),
   };
-}
-
-/** While Slurm does not answer, it is asked again within this time, ms. */
-const LONGEST_MS = 60_000;
-
-/** The time to the next question, ms, after so many without an answer. */
-export function nextMs(interval: number, failures: number): number {
-  return failures === 0 ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures);
-}
-
-/** What a query of Slurm finds; without an answer, the words for that. */
-export async function answerOf<T>(query: () => Promise<T>): Promise<{ found?: T; silence?: string }> {
-  try {
-    return { found: await query() };
-  } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error;
-    return { silence: `Slurm does not answer: ${error.message}` };
-  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { formatDuration } from '../../text/durations.js';
 import { brief, ending } from '../../text/text.js';
+import { NoAnswer } from '../scheduler.js';
 
 /** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
 const LIMIT_MS = 5000;
@@ -14,9 +15,6 @@ const MOST_BYTES = 256 << 20;
 const ERROR_MOST = 201;
 /** Why there is no answer. */
 const ENDED = 'the program is ending';
-
-/** Slurm was not asked, or did not answer; the message is shown to people. */
-export class NoAnswer extends Error {}
 
 /** Replacements for tests. */
 export interface CallOptions {

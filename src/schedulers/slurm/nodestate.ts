@@ -1,6 +1,8 @@
 // The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
 // the whole state unknown, and nothing is concluded about such a node; but a word of power saving counts beside any.
 
+import type { Meaning } from '../scheduler.js';
+
 /**
  * The versions of Slurm whose words are in the tables below, as src/common/slurm_protocol_defs.c and src/api/node_info.c
  * of each print them for `scontrol show node`, and as sinfo(1) explains them. No word was new or gone between 22.05 and
@@ -10,9 +12,18 @@ export const VERSIONS = [
   ...['20.02', '20.11', '21.08', '22.05', '23.02', '23.11', '24.05', '24.11', '25.05', '25.11', '26.05'],
 ] as const;
 
-const BASES = ['UNKNOWN', 'DOWN', 'IDLE', 'ALLOCATED', 'ERROR', 'MIXED', 'FUTURE'] as const;
+/** The words for base states, and each in the words of all schedulers. */
+const BASES = {
+  UNKNOWN: 'unknown',
+  DOWN: 'down',
+  IDLE: 'idle',
+  ALLOCATED: 'allocated',
+  ERROR: 'error',
+  MIXED: 'allocated',
+  FUTURE: 'future',
+} as const;
 
-export type Base = (typeof BASES)[number];
+export type Base = keyof typeof BASES;
 
 /** The versions that write a word, the first and the last one; without a number: as far as the tables go. */
 interface Written {
@@ -112,7 +123,7 @@ export function nodeState(text: string): NodeState {
   }
   const instead = own(INSTEAD, word);
   if (instead !== undefined) flags.add(instead.flag);
-  const base = instead?.base ?? BASES.find(known => known === word);
+  const base = instead?.base ?? (Object.hasOwn(BASES, word) ? (word as Base) : undefined);
   // An unknown word may be one of power saving.
   if (base === undefined) flags.add(word);
   return { text, base: more.every(flag => own(FLAGS, flag) !== undefined) ? base : undefined, flags };
@@ -131,4 +142,17 @@ export function isSchedulable({ base, flags }: NodeState): boolean {
   return (
     (base === 'IDLE' || base === 'MIXED' || base === 'ALLOCATED') && ![...flags].some(flag => own(FLAGS, flag)?.hinders)
   );
+}
+
+const ifSo = (is: boolean) => (is ? true : undefined);
+
+/** The same in the words of all schedulers. */
+export function meaningOf(text: string): Meaning {
+  const state = nodeState(text);
+  return {
+    base: state.base && BASES[state.base],
+    takes_jobs: ifSo(isSchedulable(state)),
+    ending: ifSo(state.flags.has('COMPLETING')),
+    asleep: ifSo(savesPower(state)),
+  };
 }

@@ -2,52 +2,57 @@
 // cancels a job, sets a node down, or takes it out of DOWN.
 
 import { hostname } from 'node:os';
+import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
-import type { Order } from '../bridge/rules.js';
+import { type HoldOrder, NoAnswer, type OrderedNode, type Orders } from '../scheduler.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
-import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from './command.js';
+import { type CallOptions, failureOf, runCommand, type Said } from './command.js';
+import { meaningOf, nodeState } from './nodestate.js';
 
-/** A command that is started, and waits for its order. */
-export interface Prepared {
-  /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
-  order(order: Pick<Order, 'act' | 'node' | 'reason'>): Promise<{ rc: number | null; said: string }>;
-  /** Ends it without an order. */
-  drop(): Promise<void>;
-}
+/** States in which a node works. */
+const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
+/** The flags that a node may have besides that and still be drained. With any other flag the bridge does nothing. */
+const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
+/** Flags that may stand beside our own drain when it is lifted. */
+const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
+/** Slurm's own word for a node that does not answer it. */
+const SLURMS_REASON = 'Not responding';
 
-/** The possible questions and orders. The questions reject with NoAnswer. */
-export interface Slurm {
-  nodes(): Promise<ReadonlyMap<string, ListedNode>>;
-  /** One node, now; undefined: there is none of that name. */
-  node(name: string): Promise<ListedNode | undefined>;
-  /** The same after an order; the signal to end does not interrupt it either. */
-  readBack(name: string): Promise<ListedNode | undefined>;
-  /** Why this machine's slurmctld is not the one that decides; undefined: it is. */
-  notPrimary(): Promise<string | undefined>;
-  /** When slurmctld was started, s since 1970; undefined: it does not say so. */
-  startedS(): Promise<number | undefined>;
-  /**
-   * Starts what an order needs, so that nothing but the order itself lies between a last look at a node and its effect:
-   * Slurm has no order with a condition.
-   */
-  prepare(): Prepared;
+const ifSo = (is: boolean) => (is ? true : undefined);
+
+/** What Slurm's state of a node means for orders. */
+export function orderedNode(node: ListedNode): OrderedNode {
+  const { base = '', flags } = nodeState(node.state);
+  const hasOnly = (allowed: readonly string[]) => [...flags].every(flag => allowed.includes(flag));
+  // In any spelling `nodename=all` is every node of the cluster, and scontrol takes other names apart.
+  const isNoName = lowerCase(node.name) === 'all' || !isNodeName(node.name);
+  return {
+    ...node,
+    held: ifSo(flags.has('DRAIN')),
+    failed: ifSo(flags.has('FAIL')),
+    unheard: ifSo(flags.has('NOT_RESPONDING')),
+    may_hold: ifSo(WORKING.includes(base) && hasOnly(NO_HINDRANCE)),
+    may_release: ifSo([...WORKING, 'DOWN'].includes(base) && hasOnly(NO_HINDRANCE_TO_RETURN)),
+    own_reason: ifSo(node.reason === SLURMS_REASON),
+    unorderable: isNoName ? 'scontrol does not take this name for one node' : undefined,
+  };
 }
 
 /** The arguments of `scontrol`. */
-function wordsOf({ act, node, reason }: Pick<Order, 'act' | 'node' | 'reason'>): string[] {
+function wordsOf({ act, node, reason }: HoldOrder): string[] {
   const words = ['update', `nodename=${node}`, `state=${act}`];
   return act === 'drain' ? [...words, `reason=${reason}`] : words;
 }
 
 /** The same as a line for scontrol's own prompt. NodeNames have no blanks, and our reasons no quotes. */
-function promptOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
+function promptOf(order: HoldOrder): string {
   return `${wordsOf(order)
     .map(word => word.replace(/=(.* .*)/, '="$1"'))
     .join(' ')}\n`;
 }
 
 /** The same as a line for a shell. */
-export function lineOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
+export function lineOf(order: HoldOrder): string {
   const quoted = wordsOf(order).map(word => (/^[A-Za-z0-9=._-]+$/.test(word) ? word : word.replace(/=(.*)/s, "='$1'")));
   return `scontrol ${quoted.join(' ')}`;
 }
@@ -62,7 +67,7 @@ function isSameHost(one: string, other: string): boolean {
  * Slurm by its own commands. `options.stop` interrupts questions, and no order: an order is always completed. `host`:
  * this machine.
  */
-export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm {
+export function slurmOrders(options: CallOptions = {}, host = hostname()): Orders {
   const { stop: _, ...unstopped } = options;
   const answer = async (argv: readonly string[], how = options) => {
     const said = await runCommand('scontrol', argv, how);
@@ -70,7 +75,7 @@ export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm
     return said.stdout;
   };
   const listed = async (names: readonly string[], how?: CallOptions) =>
-    parseListedNodes(await answer(['-a', '-d', '-o', 'show', 'node', ...names], how));
+    parseListedNodes(await answer(['-a', '-d', '-o', 'show', 'node', ...names], how)).map(orderedNode);
   const one = async (name: string, how?: CallOptions) => (await listed([name], how)).find(node => node.name === name);
   return {
     nodes: async () => new Map((await listed([])).map(node => [node.name, node] as const)),
@@ -84,6 +89,11 @@ export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm
       return isSameHost(primary, host) ? undefined : `Slurm's primary controller is ${primary}, and this is ${host}`;
     },
     startedS: async () => parseBootTime(await answer(['show', 'config'])),
+    lineOf,
+    asHeld: (node, reason) => {
+      const state = `${node.state}+DRAIN`;
+      return orderedNode({ ...node, state, ...meaningOf(state), reason });
+    },
     prepare: () => {
       let give: (text: string) => void = () => undefined;
       const input = new Promise<string>(resolve => {

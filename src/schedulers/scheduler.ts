@@ -1,0 +1,189 @@
+// The door to a scheduler: what it is asked, what it answers, and what it is told to do. Everything behind it knows one
+// scheduler; nothing before it knows which. An answer is whole or partial: what was not understood is left out and
+// counted. What is unknown is doubt, in which nothing is concluded and nothing done. Texts of users are data.
+
+import { shortened } from '../text/text.js';
+
+/** It was not asked, or did not answer; the message is shown to people. */
+export class NoAnswer extends Error {}
+
+/** The longest text that is kept of a free text; the rest is cut. */
+export const TEXT_MOST = 256;
+
+export const cut = (text: string) => shortened(text, TEXT_MOST);
+
+/** What a state is at its base. `future`: the node is not there yet. `unknown`: the scheduler itself does not know. */
+export const BASES = ['idle', 'allocated', 'down', 'future', 'error', 'unknown'] as const;
+
+export type Base = (typeof BASES)[number];
+
+/** What the words of a scheduler for a node mean. */
+export interface Meaning {
+  /** Absent: a word is not known, so nothing is concluded. */
+  readonly base?: Base | undefined;
+  /** Whether it would start a job there now. */
+  readonly takes_jobs?: true | undefined;
+  /** Whether a job is about to leave the node. */
+  readonly ending?: true | undefined;
+  /** Whether it has, or may have, switched the node off: the board does not expect to hear it. */
+  readonly asleep?: true | undefined;
+}
+
+/** A node; 0, false and unknown values are left out. */
+export interface SchedulerNode extends Meaning {
+  readonly name: string;
+  /** The name of its host, if it differs. */
+  readonly host?: string | undefined;
+  /** As the scheduler writes it, `IDLE+DRAIN`; `?` if there are two. */
+  readonly state: string;
+  readonly cpus: number;
+  readonly cpus_used?: number | undefined;
+  readonly memory_mib?: number | undefined;
+  readonly memory_used_mib?: number | undefined;
+  readonly gpus?: number | undefined;
+  readonly gpus_used?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly reason_by?: string | undefined;
+  readonly reason_s?: number | undefined;
+  /** The switch that it is behind, where the scheduler says so. */
+  readonly switch?: string | undefined;
+}
+
+/** A job that holds nodes. */
+export interface Job {
+  /** As people write it: `4_1` of a job array. */
+  readonly id: string;
+  /** `RUNNING` in the words of any scheduler; about a job in any other state nothing is concluded. */
+  readonly state: string;
+  readonly user: string;
+  readonly partition: string;
+  readonly cpus: number;
+  /** Seconds since 1970. */
+  readonly start_s?: number | undefined;
+  /** A host list of the scheduler's names. */
+  readonly nodes: string;
+  readonly name: string;
+}
+
+/** The lines and rows of an answer that were not understood, so that none is left out in silence. */
+export class LeftOut {
+  count = 0;
+  first: string | undefined;
+
+  add(line: string): void {
+    this.first ??= cut(line.slice(0, TEXT_MOST));
+    this.count++;
+  }
+}
+
+/** What it answers to one question. */
+export interface Told<T> {
+  readonly list: readonly T[];
+  readonly leftOut: LeftOut;
+  /** When it was true, ms since 1970; absent: now. */
+  readonly atMs?: number;
+}
+
+/** How many nodes and jobs it showed another user, who was the reader before; only what it hides from this one. */
+export interface Sight {
+  readonly user: string;
+  readonly nodes?: number | undefined;
+  readonly jobs?: number | undefined;
+}
+
+/** What it says of itself. */
+export interface About {
+  /** Its name, for people: `Slurm`. */
+  readonly name: string;
+  /** What it runs on each node: `slurmd`. */
+  readonly daemon: string;
+  readonly cluster: string;
+  readonly version: string;
+  /** What it hides from users who are not its administrators: `jobs`, `nodes`; undefined: unknown. */
+  readonly hides?: readonly string[] | undefined;
+  /** What it hides from that user, in a sentence; undefined: nothing that is known. */
+  readonly hidden: (user: string, sawMore?: Sight) => string | undefined;
+  /** Why not everybody may see all jobs, in a sentence; undefined: everybody may. */
+  readonly closed?: string | undefined;
+  /** What a node that it does not show may be, besides unknown to it. */
+  readonly unshown?: string | undefined;
+  /** Whether it switches nodes off; undefined: it does not say so. */
+  readonly power_saving?: boolean | undefined;
+  /** How long a node may take from being switched on until it is heard, s. */
+  readonly resume_timeout_s?: number | undefined;
+}
+
+/** The questions of the reader, which change nothing. Each rejects with NoAnswer. */
+export interface Scheduler {
+  nodes(): Promise<Told<SchedulerNode>>;
+  jobs(): Promise<Told<Job>>;
+  about(): Promise<About>;
+  /** What is known of it before it has answered. */
+  readonly unasked: About;
+}
+
+/** A node as the bridge needs it: what its state means for orders. */
+export interface OrderedNode extends SchedulerNode {
+  /** A hold is on it, whoever gave it: jobs on it go on, and no new ones come. Whose it is, its reason says. */
+  readonly held?: true | undefined;
+  /** Somebody has declared it faulty. */
+  readonly failed?: true | undefined;
+  /** It does not answer the scheduler. */
+  readonly unheard?: true | undefined;
+  /** By its state it may get a hold; in doubt it may not. */
+  readonly may_hold?: true | undefined;
+  /** By its state a hold of ours may be lifted, unless it is DOWN. */
+  readonly may_release?: true | undefined;
+  /** Its reason is the scheduler's own, and no administrator's. */
+  readonly own_reason?: true | undefined;
+  /** Why no order can mean this node alone; absent: one can. */
+  readonly unorderable?: string | undefined;
+  /** When its daemon started, as it said when it registered: seconds since 1970. */
+  readonly daemon_start_s?: number | undefined;
+}
+
+/** Hold a node, or release it. The reason is our mark: a hold with exactly this reason is ours. */
+export interface HoldOrder {
+  readonly act: 'drain' | 'undrain';
+  /** The scheduler's name. */
+  readonly node: string;
+  readonly reason: string;
+}
+
+/** A command that is started, and waits for its order. */
+export interface Prepared {
+  /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
+  order(order: HoldOrder): Promise<{ rc: number | null; said: string }>;
+  /** Ends it without an order. */
+  drop(): Promise<void>;
+}
+
+/** The questions and orders of the bridge. The questions reject with NoAnswer. */
+export interface Orders {
+  nodes(): Promise<ReadonlyMap<string, OrderedNode>>;
+  /** One node, now; undefined: there is none of that name. */
+  node(name: string): Promise<OrderedNode | undefined>;
+  /** The same after an order; the signal to end does not interrupt it either. */
+  readBack(name: string): Promise<OrderedNode | undefined>;
+  /** Why this machine's controller is not the one that decides; undefined: it is. */
+  notPrimary(): Promise<string | undefined>;
+  /** When the controller was started, s since 1970; undefined: it does not say so. */
+  startedS(): Promise<number | undefined>;
+  /**
+   * Starts what an order needs, so that nothing but the order itself lies between a last look at a node and its effect:
+   * there is no order with a condition.
+   */
+  prepare(): Prepared;
+  /** An order as a line for a shell. */
+  lineOf(order: HoldOrder): string;
+  /** The node as it would be with that hold. */
+  asHeld(node: OrderedNode, reason: string): OrderedNode;
+}
+
+/** While it does not answer, it is asked again within this time, ms. */
+const LONGEST_MS = 60_000;
+
+/** The time to the next question, ms, after so many without an answer. */
+export function nextMs(interval: number, failures: number): number {
+  return failures === 0 ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures);
+}
