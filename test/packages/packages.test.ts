@@ -139,6 +139,11 @@ t.test('the programs accept every line of the option files', async t => {
     { encoding: 'utf8' },
   );
   t.equal(sent.status, 0, sent.stderr);
+  // Nobody can make a folder there.
+  const nowhere = ['--journal-dir', '/proc/journal', '--journal-run', own];
+  const journal = ['journal', '--config', uncommented('journal-default.toml'), ...nowhere];
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...journal], { encoding: 'utf8' });
+  t.match({ status, stderr }, { status: 1, stderr: /\/proc\/journal/ });
 });
 
 t.test('every shell can parse the scripts for installation and removal', async t => {

@@ -207,6 +207,7 @@ const OTHER_READER = 1235;
 /** Who sends from a master. */
 const MASTERS_SENDER = 1236;
 const SLURMS_READER = 1237;
+const JOURNAL = 1238;
 
 /** Runs a command as another user without any privileges. */
 const as = (uid: number) => [
@@ -338,7 +339,24 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   ]);
   const journal = folderOf(t, NOBODY, tmpdir());
   const bridge = startIn(t, confined('beoboard-bridge.service', NOBODY, journal), [
-    ...['bridge', '--board', board, '--journal', journal, '--slurm-bin', commands, '--enforce'],
+    ...[
+      'bridge',
+      '--board',
+      board,
+      '--journal',
+      journal,
+      '--slurm-bin',
+      commands,
+      '--enforce',
+      '--bridge-dir',
+      journal,
+    ],
+  ]);
+  const written = folderOf(t, JOURNAL, tmpdir());
+  chmodSync(written, 0o755);
+  const recorder = startIn(t, confined('beoboard-journal@.service', JOURNAL, written), [
+    ...['journal', '--board', board, '--owner', String(NOBODY), '--journal-dir', join(written, 'default')],
+    ...['--journal-run', written, '--slurm-dir', left, '--bridge-dir', journal],
   ]);
   await slurm.ready;
   await bridge.ready;
@@ -346,7 +364,8 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const serving = (await ganglia.ready).listening?.[0]?.split(':').at(-1);
   const shown = (await web.ready).listening?.[0];
   const asked = (await supermon.ready).listening?.[0]?.split(':').at(-1);
-  const running = [receiver, ganglia, prometheus, supermon, web, slurm, bridge, ...senders];
+  await recorder.ready;
+  const running = [receiver, ganglia, prometheus, supermon, web, slurm, bridge, recorder, ...senders];
   const all = running.map(({ child }) => child);
   for (const { pid } of all) {
     await until('it has told that it is ready', () => manager.of(pid).some(lines => lines.READY === '1'));
@@ -373,7 +392,12 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   ]);
   t.equal(JSON.parse(readFileSync(join(left, 'state'), 'utf8')).nodes.list.length, 8, 'Slurm is read');
   t.match(readFileSync(join(left, 'skip'), 'utf8'), /^node.*\b006\b.*$/m);
-  t.match(readdirSync(journal).sort(), ['journal', 'lock', 'requests', 'status'], 'the bridge has begun');
+  t.match(readdirSync(journal).sort(), ['journal', 'lock', 'orders', 'requests', 'status'], 'the bridge has begun');
+  const events = (name = 'none') => readFileSync(join(written, 'default', name), 'utf8');
+  await until('the journal has written that both were new', () =>
+    readdirSync(join(written, 'default')).some(name => name.startsWith('events-') && /node[12]/.test(events(name))),
+  );
+  t.ok(existsSync(join(written, 'default.json')));
   const xml = await text(connect(Number(serving), '127.0.0.1'));
   for (const name of ['node1', 'node2']) t.ok(xml.includes(`<HOST NAME="${name}"`), name);
   t.match(xml, /<\/GANGLIA_XML>/);
@@ -428,7 +452,7 @@ print(json.dumps([what for what in tries if can(tries[what])]))
 `;
 
 t.test(
-  'who breaks into the relay, the sender or the reader of Slurm has neither board nor key',
+  'who breaks into the relay, the sender, the journal or the reader of Slurm has neither board nor key',
   { skip: noConfinement },
   async t => {
     const board = join(shared(t), 'beoboard', 'board');
@@ -449,7 +473,7 @@ t.test(
       t.same(reach(confinedBy(unit, NOBODY)), ['board', 'folder', 'shared', 'key', 'receiver'], `${unit} on a node`);
       t.same(reach(confinedBy(unit, MASTERS_SENDER, undefined, ON_MASTER)), [], `${unit} on a master`);
     }
-    for (const name of ['slurm', 'relay'])
+    for (const name of ['slurm', 'relay', 'journal@'])
       t.same(reach(confinedBy(`beoboard-${name}.service`, OTHER_READER)), [], name);
     receiver.child.kill('SIGTERM');
     t.equal(await receiver.exit, 0);
