@@ -1,25 +1,31 @@
-// What a receiver remembers of silences, in its own namespaces with real datagrams: when each began and ended, also where
-// its own link flaps meanwhile; that its own deafness and a goodbye are none; and that it outlives the receiver. And of a
-// program that the kernel kills, by a real sender. The rules by themselves, with a made clock, are in
-// c/test/unit/memoryunit.c.
+// What a receiver remembers of silences, in its own namespaces with real datagrams, and what a journal beside it writes
+// of them: when each began and ended, also where its own link flaps meanwhile; that its own deafness and a goodbye are
+// none; and that it outlives the receiver. And of a program that the kernel kills, by a real sender. The rules by
+// themselves, with a made clock, are in c/test/unit/memoryunit.c.
 //
 // @seconds 20
 // @waits
 
 import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { type Line, parseLine } from '../../src/journal/format.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { endWith } from '../kit/children.js';
 import { compileSender } from '../kit/compiling.js';
 import { writeTree } from '../kit/hanging.js';
 import { noNamespaces, World } from '../kit/netns.js';
-import { boardPath, folder } from '../kit/places.js';
-import { startReceiver } from '../kit/program.js';
+import { boardPath, folder, type Teardown } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
 import { MS, now, pass, S } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
 const skip = noNamespaces();
+
+/** Nodes that are silent for twelve seconds. */
+const LONG = ['n4', 'n5', 'n6'];
 
 /** What is remembered of a node, with times of CLOCK_MONOTONIC, ms, and its last report's. */
 function lookAt({ reader }: World, name: string) {
@@ -38,23 +44,44 @@ function lookAt({ reader }: World, name: string) {
   };
 }
 
+/** The lines of a journal, each as it was last written. */
+function linesIn(dir: string): Line[] {
+  const texts = readdirSync(dir)
+    .filter(name => name.startsWith('events-'))
+    .flatMap(name => readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1));
+  return texts.map(text => parseLine(text) as Line);
+}
+
+/** Begins a journal of a board; returns its folder. */
+async function begin(t: Teardown, board: string): Promise<string> {
+  const [journal = '', ...others] = ['journal', 'run', 'slurm', 'bridge'].map(name => join(folder(t), name));
+  for (const other of others) mkdirSync(other);
+  const [runs = '', slurm = '', bridge = ''] = others;
+  const argv = ['journal', '--board', board, '--journal-dir', journal, '--journal-run', runs];
+  await start(t, [...argv, '--slurm-dir', slurm, '--bridge-dir', bridge]).ready;
+  return journal;
+}
+
 t.test('silences', { skip }, async t => {
   const world = await World.make(t, { silentMs: 1500 });
+  const journal = await begin(t, world.board);
   const near = (a: number | undefined, b: number, what: string) =>
     t.ok(Math.abs((a ?? 0) - b) <= 2, `${what}: ${a}, ${b}`);
-  await world.begin(1, 'n1', 'n2', 'n4');
+  await world.begin(1, 'n1', 'n2', ...LONG);
   await world.begin(2, 'n3');
-  await world.are('live', 'n1', 'n2', 'n3', 'n4');
+  await world.are('live', 'n1', 'n2', 'n3', ...LONG);
   // Twelve seconds, in which our link flaps before that is noted, and afterwards; at both ends there are reports.
-  await world.nodes.stop('n4');
+  await world.nodes.stop(...LONG);
   const stopped = now() / MS;
   world.down(1);
   await world.isDown('v1');
   world.up(1);
   await world.isUp('v1');
-  await world.are('silent', 'n4');
+  await world.are('silent', ...LONG);
   await world.are('live', 'n2');
-  const last = lookAt(world, 'n4').stamp;
+  const lasts = LONG.map(name => lookAt(world, name).stamp);
+  // Later than what shares a line of the journal.
+  await pass(stopped * MS + 2.5 * S);
   await world.nodes.stop('n1');
   const noted = await until('it is noted', () => {
     const seen = lookAt(world, 'n1');
@@ -85,16 +112,34 @@ t.test('silences', { skip }, async t => {
 
   await pass(stopped * MS + 12 * S);
   const again = now() / MS;
-  await world.nodes.go('n4');
-  const ended = await until('it is over', () => {
-    const seen = lookAt(world, 'n4');
-    return seen.end !== undefined && seen;
-  });
-  t.equal(ended.count, 1, 'one silence');
-  near(ended.begin, last, 'from its last report');
-  near(ended.said, last, 'which is its last word');
-  near(ended.heard, ended.end ?? 0, 'to the first report after it');
-  t.ok(ended.begin < stopped + 1 && (ended.end ?? 0) > again - 1, 'over all of that time');
+  await world.nodes.go(...LONG);
+  const ends: number[] = [];
+  for (const [i, name] of LONG.entries()) {
+    const last = lasts[i] ?? 0;
+    const ended = await until('it is over', () => {
+      const seen = lookAt(world, name);
+      return seen.end !== undefined && seen;
+    });
+    t.equal(ended.count, 1, 'one silence');
+    near(ended.begin, last, 'from its last report');
+    near(ended.said, last, 'which is its last word');
+    near(ended.heard, ended.end ?? 0, 'to the first report after it');
+    t.ok(ended.begin < stopped + 1 && (ended.end ?? 0) > again - 1, 'over all of that time');
+    ends.push(ended.end ?? 0);
+  }
+  const realMs = Date.now() - now() / MS;
+  const written = (event: string) =>
+    until(`${event} is written`, () => linesIn(journal).find(line => line.event === event && line.nodes === 'n[4-6]'));
+  const is = (times: (string | undefined)[], all: number[], what: string) =>
+    [Math.min(...all), Math.max(...all)].forEach((ms, i) => {
+      const at = Date.parse(times[i] ?? '') - realMs;
+      t.ok(Math.abs(at - ms) <= 200, `${what}: ${times[i]}, ${at - ms} ms from it`);
+    });
+  const silent = await written('silent');
+  is([silent.from, silent.from_last ?? silent.from], lasts, 'they fell silent together');
+  const heard = await written('heard_again');
+  is([heard.from, heard.from_last ?? heard.from], lasts, 'since then');
+  is([heard.to, heard.to_last ?? heard.to], ends, 'and were heard again together');
 
   await world.nodes.bye('n3');
   await world.are('left', 'n3');
