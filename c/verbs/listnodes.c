@@ -6,6 +6,8 @@
 
 #include "../base/fault.h"
 #include "../base/hostfold.h"
+#include "../board/seqlock.h"
+#include "../judge/liveness.h"
 #include "remarks.h"
 #include "telling.h"
 
@@ -19,19 +21,21 @@ static const char help_text[] =
   "and loops\n"
   "\n"
   "Options:\n"
-  "  -s, --state STATES  nodes in these states: silent, unknown, uncertain, never,\n"
-  "                      left, live\n"
-  "  --healthy           only live nodes without problems\n"
-  "  -w, --nodes LIST    the nodes as a host list, node[001-128],login1, or @FILE with a\n"
-  "                      list on each line\n"
-  "  -f, --fold          one host list, as in node[001-128],login1\n"
-  "  -e, --expand        one name per line\n"
-  "  -c, --count         only the number of names\n"
-  "  --board PATH        the board file (default: " BEOBOARD_PATH ")\n"
-  "  --owner USER        trust boards of this user too, by name or id (env:\n"
-  "                      BEOBOARD_OWNER)\n"
-  "  -h, --help          show this help\n"
-  "  -V, --version       show the version\n"
+  "  -s, --state STATES   nodes in these states: silent, unknown, uncertain, never,\n"
+  "                       left, live\n"
+  "  --for-at-least TIME  only nodes that have been in their state for so long, 1s to\n"
+  "                       1000d\n"
+  "  --healthy            only live nodes without problems\n"
+  "  -w, --nodes LIST     the nodes as a host list, node[001-128],login1, or @FILE with a\n"
+  "                       list on each line\n"
+  "  -f, --fold           one host list, as in node[001-128],login1\n"
+  "  -e, --expand         one name per line\n"
+  "  -c, --count          only the number of names\n"
+  "  --board PATH         the board file (default: " BEOBOARD_PATH ")\n"
+  "  --owner USER         trust boards of this user too, by name or id (env:\n"
+  "                       BEOBOARD_OWNER)\n"
+  "  -h, --help           show this help\n"
+  "  -V, --version        show the version\n"
   "\n"
   "Its answers are identical to those of beoboard nodes. For --where, --for, --slurm-dir and --config use that.\n"
   "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
@@ -40,11 +44,13 @@ static const char help_text[] =
   "Examples:\n"
   "  " PROGRAM " --state live\n"
   "  x=$(" PROGRAM " --state silent,uncertain) && sbatch --exclude=\"$x\" job.sh\n"
+  "  " PROGRAM " --state silent --for-at-least 5m\n"
   "  " PROGRAM " --healthy --nodes rack17n[01-48] --count\n";
 
 static struct options {
   struct asked asked;
   uint32_t states; /* a bit each */
+  uint64_t for_ms; /* 0: it does not matter how long they are in their state */
   bool healthy, fold, expand, count;
 } options = {.states = UINT32_MAX};
 
@@ -54,10 +60,15 @@ static bool read_states(struct span text, void *field, struct words *why) {
   return value_some(text, "state", beoboard_state_name, order, sizeof order / sizeof order[0], (uint32_t *)field, why);
 }
 
+static bool read_for_at_least(struct span text, void *field, struct words *why) {
+  return value_time(text, 1000, UINT64_C(86400000000), "1s to 1000d", (uint64_t *)field, why);
+}
+
 /* In the order in which the other program reads them. */
 #define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_nodes[] = {
   {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
+  {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
   {.name = "healthy", AT(healthy)},
   {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(asked)},
   {.name = "fold", .letter = 'f', AT(fold)},
@@ -83,6 +94,8 @@ static const char *check_ways(void) {
   if (options.expand && options.fold) return "--expand and --fold do not go together; leave one out";
   if (options.expand && options.count) return "--expand and --count do not go together; leave one out";
   if (options.fold && options.count) return "--fold and --count do not go together; leave one out";
+  if (options.for_ms > 0 && (options.states & (1u << BEOBOARD_NEVER | 1u << BEOBOARD_UNKNOWN)) != 0)
+    return "--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live";
   return NULL;
 }
 
@@ -129,13 +142,27 @@ static void print_names(const char **names, size_t count) {
   }
 }
 
-/* Leaves only live nodes without a problem. */
-static void leave_healthy(struct census *census, struct some *some) {
-  const uint32_t *problems = census_problems(census);
+/* How long a node has been in its state: since when it is live is remembered, and in another state it is since its last
+ * report. */
+static uint64_t been_so(const struct census *census, uint32_t node) {
+  if (census->states[node] != BEOBOARD_LIVE) return census_age(census, node);
+  const struct bb_memory *memory = census_memory(census, node);
+  if (memory == NULL)
+    give_up("--for-at-least: this board does not remember since when nodes are live; restart its receiver, which is of "
+            "an earlier version", USAGE);
+  const uint64_t since_ns = bb_load(&memory->heard_since_ns);
+  return since_ns == 0 ? 0 : census_ago(census, since_ns / NS_PER_MS);
+}
+
+/* Leaves only live nodes without a problem, and those that have been in their state for long enough. */
+static void leave_wanted(struct census *census, struct some *some) {
+  const uint32_t *problems = options.healthy ? census_problems(census) : NULL;
   size_t left = 0;
   for (size_t i = 0; i < some->count; i++) {
-    if (census->states[some->numbers[i]] != BEOBOARD_LIVE || problems[some->numbers[i]] != 0) continue;
-    some->numbers[left] = some->numbers[i];
+    const uint32_t node = some->numbers[i];
+    if (problems != NULL && (census->states[node] != BEOBOARD_LIVE || problems[node] != 0)) continue;
+    if (options.for_ms > 0 && been_so(census, node) < options.for_ms) continue;
+    some->numbers[left] = node;
     some->names[left++] = some->names[i];
   }
   some->count = left;
@@ -160,7 +187,7 @@ static int nodes_answer(void) {
   struct census census;
   census_take(&census, &options.asked);
   struct some some = census_some(&census, options.states);
-  if (options.healthy) leave_healthy(&census, &some);
+  if (options.healthy || options.for_ms > 0) leave_wanted(&census, &some);
   const struct remarks remarks = remarks_of(&census, &some);
   print_names(some.names, some.count);
   if (census.stalled) {

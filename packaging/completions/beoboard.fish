@@ -131,6 +131,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from journal' -l owner -xa '(__f
 complete -c beoboard -n '__fish_seen_subcommand_from journal' -l config -rF -d 'TOML with the same names; the command line takes precedence'
 complete -c beoboard -n '__fish_seen_subcommand_from journal' -l help -s h -d 'show this help'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l state -s s -xa '(__beoboard_list silent unknown uncertain never left live)' -d 'nodes in these states: silent, unknown, uncertain, never, left, live'
+complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l for-at-least -x -d 'only nodes that have been in their state for so long, 1s to 1000d'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l healthy -d 'only live nodes without problems'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l nodes -s w -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l where -x -d 'nodes that match the condition, as in '\''mem_avail < 1GiB && state == live'\'''

@@ -15,6 +15,7 @@ export const verb = defineVerb({
   summary: VERBS.nodes,
   options: [
     'state',
+    'for-at-least',
     'healthy',
     'nodes',
     'where',
@@ -35,13 +36,16 @@ export const verb = defineVerb({
     'x=$(beoboard nodes --state silent,uncertain) && sbatch --exclude="$x" job.sh',
     'x=$(beoboard nodes --state silent --for slurm) && sbatch --exclude="$x" job.sh',
     'beoboard nodes --state silent --expand',
+    'beoboard nodes --state silent --for-at-least 5m',
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
   ],
   notes: `Prints one host list for Slurm and pdsh, or nothing if no node matches. --expand prints one name per line. Names given with --nodes that
 are not on the board are reported on stderr. So are more likely causes than the nodes: an interface of this master that is down or
 through which no node is heard, and why reports are rejected. sbatch rejects a list that contains a name unknown to Slurm: --for slurm
-prints NodeNames of nodes that Slurm knows, and reports the others on stderr. Exit codes: 0 done, 1 a name is not on the board or
+prints NodeNames of nodes that Slurm knows, and reports the others on stderr. --for-at-least counts from the last report of a node
+that is silent or uncertain, from the goodbye of one that left, and for a live one from the first report after its last gap; how long a
+node is never or unknown is not known, nor how long it has been healthy. Exit codes: 0 done, 1 a name is not on the board or
 nothing is known from Slurm, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
 the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
@@ -63,12 +67,19 @@ export async function main(argv: string[]): Promise<number> {
   if (ways.length > 1)
     throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
   const states = values.state && new Set<string>(values.state);
+  const { forAtLeast } = values;
+  if (forAtLeast !== undefined && (states === undefined || states.has('never') || states.has('unknown')))
+    throw new UsageError(
+      verb.name,
+      '--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live',
+    );
   const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const found = await (values.where === undefined && !values.healthy
+    const { where: condition, healthy } = values;
+    const found = await (condition === undefined && !healthy && forAtLeast === undefined
       ? counted(reader, question)
-      : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
+      : select(verb.name, reader, { condition, healthy, forAtLeast }, question));
     const { notOnBoard } = found;
     const slurm =
       values.for &&

@@ -1,6 +1,7 @@
 // Nodes of a board that fulfil more than a state, by name: needs the whole board, and the language of conditions if
 // there is one.
 
+import { UsageError } from '../options/options.js';
 import { type Cloned, cloneTexts } from '../presentation/clones.js';
 import { type RefusedNode, unheardTexts } from '../presentation/rejections.js';
 import { linkNews } from '../presentation/sentences.js';
@@ -22,15 +23,31 @@ export interface Filter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */
   readonly healthy?: boolean;
+  /** That it is in its state for so long, ms. */
+  readonly forAtLeast?: number | undefined;
 }
 
 const isHealthy = (node: Node) => node.state === 'live' && node.problems.length === 0;
+
+/**
+ * Since when a node is live is remembered; one in another state is in it since its last report. Throws a UsageError of
+ * the verb if nothing is remembered.
+ */
+function isLongSo(verb: string, { state, ageMs, memory }: Node, leastMs: number): boolean {
+  if (state !== 'live') return (ageMs ?? 0) >= leastMs;
+  if (memory === undefined)
+    throw new UsageError(
+      verb,
+      '--for-at-least: this board does not remember since when nodes are live; restart its receiver, which is of an earlier version',
+    );
+  return (memory.heardMs ?? 0) >= leastMs;
+}
 
 /** Checks the condition for each node. Throws NoBoard, and a UsageError of the verb for an invalid condition. */
 export async function select(
   verb: string,
   reader: BoardReader,
-  { condition, healthy }: Filter,
+  { condition, healthy, forAtLeast }: Filter,
   { keep, among, journals }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
@@ -52,6 +69,7 @@ export async function select(
     const { clone } = node;
     if (clone !== undefined) cloned.push({ name, clone });
     if (!keep(state) || !holds(node)) continue;
+    if (forAtLeast !== undefined && !isLongSo(verb, node, forAtLeast)) continue;
     names.push(name);
     if (!mayBeRefused(state)) continue;
     unheard.push(name);

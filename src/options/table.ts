@@ -313,6 +313,11 @@ export const options = {
     `nodes in these states: ${ranked.node_state.join(', ')}`,
     values.someOf('state', ...ranked.node_state),
   ),
+  'for-at-least': optional(
+    'TIME',
+    'only nodes that have been in their state for so long, 1s to 1000d',
+    time('1s', '1000d'),
+  ),
   where: optional(
     'CONDITION',
     "nodes that match the condition, as in 'mem_avail < 1GiB && state == live'",

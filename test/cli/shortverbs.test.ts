@@ -115,6 +115,7 @@ const NODES: readonly string[][] = [
   ['-w', 'x2,n003,x1', '--state', 'live', '--expand'],
   ['-wn[001-002]', '--count'],
   ['--healthy', '-w', 'h1,n001,zz'],
+  ['-s', 'live,silent,uncertain,left', '--for-at-least', '10s'],
 ];
 const CHECKS: readonly string[][] = [
   [],
@@ -223,6 +224,60 @@ t.test('a receiver that could not read its options again', async t => {
       stdout: `BEOBOARD WARNING: 1 node, 1 live; the receiver could not read its ${says}; its log says why | `,
     });
   }
+});
+
+t.test('nodes that have been in their state for so long', async t => {
+  const long = makeBoard(t, { silent: ['s1', 's2'], uncertain: ['u1'], left: ['l1', 'l2'] });
+  const goodbye = { flags: 1 << bits.flags.goodbye };
+  for (const [name, ago, values] of [
+    ['s1', 70, {}],
+    ['s2', 30, {}],
+    ['l1', 80, goodbye],
+    ['l2', 50, goodbye],
+  ] as const)
+    long.lay(name, ago, values);
+  const gaps = { interval_ms: 10_000 };
+  const live = writtenBoard(t, {
+    steady: () => gaps,
+    late: ago => (ago > 80 || ago < 25 ? gaps : undefined),
+    fresh: ago => (ago < 10 ? gaps : undefined),
+  });
+  const rows: [path: string, argv: string[], stdout: string][] = [
+    [long.path, ['-s', 'silent', '--for-at-least', '60s'], 's1\n'],
+    [long.path, ['-s', 'silent', '--for-at-least', '20s'], 's[1-2]\n'],
+    [long.path, ['-s', 'silent', '--for-at-least', '2h'], ''],
+    [long.path, ['-s', 'silent,left', '--for-at-least', '1m', '-c'], '2\n'],
+    [long.path, ['-s', 'left', '--for-at-least', '1m', '-w', 'l1,l2,s1'], 'l1\n'],
+    [live.path, ['-s', 'live', '--for-at-least', '15s'], 'late,steady\n'],
+    [live.path, ['-s', 'live', '--for-at-least', '1m'], 'steady\n'],
+    [live.path, ['-s', 'live', '--healthy', '--for-at-least', '1m', '-e'], 'steady\n'],
+    [live.path, ['-s', 'live', '--for-at-least', '1s'], 'fresh,late,steady\n'],
+  ];
+  for (const [path, argv, stdout] of rows) {
+    const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', path, ...argv] }, () => beat(path));
+    t.strictSame(c, ts, argv.join(' '));
+    t.same(c, { code: 0, stdout, stderr: '' }, argv.join(' '));
+  }
+  const needs = /^beoboard nodes: --for-at-least needs a state of which the begin is known; give --state silent, /;
+  for (const [argv, says] of [
+    [[], needs],
+    [['--healthy'], needs],
+    [['-s', 'silent,never'], needs],
+    [['-s', 'unknown'], needs],
+  ] as const) {
+    const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--for-at-least', '5m', ...argv, '--board', live.path] });
+    t.strictSame(c, ts, argv.join(' '));
+    t.match(c, { code: 2, stdout: '', stderr: says });
+  }
+  const old = sheet(t, b => b.header({ memory_bytes: 64 }));
+  const argv = ['-s', 'live', '--for-at-least', '1s', '--board', old.path];
+  const { c, ts } = await askBoth({ verb: 'nodes', argv }, old.live);
+  t.strictSame(c, ts, 'a board of 2.0');
+  t.match(c, {
+    code: 2,
+    stdout: '',
+    stderr: /: --for-at-least: this board does not remember since when nodes are live; /,
+  });
 });
 
 t.test('problems that are recent', async t => {

@@ -172,6 +172,8 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'check --fail maybe',
     'check --health maybe',
     'check --recent nothing',
+    'nodes --for-at-least 5m',
+    'nodes --state live --for-at-least forever',
     'xml --metrics some',
     'ganglia --metrics none',
     'ganglia --metrics GMOND',
