@@ -8,6 +8,7 @@ import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
+import { formatDuration } from '../text/durations.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';
 import { EVERYTHING, type Query } from './query.js';
@@ -82,7 +83,7 @@ export class Documents {
 
   /** The length of the longest HOST with its comments, bytes. */
   get #hostMost(): number {
-    return this.#renderer.hostMost + COMMENT_MOST;
+    return this.#renderer.hostMost + 2 * COMMENT_MOST;
   }
 
   /**
@@ -227,9 +228,29 @@ export class Documents {
   #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: Query, localtime: number): void {
     const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
     if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}; ${refusalText(refusal)}`));
+    if (snapshot.remembersTrouble(node.index)) page.text(comment(`${node.name}: ${rememberedText(node)}`));
     const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
     this.#renderer.host(page, snapshot, node, localtime, has);
   }
+}
+
+/** The silences and recent problems that the board remembers of a node, in a few words. */
+function rememberedText({ memory }: Node): string {
+  if (memory === undefined) return '';
+  const { silence, recent, sinceMs } = memory;
+  const parts: string[] = [];
+  if (silence !== undefined) {
+    const { count, beganMs, endedMs } = silence;
+    const often = count === 1 ? 'once' : `${count} times`;
+    const last =
+      endedMs === undefined
+        ? `now for ${formatDuration(beganMs)}`
+        : `last for ${formatDuration(beganMs - endedMs)} until ${formatDuration(endedMs)} ago`;
+    parts.push(`silent ${often} in ${formatDuration(sinceMs)}, ${last}`);
+  }
+  const seen = recent.map(problem => `${problem} ${formatDuration(memory.episode(problem)?.seenMs ?? 0)} ago`);
+  if (seen.length > 0) parts.push(`recent problems: ${seen.join(', ')}`);
+  return parts.join('; ');
 }
 
 function clusterOpen(name: string, localtime: number): string {

@@ -111,6 +111,8 @@ const LATE = structs.report.fields.late_us.offset / 4;
 const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
 const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
 const CLONE = structs.memory.fields.clone_ns.offset / 4;
+const RECENT = structs.memory.fields.recent.offset / 4;
+const SILENCE = structs.memory.fields.silence.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
 /** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
@@ -316,6 +318,15 @@ export class Snapshot implements SeenNodes {
       lastMs,
       isProved: ((isMirror ? authProvedOf : orderProvedOf)(this.view, record) ?? 0) !== 0,
     };
+  }
+
+  /** Whether a silence or a recent problem of the node of that number is remembered; who asks of all asks this first. */
+  remembersTrouble(index: number): boolean {
+    if (this.#memoryBytes < structs.memory.bytes) return false;
+    const at = this.recordWord(index) + this.#memoryOffset / 4;
+    const { words } = this;
+    const recent = (words[at + RECENT] ?? 0) | (words[at + RECENT + 1] ?? 0);
+    return (recent | (words[at + SILENCE] ?? 0) | (words[at + SILENCE + 1] ?? 0)) !== 0;
   }
 
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */

@@ -39,7 +39,9 @@ import {
   type TestNode,
   writeBoard,
 } from '../kit/ganglia.js';
+import { validOf } from '../kit/madeboard.js';
 import { PROGRAM } from '../kit/program.js';
+import { writtenBoard } from '../kit/writtenboard.js';
 
 // ---- the content of the document ------------------------------------------------------------------------------------
 
@@ -742,6 +744,21 @@ t.test('the verb and a reader that closes the pipe', t => {
     encoding: 'utf8',
   });
   t.same([status, stdout, stderr], [0, '<?xml', '']);
+  t.end();
+});
+
+t.test('what the board remembers of a node stands in a comment before it', needsXmllint, t => {
+  const counted = (when: number) => (ago: number) => ({ valid: validOf('vmstat'), oom_kills: ago > when ? 7 : 8 });
+  const both = (ago: number) => (ago > 60 || ago < 20 ? counted(5)(ago) : undefined);
+  const snapshot = writtenBoard(t, { killed: counted(40), both, well: counted(200) }).snapshot();
+  const document = documentOf(snapshot);
+  t.equal(invalid(document), '', 'the DTD knows it as a comment');
+  const said = [...document.matchAll(/<!-- (.*?) -->\n<HOST NAME="(\w+)"/g)].map(([, text, name]) => [name, text]);
+  t.match(said, [
+    ['killed', /^killed: recent problems: oom 40\.\ds ago\.$/],
+    ['both', /^both: silent once in 1m40s, last for 42\.0s until 19\.\ds ago; recent problems: oom 5\.\ds ago\.$/],
+  ]);
+  t.equal(said.length, 2, 'of others nothing is said');
   t.end();
 });
 
