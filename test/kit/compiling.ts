@@ -97,6 +97,9 @@ export const builds = (usual: readonly Name[], never: readonly Name[] = []): Bui
     .filter(([name]) => never.every(one => one !== name))
     .map(([name, { packages, needs, ...build }]) => ({ name, under: [], ...build, skip: lacks(packages, ...needs) }));
 
+/** What this process has made: the sources of a running test do not change. */
+const made = new Map<string, string>();
+
 /**
  * Makes goals in a folder of c/, and returns the folder of what was made: `OUT` in a goal. It stays in build/, because
  * many test files need the same, in this run and in later ones, and make compiles only what is out of date. A lock lets
@@ -106,6 +109,9 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
   const words = Object.entries({ CC: 'gcc', ...how })
     .map(([name, value]) => `${name}=${value}`)
     .sort();
+  const asked = [room, ...words, ...goals].join('\n');
+  const before = made.get(asked);
+  if (before !== undefined) return before;
   // Make does not notice another version of the compiler.
   const { stdout: version } = spawnSync((how.CC ?? 'gcc').split(' ')[0] ?? '', ['--version'], { encoding: 'utf8' });
   const key = createHash('sha256')
@@ -118,6 +124,7 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
   const command = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${out}`, ...words, ...wanted];
   const { status, error, stdout, stderr } = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
   if (status !== 0 || stderr !== '') throw new Error(`${command.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
+  made.set(asked, out);
   return out;
 }
 
