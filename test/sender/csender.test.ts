@@ -4,12 +4,13 @@
 //
 // @seconds 32
 
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../../src/layout/layout.gen.js';
-import { builds, compileSender } from '../kit/compiling.js';
+import { builds, compileSender, INSTALLED, makeIn } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { askC, askHere } from '../kit/twosenders.js';
@@ -60,3 +61,11 @@ for (const { what, how, under, skip } of builds(['installed', 'clang', 'aarch64'
       for (const { alg, argv } of ways)
         t.strictSame(askC(sender, argv), wanted.get(`${machine} ${alg}`), `${machine}, key: ${alg}`);
   });
+
+t.test('it allocates nothing, so no round can leak', async t => {
+  const out = makeIn('sender', INSTALLED);
+  const objects = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter(path => path.endsWith('.o'));
+  const { stdout } = spawnSync('nm', ['-u', ...objects], { cwd: out, encoding: 'utf8' });
+  t.match(stdout, / U openat?$/m, 'what it calls');
+  t.notMatch(stdout, / U (\w*alloc|strn?dup|v?asprintf|getline|f?open(dir|memstream)|getaddrinfo)$/m);
+});
