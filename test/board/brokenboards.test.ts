@@ -74,13 +74,8 @@ const LOOK = join(base, 'look', 'look');
 // No leak check: the reader allocates nothing, and the check takes longer than a look.
 process.env.ASAN_OPTIONS = 'detect_leaks=0';
 
-/**
- * Goes before a command, to run it as an ordinary user without the modules that tap loads into each process, because
- * these write to places where this user may not. Without root, we are an ordinary user already.
- */
-const AS_NOBODY = ROOT_USER
-  ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'env', '-u', 'NODE_OPTIONS']
-  : [];
+/** Goes before a command, to run it as an ordinary user. Without root, we are one already. */
+const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
 const nobodyCan =
   spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V']).status === 0;
 

@@ -7,14 +7,17 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { builds, makeIn, OF_MUSL } from '../kit/compiling.js';
+import { builds, MATRIX, makeIn, OF_MUSL } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 
 const SEED = process.env.SEED ?? '1';
 t.comment(`seed ${SEED}`);
 
-/** Under ThreadSanitizer, and in an emulator, a round takes longer. */
-const ROUNDS: Record<string, number> = { races: 5000, aarch64: 2000 };
+/** A second or two; under ThreadSanitizer, and in an emulator, a round takes longer. */
+const ROUNDS: Record<string, number> = { races: 1500, aarch64: 600 };
+const MOST = 6000;
+/** In the matrix for longer. */
+const TIMES = process.env[MATRIX] === undefined ? 1 : 4;
 
 for (const { name, what, how, under, skip } of builds(['sanitized', 'races'], OF_MUSL)) {
   const run = (t: Test, program: string, ...words: string[]) => {
@@ -30,7 +33,7 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races'], OF
     return stdout;
   };
   t.test(what, { skip }, async t => {
-    const told = run(t, 'stress', join(folder(t), 'board'), String(ROUNDS[name] ?? 20_000), SEED);
+    const told = run(t, 'stress', join(folder(t), 'board'), String((ROUNDS[name] ?? MOST) * TIMES), SEED);
     t.match(told, /^\d+ reports and \d+ spoiled ones, 0 faults\n$/);
   });
   // An emulator does not translate all that it asks of sockets.

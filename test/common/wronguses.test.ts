@@ -877,8 +877,8 @@ const STARTED: ReadonlySet<Use> = new Set([
 const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
-  const { PATH = '', NODE_OPTIONS = '' } = process.env;
-  return { PATH, ...(AS_NOBODY.length > 0 ? {} : { NODE_OPTIONS }), TZ: 'UTC', ...more };
+  const { PATH = '' } = process.env;
+  return { PATH, TZ: 'UTC', ...more };
 }
 
 /** Runs the real program. */

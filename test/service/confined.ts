@@ -127,8 +127,7 @@ export function confinedBy(name: string, uid: number, writable?: string, dropIn?
     ...['--mount', '--propagation', 'private', 'sh', '-c', mounts, 'sh'],
     ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all'],
-    // tap's modules would write to places where this user may not.
-    ...['env', '-u', 'NODE_OPTIONS', PYTHON, '-c', FILTER, JSON.stringify(limits)],
+    ...[PYTHON, '-c', FILTER, JSON.stringify(limits)],
   ];
 }
 

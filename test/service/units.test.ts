@@ -211,7 +211,7 @@ const JOURNAL = 1238;
 
 /** Runs a command as another user without any privileges. */
 const as = (uid: number) => [
-  ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', 'env', '-u', 'NODE_OPTIONS'],
+  ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', 'env'],
 ];
 const ask = (uid: number, ...argv: string[]) => {
   const { status, stdout, stderr } = spawnSync('env', [...as(uid), process.execPath, PROGRAM, ...argv], {
