@@ -43,7 +43,9 @@ const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
 
 /** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
 export function writeState(folder: string, name: string, state: JournalState): void {
-  const text = JSON.stringify(state, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
+  // Whoever reads it may stand in another folder.
+  const told = { ...state, board: resolve(state.board) };
+  const text = JSON.stringify(told, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
   replaceFile(folder, `${name}.json`, `${text}\n`, 0o644);
 }
 

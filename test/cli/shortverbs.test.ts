@@ -995,6 +995,21 @@ t.test('a line with its figures has at most 1,023 bytes, as old NRPE passes on',
   const parts = answers.map(line => (/silent \((.*?)\)/.exec(line)?.[1] ?? '').split(',').length);
   t.same(parts, [5, 5, 4, 3, 2], 'as many names as there is room for');
 
+  const all = ['oom_kills', 'hung_tasks', 'throttle_events', 'edac_ce', 'gpu_errors'];
+  const valid = validOf('vmstat', 'throttle', 'edac', 'gpu_errors', 'gpu', 'hung_tasks');
+  const rose = (ago: number) => ({
+    interval_ms: 600_000,
+    valid,
+    ...Object.fromEntries(all.map(field => [field, Number(ago <= 5)])),
+  });
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'].map(one => one.repeat(60));
+  const recent = writtenBoard(t, Object.fromEntries(names.map(name => [name, rose])), 10);
+  const shown = await check(recent.path, 'five problems are recent');
+  t.match(
+    shown,
+    /^BEOBOARD WARNING: 6 nodes, 6 live; recent: 6 gpu_errors \(a{60},b{60}( and more)?; last AGE|s ago\), .*; last [\d.]+s ago\) \| /,
+  );
+
   // The causes alone are too long.
   const links = Array.from({ length: 14 }, (_, i) => `eth${i + 1}`);
   const behind = makeBoard(

@@ -1,6 +1,6 @@
 // What a running journal says of itself: written, read, believed or not, and told.
 
-import { chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import {
@@ -35,6 +35,9 @@ t.test('a state is written whole, read by its board, and removed at the end', as
   writeFileSync(board, '');
   writeState(run, 'default', state(board, { mono_ms: NOW - 4000.25 }));
   writeState(run, 'other', state('/run/another/board'));
+  writeState(run, 'near', state('board'));
+  t.match(readFileSync(join(run, 'near.json'), 'utf8'), `"board":"${join(process.cwd(), 'board')}"`);
+  removeState(run, 'near');
   t.equal(statSync(join(run, 'default.json')).mode & 0o777, 0o644);
   t.same(readdirSync(run), ['default.json', 'other.json']);
   t.same(readJournalStates(run, board), [{ name: 'default', state: state(board) }]);
