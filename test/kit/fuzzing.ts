@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { LINE_MAX, parseQuery } from '../../src/ganglia-xml/query.js';
+import { parseState } from '../../src/journal/state.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
 import { readConfig, type Shape } from '../../src/options/config.js';
@@ -281,8 +282,20 @@ function keysAnswer(text: string): string {
 }
 
 /** The number of kinds of inputs of gatefiles. */
-const KINDS = 4;
+const KINDS = 5;
 export const FOLDS = 3;
+const STATES = 4;
+
+/**
+ * Undefined if TypeScript takes each state of a journal that C takes, and for the same; otherwise TypeScript's answer.
+ * C takes no number with a point or an exponent.
+ */
+function stateDisagrees(input: Buffer, told: string): string | undefined {
+  const state = parseState(input.toString('utf8', 1));
+  if (told === 'NO state') return undefined;
+  const here = state && [state.time_ms, state.mono_ms, state.next_ms, state.dropped ?? 0].join(' ');
+  return here === told ? undefined : (here ?? 'NO state');
+}
 
 /** Undefined if C folds the names to the same list as TypeScript; otherwise TypeScript's list. */
 export function foldDisagrees(input: Buffer, told: string): string | undefined {
@@ -297,6 +310,7 @@ export function foldDisagrees(input: Buffer, told: string): string | undefined {
  */
 export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
   if (input.length > 0 && (input[0] ?? 0) % KINDS === FOLDS) return foldDisagrees(input, told);
+  if (input.length > 0 && (input[0] ?? 0) % KINDS === STATES) return stateDisagrees(input, told);
   const text = input.toString('latin1', 1);
   // For other characters, C prints their bytes, and blanks are only those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);

@@ -1,5 +1,6 @@
-/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, and
- * the file of exceptions among names; and folds names into lists. An input is the kind of a text, and the text.
+/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, the
+ * file of exceptions among names, and what a journal says of itself; and folds names into lists. An input is the kind
+ * of a text, and the text.
  *
  * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name
  * is one that a node may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the
@@ -7,12 +8,13 @@
  * and names fold to the same list, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../../base/hostfold.h"
 #include "../../gate/skip.h"
+#include "../../verbs/journalstate.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "texts";
 uint64_t fuzz_units;
 
-enum { LIST, SKIP, NAMES, FOLD, KINDS };
+enum { LIST, SKIP, NAMES, FOLD, STATE, KINDS };
 #define MOST 3000
 
 static void check_fault(const char *why) {
@@ -167,6 +169,27 @@ static void check_skip(const uint8_t *data, size_t size) {
   exceptions_free(&exceptions);
 }
 
+static bool is_within(struct span text, const char *file, size_t size) {
+  return text.at >= file && text.at + text.len <= file + size;
+}
+
+/* What a journal says of itself. */
+static void tell_state(const uint8_t *data, size_t size, FILE *out) {
+  struct journal_state s;
+  char *file = (char *)malloc(size > 0 ? size : 1); /* no longer: a byte behind it is a fault */
+  MUST(file != NULL, "out of memory");
+  memcpy(file, data, size);
+  if (journal_state_read(file, size, &s)) {
+    MUST(is_within(s.board, file, size), "its board is elsewhere");
+    MUST(s.error.at == NULL || is_within(s.error, file, size), "its error is elsewhere");
+    fprintf(out, "%llu %llu %llu %llu", (unsigned long long)s.time, (unsigned long long)s.mono,
+            (unsigned long long)s.next, (unsigned long long)s.dropped);
+  } else {
+    fprintf(out, "NO state");
+  }
+  free(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static FILE *nowhere;
   if (nowhere == NULL) nowhere = fopen("/dev/null", "w");
@@ -176,6 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     case LIST: tell_list(data + 1, size - 1, nowhere); break;
     case SKIP: check_skip(data + 1, size - 1); break;
     case FOLD: tell_folded(data + 1, size - 1, nowhere); break;
+    case STATE: tell_state(data + 1, size - 1, nowhere); break;
     default: check_exceptions(data + 1, size - 1);
   }
   return 0;
@@ -184,5 +208,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 void fuzz_tell(const uint8_t *data, size_t size, FILE *out) {
   if (size == 0) return;
   if (data[0] % KINDS == FOLD) tell_folded(data + 1, size - 1, out);
+  else if (data[0] % KINDS == STATE) tell_state(data + 1, size - 1, out);
   else tell_list(data + 1, size - 1, out);
 }
