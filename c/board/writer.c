@@ -507,8 +507,10 @@ void bb_writer_fetch(const struct bb_writer *w, uint64_t expected) {
     __builtin_prefetch(slot, 1);
     __builtin_prefetch(&slot->tail, 1);
   }
-  __builtin_prefetch(&memory_at(b, record)->recent, 1);
-  __builtin_prefetch(memory_at(b, record)->rising, 1);
+  /* For reading: few reports change what is remembered. */
+  const struct bb_memory *m = memory_at(b, record);
+  __builtin_prefetch(&m->recent);
+  __builtin_prefetch(m->rising);
   __builtin_prefetch(column_word(b, record), 1);
 }
 
