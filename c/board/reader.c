@@ -260,23 +260,27 @@ static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in
   }
 }
 
+/* Copies what is remembered of trouble: single words. */
+static void copy_trouble(struct bb_memory *copy, const struct bb_memory *shared) {
+  const size_t words = offsetof(struct bb_memory, recent);
+  /* Acquire, and before all else: an episode was stored before its bit, and last words before their silence. */
+  const uint64_t recent = bb_load_acquire(&shared->recent), silence = bb_load_acquire(&shared->silence);
+  bb_copy_out((uint8_t *)copy + words, (const uint8_t *)shared + words, sizeof *copy - words);
+  /* Not as they may have become meanwhile. */
+  copy->recent = recent;
+  copy->silence = silence;
+}
+
 /* Copies what readers may know of a record's memory; of a shorter one what there is. A block that cannot be had whole
- * is zeroed; what stands behind the digests are single words. */
+ * is zeroed. */
 static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t bytes = offsetof(struct bb_memory, clone_tail) + sizeof(uint64_t), at = b->header.memory_offset;
-  const size_t words = offsetof(struct bb_memory, recent);
   bool empty = false;
   if (b->header.memory_bytes < bytes) return;
   if (bb_read_block(out + at, in + at, bytes, offsetof(struct bb_memory, clone_tail), BB_TRIES, &empty) == 0)
     memset(out + at, 0, bytes);
   if (b->header.memory_bytes < sizeof(struct bb_memory)) return;
-  const struct bb_memory *shared = (const struct bb_memory *)(const void *)(in + at);
-  struct bb_memory *copy = (struct bb_memory *)(void *)(out + at);
-  /* Acquire, and before all else: an episode was stored before its bit, and last words before their silence. */
-  const uint64_t recent = bb_load_acquire(&shared->recent), silence = bb_load_acquire(&shared->silence);
-  bb_copy_out(out + at + words, in + at + words, sizeof(struct bb_memory) - words);
-  copy->recent = recent;
-  copy->silence = silence;
+  copy_trouble((struct bb_memory *)(void *)(out + at), (const struct bb_memory *)(const void *)(in + at));
 }
 
 /* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
@@ -410,11 +414,7 @@ int64_t bb_board_memories(const struct bb_board *b, const struct bb_memory *know
     uint64_t words[WATCHED / 8];
     bb_copy_out(words, at + FIRST, sizeof words);
     if (memcmp(words, &known[i].recent, sizeof words) == 0) continue;
-    /* Acquire: whoever sees that a node is silent, or a problem recent, sees what was stored before: see memory.c. */
-    const struct bb_memory *shared = (const struct bb_memory *)(const void *)at;
-    bb_load_acquire(&shared->silence);
-    bb_load_acquire(&shared->recent);
-    bb_copy_out(&fresh[i], at, sizeof fresh[i]);
+    copy_trouble(&fresh[i], (const struct bb_memory *)(const void *)at);
     changed[found++] = (uint32_t)i;
   }
   return found;

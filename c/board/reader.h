@@ -100,8 +100,8 @@ bool bb_board_is_cut(const struct bb_board *board);
 int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t n, char *names);
 
 /* Memories of trouble that differ from `known`, in one of the words from `recent` to `last_words`: their numbers go to
- * `changed`, and copies of them to `fresh`. Both have an entry for each of `n` nodes, at most the count of nodes. How
- * many have changed; -1 if the file was cut short, -2 if this board has no such memories. */
+ * `changed`, and copies of them, from `recent` on, to `fresh`. Both have an entry for each of `n` nodes, at most the
+ * count of nodes. How many have changed; -1 if the file was cut short, -2 if this board has no such memories. */
 int64_t bb_board_memories(const struct bb_board *board, const struct bb_memory *known, struct bb_memory *fresh,
                           uint32_t *changed, size_t n);
 
