@@ -17,6 +17,11 @@ systemctl start beoboard-receive.service beoboard-send.service
 until_so heard "$self"
 check 'the node is live' heard "$self"
 
+# The kernel kills a program whose group has too little memory.
+systemd-run --quiet --wait -p MemoryMax=16M -p MemorySwapMax=0 tail /dev/zero 2>/dev/null
+until_so sh -c "beoboard nodes --where 'recent(oom)' | grep -q ."
+is 'a program that the kernel killed is remembered' "$(beoboard nodes --where 'recent(oom) && oom_times == 1')" "$self"
+
 # starts NAME: starts the daemon with its unit, which succeeds only if the daemon tells systemd that it is ready.
 starts() {
   check "beoboard-$1 starts" systemctl restart "beoboard-$1.service"
