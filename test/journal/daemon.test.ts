@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Line, parseLine } from '../../src/journal/format.js';
 import { ordersText } from '../../src/schedulers/orderfile.js';
-import { monotonicMs, type State, stateText } from '../../src/schedulers/statefile.js';
+import { monotonicMs, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';
@@ -75,12 +75,11 @@ function jobState(nodes: string): State {
   const now = { time_ms: Date.now(), mono_ms: monotonicMs() };
   const node = { name: 'n1', state: 'ALLOCATED', cpus: 4 };
   const job = { id: '4711', state: 'RUNNING', user: 'anna', partition: 'long', cpus: 4, nodes, name: 'secret' };
-  const state = {
-    ...{ schema: 1, scheduler: 'slurm', pid: process.pid, ...now, next_ms: now.mono_ms + 600_000, cluster: 'c' },
-    ...{ version: '24', private_data: '', names: {}, differences: [] },
+  return {
+    ...{ schema: SCHEMA, scheduler: 'Slurm', daemon: 'slurmd', user: 'root', cluster: 'c', version: '24' },
+    ...{ pid: process.pid, ...now, next_ms: now.mono_ms + 600_000, names: {}, differences: [] },
     ...{ nodes: { ...now, list: [node] }, jobs: { ...now, list: [job] } },
   };
-  return state as unknown as State;
 }
 
 t.test('a journal beside a receiver', async t => {
