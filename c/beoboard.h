@@ -604,7 +604,8 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_TAKEOVER = 11, /* of none: a receiver began on this board; detail: its instance */
     BEOBOARD_EVENT_KIND_FORGET = 12,   /* of none: records were taken from the board; detail: how many */
     BEOBOARD_EVENT_KIND_FOLLOWED = 13, /* of none: a mirror began to follow a master; detail: which of mirror_names */
-    BEOBOARD_EVENT_KIND_CLONE = 14     /* of a record: two machines report as one */
+    BEOBOARD_EVENT_KIND_CLONE = 14,    /* of a record: two machines report as one */
+    BEOBOARD_EVENT_KIND_DEAF = 15      /* of none: the receiver could not hear until now; detail: for how many ms */
 };
 
 /* The CPUs of a socket. */

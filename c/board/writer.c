@@ -637,8 +637,12 @@ void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
 void bb_writer_listen_anew(struct bb_writer *w, int64_t now_ns) {
   struct bb_board_header *h = w->board.header;
   const struct bb_link_evidence own = {h->heartbeat_ns, h->listening_since_ns};
-  const int64_t doubt_ns = bb_hearing_anew(&w->links.hearing[BB_LINK_UNKNOWN], own, (int64_t)h->silent_after_ns,
-                                           bb_clock_ns(CLOCK_BOOTTIME));
+  const int64_t boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
+  const int64_t deaf_ns = boot_ns - w->links.hearing[BB_LINK_UNKNOWN].heard_ns;
+  if (deaf_ns > SECOND)
+    bb_add_event(&w->board, BB_EVENT_KIND_DEAF, BB_NO_SUBJECT, (uint64_t)deaf_ns / NS_PER_MS, NULL);
+  const int64_t doubt_ns =
+      bb_hearing_anew(&w->links.hearing[BB_LINK_UNKNOWN], own, (int64_t)h->silent_after_ns, boot_ns);
   bb_store(&h->listening_since_ns, (uint64_t)(now_ns + doubt_ns));
   bb_links_listen_anew(&w->links, BB_LINK_OTHERS, now_ns);
   for (uint32_t i = 1; i <= h->links_used; i++) bb_links_listen_anew(&w->links, i, now_ns);

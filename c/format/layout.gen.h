@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x06fff644492db917)
+#define BB_HASH_BOARD_V2 UINT64_C(0xc3fab5257efb82e0)
 #define BB_HASH_RELAY_V1 UINT64_C(0x14f03f6c41556db3)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -140,8 +140,9 @@ enum bb_event_kind {
   BB_EVENT_KIND_FORGET = 12,
   BB_EVENT_KIND_FOLLOWED = 13,
   BB_EVENT_KIND_CLONE = 14,
+  BB_EVENT_KIND_DEAF = 15,
 };
-#define BB_EVENT_KIND_COUNT 15
+#define BB_EVENT_KIND_COUNT 16
 static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "none",
   "restart",
@@ -158,6 +159,7 @@ static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "forget",
   "followed",
   "clone",
+  "deaf",
 };
 
 enum bb_reload_part {

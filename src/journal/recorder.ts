@@ -227,7 +227,11 @@ export class Recorder {
 
   /** An event of the board's ring. */
   #tellRing(change: Extract<Change, { readonly number: number }>, fromMs: number): void {
-    const { at: _, number, node, event, last_words: __, ...rest } = change;
+    const { at: _, number, node, event, last_words: __, deaf_ms, ...rest } = change;
+    if (deaf_ms !== undefined) {
+      this.#add({ what: { event: 'deaf' }, fromMs: fromMs - deaf_ms, toMs: fromMs, ring: number });
+      return;
+    }
     // A boot is told by the memory, with what was said before it.
     if (event === 'reboot' && this.remembers !== false) return;
     this.#add({ what: { event: event === 'reboot' ? 'boot' : event, ...rest }, node, fromMs, ring: number });

@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x06fff644492db917n;
+export const HASH_BOARD_V2 = 0xc3fab5257efb82e0n;
 export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
 
 /** Numbers that the documents name. */
@@ -747,7 +747,7 @@ export const enums = {
   virt: ['metal', 'vm', 'container'],
   power_src: ['none', 'hwmon', 'bmc'],
   gpu_vendor: ['none', 'nvidia', 'amd', 'intel'],
-  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed', 'clone'],
+  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed', 'clone', 'deaf'],
   reload_part: ['none', 'options', 'nodes', 'keys'],
   reason: ['none', 'size', 'magic', 'version', 'length', 'cluster', 'reserved', 'name', 'interval', 'range', 'auth_missing', 'key_id', 'tag', 'stranger', 'clock', 'rival', 'replay', 'late', 'full'],
   relay_kind: ['none', 'batch', 'index', 'pong', 'ping', 'ask'],

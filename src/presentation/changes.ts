@@ -53,6 +53,8 @@ export interface RingEvent {
   readonly link?: string;
   readonly reason?: string;
   readonly count?: number;
+  /** For how long the receiver could not hear until then. */
+  readonly deaf_ms?: number;
   readonly instance?: number;
   readonly master?: string;
   /** Where the reports of two machines come from, which report as one node. */
@@ -61,14 +63,18 @@ export interface RingEvent {
   readonly last_words?: ReturnType<typeof saidJson>;
 }
 
+/** The meaning of an event's detail. */
+type Detail = 'reason' | 'count' | 'deaf_ms' | 'instance' | 'master';
+
 /** What each kind of event has besides its subject. */
-const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance' | 'master'>>> = {
+const DETAIL: Readonly<Partial<Record<Kind, Detail>>> = {
   refusal: 'reason',
   dark: 'count',
   overflow: 'count',
   forget: 'count',
   takeover: 'instance',
   followed: 'master',
+  deaf: 'deaf_ms',
 };
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies Kind[];
 
@@ -77,8 +83,8 @@ const TOGETHER = 1024;
 /** Stands in the place of a state when none was known. */
 const NONE = 255;
 
-/** The meaning of an event's detail. */
-function detailOf(what: 'reason' | 'count' | 'instance' | 'master', detail: number, board: Snapshot): string | number {
+/** A detail in its meaning. */
+function detailOf(what: Detail, detail: number, board: Snapshot): string | number {
   if (what === 'reason') return enums.reason[detail] ?? String(detail);
   return what === 'master' ? (board.header.mirror_names[detail]?.name ?? String(detail)) : detail;
 }
@@ -284,7 +290,8 @@ export class Follower {
       }
       const link = links.find(({ number }) => number === subject);
       const what = DETAIL[event];
-      const isOfNone = what === 'instance' || what === 'master' || event === 'overflow' || event === 'forget';
+      const isOfNone =
+        what === 'instance' || what === 'master' || what === 'deaf_ms' || event === 'overflow' || event === 'forget';
       changes.push({
         at: stampRealNs,
         event,

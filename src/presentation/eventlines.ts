@@ -81,6 +81,8 @@ function boardText(happening: Change): string {
       return `a socket buffer was full: ${counted(happening.count, 'datagram was', 'datagrams were')} dropped; see net.core.rmem_max`;
     case 'takeover':
       return `a receiver started, the ${ordinal(happening.instance ?? 0)} of this board`;
+    case 'deaf':
+      return `this master did not listen for ${formatDuration(happening.deaf_ms ?? 0)} until now: nothing is known of nodes for that time`;
     case 'followed':
       return `the mirror follows ${oneLine(happening.master ?? 'a master')}`;
     case 'forget':
