@@ -16,6 +16,7 @@ import { fold, foldParts, lastDigits } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
+import { deafText } from './deafness.js';
 import { LastReports, lastWordsTexts } from './lastwords.js';
 import {
   FULL,
@@ -37,6 +38,7 @@ export interface Anomaly {
     | 'mirror'
     | 'drops'
     | 'link'
+    | 'deaf'
     | 'together'
     | 'last_words'
     | 'unhealthy'
@@ -523,6 +525,12 @@ function drops(snapshot: Snapshot): Anomaly[] {
   return found;
 }
 
+/** When this master could not hear lately. It comes last, because it is over. */
+function deafness(snapshot: Snapshot): Anomaly[] {
+  const text = deafText(snapshot);
+  return text === undefined ? [] : [{ kind: 'deaf', nodes: [], text }];
+}
+
 function receiver(snapshot: Snapshot): Anomaly[] {
   const say = (text: string): Anomaly => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
@@ -576,6 +584,7 @@ export function anomalies({ snapshot, all, nodes, notOnBoard }: Survey): Anomaly
     ...unhealthy(nodes),
     ...senders(snapshot, others, all),
     ...[delays, clocks, kernels, rare, intervals].flatMap(look => look(snapshot, all)),
+    ...deafness(snapshot),
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);

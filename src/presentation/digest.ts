@@ -29,7 +29,7 @@ class Digest extends Snapshot {
       head.path,
       bytes,
       { nowNs, realNs: head.realNs, nodes: count, stalled: head.stalled },
-      { links: () => links, senders: () => senders },
+      { links: () => links, senders: () => senders, events: (next, most) => gathered.reader.events(next, most) },
     );
   }
 

@@ -162,7 +162,11 @@ export class BoardReader {
 
   /** The tables of the board that a snapshot is of, which may have been replaced since. */
   #tablesOf(mapping: BoardMapping): Tables {
-    return { links: () => this.#whole(mapping.links()), senders: () => this.#whole(mapping.senders()) };
+    return {
+      links: () => this.#whole(mapping.links()),
+      senders: () => this.#whole(mapping.senders()),
+      events: (next, most) => this.#whole(mapping.events(next, most)),
+    };
   }
 
   #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {

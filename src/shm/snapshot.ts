@@ -3,6 +3,7 @@
 import { type Decoded, decode, getter, reportField } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import {
+  type EventEntry,
   type LinkEntry,
   lastWords,
   OVERVIEW,
@@ -63,6 +64,8 @@ export interface Overview {
 export interface Tables {
   links(): readonly LinkEntry[];
   senders(): readonly SenderEntry[];
+  /** As `BoardReader.events`. */
+  events(next: number, most: number): { next: number; events: readonly EventEntry[] };
 }
 
 /** The hottest sensor of a node, in tenths of a degree, and a number that is equal on equal hardware. */
@@ -70,6 +73,9 @@ export interface Heat {
   readonly hardware: number;
   readonly dc: number;
 }
+
+/** How many events are read at once. */
+const EVENTS_AT_ONCE = 256;
 
 /** Entries of the table of rejected senders for each reason. */
 export const SENDERS_EACH = 8;
@@ -179,7 +185,7 @@ export class Snapshot implements SeenNodes {
   #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
-  readonly #tables: Tables | undefined;
+  readonly tables: Tables | undefined;
   #links: readonly LinkEntry[] | undefined;
 
   /**
@@ -193,7 +199,7 @@ export class Snapshot implements SeenNodes {
     taken: Taken,
     tables?: Tables,
   ) {
-    this.#tables = tables;
+    this.tables = tables;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.view, 0);
@@ -258,7 +264,7 @@ export class Snapshot implements SeenNodes {
 
   /** The links by which reports came, as they are when this is first asked for. */
   get links(): readonly LinkEntry[] {
-    this.#links ??= (this.#tables?.links() ?? []).filter(
+    this.#links ??= (this.tables?.links() ?? []).filter(
       ({ number, accepted }) => number !== OTHER_LINKS || accepted > 0,
     );
     return this.#links;
@@ -266,7 +272,22 @@ export class Snapshot implements SeenNodes {
 
   /** The sources of rejected datagrams, likewise; the most recent first. */
   get senders(): SenderEntry[] {
-    return [...(this.#tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
+    return [...(this.tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
+  }
+
+  /** The events of the last so many ms, as far as the board still has them, the oldest first. */
+  lateEvents(ms: number): EventEntry[] {
+    const found: EventEntry[] = [];
+    const since = this.evidence.nowNs - BigInt(ms) * 1_000_000n;
+    for (let end = (this.header.event_last ?? 0) + 1; end > 1; ) {
+      const first = Math.max(1, end - EVENTS_AT_ONCE);
+      const events = this.tables?.events(first, end - first).events.filter(({ number }) => number < end) ?? [];
+      const late = events.filter(({ stampNs }) => stampNs >= since);
+      found.unshift(...late);
+      if (events.length === 0 || late.length < events.length) break;
+      end = first;
+    }
+    return found;
   }
 
   /** The number of the link by which a node's newest report came; 0: unknown, or there is none. */

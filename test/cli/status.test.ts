@@ -372,6 +372,47 @@ const scenes: [
       ...busy(1, { valid: EVERYTHING, ...(i > 0 && { taint: 1 << 4, late_us: 2_000_000 * i }) }),
     })),
   ],
+  [
+    'this master did not listen for a while',
+    [dozen[0] as MadeNode],
+    {
+      events: [
+        { kind: 'takeover', age: 3000, detail: 7 },
+        { kind: 'deaf', age: 3000, detail: 52_000 },
+      ],
+    },
+  ],
+  [
+    'a link was down, and another one for a moment; a third still is',
+    [dozen[0] as MadeNode],
+    {
+      links: { 1: {}, 2: {}, 3: { state: [] } },
+      events: [
+        { kind: 'link_up', age: 3500, subject: 1 },
+        { kind: 'link_down', age: 610, subject: 2 },
+        { kind: 'link_up', age: 600, subject: 2 },
+        { kind: 'link_down', age: 500, subject: 1 },
+        { kind: 'link_up', age: 500, subject: 1 },
+        { kind: 'link_down', age: 400, subject: 3 },
+      ],
+    },
+  ],
+  [
+    'a flood at a full socket buffer',
+    [dozen[0] as MadeNode],
+    { events: [102, 101, 100, 90].map(age => ({ kind: 'overflow' as const, age, detail: 40 })) },
+  ],
+  [
+    'deaf many times, some of them more than an hour ago, among many events',
+    [dozen[0] as MadeNode],
+    {
+      events: Array.from({ length: 1000 }, (_, i) => ({
+        kind: i % 100 === 99 ? ('deaf' as const) : ('refusal' as const),
+        age: 5000 - 5 * i,
+        detail: i % 100 === 99 ? 2000 : 1,
+      })),
+    },
+  ],
   ['an empty board', []],
   ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
   ['the receiver is stalled', dozen.slice(0, 3), { heartbeat: 12 }],

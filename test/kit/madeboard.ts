@@ -6,7 +6,7 @@ import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { terms } from '../../src/layout/terms.gen.js';
 import type { LinkEntry } from '../../src/shm/links.js';
 import type { Problem } from '../../src/shm/problems.js';
-import { type SenderEntry, Snapshot } from '../../src/shm/snapshot.js';
+import { type SenderEntry, Snapshot, type Tables } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 
 export const S = 1_000_000_000n;
@@ -86,6 +86,8 @@ export interface MadeBoard {
   links?: Readonly<Record<number, MadeLink>>;
   senders?: readonly MadeSender[];
   state?: (keyof typeof bits.board_state)[];
+  /** Events of its ring, and how long ago they were. */
+  events?: readonly { kind: (typeof enums.event_kind)[number]; age: Span; subject?: number; detail?: number }[];
   header?: Encodable<'board_header'>;
 }
 
@@ -143,6 +145,22 @@ function sendersOf({ senders = [] }: MadeBoard): SenderEntry[] {
   }));
 }
 
+/** The ring of events, likewise. */
+function eventsOf({ events = [] }: MadeBoard): Tables['events'] {
+  const all = events.map(({ kind, age, subject = 0xffffffff, detail = 0 }, i) => ({
+    number: i + 1,
+    stampNs: NOW - ns(age),
+    stampRealNs: REAL - ns(age),
+    kind: enums.event_kind.indexOf(kind),
+    subject,
+    detail,
+  }));
+  return (next, most) => ({
+    next: Math.min(next + most, all.length + 1),
+    events: all.slice(next - 1, next - 1 + most),
+  });
+}
+
 /** A snapshot of a board with these nodes. */
 export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Snapshot {
   const { board_header, column_entry, slot, report, record } = structs;
@@ -165,6 +183,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
     report_bytes: report.bytes,
     slots: 2,
     count: nodes.length,
+    event_last: made.events?.length ?? 0,
     capacity: nodes.length,
     cluster_name: 'alpha',
     uncertain_after_ns: (9n * S) / 2n,
@@ -244,7 +263,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
       }
     },
   );
-  const tables = { links: () => linksOf(nodes, made), senders: () => sendersOf(made) };
+  const tables = { links: () => linksOf(nodes, made), senders: () => sendersOf(made), events: eventsOf(made) };
   return new Snapshot('test', bytes, { nowNs: NOW, realNs: REAL, nodes: nodes.length }, tables);
 }
 

@@ -1,0 +1,71 @@
+// When this master could not hear within the last hour, by the events of its board: for that time, nobody knows anything
+// of nodes.
+
+import { enums } from '../layout/layout.gen.js';
+import { mirrorOf } from '../shm/header.js';
+import { linkName } from '../shm/links.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { oneLine } from '../text/text.js';
+import { timeOf } from './sentences.js';
+
+const HOUR_MS = 3_600_000;
+/** Overflows no further apart are one, ms: the receiver notes one a second. */
+const ONE_FLOOD_MS = 5000;
+/** So many times have their own words. */
+const EACH_MOST = 3;
+
+/** Both ends in ms before the look. */
+interface Gap {
+  readonly what: string;
+  readonly from: number;
+  to: number;
+}
+
+const NOT_ALL = 'may have missed reports (a socket buffer was full)';
+
+/** The times of the last hour in which not everything was heard, the latest first. */
+function gapsOf(snapshot: Snapshot): Gap[] {
+  const gaps: Gap[] = [];
+  const down = new Map<number, number>();
+  let flood: Gap | undefined;
+  for (const { kind, stampNs, subject, detail } of snapshot.lateEvents(HOUR_MS)) {
+    const age = Math.max(0, Number(snapshot.evidence.nowNs - stampNs) / 1e6);
+    const event = enums.event_kind[kind];
+    if (event === 'deaf') gaps.push({ what: 'did not listen', from: age + detail, to: age });
+    // One that is still down has a sentence of its own.
+    else if (event === 'link_down') down.set(subject, down.get(subject) ?? age);
+    else if (event === 'link_up') {
+      const from = down.get(subject);
+      const link = snapshot.links.find(({ number }) => number === subject);
+      if (from !== undefined && link !== undefined)
+        gaps.push({ what: `heard nothing by ${oneLine(linkName(link))}`, from, to: age });
+      down.delete(subject);
+    } else if (event === 'overflow') {
+      if (flood !== undefined && flood.to - age <= ONE_FLOOD_MS) flood.to = age;
+      else {
+        flood = { what: NOT_ALL, from: age, to: age };
+        gaps.push(flood);
+      }
+    }
+  }
+  return gaps.sort((a, b) => a.to - b.to);
+}
+
+/** One sentence about all of them; undefined: all was heard, as far as the board knows. */
+export function deafText(snapshot: Snapshot): string | undefined {
+  const gaps = gapsOf(snapshot);
+  if (gaps.length === 0) return undefined;
+  const times = new Map<string, string[]>();
+  for (const { what, from, to } of gaps.slice(0, EACH_MOST)) {
+    const [begin, end] = [timeOf(snapshot, from), timeOf(snapshot, to)];
+    times.set(what, [...(times.get(what) ?? []), begin === end ? `at ${begin}` : `from ${begin} to ${end}`]);
+  }
+  const parts = Array.from(times, ([what, some]) => `${what} ${some.join(', ')}`);
+  const more = gaps.length - EACH_MOST;
+  if (more > 0) parts.push(`was deaf ${more === 1 ? 'once more' : `${more} more times`} in the last hour`);
+  const who = mirrorOf(snapshot) === undefined ? 'this master' : 'its master';
+  const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}` : parts[0];
+  const isKnown = gaps.every(({ what }) => what === NOT_ALL);
+  const unknown = `: nothing is known of nodes for ${gaps.length === 1 ? 'that time' : 'those times'}`;
+  return `${who} ${list}${isKnown ? '' : unknown}`;
+}
