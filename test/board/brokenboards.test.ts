@@ -192,7 +192,10 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
   look: stdout => [stdout.trimEnd().replaceAll('\n', '; ')],
 };
 
-const TIME = /\b(?:\d+(?:ms|\.\ds|m\d\ds|h\d\dm|d\d+h)|\d\d:\d\d:\d\d)\b/g;
+const DATE = '(?:[A-Z][a-z]{2} \\d\\d \\d\\d:\\d\\d|(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d)';
+const TIME = new RegExp(`\\b(?:\\d+(?:ms|\\.\\ds|m\\d\\ds|h\\d\\dm|d\\d+h)|${DATE})\\b`, 'g');
+// Wide enough for all columns, however long ago this machine was booted.
+process.env.COLUMNS = '200';
 
 /** An answer as the golden text shows it: the code and the output, without folders and times. */
 function digest(verb: string, answer: Answer, place: string): string[] {
