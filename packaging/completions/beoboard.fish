@@ -92,6 +92,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from status' -l exceptions -s x 
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l long -s l -d 'a row for every node, and lists in full'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l jobs -d 'show the state and jobs of each node in Slurm'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l slurm-dir -xa '(__fish_complete_directories)' -d 'where beoboard slurm writes its files'
+complete -c beoboard -n '__fish_seen_subcommand_from status' -l journal-run -xa '(__fish_complete_directories)' -d 'where journals say how they are'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l json -d 'one JSON object instead of text'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l csv -d 'comma-separated values: column names, then a line for each node'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l plain -d 'sentences instead of a table'

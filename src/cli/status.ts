@@ -4,7 +4,7 @@
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { anomalies } from '../presentation/anomalies.js';
+import { oddities } from '../presentation/anomalies.js';
 import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
@@ -24,7 +24,7 @@ export const verb = defineVerb({
   name: 'status',
   summary: VERBS.status,
   options: [
-    ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long', 'jobs', 'slurm-dir'] as const),
+    ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long', 'jobs', 'slurm-dir', 'journal-run'] as const),
     ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
@@ -143,7 +143,7 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
     const { by, sort, columns, watch: inOneLine } = options;
     const grouping = by && (await import('../query/groups.js'));
     const contents = () => ({
-      odd: [...anomalies(found), ...(slurm?.anomalies(found) ?? [])],
+      odd: oddities(found, slurm, options.journalRun),
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
       totals: totalsOf(found),
       groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),
@@ -166,6 +166,7 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
     exceptions: only,
     asked,
     slurm,
+    journals: options.journalRun,
   };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
@@ -187,7 +188,15 @@ export async function main(argv: string[]): Promise<number> {
     if (values.watch && hasScreen() && !values.plain && !values.json) {
       const { watch } = await import('./watch.js');
       const slurm = values.jobs ? values.slurmDir : undefined;
-      return await watch(reader, { ...values, nodes, where, asked, slurm, paint: painter(values.color) });
+      return await watch(reader, {
+        ...values,
+        nodes,
+        where,
+        asked,
+        slurm,
+        journals: values.journalRun,
+        paint: painter(values.color),
+      });
     }
     if (values.watch)
       return await again(reader, async snapshot => await answer(survey(snapshot, choice), values, asked), values);

@@ -1,7 +1,7 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import type { Grouping } from '../options/options.js';
-import { type Anomaly, anomalies } from '../presentation/anomalies.js';
+import { type Anomaly, oddities } from '../presentation/anomalies.js';
 import { plural, shortTimeOf } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
@@ -58,6 +58,8 @@ export interface StatusLayout {
   readonly long?: boolean;
   /** What Slurm says about the nodes, if that was asked for. */
   readonly slurm?: SchedulerView | undefined;
+  /** The folder where journals say how they are. */
+  readonly journals?: string | undefined;
   /** The same in the texts of the options, for command lines that show what was cut. */
   readonly asked?: CommandOptions | undefined;
 }
@@ -233,8 +235,8 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
 }
 
 /** The anomalies, from the board alone and from the comparison with Slurm. */
-function allOddities(found: Survey, { slurm }: StatusLayout): Anomaly[] {
-  return [...anomalies(found), ...(slurm?.anomalies(found) ?? [])];
+function allOddities(found: Survey, { slurm, journals }: StatusLayout): Anomaly[] {
+  return oddities(found, slurm, journals);
 }
 
 /** Anomalies that are a reason for a silence. */

@@ -32,6 +32,8 @@ export interface Start {
   readonly asked: CommandOptions;
   /** The folder with Slurm's answers, if these are shown too. */
   readonly slurm: string | undefined;
+  /** The folder where journals say how they are. */
+  readonly journals: string;
   readonly paint: Painter;
 }
 
@@ -47,6 +49,7 @@ class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
   readonly #grouping: Grouping | undefined;
+  readonly #journals: string;
   readonly #slurm: SchedulerViewFollower | undefined;
   #view: View;
   #odd: { at: number; states: string; filter?: Filter; known?: unknown; texts: string[] } = {
@@ -61,11 +64,12 @@ class Session {
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
-    { nodes, where, sort, columns, exceptions, long, by, asked, slurm, paint }: Start,
+    { nodes, where, sort, columns, exceptions, long, by, asked, slurm, journals, paint }: Start,
   ) {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
+    this.#journals = journals;
     this.#slurm = slurm === undefined ? undefined : new SchedulerViewFollower(slurm, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
@@ -107,7 +111,7 @@ class Session {
     const last = this.#odd;
     const isNew = states !== last.states || filter !== last.filter || known !== last.known;
     if (isNew || now - last.at > ODD_FOR_MS)
-      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, slurm) };
+      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, slurm, this.#journals) };
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
     this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found), slurm };
   }

@@ -1,7 +1,7 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
 import type { Grouping } from '../options/options.js';
-import { anomalies } from '../presentation/anomalies.js';
+import { oddities } from '../presentation/anomalies.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
@@ -62,8 +62,8 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-export function oddTexts(found: Survey, slurm?: SchedulerView): string[] {
-  return [...anomalies(found), ...(slurm?.anomalies(found) ?? [])].map(({ text }) => text);
+export function oddTexts(found: Survey, slurm?: SchedulerView, journals?: string): string[] {
+  return oddities(found, slurm, journals).map(({ text }) => text);
 }
 
 /** The groups in the order of their states, as in a table of nodes, or of their means. */

@@ -2,6 +2,7 @@
 // kernels and intervals that differ from all others, rejected and dropped datagrams, a receiver that is stalled.
 // Compares nodes with each other; knows no thresholds of hardware.
 
+import { journalTroubles } from '../journal/state.js';
 import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { mirrorOf, sinceMs } from '../shm/header.js';
@@ -51,6 +52,7 @@ export interface Anomaly {
     | 'kernel'
     | 'interval'
     | 'slurm'
+    | 'journal'
     | 'not_on_board';
   readonly text: string;
   /** The nodes it is about; empty: it is about the receiver or this master. */
@@ -594,4 +596,21 @@ export function anomalies({ snapshot, all, nodes, notOnBoard }: Survey): Anomaly
     return nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
   };
   return [...found, ...odd.filter(isOf)];
+}
+
+/**
+ * All that is odd about a board and what belongs to it. `scheduler`: its view, if that was asked for; `journals`: the
+ * folder where journals say how they are.
+ */
+export function oddities(
+  found: Survey,
+  scheduler: { anomalies(found: Survey): readonly Anomaly[] } | undefined,
+  journals: string | undefined,
+): Anomaly[] {
+  const troubles = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
+  return [
+    ...anomalies(found),
+    ...(scheduler?.anomalies(found) ?? []),
+    ...troubles.map((text): Anomaly => ({ kind: 'journal', nodes: [], text })),
+  ];
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { csvPieces } from '../../src/cli/csv.js';
 import { plainText, type StatusLayout, statusText } from '../../src/cli/statustext.js';
+import { writeState } from '../../src/journal/state.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { anomalies } from '../../src/presentation/anomalies.js';
 import { distanceText } from '../../src/presentation/sentences.js';
@@ -778,6 +779,13 @@ t.test('the command: forms, choices, errors', async t => {
     t.equal(code, 1, `a name that is not on the board ${form.join(' ')}`);
     t.match(form[0] === '--csv' ? stderr : stdout, /not on the board: nobody/);
   }
+  const journals = folder(t);
+  const state = { board, journal_dir: '/x', pid: 1, time_ms: 1, mono_ms: 1, next_ms: 1, schema: 1 } as const;
+  writeState(journals, 'default', state);
+  const stopped = /the journal of this board has stopped: it last ran at /;
+  for (const form of [[], ['--plain'], ['--json']])
+    t.match((await status(...form, '--journal-run', journals)).stdout.replaceAll('\n  ', ' '), stopped);
+  t.notMatch((await status('--journal-run', `${journals}/none`)).stdout, stopped);
   t.match(
     (await status('--by', '/^rack/')).stdout,
     /\nno groups: none of these names matches \/\^rack\/; beoboard nodes lists them\n/,
