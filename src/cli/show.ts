@@ -51,7 +51,7 @@ export async function main(argv: string[]): Promise<number> {
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
-      const { head, lines } = nodeSheet(node, paint, width(), slurm.facts(node.name));
+      const { head, lines } = nodeSheet(node, paint, width(), slurm.section(node.name));
       return [...head, ...lines];
     };
     // In the order of the command line, and not of the board.

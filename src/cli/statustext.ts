@@ -324,9 +324,11 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
           return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
         });
     const readings = described(true);
-    const besides = (look.slurm?.columns ?? []).flatMap(({ title, text }) => {
+    const besides = (look.slurm?.columns ?? []).flatMap(({ name, title, text }) => {
       const value = text(node);
-      return value === undefined ? [] : [`${title === 'SLURM' ? 'in Slurm' : title.toLowerCase()} ${value}`];
+      return value === undefined
+        ? []
+        : [`${name === 'slurm' ? `in ${look.slurm?.name}` : title.toLowerCase()} ${value}`];
     });
     const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
     out.push(

@@ -273,7 +273,7 @@ function nodePage(view: View, { found, slurm }: Present, { columns, rows }: Size
   const back = 'q, Esc back';
   if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
   const node = found.snapshot.node(surveyed.index);
-  const { head, lines } = nodeSheet(node, look.paint, columns, slurm?.facts(surveyed.name));
+  const { head, lines } = nodeSheet(node, look.paint, columns, slurm?.section(surveyed.name));
   const room = Math.max(0, rows - head.length - 1);
   const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
   const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;

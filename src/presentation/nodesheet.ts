@@ -415,17 +415,23 @@ export function nodeHead(node: Node, paint: Painter): string {
   return `${oneLine(node.name)}: ${paint.state(state, state)}${since}${from}${why}${old}`;
 }
 
+/** A part of what is known of a node. */
+export interface Section {
+  readonly title: string;
+  readonly facts: readonly FactLine[];
+}
+
 /**
  * The parts of a node of which anything is known, in their order: for each part its title and its facts. Facts that
  * belong together are in one list. `all`: a look at all nodes of its board, with whose sensors its own are compared.
  */
 export function nodeSections(
   node: Node,
-  slurm: readonly FactLine[] = [],
+  besides?: Section,
   all: Snapshot = node.snapshot,
 ): { title: string; facts: string[][] }[] {
   const facts = new NodeFacts(node, new LastReports(all).of(node));
-  return [...SECTIONS, ['Slurm', () => slurm] as const]
+  return [...SECTIONS, ...(besides === undefined ? [] : [[besides.title, () => besides.facts] as const])]
     .map(([title, make]) => ({
       title,
       facts: make(facts)
@@ -437,16 +443,16 @@ export function nodeSections(
 
 /**
  * The page in lines: the head first, then at least one line for each part of the node of which anything is known.
- * `slurm`: what Slurm says about the node.
+ * `besides`: what the scheduler says about the node.
  */
 export function nodeSheet(
   node: Node,
   paint: Painter,
   width: number,
-  slurm: readonly FactLine[] = [],
+  besides?: Section,
 ): { head: string[]; lines: string[] } {
   const lines: string[] = [];
-  for (const { title, facts } of nodeSections(node, slurm)) {
+  for (const { title, facts } of nodeSections(node, besides)) {
     let label = title;
     for (const line of facts.flatMap(some => [...wrapped(some, width - INDENT)])) {
       lines.push(`${paint.title(label.padEnd(INDENT - 1))} ${line}`.trimEnd());

@@ -3,6 +3,7 @@
 // answer.
 
 import type { Anomaly } from '../presentation/anomalies.js';
+import type { Section } from '../presentation/nodesheet.js';
 import { shownNames } from '../presentation/rejections.js';
 import type { ExtraColumn } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
@@ -223,8 +224,12 @@ export class SchedulerView {
     return found;
   }
 
-  /** One node as lines for its page. */
-  facts(name: string): string[][] {
+  /** One node as a part of its page. */
+  section(name: string): Section {
+    return { title: this.name, facts: this.#facts(name) };
+  }
+
+  #facts(name: string): string[][] {
     const side = this.of(name);
     if (side === undefined) return [];
     const { node, jobs } = side;

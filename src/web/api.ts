@@ -204,7 +204,7 @@ export class Api {
       const snapshot = reader.snapshotOf(name);
       const [node] = [...snapshot.nodes()];
       if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
-      const slurm = this.wall.jobs?.view(this.wall.watcher.names).facts(name) ?? [];
+      const slurm = this.wall.jobs?.view(this.wall.watcher.names).section(name);
       const sheet = {
         schema: 1,
         seq: this.#seq,
