@@ -60,6 +60,8 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'all gmond' -- "$cur")) ;;
     zoom:--via | pace:--via)
       COMPREPLY=($(compgen -c -- "$cur")) ;;
+    slurm:--scheduler | bridge:--scheduler)
+      COMPREPLY=($(compgen -W 'slurm file:' -- "$cur")) ;;
     bridge:--witness)
       COMPREPLY=($(compgen -W 'none slurm' -- "$cur")) ;;
     *) _beoboard_words ;;
@@ -86,8 +88,8 @@ _beoboard_words() {
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
       zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;
-      slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
-      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
+      slurm) COMPREPLY=($(compgen -W '--scheduler --slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
+      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --scheduler --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;

@@ -51,6 +51,17 @@ function path(text: string): string {
 }
 
 export const file = value('file', path);
+
+/** The scheduler of the cluster. */
+export const scheduler: Value<string> = {
+  kind: 'word',
+  words: ['slurm', 'file:'],
+  parse: text => {
+    if (text === 'slurm' || /^file:[^\0]/.test(text)) return text;
+    throw new InputError(`${quote(text)} is no scheduler that is known; write slurm, or file:PATH`);
+  },
+};
+
 export const folder = value('folder', path);
 
 /**

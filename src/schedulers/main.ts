@@ -15,24 +15,38 @@ import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
 import { oneLine, readText } from '../text/text.js';
+import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
 import { readExceptions } from './matching.js';
 import { Poll, type Round } from './poll.js';
 import { nextMs, type Scheduler } from './scheduler.js';
-import { slurmCalls } from './slurm/calls.js';
-import { slurm } from './slurm/slurm.js';
 import { partialText, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({
   name: 'slurm',
   summary: VERBS.slurm,
-  options: ['slurm-dir', 'slurm-bin', 'slurm-names', 'public-jobs', 'interval', 'board', 'owner', 'config'],
+  options: [
+    'scheduler',
+    'slurm-dir',
+    'slurm-bin',
+    'slurm-names',
+    'public-jobs',
+    'interval',
+    'board',
+    'owner',
+    'config',
+  ],
   forms: forms.slurm,
-  examples: ['beoboard slurm', 'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names'],
+  examples: [
+    'beoboard slurm',
+    'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',
+    'beoboard slurm --scheduler file:/var/lib/site/scheduler.jsonl',
+  ],
   notes: `It calls scontrol show node and squeue, each for at most 5 s. It writes into its folder: state (jobs are readable by its own group only),
 skip (NodeNames in power saving) and names (NodeNames that differ from the board by more than case). beoboard jobs, show, status --jobs and
-the gate read these files. It only needs permission to read from Slurm: see docs/slurm.md. SIGHUP reads --config and --slurm-names again
-and queries Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT stop it.`,
+the gate read these files. It only needs permission to read from Slurm: see docs/slurm.md. With --scheduler file:PATH it reads that file
+instead: see docs/schedulers.md. SIGHUP reads --config and --slurm-names again and asks at once; another scheduler, folder or board needs
+a restart. SIGTERM and SIGINT stop it.`,
 });
 
 /** Logs what is new about rounds. */
@@ -97,7 +111,7 @@ function leftBefore(folder: string, name: string): string {
 type Options = ValuesOf<typeof verb>;
 
 /** What it is bound to while it runs. */
-const LASTING = ['slurmDir', 'board', 'owner'] as const;
+const LASTING = ['scheduler', 'slurmDir', 'board', 'owner'] as const;
 
 /** The options that stay in force until SIGHUP. */
 interface InForce {
@@ -106,18 +120,22 @@ interface InForce {
   readonly exceptions: Readonly<Record<string, string>>;
 }
 
-/** Reads the command line and both files. Throws a UsageError. */
-function read(argv: string[], stop: AbortSignal): InForce {
+/** Reads the command line and both files. `name`: of the scheduler, if it is chosen already. Throws a UsageError. */
+function read(argv: string[], stop: AbortSignal, name?: string): InForce {
   const { values: options } = parseVerb(verb, argv);
   const { slurmNames, slurmBin } = options;
   const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));
-  return { options, exceptions, scheduler: slurm(slurmCalls({ folder: slurmBin, stop })) };
+  return {
+    options,
+    exceptions,
+    scheduler: schedulerOf(name ?? options.scheduler, { folder: slurmBin, stop }),
+  };
 }
 
 export async function main(argv: string[]): Promise<number> {
   const { service, stop } = beginDaemon();
   let inForce = read(argv, stop);
-  const { slurmDir: folder, board, owner } = inForce.options;
+  const { scheduler: name, slurmDir: folder, board, owner } = inForce.options;
   makeFolder(folder);
   const log = createLog(verb.name);
   const roundLog = new RoundLog(log);
@@ -133,7 +151,7 @@ export async function main(argv: string[]): Promise<number> {
     service,
     () => status,
     () => {
-      const changed = read(argv, stop);
+      const changed = read(argv, stop, name);
       tellLasting(log, LASTING, inForce.options, changed.options);
       inForce = changed;
       poll.change(changed.scheduler, changed.exceptions);

@@ -62,6 +62,10 @@ const PARTS: [part: string, files: RegExp][] = [
   ['schedulers/names', /^src\/schedulers\/matching\.ts$/],
   // Slurm: its words, its questions, its orders.
   ['schedulers/slurm', /^src\/schedulers\/slurm\//],
+  // A file of the site's as a scheduler.
+  ['schedulers/file', /^src\/schedulers\/file\.ts$/],
+  // Which of them is behind the door.
+  ['schedulers/chosen', /^src\/schedulers\/chosen\.ts$/],
   // A scheduler's answers beside the board: jobs, and where the two disagree.
   ['schedulers/shown', /^src\/schedulers\/(joblist|schedulerview)\.ts$/],
   // Gives a scheduler orders.
@@ -135,12 +139,14 @@ const MAY: Record<string, string[]> = {
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
   ],
-  // Only the entry points of the reader and of the bridge know which scheduler is behind the door.
+  // Only schedulers/chosen knows which scheduler is behind the door.
   'schedulers/door': ['text'],
   'schedulers/state': ['text', 'shm/reader', 'schedulers/door', 'schedulers/names'],
   'schedulers/orders': ['text'],
   'schedulers/names': ['text', 'schedulers/door'],
   'schedulers/slurm': ['text', 'schedulers/door'],
+  'schedulers/file': ['text', 'schedulers/door'],
+  'schedulers/chosen': ['text', 'schedulers/door', 'schedulers/file', 'schedulers/slurm'],
   'schedulers/shown': [
     ...['text', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/names'],
@@ -148,11 +154,11 @@ const MAY: Record<string, string[]> = {
   // Acts on a scheduler's own answers, never on the file that the reader writes. native: for the lock beside its journal.
   'schedulers/bridge': [
     ...['layout', 'native', 'text', 'options', 'shm/reader', 'service'],
-    ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/slurm'],
+    ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/chosen'],
   ],
   schedulers: [
     ...['text', 'options', 'shm/reader', 'readings', 'service'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/names', 'schedulers/slurm'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/names', 'schedulers/chosen'],
   ],
   // native: `dump` has to open files that no reader accepts.
   cli: [

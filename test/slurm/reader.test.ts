@@ -399,6 +399,83 @@ t.test('the reader, and those who show what it leaves', async t => {
     }
   });
 
+  await t.test('a file in place of Slurm', async t => {
+    const own = join(folder(t), 'own');
+    const file = join(folder(t), 'site.jsonl');
+    const head = { schema: 1, scheduler: 'LSF', cluster: 'site', version: '10.1', daemon: 'sbatchd' };
+    const lines = [
+      { node: 'node001', state: 'allocated', cpus: 4, cpus_used: 4, switch: 'leaf07' },
+      { node: 'node003', state: 'draining', cpus: 8, reason: 'bad\x1b DIMM', reason_by: 'anna' },
+      ...[
+        { node: 'node005', state: 'down' },
+        { node: 'Odd', host: 'odd-one', state: 'closed_Adm' },
+      ],
+      // Two of them could be the one on the board.
+      ...[
+        { node: 'Stranger', state: 'idle' },
+        { node: 'STRANGER', state: 'idle' },
+      ],
+      ...[{ node: 'node009', state: 'off' }, { node: 'node010', state: 'idle' }, { user: 'root' }],
+      { job: '4711', user: 'anna', nodes: 'node[001,010]', cpus: 8, name: 'a\nb\x1b\u202e' },
+      { end: true },
+    ];
+    const text = [head, ...lines].map(line => `${JSON.stringify(line)}\n`).join('');
+    const put = (text: string) => {
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+    };
+    put(text);
+    const at = ['--board', board, '--slurm-dir', own];
+    const other = start(t, ['slurm', '--scheduler', `file:${file}`, ...at, '--interval', '100ms', '--public-jobs']);
+    await other.ready;
+    await until('it has said so', () => /ready: 8 nodes and 1 jobs of site, LSF 10\.1\n/.test(other.output().stderr));
+    t.equal(statSync(join(own, 'state')).mode & 0o777, 0o644, 'as everybody may read the file');
+    t.equal(readFileSync(join(own, 'skip'), 'utf8'), '# power saving: on\n# has been in it: node009\nnode009\n');
+    t.match(readFileSync(join(own, 'names'), 'utf8'), /\nOdd odd-one\n$/);
+    t.match(state(own), { scheduler: 'LSF', nodes: { left_out: 1, whole: undefined } });
+    const { mono_ms } = state(own);
+    await until('it is looked at often enough', () => state(own).mono_ms > mono_ms + 1000);
+    t.strictSame(state(own).differences, [], 'three looks at one answer are one');
+    await until('it is written often enough', () => {
+      put(text);
+      return state(own).differences.length > 0;
+    });
+
+    const { stdout } = await run(['jobs', ...at]);
+    t.match(stdout, /^ *4711 +anna +RUNNING .* 8 .* a\\u\{a\}b\\u\{1b\}\\u\{202e\}$/m);
+    for (const sentence of [
+      'of what LSF 10.1 answers, this is not understood and left out: 1 line about nodes, the first: \'{"user":"root"}\'; 1 line about jobs,',
+      'node005: live on the board, and DOWN in LSF: the fault is its sbatchd rather than the node',
+      'on the board, and not known to LSF: stranger',
+      'known to LSF, and not on the board: STRANGER,Stranger,node010',
+    ])
+      t.ok(stdout.includes(sentence), `${sentence} in ${stdout}`);
+    const table = await run(['status', '--jobs', ...at], { COLUMNS: '150' });
+    t.match(table.stdout, /^NODE +STATE +LSF +USER +JOBS/m);
+    t.match(table.stdout, /^node001 +live!? +allocated +anna +4711 /m);
+    t.match((await run(['status', '--jobs', '--plain', 'node001', ...at])).stdout, /; in LSF allocated, user anna, /);
+    t.match(
+      (await run(['show', 'node001', ...at])).stdout,
+      /^LSF +allocated, 4 of 4 CPUs given to jobs, behind leaf07$/m,
+    );
+    t.match((await run(['show', 'node003', ...at])).stdout, /reason: bad\\u\{1b\} DIMM \(anna\)/);
+    t.match(await run(['nodes', '--for', 'slurm', ...at]), {
+      code: 0,
+      stdout: 'Odd,node[001,003,005]\n',
+      stderr: 'beoboard nodes: not known to LSF: stranger\n',
+    });
+
+    put(text.slice(0, -14));
+    await until('half a file is no answer', () => state(own).nodes.error !== undefined);
+    t.equal(state(own).nodes.list.length, 8, 'the last one stays');
+    t.match(
+      (await run(['jobs', ...at])).stdout,
+      /LSF does not answer: \S+ does not end with \{"end":true\}.*; what is/,
+    );
+    other.child.kill('SIGTERM');
+    t.equal(await other.exit, 0);
+  });
+
   await t.test('Slurm does not answer any more, and answers again', async t => {
     writeFileSync(join(slurm, 'failing'), '');
     const old = await until('that is noticed', () => {

@@ -15,10 +15,10 @@ import { Failure, usable } from '../../text/failure.js';
 import { json, print } from '../../text/output.js';
 import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
+import { ordersOf } from '../chosen.js';
 import { readExceptions } from '../matching.js';
 import { ORDERS } from '../orderfile.js';
 import { NoAnswer, nextMs } from '../scheduler.js';
-import { slurmOrders } from '../slurm/orders.js';
 import { Awaking } from './awaking.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
@@ -49,6 +49,7 @@ export const verb = defineVerb({
     'json',
     'release',
     'undrain-own',
+    'scheduler',
     'slurm-bin',
     'slurm-names',
     'interval',
@@ -109,10 +110,14 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
   });
 }
 
-function contextOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): BridgeContext {
+function contextOf(
+  { board, owner, scheduler, slurmBin }: Values,
+  stop: AbortSignal,
+  isOnly: () => boolean,
+): BridgeContext {
   const reader = new BoardReader(board, owner);
   return {
-    slurm: slurmOrders({ folder: slurmBin, stop }),
+    slurm: ordersOf(verb.name, scheduler, { folder: slurmBin, stop }),
     lookAtAll: () => lookAtAll(reader),
     lookAtOne: name => lookAtOne(reader, name),
     isOnly,

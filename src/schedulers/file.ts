@@ -1,0 +1,248 @@
+// A file as a scheduler, for sites whose own is not known here: a job of theirs writes it, JSON on each line, as
+// docs/schedulers.md says. It takes no orders. A file that is not complete is no answer; a line that is not understood
+// is left out and counted.
+
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { formatDuration } from '../text/durations.js';
+import { expandNodeNames } from '../text/hostlists.js';
+import { oneLine, whyUnreadable } from '../text/text.js';
+import {
+  type About,
+  cut,
+  type Job,
+  LeftOut,
+  type Meaning,
+  NoAnswer,
+  type Scheduler,
+  type SchedulerNode,
+  type Told,
+} from './scheduler.js';
+
+/** Its words for the state of a node. Any other is shown, and nothing is concluded from it. */
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ['idle', { base: 'idle', takes_jobs: true }],
+  ['allocated', { base: 'allocated', takes_jobs: true }],
+  ['drained', { base: 'idle' }],
+  ['draining', { base: 'allocated' }],
+  ['down', { base: 'down' }],
+  ['off', { base: 'idle', asleep: true }],
+]);
+
+/** Opens it without waiting: if it is a FIFO, nobody may ever write into it. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** A hundred thousand nodes and as many jobs have less. */
+const MOST_BYTES = 64 << 20;
+/** More nodes than this are in no jobs, however they are written: a range is short, and its names are many. */
+const MOST_NAMES = 1_000_000;
+/** A file system of others may hang, ms. */
+const LIMIT_MS = 5000;
+/** How often it is written if it does not say it, s; it is old after three times as long. */
+const EVERY_S = 60;
+/** Two writes within a tick of the kernel's clock give a file the same time, ms. */
+const TICK_MS = 20;
+/** The clocks of two machines may differ by this, ms. */
+const CLOCKS_MS = 60_000;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What one file says. */
+interface Contents {
+  readonly about: Pick<About, 'name' | 'daemon' | 'cluster' | 'version'>;
+  readonly everyMs: number;
+  readonly nodes: Told<SchedulerNode>;
+  readonly jobs: Told<Job>;
+}
+
+/** The object of a line; undefined if there is none. */
+function objectIn(line: string | undefined): Row | undefined {
+  try {
+    const row: unknown = JSON.parse(line ?? '');
+    return typeof row === 'object' && row !== null ? (row as Row) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values of these keys, as far as they are there; undefined if a count is no count or a text no text. */
+function valuesOf<C extends string, T extends string>(
+  row: Row,
+  counts: readonly C[],
+  texts: readonly T[],
+): (Partial<Record<C, number>> & Partial<Record<T, string>>) | undefined {
+  const found: Record<string, unknown> = {};
+  for (const key of counts) {
+    const value = row[key] ?? undefined;
+    if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= 0)) return undefined;
+    found[key] = value;
+  }
+  for (const key of texts) {
+    const value = row[key] ?? undefined;
+    if (value !== undefined && typeof value !== 'string') return undefined;
+    found[key] = value === undefined ? undefined : cut(value);
+  }
+  return found as Partial<Record<C, number>> & Partial<Record<T, string>>;
+}
+
+/** A name without blanks and without what cannot be seen. */
+const isName = (value: unknown): value is string => typeof value === 'string' && /^[^\s\p{C}]{1,255}$/u.test(value);
+
+function nodeIn(row: Row): SchedulerNode | undefined {
+  const { node: name, state } = row;
+  const values = valuesOf(
+    row,
+    ['cpus', 'cpus_used', 'memory_mib', 'memory_used_mib', 'gpus', 'gpus_used', 'reason_s'],
+    ['host', 'reason', 'reason_by', 'switch'],
+  );
+  if (values === undefined || !isName(name) || !isName(state)) return undefined;
+  const { cpus = 0, host } = values;
+  if (host !== undefined && !isName(host)) return undefined;
+  return { ...values, name, host: host === name ? undefined : host, state: cut(state), cpus, ...MEANINGS.get(state) };
+}
+
+/** How many names a host list has; undefined: it is invalid, or has more than `limit`. */
+function countOf(list: string, limit: number): number | undefined {
+  try {
+    return expandNodeNames(list, limit).length;
+  } catch {
+    return undefined;
+  }
+}
+
+function jobIn(row: Row): Job | undefined {
+  const id = typeof row.job === 'number' ? String(row.job) : row.job;
+  const values = valuesOf(row, ['cpus', 'start_s'], ['state', 'user', 'partition', 'name']);
+  const { nodes = '' } = row;
+  if (values === undefined || typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id)) return undefined;
+  if (typeof nodes !== 'string' || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
+  const { state = 'RUNNING', user = '', partition = '', name = '', cpus = 0, start_s } = values;
+  return { id, state, user, partition, cpus, start_s, nodes, name };
+}
+
+/** The contents of a text. Throws a NoAnswer if it is not complete. */
+export function contentsOf(text: string, place: string, atMs: number): Contents {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const head = objectIn(lines.shift()) ?? {};
+  const values = valuesOf(head, ['schema', 'every_s'], ['scheduler', 'daemon', 'cluster', 'version']);
+  const { schema, scheduler = '', daemon = 'daemon', cluster = '', version = '', every_s = EVERY_S } = values ?? {};
+  if (schema !== 1 || !/^[\w .+-]{1,20}$/.test(scheduler))
+    throw new NoAnswer(`${place} does not begin with {"schema":1,"scheduler":"NAME"}; see docs/schedulers.md`);
+  if (objectIn(lines.pop())?.end !== true)
+    throw new NoAnswer(`${place} does not end with {"end":true}: it is not complete; write another and rename it`);
+  const nodes = new Map<string, SchedulerNode>();
+  const jobs = new Map<string, Job>();
+  const leftOut = { nodes: new LeftOut(), jobs: new LeftOut() };
+  let names = 0;
+  for (const line of lines) {
+    const row = objectIn(line);
+    if (row !== undefined && Object.hasOwn(row, 'node')) {
+      const node = nodeIn(row);
+      if (node === undefined) leftOut.nodes.add(line);
+      // Which of two is true nobody can say.
+      else nodes.set(node.name, nodes.has(node.name) ? { name: node.name, state: '?', cpus: 0 } : node);
+    } else if (row !== undefined && Object.hasOwn(row, 'job')) {
+      const job = jobIn(row);
+      const count = job === undefined || jobs.has(job.id) ? undefined : countOf(job.nodes, MOST_NAMES - names);
+      names += count ?? 0;
+      if (job === undefined || count === undefined) leftOut.jobs.add(line);
+      // One that has no nodes yet, or none any more, is not one of those that are told.
+      else if (count > 0) jobs.set(job.id, job);
+    } else if (line.trim() !== '') for (const left of Object.values(leftOut)) left.add(line);
+  }
+  return {
+    about: { name: scheduler, daemon, cluster, version },
+    everyMs: every_s * 1000,
+    nodes: { list: [...nodes.values()], leftOut: leftOut.nodes, atMs },
+    jobs: { list: [...jobs.values()], leftOut: leftOut.jobs, atMs },
+  };
+}
+
+/** The first bytes of a file, as many as it had: it may grow while it is read. */
+async function bytesOf(file: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await file.read(bytes, at, size - at, at);
+    if (bytesRead === 0) return bytes.subarray(0, at);
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+/** Identifies what a file held. */
+const whichOf = ({ dev, ino, size, mtimeNs }: BigIntStats) => [dev, ino, size, mtimeNs].join();
+
+/** Whether another writing of it could have the same time. */
+const isFresh = ({ mtimeMs }: BigIntStats) => Math.abs(Date.now() - Number(mtimeMs)) < TICK_MS;
+
+export function fileScheduler(path: string): Scheduler {
+  const place = oneLine(path);
+  let last: (Contents & { readonly which: string; readonly isOpen: boolean }) | undefined;
+  let reading: Promise<typeof last> | undefined;
+
+  async function read(): Promise<typeof last> {
+    const file = await open(path, AT_ONCE);
+    try {
+      let stats = await file.stat({ bigint: true });
+      if (isFresh(stats)) {
+        await setTimeout(TICK_MS);
+        stats = await file.stat({ bigint: true });
+      }
+      if (!stats.isFile()) throw new NoAnswer(`${place} is no plain file`);
+      if (stats.size > MOST_BYTES) throw new NoAnswer(`${place} has more than ${MOST_BYTES >> 20} MiB`);
+      const which = whichOf(stats);
+      if (which === last?.which) return last;
+      const isBeingWritten = isFresh(stats);
+      const bytes = await bytesOf(file, Number(stats.size));
+      if (isBeingWritten || whichOf(await file.stat({ bigint: true })) !== which)
+        throw new NoAnswer(`${place} was written while it was read; write another and rename it`);
+      const contents = contentsOf(bytes.toString('utf8'), place, Number(stats.mtimeNs / 1_000_000n));
+      last = { ...contents, which, isOpen: (stats.mode & 0o004n) !== 0n };
+      return last;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The present contents: one reading for all questions of a round. Rejects with NoAnswer. */
+  async function contents() {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    const stop = new AbortController();
+    const late = setTimeout(LIMIT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    try {
+      const found = await Promise.race([reading, late]);
+      if (found === undefined) throw new NoAnswer(`reading ${place} took longer than ${formatDuration(LIMIT_MS)}`);
+      const ageMs = Date.now() - (found.nodes.atMs ?? 0);
+      if (ageMs > 3 * found.everyMs)
+        throw new NoAnswer(
+          `${place} was written ${formatDuration(ageMs)} ago, and should be every ${formatDuration(found.everyMs)}`,
+        );
+      if (ageMs < -CLOCKS_MS) throw new NoAnswer(`${place} was written in the future; see the clock`);
+      return found;
+    } catch (error) {
+      throw error instanceof NoAnswer ? error : new NoAnswer(`cannot read ${place}: ${whyUnreadable(error)}`);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  const about = (found: Pick<Contents, 'about'>, closed: string | undefined): About => ({
+    ...found.about,
+    hides: [],
+    hidden: () => undefined,
+    closed,
+    power_saving: false,
+  });
+  const unasked = { about: { name: 'the scheduler', daemon: 'daemon', cluster: '', version: '' } };
+  return {
+    nodes: async () => (await contents()).nodes,
+    jobs: async () => (await contents()).jobs,
+    about: async () => {
+      const found = await contents();
+      return about(found, found.isOpen ? undefined : `${place} is not readable by everybody`);
+    },
+    unasked: { ...about(unasked, `nothing is known of ${place} yet`), hides: undefined },
+  };
+}
