@@ -159,7 +159,7 @@ export interface Prepared {
 }
 
 /** The questions and orders of the bridge. The questions reject with NoAnswer. */
-export interface Orders {
+export interface Controller {
   nodes(): Promise<ReadonlyMap<string, OrderedNode>>;
   /** One node, now; undefined: there is none of that name. */
   node(name: string): Promise<OrderedNode | undefined>;

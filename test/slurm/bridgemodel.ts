@@ -8,7 +8,7 @@ import { type Entry, Ledger } from '../../src/schedulers/bridge/ownership.js';
 import type { Policy, Situation } from '../../src/schedulers/bridge/rules.js';
 import { Bridge } from '../../src/schedulers/bridge/tick.js';
 import { match } from '../../src/schedulers/matching.js';
-import { type HoldOrder, NoAnswer, type OrderedNode, type Orders } from '../../src/schedulers/scheduler.js';
+import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../src/schedulers/scheduler.js';
 import { meaningOf } from '../../src/schedulers/slurm/nodestate.js';
 import { orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 
@@ -243,7 +243,7 @@ export class Cluster {
     });
   }
 
-  get slurm(): Orders {
+  get slurm(): Controller {
     const answer = async <T>(value: () => T): Promise<T> => {
       this.point();
       if (this.isSlurmSilent) throw new NoAnswer('scontrol took longer than 5.0s');

@@ -2,7 +2,7 @@
 // back. Acts on what is true at the moment of the act.
 
 import type { Log } from '../../service/log.js';
-import type { OrderedNode, Orders } from '../scheduler.js';
+import type { Controller, OrderedNode } from '../scheduler.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';
@@ -23,7 +23,7 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
 }
 
 /** A node as if the printed act had been done: our drain on one that nobody else has touched. */
-export function rehearsed(node: OrderedNode, reason: string, { asHeld }: Pick<Orders, 'asHeld'>): OrderedNode {
+export function rehearsed(node: OrderedNode, reason: string, { asHeld }: Pick<Controller, 'asHeld'>): OrderedNode {
   // Slurm itself sets a silent node DOWN after some time, with its own reason; it would have left ours.
   const isFree = !node.held && (node.reason === undefined || node.own_reason);
   return isFree ? asHeld(node, reason) : node;

@@ -1,12 +1,12 @@
 // What the bridge works with: Slurm, the board, clocks, and what it is allowed to do.
 
-import { NoAnswer, type Orders } from '../scheduler.js';
+import { type Controller, NoAnswer } from '../scheduler.js';
 import type { BoardLook } from './boardlook.js';
 import type { Policy } from './rules.js';
 
 /** What the bridge works with. */
 export interface BridgeContext {
-  readonly slurm: Orders;
+  readonly slurm: Controller;
   lookAtAll(): BoardLook;
   lookAtOne(name: string): BoardLook;
   /** Whether nobody else can act with our journal. */

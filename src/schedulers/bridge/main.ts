@@ -15,7 +15,7 @@ import { Failure, usable } from '../../text/failure.js';
 import { json, print } from '../../text/output.js';
 import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
-import { ordersOf } from '../chosen.js';
+import { controllerOf } from '../chosen.js';
 import { readExceptions } from '../matching.js';
 import { ORDERS } from '../orderfile.js';
 import { NoAnswer, nextMs } from '../scheduler.js';
@@ -117,7 +117,7 @@ function contextOf(
 ): BridgeContext {
   const reader = new BoardReader(board, owner);
   return {
-    slurm: ordersOf(verb.name, scheduler, { folder: slurmBin, stop }),
+    slurm: controllerOf(verb.name, scheduler, { folder: slurmBin, stop }),
     lookAtAll: () => lookAtAll(reader),
     lookAtOne: name => lookAtOne(reader, name),
     isOnly,

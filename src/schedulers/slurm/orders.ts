@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
-import { type HoldOrder, NoAnswer, type OrderedNode, type Orders } from '../scheduler.js';
+import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../scheduler.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
 import { type CallOptions, failureOf, runCommand, type Said } from './command.js';
 import { meaningOf, nodeState } from './nodestate.js';
@@ -67,7 +67,7 @@ function isSameHost(one: string, other: string): boolean {
  * Slurm by its own commands. `options.stop` interrupts questions, and no order: an order is always completed. `host`:
  * this machine.
  */
-export function slurmOrders(options: CallOptions = {}, host = hostname()): Orders {
+export function slurmOrders(options: CallOptions = {}, host = hostname()): Controller {
   const { stop: _, ...unstopped } = options;
   const answer = async (argv: readonly string[], how = options) => {
     const said = await runCommand('scontrol', argv, how);
