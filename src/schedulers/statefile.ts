@@ -160,7 +160,8 @@ function isWhole(state: State): boolean {
   );
 }
 
-function parseState(path: string, text: string): Found {
+/** The contents of a text that is in that file. */
+export function parseState(path: string, text: string): Found {
   let state: State | undefined;
   try {
     state = JSON.parse(text) as State;

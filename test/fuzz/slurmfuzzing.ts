@@ -1,10 +1,12 @@
-// Fuzzing of Slurm's output, parts of which users and administrators write, and of the file of names: the rules for
-// each text. No test.
+// Fuzzing of Slurm's output, parts of which users and administrators write, of the file that a site writes in its place,
+// and of the file of names: the rules for each text. No test.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jobsByNode } from '../../src/schedulers/differences.js';
+import { contentsOf } from '../../src/schedulers/file.js';
 import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
+import { NoAnswer, type SchedulerNode } from '../../src/schedulers/scheduler.js';
 import {
   parseBootTime,
   parseConfig,
@@ -14,6 +16,7 @@ import {
   parsePrimary,
 } from '../../src/schedulers/slurm/answers.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/schedulers/slurm/nodestate.js';
+import { parseState, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
 import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';
@@ -32,33 +35,26 @@ const BOARD = ['n1', 'n2', 'node001', 'node003', 'vm', 'x'];
 
 const isCount = (value: number | undefined) =>
   value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
+const numbersOf = ({ cpus, cpus_used, memory_mib, memory_used_mib, gpus, gpus_used, reason_s }: SchedulerNode) => [
+  ...[cpus, cpus_used, memory_mib, memory_used_mib, gpus, gpus_used, reason_s],
+];
 const isCut = (text: string | undefined) => Array.from(text ?? '').length <= 256;
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function checkNodes(text: string): boolean {
   const nodes = parseNodes(text);
   const rows = text.split('\n');
-  for (const {
-    name,
-    host = '',
-    state,
-    reason,
-    reason_by,
-    base: _,
-    takes_jobs: __,
-    ending: ___,
-    asleep: ____,
-    switch: _____,
-    ...numbers
-  } of nodes) {
+  for (const node of nodes) {
+    const { name, host = '', state, reason, reason_by, takes_jobs = false, asleep = false } = node;
     must(
       rows.some(row => row.startsWith(`NodeName=${name} `)),
       `nobody tells of ${name}`,
     );
     must(/^\S{1,120}$/.test(state) && !/\s/.test(host) && isCut(reason) && isCut(reason_by), `${name}: ${state}`);
-    must(Object.values(numbers).every(isCount), `${name}: ${JSON.stringify(numbers)}`);
+    must(numbersOf(node).every(isCount), `${name}: ${JSON.stringify(node)}`);
     const how = nodeState(state);
     must(!(isSchedulable(how) && (savesPower(how) || state === '?')), `jobs would start on ${name}: ${state}`);
+    must(takes_jobs === isSchedulable(how) && asleep === savesPower(how), `${name}: ${state} means another thing`);
   }
   must(new Set(nodes.map(({ name }) => name)).size === nodes.length, 'a node twice');
   const listed = parseListedNodes(text).map(({ daemon_start_s, ...node }) => {
@@ -115,11 +111,60 @@ function checkJobs(text: string): boolean {
   return jobs.length > 0;
 }
 
+const STATES = ['idle', 'allocated', 'drained', 'draining', 'down', 'off'];
+
+function checkFile(text: string): boolean {
+  let contents: ReturnType<typeof contentsOf>;
+  try {
+    contents = contentsOf(text, 'file', 0);
+  } catch (error) {
+    must(error instanceof NoAnswer && !/\n/.test(error.message), `${error}`);
+    return false;
+  }
+  const { about, nodes, jobs } = contents;
+  must(/^[\w .+-]{1,20}$/.test(about.name) && isCut(about.cluster) && isCut(about.version), about.name);
+  const lines = text.split('\n').length;
+  must(nodes.list.length + jobs.list.length <= lines - 2, 'more than its lines');
+  must(nodes.leftOut.count <= lines && jobs.leftOut.count <= lines && isCut(nodes.leftOut.first), 'left out');
+  const names = nodes.list.map(({ name }) => name);
+  must(new Set(names).size === names.length, 'a node twice');
+  must(new Set(jobs.list.map(({ id }) => id)).size === jobs.list.length, 'a job twice');
+  for (const node of nodes.list) {
+    const { name, host = '', state, base, reason, reason_by, switch: behind, asleep, takes_jobs } = node;
+    must(!/[\s\p{C}]/u.test(`${name}${host}${state}`), name);
+    must((base === undefined) === !STATES.includes(state), `${name}: ${state} is ${base}`);
+    must(!takes_jobs || (!asleep && /^(idle|allocated)$/.test(state)), `jobs would start on ${name}: ${state}`);
+    must(numbersOf(node).every(isCount), `${name}: ${JSON.stringify(node)}`);
+    must([reason, reason_by, behind].every(isCut), `${name}: too long`);
+  }
+  for (const { id, nodes: list, cpus, start_s, ...texts } of jobs.list) {
+    must(/^[!-~]{1,64}$/.test(id) && isCount(cpus) && isCount(start_s), id);
+    must(Object.values(texts).every(isCut) && expandNodeNames(list).length > 0, `${id}: ${list}`);
+  }
+  // Who shows them takes them.
+  const told = ({ list }: typeof nodes | typeof jobs) => ({ mono_ms: 0, list });
+  const state = {
+    ...{ schema: SCHEMA, pid: 1, mono_ms: 0, next_ms: 0, time_ms: 0, scheduler: about.name, daemon: about.daemon },
+    ...{ cluster: about.cluster, version: about.version, user: 'u', names: {}, differences: [] },
+    ...{ nodes: told(nodes), jobs: told(jobs) },
+  } as State;
+  const found = parseState('f', stateText(state));
+  must(found.why === undefined, `nobody takes them: ${found.why}`);
+  // Neither the name of a job nor a reason changes anything else.
+  const row = (name: string) =>
+    `{"schema":1,"scheduler":"x"}\n${JSON.stringify({ job: 1, nodes: 'n1', name })}\n${JSON.stringify({ node: 'n1', state: 'down', reason: name })}\n{"end":true}`;
+  const [plain, other] = ['', text].map(name => contentsOf(row(name), 'f', 0));
+  must(same({ ...plain?.jobs.list[0], name: '' }, { ...other?.jobs.list[0], name: '' }), 'by its name');
+  must(same({ ...plain?.nodes.list[0], reason: '' }, { ...other?.nodes.list[0], reason: '' }), 'by its reason');
+  return nodes.list.length > 0;
+}
+
 /** The targets of the fuzzing. */
 export function slurmTargets(): TextTarget[] {
   return [
     { name: 'nodes as Slurm tells them', seeds: seeds('nodes'), check: checkNodes },
     { name: 'jobs as Slurm tells them', seeds: seeds('jobs'), check: checkJobs },
+    { name: 'a file as a scheduler', seeds: seeds('file'), check: checkFile },
     {
       name: "Slurm's configuration",
       seeds: seeds('config'),
