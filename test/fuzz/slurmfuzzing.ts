@@ -50,7 +50,7 @@ function checkNodes(text: string): boolean {
       rows.some(row => row.startsWith(`NodeName=${name} `)),
       `nobody tells of ${name}`,
     );
-    must(/^\S{1,120}$/.test(state) && !/\s/.test(host) && isCut(reason) && isCut(reason_by), `${name}: ${state}`);
+    must(/^\S{1,120}$/u.test(state) && !/\s/.test(host) && isCut(reason) && isCut(reason_by), `${name}: ${state}`);
     must(numbersOf(node).every(isCount), `${name}: ${JSON.stringify(node)}`);
     const how = nodeState(state);
     must(!(isSchedulable(how) && (savesPower(how) || state === '?')), `jobs would start on ${name}: ${state}`);
