@@ -205,15 +205,15 @@ export function expand(list: string, limit = NAMES_MOST, spelling: Spelling = 'n
 
 /**
  * The NodeNames of one of Slurm's host lists. Slurm takes nearly any name: an entry without brackets that is invalid
- * otherwise is itself a name. Throws a NodesetError, as for one that has more than `limit` names.
+ * otherwise is itself a name. Throws a NodesetError.
  */
-export function expandNodeNames(list: string, limit = NAMES_MOST): string[] {
+export function expandNodeNames(list: string): string[] {
   if (list === '') return [];
   const names = new Set<string>();
   // The commas outside brackets.
   for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? [list]) {
     try {
-      addList(names, entry, limit, 'slurm');
+      addList(names, entry, NAMES_MOST, 'slurm');
     } catch (error) {
       if (entry.includes('[')) throw error;
       names.add(entry);

@@ -1,4 +1,4 @@
-// The files of the Slurm reader, for pages that may show them: read again when they change, at most every few seconds.
+// The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
 
 import type { Anomaly } from '../presentation/anomalies.js';
 import { type Survey, survey } from '../query/survey.js';
@@ -18,7 +18,7 @@ export class Jobs {
 
   constructor(readonly folder: string) {}
 
-  /** What Slurm says about the nodes of these names. */
+  /** What the scheduler says about the nodes of these names. */
   view(names: readonly string[]): SchedulerView {
     const now = performance.now();
     const isFresh = now - this.#lookedAt < LOOK_MS && names.length === this.#names.length;
@@ -34,7 +34,7 @@ export class Jobs {
     return this.view(found.all.map(({ name }) => name)).anomalies(found);
   }
 
-  /** All jobs, and where Slurm and the board disagree. */
+  /** All jobs, and where the scheduler and the board disagree. */
   json(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
     const view = this.view(found.all.map(({ name }) => name));

@@ -146,8 +146,8 @@ t.test('what is no answer', async t => {
   await t.rejects(asked(), { message: /^\S+ was written 3m01s ago, and should be every 1m00s$/ });
   utimesSync(path, seconds, seconds + 120);
   await t.rejects(asked(), { message: /was written in the future/ });
-  truncateSync(path, (64 << 20) + 1);
-  await t.rejects(asked(), { message: /has more than 64 MiB$/ });
+  truncateSync(path, (32 << 20) + 1);
+  await t.rejects(asked(), { message: /has more than 32 MiB$/ });
   execFileSync('mkfifo', [`${path}.fifo`]);
   await t.rejects(fileScheduler(`${path}.fifo`).nodes(), { message: /is no plain file$/ });
   mkdirSync(`${path}.d`);

@@ -1,4 +1,4 @@
-// Slurm's jobs, if the server shows them: a table in which each job selects its nodes, and colours that show the nodes
+// Jobs, if the server shows them: a table in which each job selects its nodes, and colours that show the nodes
 // of a job or a user on the map. Asks every few seconds while the page is visible.
 
 import { tryExpand } from '../../text/hostlists.js';
