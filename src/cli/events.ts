@@ -13,12 +13,30 @@ import { fold } from '../text/hostlists.js';
 export const verb = defineVerb({
   name: 'events',
   summary: VERBS.events,
-  options: ['nodes', 'last', 'for', 'json', 'color', 'board', 'owner', 'config'],
+  options: [
+    'nodes',
+    'last',
+    'since',
+    'until',
+    'kind',
+    'follow',
+    'last-end',
+    'journal-dir',
+    'for',
+    'json',
+    'color',
+    'board',
+    'owner',
+    'config',
+  ],
   forms: forms.events,
-  letters: { w: 'nodes', n: 'last' },
+  letters: { w: 'nodes', n: 'last', f: 'follow' },
   examples: [
     'beoboard events',
     'beoboard events -n 20 -w rack17n[01-48]',
+    "beoboard events --since 03:00 --until 03:10 -w 'rack[1-3]n[01-48]' --kind silent,oom",
+    'beoboard events --last 1h -f',
+    'beoboard events --last-end -w rack11n03',
     'beoboard events --json | jq -r \'select(.event == "state" and .to == "silent") | .node\'',
     'beoboard events --for 1h >events.txt',
   ],
@@ -26,11 +44,14 @@ export const verb = defineVerb({
 goodbyes, rejected reports of nodes on the board and why, links that go down, up or dark, full buffers. The first line sums up the nodes.
 The board is read four times a second. Nodes with the same event at the same reading share a line, as a host list. --json prints one
 object per line and node (docs/json.md).
-Changes of state are not stored: --last shows only events of the receiver, of which the board keeps 4,096.
+Changes of state are not on the board: --last N shows only events of the receiver, of which the board keeps 4,096.
 While the receiver is stalled, no node changes its state. If the board is replaced, the new one is followed; if it is missing, events
 waits for it, except at the start. With --nodes, changes of other nodes are left out.
+--since, --until, --kind, --follow, --last-end, --journal-dir and --last TIME read what beoboard journal has written, also where no board
+is (docs/journal.md). An event counts if it went on at some time of the span, and is shown once, with its end. A time of day is the last
+such time, today or yesterday; --until may be the next one after --since. --follow without a begin starts with what goes on.
 If its reader is gone, it notices that when it writes the next line. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was
-never on the board; 2 usage; 4 no board at the start.`,
+never on the board, or one of several journals is missing; 2 usage; 4 no board, or no journal, at the start.`,
 });
 
 /** The time between two looks: the most that an event can be reported late. */
@@ -41,16 +62,24 @@ const LOOK_MS = 250;
  */
 const REPORTS_EVERY = 2;
 
+/** Options that ask journals. */
+const OF_JOURNALS = ['since', 'until', 'kind', 'follow', 'last-end', 'journal-dir'];
+
 export async function main(argv: string[]): Promise<number> {
-  const { values } = parseVerb(verb, argv);
+  const { values, given } = parseVerb(verb, argv);
   const stop = new AbortController();
   const { signal } = stop;
   // Registered once: if the reader of our output hangs, the second signal ends the program.
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (values.for !== undefined) setTimeout(() => stop.abort(), values.for).unref();
+  const isSet = (name: string) => (given.get(name)?.length ?? 0) > 0;
+  if (OF_JOURNALS.some(isSet) || 'ms' in values.last) {
+    const { journalEvents } = await import('./journalevents.js');
+    return journalEvents(values, isSet('last'), signal);
+  }
   const paint = painter(values.color);
   const reader = new BoardReader(values.board, values.owner);
-  const follower = new Follower(reader, { among: values.nodes && new Set(values.nodes), last: values.last });
+  const follower = new Follower(reader, { among: values.nodes && new Set(values.nodes), last: values.last.count });
   try {
     for (let look = 0; !signal.aborted; look++) {
       const began = performance.now();

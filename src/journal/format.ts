@@ -1,10 +1,12 @@
 // The journal's format: the names of its files and what stands on their lines, for who writes and who reads them. Pure.
 
 import { terms } from '../layout/terms.gen.js';
+import type { EventName } from '../options/journalevents.js';
 import { json } from '../text/output.js';
 
-/** The user of the daemon, and the group that may read jobs. */
-export const JOURNAL_USER = 'beoboard-journal';
+export { EVENTS, type EventName } from '../options/journalevents.js';
+
+/** The group that may read jobs. */
 export const JOBS_GROUP = 'beoboard-jobs';
 
 /** The writer's lock, in the journal's folder. */
@@ -55,14 +57,6 @@ export const ENDS = {
   ...{ silent: 'heard_again', problem: 'problem_resolved', link_down: 'link_up', dark: 'lit', stalled: 'resumed' },
 } as const;
 
-/** What can happen. */
-export const EVENTS = [
-  ...['silent', 'heard_again', 'problem', 'problem_resolved', 'boot', 'goodbye', 'restart', 'reset', 'refusal'],
-  ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
-  ...['deaf', 'lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'begin', 'end'],
-] as const;
-export type EventName = (typeof EVENTS)[number];
-
 /** What identifies a line, and when and from what it was written. */
 export interface Frame {
   /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
@@ -78,7 +72,7 @@ export interface Frame {
 
 /** What happened. Which keys an event has is in docs/journal.md; times are ISO times of the master's clock. */
 export interface Happening {
-  /** One of EVENTS, or that of a later version. */
+  /** One of EVENTS, or one of a later version. */
   readonly event: EventName | (string & {});
   /** When it began or happened, and when it ended; the latest of nodes that share the line. */
   readonly from?: string;
@@ -173,6 +167,15 @@ const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
   ...{ act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText, states: isCounts },
 };
 const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
+/** What an event cannot be told without. */
+const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
+  ...{ silent: ['nodes', 'from'], heard_again: ['nodes', 'from', 'to'] },
+  ...{ problem: ['nodes', 'problem', 'from'], problem_resolved: ['nodes', 'problem', 'from', 'to'] },
+  ...{ boot: ['nodes', 'from'], removed: ['nodes'], new: ['nodes'] },
+  ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'] },
+  ...{ deaf: ['from', 'to'], overflow: ['count'], forget: ['count'], lost: ['count'], takeover: ['instance'], followed: ['master'] },
+  ...{ no_board: ['why'], clock_step: ['by_ms'], order: ['act'], refusal: ['reason'] },
+};
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
   ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },
 };
@@ -196,7 +199,9 @@ function fits(value: Record<string, unknown>, checks: Readonly<Record<string, Ch
 export function parseLine(text: string): Line | undefined {
   const value = parse(text);
   if (value === undefined || NEEDED.some(key => !Object.hasOwn(value, key)) || !fits(value, KEYS)) return undefined;
-  return value as unknown as Line;
+  const line = value as unknown as Line;
+  const own = Object.hasOwn(OWN, line.event) ? OWN[line.event as EventName] : undefined;
+  return own?.every(key => Object.hasOwn(value, key)) === false ? undefined : line;
 }
 
 /** A line of a segment of jobs; undefined if it is none. */

@@ -2,6 +2,7 @@
 
 import { ranked } from '../layout/terms.gen.js';
 import { shortHostName } from './hostname.js';
+import { EVENTS } from './journalevents.js';
 import { flag, later, many, type Option, one, optional, standard } from './option.js';
 import * as values from './values.js';
 
@@ -231,7 +232,28 @@ export const options = {
   release: flag('release the brakes: accept the current number of faulty nodes'),
   'undrain-own': flag('resume all nodes that the bridge drained; stop the bridge first'),
   raw: flag('every field of the report as stored'),
-  last: one('N', 'begin with the last N events on the board, 0 to 4096', count(0, 4096), standard('0')),
+  last: one(
+    'N|TIME',
+    'begin with the last N events, 0 to 4096; or, of the journal, those of a time, as in 1h',
+    values.last,
+    standard('0'),
+  ),
+  since: optional(
+    'TIME',
+    'of the journal: events that went on then or later, as in 03:00, 2026-11-27 or 1h ago',
+    values.moment,
+  ),
+  until: optional('TIME', 'of the journal: events that began by then', values.moment),
+  kind: {
+    ...optional(
+      'NAMES',
+      'of the journal: events and problems, as in silent,boot,oom; docs/journal.md has all',
+      values.someOf('kind of event', ...EVENTS, ...ranked.problem),
+    ),
+    mistaken: ['event', 'type'],
+  },
+  follow: flag('go on with what is written to the journal, until stopped'),
+  'last-end': flag('how each node fell silent or was booted the last time: when, with its last words and jobs'),
   watch: flag('repeat every second until stopped'),
   owner: {
     ...optional('USER', 'trust boards of this user too, by name or id', values.user),
@@ -373,7 +395,8 @@ export const forms = {
     ),
   },
   events: {
-    json: flag('a JSON object for each event and node, one per line'),
+    json: flag('a JSON object for each event, of the board for each node, too, one per line'),
+    'journal-dir': many('DIR', "a journal's folder", folder, standard('/var/log/beoboard/default')),
   },
   zoom: {
     rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),

@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import { type Address, type Network, parseAddress, parseNetwork } from '../text/addresses.js';
 import { parseDuration } from '../text/durations.js';
 import { parseNodeName } from '../text/hostlists.js';
+import { type Moment, parseMoment } from '../text/moments.js';
 import { readNodes } from '../text/nodefiles.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 
@@ -143,6 +144,24 @@ export function bytes(low: string, high: string): Value<number> {
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
   });
 }
+
+/** Some of the last events: so many, or those of so long, ms. */
+export type Last = { readonly count: number } | { readonly ms: number };
+
+export const last: Value<Last> = {
+  kind: 'number',
+  parse: text => {
+    if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return { ms: time('1s', '3650d').parse(text) };
+    try {
+      return { count: count(0, 4096).parse(text) };
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(`${error.message}, or a time as in 1h`) : error;
+    }
+  },
+};
+
+/** A moment of the past or the future; times of day are in the past. */
+export const moment = value('text', (text): Moment => parseMoment(text, Date.now()));
 
 /** A time, or `off`. */
 export function timeOrOff(low: string, high: string): Value<number | 'off'> {

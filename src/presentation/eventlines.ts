@@ -22,11 +22,14 @@ function standingText({ nodes, states, unhealthy }: Standing): string {
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
+/** The same after what happened; a journal does not always have it. */
+const thenStanding = (standing: Standing) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
+
 /** Why a datagram was rejected. */
 const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
 /** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
-function nodeText(happening: Change & { node?: string | undefined }, { state }: Painter): string | undefined {
+export function nodeText(happening: Change & { node?: string | undefined }, { state }: Painter): string | undefined {
   switch (happening.event) {
     case 'state': {
       const { from, to } = happening;
@@ -55,14 +58,14 @@ function nodeText(happening: Change & { node?: string | undefined }, { state }: 
 }
 
 /** An event that is not about a node. */
-function boardText(happening: Change): string {
+export function boardText(happening: Change): string {
   switch (happening.event) {
     case 'begin':
       return `watching ${standingText(happening)}`;
     case 'board':
-      return `another board has replaced this one: ${standingText(happening)}`;
+      return `another board has replaced this one${thenStanding(happening)}`;
     case 'resumed':
-      return `the receiver is running again: ${standingText(happening)}`;
+      return `the receiver is running again${thenStanding(happening)}`;
     case 'no_board':
       return `no board: ${happening.why}`;
     case 'stalled':

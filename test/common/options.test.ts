@@ -579,6 +579,8 @@ t.test('a letter means one thing, except where a verb has the letters of another
     c: ['count', 'critical'],
     // zpool status has -x for pools with problems, and nodeset of ClusterShell has it to exclude.
     x: ['exceptions', 'exclude'],
+    // nodeset of ClusterShell has -f to fold, tail has it to follow.
+    f: ['fold', 'follow'],
   });
 });
 

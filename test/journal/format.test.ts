@@ -40,7 +40,14 @@ t.test('what is written is read, also of a later version; what is none is refuse
   t.match(text, /^\{"id":"0000000000000abc-1764212698000000001-7",[^\n]*\}\n$/);
   t.same(parseLine(text), LINE);
   t.same(parseLine(writeLine({ ...LINE, event: 'later', more_to_come: [1] } as Line))?.event, 'later');
-  for (const wrong of [{ from: '3 o clock' }, { at: 'now' }, { nodes: 7 }, { id: 'x' }, { last_words: 'oom' }])
+  for (const wrong of [
+    { event: 'dark', link: 'eth0', count: undefined },
+    { from: '3 o clock' },
+    { at: 'now' },
+    { nodes: 7 },
+    { id: 'x' },
+    { last_words: 'oom' },
+  ])
     t.equal(parseLine(writeLine({ ...LINE, ...wrong } as unknown as Line)), undefined, JSON.stringify(wrong));
   const { ring: _, ...incomplete } = LINE;
   for (const none of [text.slice(0, 80), '', '7', 'null', '[]', JSON.stringify(incomplete)])

@@ -36,6 +36,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['presentation/sentences', /^src\/presentation\/sentences\.ts$/],
   // The names and lines of the journal's files, for who writes, reads and shows them.
   ['journal/format', /^src\/journal\/format\.ts$/],
+  // What stands in journals, for programs that show it.
+  ['journal/reader', /^src\/journal\/(following|journal|lastends|listing|segments)\.ts$/],
   // What is said of a board to people and programs.
   ['presentation', /^src\/presentation\//],
   // What a running journal says of itself, for whoever shows it.
@@ -101,7 +103,8 @@ const MAY: Record<string, string[]> = {
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
   query: ['presentation/sentences', 'layout', 'text', 'options', 'shm/reader', 'readings'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
-  'journal/format': ['layout', 'text'],
+  'journal/format': ['layout', 'text', 'options'],
+  'journal/reader': ['text', 'options', 'journal/format'],
   // native, because it prints structs as JSON.
   presentation: [
     'presentation/sentences',
@@ -112,7 +115,7 @@ const MAY: Record<string, string[]> = {
     'shm/reader',
     'readings',
     'query',
-    'journal/state',
+    ...['journal/format', 'journal/reader', 'journal/state'],
     'schedulers/state',
     'schedulers/shown',
   ],
@@ -175,7 +178,8 @@ const MAY: Record<string, string[]> = {
       'terminal',
       'service',
     ],
-    ...['journal/state', 'schedulers/door', 'schedulers/state', 'schedulers/shown'],
+    ...['journal/format', 'journal/reader', 'journal/state'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/shown'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],

@@ -159,6 +159,7 @@ const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
   [/^beoboard (nodes .*--for slurm|jobs)$/, 1, 'nobody reads Slurm here'],
   [/^beoboard bridge --status$/, 1, 'none runs here'],
+  [/^beoboard events --(since|last|last-end) /, 4, 'there is no journal here'],
   [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
   [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];
@@ -225,7 +226,7 @@ const READER = /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|f
 /** One that leaves nothing behind that others could need. */
 const ONLY_READS =
   /^beoboard (describe|help|events|status|show|nodes|nodeset|check|metrics|xml|dump|jobs)\b[^>|&;]*$|--help$/;
-const ON_TERMINAL = /^(npm start( \| cat)?|beoboard status --watch|beoboard events\b.*)$/;
+const ON_TERMINAL = /^(npm start( \| cat)?|beoboard status --watch|beoboard events\b(?! --(since|last|last-end) ).*)$/;
 
 const environment = {
   ...process.env,

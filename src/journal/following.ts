@@ -1,0 +1,34 @@
+// What is new in journals, line by line.
+
+import type { Line } from './format.js';
+import { type Journal, namesOf, type Place } from './journal.js';
+import { type Asked, askedNodes, BEGINS, isKind, type Told, toldOf } from './listing.js';
+import { NoJournal } from './segments.js';
+
+/** The lines that were written since the last look, with the ends of what is asked for, in the order of their times. */
+export function news(journals: readonly Journal[], asked: Pick<Asked, 'nodes' | 'kinds'>): Told[] {
+  const found: { fromMs: number; told: Told }[] = [];
+  for (const journal of journals) {
+    const lines: [Line, Place][] = [];
+    try {
+      journal.readOn((line, place) => {
+        const names = line.nodes === undefined ? [] : namesOf(line.nodes);
+        if (names === undefined) return false;
+        const isTheirs = names.length === 0 || askedNodes(names, asked).length > 0;
+        const isAsked = isKind(line.event, line, asked) || isKind(BEGINS.get(line.event) ?? '', line, asked);
+        // What goes on stands at the head of each segment, and was told when it began.
+        if (isTheirs && isAsked && !line.repeated) lines.push([line, place]);
+        return true;
+      });
+    } catch (error) {
+      // It may come back.
+      if (!(error instanceof NoJournal)) throw error;
+    }
+    for (const [line, place] of lines)
+      found.push({
+        fromMs: Date.parse(line.to ?? line.from ?? line.at),
+        told: toldOf(journal, line, place, asked.nodes),
+      });
+  }
+  return found.sort((a, b) => a.fromMs - b.fromMs).map(({ told }) => told);
+}

@@ -1,0 +1,110 @@
+// How each node ended the last time: it fell silent, or was booted, or both.
+
+import { fold } from '../text/hostlists.js';
+import type { Job, Line } from './format.js';
+import { type Journal, namesOf, type Place } from './journal.js';
+import { type Asked, askedNodes, toldOf } from './listing.js';
+
+/** The last end of nodes that ended together. */
+export interface LastEnd {
+  readonly board: string;
+  /** When it fell silent, or was booted without a silence, ms since 1970. */
+  readonly fromMs: number;
+  readonly nodes: string;
+  readonly count: number;
+  /** The line of the silence, and of the boot that followed it or came without one. */
+  readonly silent?: Line | undefined;
+  readonly boot?: Line | undefined;
+  /** When the nodes were heard again after the silence, ms since 1970: the first and the last of them. */
+  readonly heardMs?: readonly [first: number, last: number] | undefined;
+  readonly jobs: readonly Job[];
+}
+
+/** A line, and where its jobs are found. */
+interface Found {
+  readonly line: Line;
+  readonly place: Place;
+}
+
+/** The last end of a node. */
+interface End {
+  silent?: Found | undefined;
+  boot?: Found | undefined;
+  heardMs?: number;
+}
+
+/** A boot is the end of a silence if both stand so close together, ms: nodes that share a line are 2 s apart. */
+const CLOSE_MS = 4000;
+
+/** Whether a boot followed the silence of that end: then nothing was heard in between, and no goodbye. */
+function isEndOf({ silent, boot, heardMs }: End, { from, goodbye, words_from }: Line): boolean {
+  if (silent === undefined || boot !== undefined || goodbye) return false;
+  const { from: fell, from_last: fellLast = fell } = silent.line;
+  if (words_from !== undefined && ms(words_from) - ms(fellLast) > CLOSE_MS) return false;
+  return heardMs === undefined || Math.abs(ms(from) - heardMs) <= CLOSE_MS;
+}
+
+const ms = (time: string | undefined) => Date.parse(time ?? '');
+
+const beganMs = ({ silent, boot }: End) => ms((silent ?? boot)?.line.from);
+
+/** The last end of each node of a journal within the span. */
+export function lastEnds(journal: Journal, asked: Asked): LastEnd[] {
+  const ends = new Map<string, End>();
+
+  function take(node: string, found: Found): void {
+    const { line } = found;
+    const end = ends.get(node);
+    const isIn = ms(line.from) <= asked.untilMs;
+    switch (line.event) {
+      case 'silent':
+        if (isIn && end?.silent?.line.id !== line.id) ends.set(node, { silent: found });
+        break;
+      case 'heard_again':
+        if (end?.silent !== undefined && end.heardMs === undefined) end.heardMs = ms(line.to);
+        break;
+      case 'boot':
+        if (end !== undefined && isEndOf(end, line)) end.boot = found;
+        else if (isIn) ends.set(node, { boot: found });
+    }
+  }
+
+  journal.read(asked.sinceMs, (line, place) => {
+    const names = line.nodes === undefined ? [] : namesOf(line.nodes);
+    if (names === undefined) return false;
+    if (line.event === 'silent' || line.event === 'heard_again' || line.event === 'boot') {
+      const found = { line, place };
+      for (const node of askedNodes(names, asked)) take(node, found);
+    }
+    return true;
+  });
+
+  const together = new Map<string, { end: End; nodes: string[]; heardMs: [first: number, last: number] }>();
+  for (const [node, end] of ends) {
+    const { silent, boot, heardMs } = end;
+    const overMs = silent === undefined ? ms(boot?.line.from) : (heardMs ?? Number.POSITIVE_INFINITY);
+    if (overMs < asked.sinceMs) continue;
+    const key = [silent?.line.id, boot?.line.id, heardMs === undefined].join();
+    let group = together.get(key);
+    if (group === undefined) {
+      group = { end, nodes: [], heardMs: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] };
+      together.set(key, group);
+    }
+    group.nodes.push(node);
+    if (heardMs === undefined) continue;
+    group.heardMs = [Math.min(group.heardMs[0], heardMs), Math.max(group.heardMs[1], heardMs)];
+  }
+  return [...together.values()]
+    .sort((a, b) => beganMs(a.end) - beganMs(b.end))
+    .map(({ end, nodes, heardMs }) => ({
+      board: journal.board,
+      fromMs: beganMs(end),
+      nodes: fold(nodes),
+      count: nodes.length,
+      silent: end.silent?.line,
+      boot: end.boot?.line,
+      heardMs: end.heardMs === undefined ? undefined : heardMs,
+      jobs:
+        end.silent === undefined ? [] : (toldOf(journal, end.silent.line, end.silent.place, new Set(nodes)).jobs ?? []),
+    }));
+}

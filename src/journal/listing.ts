@@ -1,0 +1,352 @@
+// What journals tell of a span: one row for each event, with its end if it lasted. Lines are read twice, so that only a
+// few numbers of each are held: when it began and ended, and where it stands.
+
+import { fold } from '../text/hostlists.js';
+import { ENDS, type Job, type Line } from './format.js';
+import { type Journal, namesOf, type Place } from './journal.js';
+
+/** Which events are asked for. */
+export interface Asked {
+  /** ms since 1970; what goes on at some time from the first to the second counts. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Events of these nodes, and those of no node. */
+  readonly nodes?: ReadonlySet<string> | undefined;
+  /** Names of events and problems. */
+  readonly kinds?: ReadonlySet<string> | undefined;
+}
+
+/** When and after how long something was over, ms, for the first and the last of its nodes. */
+export interface Ending {
+  readonly toMs: number;
+  readonly toLastMs: number;
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** An event as it is told. */
+export interface Told {
+  /** With the nodes that are asked for. */
+  readonly line: Line;
+  /** How many nodes the line has, if not all are asked for. */
+  readonly of?: number;
+  readonly ending?: Ending | undefined;
+  /** For how many nodes it is over, and its end was not recorded. */
+  readonly unrecorded?: number;
+  /** The nodes for which it goes on; `true`: for all of it. */
+  readonly goesOn?: readonly string[] | true | undefined;
+  readonly jobs?: readonly Job[];
+}
+
+/** What ends, by the event that ends it. */
+export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
+
+/** Whether an event is asked for by its name or its problem. */
+export function isKind(event: string, { problem }: Line, { kinds }: Pick<Asked, 'kinds'>): boolean {
+  return kinds === undefined || kinds.has(event) || (problem !== undefined && kinds.has(problem));
+}
+
+/** The nodes of a line that are asked for; undefined: its host list is none. An event of no node has none. */
+export function askedNodes(names: readonly string[], { nodes }: Pick<Asked, 'nodes'>): readonly string[] {
+  return nodes === undefined ? names : names.filter(name => nodes.has(name));
+}
+
+/** A time of a line by CLOCK_MONOTONIC, ms: the distance of the clocks stands in each line. */
+export function monotonicOf({ at, mono_ms }: Line, time: string): number {
+  return mono_ms - (Date.parse(at) - Date.parse(time));
+}
+
+/** The numbers of a row. Those of its end are NaN until there is one. */
+const COLUMNS = ['from', 'place', 'bytes', 'to', 'toLast', 'least', 'most', 'left', 'unrecorded'] as const;
+type Column = (typeof COLUMNS)[number];
+const STRIDE = COLUMNS.length;
+const AT = Object.fromEntries(COLUMNS.map((name, i) => [name, i])) as Readonly<Record<Column, number>>;
+
+/** A place as one number: no segment is larger. */
+const SEGMENT = 2 ** 25;
+
+class Rows {
+  #numbers = new Float64Array(STRIDE << 10);
+  count = 0;
+
+  add(numbers: Readonly<Record<Column, number>>): number {
+    const at = this.count * STRIDE;
+    if (at === this.#numbers.length) {
+      const more = new Float64Array(2 * at);
+      more.set(this.#numbers);
+      this.#numbers = more;
+    }
+    for (const name of COLUMNS) this.#numbers[at + AT[name]] = numbers[name];
+    return this.count++;
+  }
+
+  get(row: number, column: Column): number {
+    return this.#numbers[row * STRIDE + AT[column]] as number;
+  }
+
+  set(row: number, column: Column, value: number): void {
+    this.#numbers[row * STRIDE + AT[column]] = value;
+  }
+}
+
+/** What goes on at the place that is being read, under its id. */
+interface Open {
+  readonly id: string;
+  /** The master's boot, and when the last of its nodes began by CLOCK_MONOTONIC of that boot. */
+  readonly boot: string;
+  readonly fromLastMs: number;
+}
+
+const bootOf = ({ id }: Line) => id.slice(0, 16);
+
+/** How much later by another line something began that began later, ms. Clocks are slewed. */
+const LATER_MS = 500;
+
+/** The events of one journal. */
+export class Listing {
+  readonly #rows = new Rows();
+  /** The rows of what goes on, by kind and node. */
+  #going = new Map<string, number>();
+  /** The same before the daemon began anew, until it has repeated what goes on. */
+  #before = new Map<string, number>();
+  readonly #open = new Map<number, Open>();
+  readonly #ids = new Map<string, number>();
+  /** The nodes of rows that tell of some nodes of their line. */
+  readonly #some = new Map<number, readonly string[]>();
+  /** The beginnings of keys of what can go on. */
+  readonly #heads = new Set<string>();
+
+  constructor(
+    readonly journal: Journal,
+    readonly asked: Asked,
+  ) {
+    journal.read(asked.sinceMs, (line, place) => this.#take(line, place));
+  }
+
+  #take(line: Line, place: Place): boolean {
+    const names = line.nodes === undefined ? [] : namesOf(line.nodes);
+    if (names === undefined) return false;
+    if (line.event === 'begin') {
+      this.#forget();
+      for (const [key, row] of this.#going) this.#before.set(key, row);
+      this.#going = new Map();
+    } else if (!line.repeated && this.#before.size > 0) this.#forget();
+    const nodes = askedNodes(names, this.asked);
+    if (nodes.length === 0 && names.length > 0) return true;
+    if (line.event === 'removed') for (const head of this.#heads) for (const node of nodes) this.#lose(head + node);
+    const begin = BEGINS.get(line.event);
+    if (line.event in ENDS) this.#begin(line, place, nodes);
+    else if (begin !== undefined) this.#end(begin, line, place, nodes);
+    else if (isKind(line.event, line, this.asked)) this.#add(line, place);
+    return true;
+  }
+
+  /** What goes on, to the place that tells who ends it. */
+  #head(event: string, { problem = '' }: Line): string {
+    const head = `${event} ${problem} `;
+    this.#heads.add(head);
+    return head;
+  }
+
+  /** A row of a line; `left`: for how many nodes it goes on. */
+  #add({ from, at, to, to_last = to }: Line, { segment, offset, bytes }: Place, left = 0): number {
+    const ends = { to: Date.parse(to ?? ''), toLast: Date.parse(to_last ?? ''), least: Number.NaN, most: Number.NaN };
+    const place = segment * SEGMENT + offset;
+    return this.#rows.add({ from: Date.parse(from ?? at), place, bytes, ...ends, left, unrecorded: 0 });
+  }
+
+  #begin(line: Line, place: Place, nodes: readonly string[]): void {
+    if (!isKind(line.event, line, this.asked)) return;
+    const head = this.#head(line.event, line);
+    const subjects = line.nodes === undefined ? [line.link ?? ''] : nodes;
+    const known = line.repeated ? this.#ids.get(line.id) : undefined;
+    if (known !== undefined) {
+      for (const key of subjects.map(subject => head + subject))
+        if (this.#before.get(key) === known) {
+          this.#before.delete(key);
+          this.#going.set(key, known);
+        }
+      return;
+    }
+    const row = this.#add(line, place, subjects.length);
+    for (const subject of subjects) {
+      this.#lose(head + subject);
+      this.#going.set(head + subject, row);
+    }
+    const fromLastMs = monotonicOf(line, line.from_last ?? line.from ?? line.at);
+    this.#open.set(row, { id: line.id, boot: bootOf(line), fromLastMs });
+    this.#ids.set(line.id, row);
+  }
+
+  #end(begin: string, line: Line, place: Place, nodes: readonly string[]): void {
+    const isAsked = isKind(begin, line, this.asked);
+    const head = this.#head(begin, line);
+    const subjects = line.nodes === undefined ? [line.link ?? ''] : nodes;
+    const alone: string[] = [];
+    if (isAsked)
+      for (const subject of subjects) {
+        const row = this.#going.get(head + subject);
+        if (row !== undefined && this.#isOf(row, line)) this.#close(head + subject, row, line);
+        else {
+          this.#lose(head + subject);
+          alone.push(subject);
+        }
+      }
+    if (this.asked.kinds?.has(line.event)) this.#add(line, place);
+    else if (alone.length > 0) {
+      // Its begin is not in the journal any more; the end says when it was.
+      const row = this.#add(line, place);
+      if (alone.length < subjects.length) this.#some.set(row, alone);
+    }
+  }
+
+  /** Whether a line can be the end of what a row tells, and not of something later. */
+  #isOf(row: number, line: Line): boolean {
+    const { boot, fromLastMs } = this.#open.get(row) as Open;
+    // What only happened at a moment ends whatever is open.
+    if (line.from === undefined || line.to === undefined || bootOf(line) !== boot) return true;
+    return monotonicOf(line, line.from) <= fromLastMs + LATER_MS;
+  }
+
+  #close(key: string, row: number, line: Line): void {
+    const { from = line.at, to = from, to_last = to } = line;
+    const rows = this.#rows;
+    const [toMs, toLastMs] = [Date.parse(to), Date.parse(to_last)];
+    // By the clock of this line, also if that was set meanwhile.
+    const fromMs = line.to === undefined ? rows.get(row, 'from') : Date.parse(from);
+    const put = (column: Column, choose: (...of: number[]) => number, value: number) => {
+      const before = rows.get(row, column);
+      rows.set(row, column, Number.isNaN(before) ? value : choose(before, value));
+    };
+    put('to', Math.min, toMs);
+    put('toLast', Math.max, toLastMs);
+    put('least', Math.min, toMs - fromMs);
+    put('most', Math.max, toLastMs - fromMs);
+    this.#over(key, row);
+  }
+
+  #over(key: string, row: number): void {
+    this.#going.delete(key);
+    const left = this.#rows.get(row, 'left') - 1;
+    this.#rows.set(row, 'left', left);
+    if (left > 0) return;
+    this.#ids.delete(this.#open.get(row)?.id ?? '');
+    this.#open.delete(row);
+  }
+
+  /** It goes on no longer, and nothing says since when. */
+  #lose(key: string): void {
+    const row = this.#going.get(key);
+    if (row === undefined) return;
+    this.#rows.set(row, 'unrecorded', this.#rows.get(row, 'unrecorded') + 1);
+    this.#over(key, row);
+  }
+
+  /** What the daemon has not repeated when it began anew goes on no longer. */
+  #forget(): void {
+    const before = this.#before;
+    this.#before = new Map();
+    for (const [key, row] of before) {
+      const now = this.#going.get(key);
+      this.#going.set(key, row);
+      this.#lose(key);
+      if (now !== undefined) this.#going.set(key, now);
+    }
+  }
+
+  /** When it was over, as far as it is known, ms. */
+  #upTo(row: number): number {
+    if (this.#rows.get(row, 'left') > 0) return Number.POSITIVE_INFINITY;
+    return this.#rows.get(row, 'toLast') || this.#rows.get(row, 'from');
+  }
+
+  /** The rows of the span, in the order in which they began. */
+  order(): number[] {
+    const { sinceMs, untilMs } = this.asked;
+    const rows: number[] = [];
+    for (let row = 0; row < this.#rows.count; row++)
+      if (this.from(row) <= untilMs && this.#upTo(row) >= sinceMs) rows.push(row);
+    return rows.sort((a, b) => this.from(a) - this.from(b) || a - b);
+  }
+
+  /** When it began, ms since 1970. */
+  from(row: number): number {
+    return this.#rows.get(row, 'from');
+  }
+
+  /** The nodes of rows that go on for some of their nodes. */
+  #partly(): ReadonlyMap<number, string[]> {
+    const found = new Map<number, string[]>();
+    for (const going of [this.#before, this.#going])
+      for (const [key, row] of going) {
+        const subject = key.slice(key.lastIndexOf(' ') + 1);
+        const same = found.get(row);
+        if (same === undefined) found.set(row, [subject]);
+        else same.push(subject);
+      }
+    return found;
+  }
+
+  /** What rows tell, each when it is asked for; undefined: the line does not stand there any more. */
+  teller(): (row: number) => Told | undefined {
+    const partly = this.#partly();
+    return row => {
+      const get = (column: Column) => this.#rows.get(row, column);
+      const segment = Math.floor(get('place') / SEGMENT);
+      const place = { segment, offset: get('place') - segment * SEGMENT, bytes: get('bytes') };
+      const line = this.journal.lineAt(place);
+      if (line === undefined) return undefined;
+      const some = this.#some.get(row);
+      const told = toldOf(this.journal, line, place, some === undefined ? this.asked.nodes : new Set(some));
+      const goesOn = partly.get(row);
+      return {
+        ...told,
+        ending: Number.isNaN(get('least'))
+          ? undefined
+          : { toMs: get('to'), toLastMs: get('toLast'), leastMs: get('least'), mostMs: get('most') },
+        unrecorded: get('unrecorded'),
+        goesOn: goesOn && (told.line.nodes === undefined || goesOn.length === told.line.count ? true : goesOn),
+      };
+    };
+  }
+}
+
+/** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
+export function toldOf(journal: Journal, line: Line, place: Place, among: Asked['nodes']): Told {
+  const jobs = line.event === 'silent' ? journal.jobsOf(line, place) : [];
+  const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
+  const nodes = askedNodes(names, { nodes: among });
+  if (nodes.length === names.length)
+    return { line: line.nodes === undefined ? line : { ...line, count: names.length }, jobs };
+  const isTheirs = ({ nodes }: Job) =>
+    nodes === undefined || askedNodes(namesOf(nodes) ?? [], { nodes: among }).length > 0;
+  return {
+    line: { ...line, nodes: fold(nodes), count: nodes.length },
+    of: names.length,
+    jobs: jobs.filter(isTheirs),
+  };
+}
+
+/** The events of several journals in the order in which they began, each id once; of a span's only the last so many. */
+export function* merged(listings: readonly Listing[], last = Number.POSITIVE_INFINITY): Generator<Told> {
+  const queues = listings
+    .map(listing => ({ listing, rows: listing.order(), at: 0, tell: listing.teller() }))
+    .sort((a, b) => compare(a.listing.journal.board, b.listing.journal.board));
+  let left = queues.reduce((sum, { rows }) => sum + rows.length, 0);
+  let [fromMs, ids] = [Number.NaN, new Set<string>()];
+  for (; left > 0; left--) {
+    const heads = queues.filter(({ rows, at }) => at < rows.length);
+    const first = heads.reduce((a, b) => (fromOf(b) < fromOf(a) ? b : a));
+    const told = left > last ? undefined : first.tell(first.rows[first.at] as number);
+    if (fromOf(first) !== fromMs) [fromMs, ids] = [fromOf(first), new Set()];
+    first.at++;
+    if (told === undefined || ids.has(told.line.id)) continue;
+    ids.add(told.line.id);
+    yield told;
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
+const fromOf = ({ listing, rows, at }: { listing: Listing; rows: readonly number[]; at: number }) =>
+  listing.from(rows[at] as number);

@@ -1,0 +1,227 @@
+// What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
+
+import { EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
+import type { LastEnd } from '../journal/lastends.js';
+import { BEGINS, type Told } from '../journal/listing.js';
+import { stalledText } from '../shm/noboard.js';
+import { PROBLEMS } from '../shm/problems.js';
+import { formatDuration } from '../text/durations.js';
+import { fold } from '../text/hostlists.js';
+import { json } from '../text/output.js';
+import { oneLine } from '../text/text.js';
+import type { Change } from './changes.js';
+import { boardText, nodeText } from './eventlines.js';
+import { afterwards } from './lastwords.js';
+import { ahead, plural, wallTime } from './sentences.js';
+import type { Painter } from './style.js';
+
+const isProblem = (word: string) => (PROBLEMS as readonly string[]).includes(word);
+
+const ms = (time: string) => Date.parse(time);
+
+/** `2026-11-27 03:04:58 to 03:07:12`; the date again if it is another. */
+function spanText(fromMs: number, toMs: number | undefined): string {
+  const from = wallTime(fromMs);
+  if (toMs === undefined) return from;
+  const to = wallTime(toMs);
+  return `${from} to ${to.slice(0, 10) === from.slice(0, 10) ? to.slice(11) : to}`;
+}
+
+/** From a shortest to a longest time; one if they are much the same. */
+function rangeText(leastMs: number, mostMs: number): string {
+  const least = formatDuration(leastMs);
+  return mostMs - leastMs <= TOGETHER_MS ? least : `${least} to ${formatDuration(mostMs)}`;
+}
+
+/** `rack11n[01-48] (48 nodes; first rack11n03)`; `of`: how many the event has, if not all of them are asked for. */
+function nodesText(nodes: string, count: number, of: number, first: string | undefined): string {
+  if (of === 1) return oneLine(nodes);
+  const many = of === count ? plural(count) : `${count} of ${plural(of)}`;
+  return `${oneLine(nodes)} (${many}${first === undefined ? '' : `; first ${oneLine(first)}`})`;
+}
+
+/** At most so many jobs stand on a line. */
+const MOST_JOBS = 10;
+
+function jobsText(jobs: readonly Job[]): string {
+  if (jobs.length === 0) return '';
+  const shown = jobs.slice(0, MOST_JOBS).map(({ id, user }) => oneLine(user === undefined ? id : `${id} (${user})`));
+  const more = jobs.length - shown.length;
+  return `; ${jobs.length === 1 ? 'job' : 'jobs'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function lastWordsText(line: Line): string {
+  return line.last_words === undefined ? '' : `; ${afterwards(lastWordsOf(line), line.count ?? 1)}`;
+}
+
+/** For how long it lasted, and that it goes on. */
+function lastedText({ line, ending, unrecorded = 0, goesOn }: Told): string {
+  const comma = line.event === 'silent' ? '' : ',';
+  const lasted = ending === undefined ? '' : `${comma} for ${rangeText(ending.leastMs, ending.mostMs)}`;
+  const some = line.nodes !== undefined && unrecorded < (line.count ?? 1) ? ` for ${plural(unrecorded)}` : '';
+  const lost = unrecorded > 0 ? `, its end was not recorded${some}` : '';
+  const going = goesOn === undefined ? '' : ` (goes on${goesOn === true ? '' : ` for ${oneLine(fold(goesOn))}`})`;
+  return `${lasted}${lost}${going}`;
+}
+
+/** After how long something ended. */
+function afterText({ event, from, to }: Line): string {
+  if (!BEGINS.has(event) || from === undefined || to === undefined) return '';
+  return `${event === 'heard_again' ? '' : ','} after ${formatDuration(ms(to) - ms(from))}`;
+}
+
+/** The same as an event of a board, whose words are used. */
+function changeOf({ event, count, states, at: _at, nodes: _nodes, ...line }: Line): Change {
+  const standing = count !== undefined && states !== undefined && { nodes: count, states, unhealthy: 0 };
+  const counted = count !== undefined && { count };
+  return { ...line, at: 0n, event: event === 'boot' ? 'reboot' : event, ...counted, ...standing } as unknown as Change;
+}
+
+/** Why lines of the journal were lost. */
+const LOST: Readonly<Record<string, string>> = {
+  disk: 'the journal could not be written',
+  orders: 'the bridge did more than its file holds',
+};
+
+/** An event that a board does not tell, or tells otherwise. */
+function ownText(line: Line, paint: Painter): string | undefined {
+  const {
+    event,
+    problem = '',
+    act = '',
+    outcome,
+    why = '',
+    by_ms = 0,
+    closed,
+    last_words,
+    goodbye,
+    count,
+    states,
+  } = line;
+  switch (event) {
+    case 'silent':
+      return paint.state(event, event);
+    case 'heard_again':
+      return 'heard again';
+    case 'new':
+      return 'new on the board';
+    case 'removed':
+      return 'no longer on the board';
+    case 'boot':
+      return goodbye ? 'booted after a goodbye' : last_words === undefined ? 'booted' : 'booted without goodbye';
+    case 'begin':
+      return `the journal begins${count === undefined || states === undefined ? '' : `, ${boardText(changeOf(line))}`}`;
+    case 'end':
+      return 'the journal ends';
+    case 'deaf':
+      return 'this master did not listen: nothing is known of nodes for that time';
+    case 'problem':
+    case 'problem_resolved':
+      // That of a later version has no other words here.
+      return isProblem(problem) ? undefined : `${event.replace('_', ' ')}: ${oneLine(problem)}`;
+    case 'stalled':
+      return `${stalledText(closed === true)}: nothing is known about nodes`;
+    case 'clock_step':
+      return `the clock of this master was set ${ahead(by_ms / 1000)}`;
+    case 'lost':
+      return why === 'ring'
+        ? undefined
+        : `${count} ${count === 1 ? 'line was' : 'lines were'} lost: ${LOST[why] ?? oneLine(why)}`;
+    case 'order': {
+      const how = [outcome, why].filter(Boolean).join(': ');
+      return oneLine(`the bridge: ${act.replaceAll('_', ' ')}${how && `, ${how}`}`);
+    }
+    default:
+      return (EVENTS as readonly string[]).includes(event)
+        ? undefined
+        : `an event that this version does not know: ${oneLine(event)}`;
+  }
+}
+
+/** What happened, without when and to whom. */
+function whatText(line: Line, paint: Painter): string {
+  const change = changeOf(line);
+  const ofNodes = line.nodes === undefined ? undefined : nodeText(change, paint);
+  return ownText(line, paint) ?? oneLine(ofNodes ?? boardText(change));
+}
+
+/** What is known of how the line came about. */
+function remarksText({ more = 0, missed = 0, late }: Line): string {
+  const remarks = [
+    ...(more > 0 ? [`${more} more in the minute before`] : []),
+    ...(late ? ['found afterwards'] : []),
+    ...(missed > 0 ? [`${missed} more of which nothing is known`] : []),
+  ];
+  return remarks.map(remark => `; ${remark}`).join('');
+}
+
+/** A line for people. `isNamed`: with the board's name, because there are several. */
+export function journalLine(told: Told, paint: Painter, isNamed: boolean): string {
+  const { line, of = line.count ?? 1, ending, goesOn, jobs = [] } = told;
+  const { nodes, count = 1, first, board, from = line.at, to } = line;
+  const toMs = goesOn === undefined ? (ending?.toLastMs ?? (to === undefined ? undefined : ms(to))) : undefined;
+  const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
+  const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
+  const more = `${lastWordsText(line)}${jobsText(jobs)}${remarksText(line)}`;
+  return `${spanText(ms(from), toMs)}  ${whose}${what}${more}\n`;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** The ends of an event, and the jobs, for programs. */
+function endingOf({ line, of, ending, unrecorded = 0, goesOn, jobs = [] }: Told) {
+  return {
+    ...(of !== undefined && { of }),
+    ...(ending !== undefined && { to: iso(ending.toMs) }),
+    ...(ending !== undefined && ending.toLastMs > ending.toMs && { to_last: iso(ending.toLastMs) }),
+    ...(unrecorded > 0 && { unrecorded }),
+    ...(goesOn !== undefined && { goes_on: goesOn === true ? (line.nodes ?? true) : fold(goesOn) }),
+    ...(jobs.length > 0 && { jobs }),
+  };
+}
+
+/** The same as a line of JSON: the journal's keys, with what its later lines and its jobs say of the event. */
+export function journalObject(told: Told): string {
+  const { repeated: _, ...line } = told.line;
+  return `${json({ schema: 1, ...line, ...endingOf(told) })}\n`;
+}
+
+// ---- how nodes ended the last time ----
+
+const wasSaid = ({ silent, boot }: LastEnd) => (boot?.last_words === undefined ? silent : boot);
+
+/** A line for people. */
+export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): string {
+  const { silent, boot, nodes, count, heardMs, jobs, board } = end;
+  const line = (silent ?? boot) as Line;
+  const first = count > 1 && line.count === count ? line.first : undefined;
+  const fromMs = ms(line.from ?? line.at);
+  const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodesText(nodes, count, count, first)} `;
+  const again =
+    heardMs === undefined
+      ? 'not heard since'
+      : `heard again after ${rangeText(heardMs[0] - fromMs, heardMs[1] - fromMs)}`;
+  const heard = boot?.words_from === undefined ? '' : `, last heard ${wallTime(ms(boot.words_from))}`;
+  const what =
+    silent === undefined
+      ? `${whatText(line, paint)}${heard}`
+      : `fell ${paint.state('silent', 'silent')} without goodbye, ${boot === undefined ? again : `booted ${wallTime(ms(boot.from ?? boot.at))}`}`;
+  const said = wasSaid(end);
+  return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count })}${jobsText(jobs)}\n`;
+}
+
+/** The same as a line of JSON. */
+export function lastEndObject(end: LastEnd): string {
+  const { silent, boot, nodes, count, heardMs, jobs, board } = end;
+  const line = (silent ?? boot) as Line;
+  const said = wasSaid(end);
+  const goodbye = silent === undefined ? (boot?.goodbye ?? (boot?.last_words && false)) : false;
+  return `${json({
+    ...{ schema: 1, id: line.id, board, event: line.event, from: line.from, nodes, count },
+    ...(count > 1 && line.count === count && { first: line.first }),
+    ...{ goodbye, last_words: said?.last_words, words_from: boot?.words_from ?? silent?.from },
+    ...(heardMs && { to: iso(heardMs[0]), to_last: iso(heardMs[1]) }),
+    ...(silent && boot && { boot: boot.from }),
+    ...(jobs.length > 0 && { jobs }),
+  })}\n`;
+}

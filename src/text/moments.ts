@@ -1,0 +1,58 @@
+// Reads moments as people write them: 03:00, 2026-11-27 03:00, 1h ago. Times without a zone are local ones.
+
+import { parseDuration } from './durations.js';
+import { InputError, quote } from './text.js';
+
+/** A moment, ms since 1970. */
+export interface Moment {
+  readonly ms: number;
+  /** Whether only a time of day was given, so that the day was chosen. */
+  readonly isTimeOfDay: boolean;
+}
+
+const WRITE = 'write 03:00, 2026-11-27, 2026-11-27 03:00 or 1h ago';
+
+/** Local time; undefined if there is no such day or time. */
+function local(year: number, month: number, day: number, [hour = 0, minute = 0, second = 0]: readonly number[]) {
+  const at = new Date(year, month, day, hour, minute, second);
+  const isThere = at.getFullYear() === year && at.getMonth() === month && at.getDate() === day;
+  return isThere && hour < 24 && minute < 60 && second < 60 ? at.getTime() : undefined;
+}
+
+/**
+ * `03:00[:30]` is the last such time, today or yesterday; `2026-11-27[ 03:00[:30]]` local time, with a zone
+ * (`2026-11-27T03:00:30Z`, `+01:00`) that of the zone; `1h ago` or `-1h` so long before now. Throws an InputError.
+ */
+export function parseMoment(text: string, nowMs: number): Moment {
+  const ago = (/^-(\S+)$/.exec(text) ?? /^(\S+) ago$/.exec(text))?.[1];
+  if (ago !== undefined) return { ms: nowMs - parseDuration(ago), isTimeOfDay: false };
+  const [, clock] = /^(\d{1,2}:\d\d(?::\d\d)?)$/.exec(text) ?? [];
+  const now = new Date(nowMs);
+  const today = [now.getFullYear(), now.getMonth(), now.getDate()] as const;
+  if (clock !== undefined) {
+    const ms = local(...today, clock.split(':').map(Number));
+    if (ms === undefined) throw new InputError(`${quote(text)} is no time of day; write 00:00 to 23:59:59`);
+    return { ms: ms > nowMs ? dayLater(ms, -1) : ms, isTimeOfDay: true };
+  }
+  const [, year, month, day, time = '', fraction = '', zone] =
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/.exec(text) ?? [];
+  if (year === undefined) throw new InputError(`${quote(text)} is no moment; ${WRITE}`);
+  const parts = [Number(year), Number(month) - 1, Number(day)] as const;
+  const times = time === '' ? [] : time.split(':').map(Number);
+  let ms = local(...parts, times);
+  if (ms !== undefined && zone !== undefined) {
+    const [hour = 0, minute = 0, second = 0] = times;
+    const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
+    ms =
+      Date.UTC(...parts, hour, minute, second) - Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  }
+  if (ms === undefined) throw new InputError(`${quote(text)} is no day or time that there is; ${WRITE}`);
+  return { ms: ms + Math.floor(Number(`0${fraction}`) * 1000), isTimeOfDay: false };
+}
+
+/** The same local time so many days later. */
+export function dayLater(ms: number, days: number): number {
+  const at = new Date(ms);
+  at.setDate(at.getDate() + days);
+  return at.getTime();
+}
