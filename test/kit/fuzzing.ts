@@ -2,17 +2,23 @@
 // answers of TypeScript in the format of those targets, and the rules for texts that only TypeScript reads. No test.
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { LINE_MAX, parseQuery } from '../../src/ganglia-xml/query.js';
+import { segmentName, writeLine } from '../../src/journal/format.js';
+import { Journal } from '../../src/journal/journal.js';
+import { lastEnds } from '../../src/journal/lastends.js';
+import { Listing, merged } from '../../src/journal/listing.js';
+import { believedUsers, JournalFolder } from '../../src/journal/segments.js';
 import { parseState } from '../../src/journal/state.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
 import { readConfig, type Shape } from '../../src/options/config.js';
 import { nodeKey, parseKeys } from '../../src/options/keys.js';
+import { journalLine, journalObject, lastEndLine, lastEndObject } from '../../src/presentation/journallines.js';
 import { painter } from '../../src/presentation/style.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { parseCreds, parseLogin, parseNkey } from '../../src/relay/natsaccess.js';
@@ -575,6 +581,55 @@ const ZOOMED = [
 const CONFIG: Record<string, Shape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
 
 /** Targets for texts; `place`: a folder for files. */
+/** Lines of events and of jobs; each line is a seed of its own, too, because few are whole after a mutation. */
+function journalSeeds(): string[] {
+  const made = (number: number, happening: object) =>
+    writeLine({
+      ...{ id: `0000000000000abc-17-${number}`, at: '2026-11-27T03:05:00.000Z', mono_ms: 1e6, board: 'b', ring: 7 },
+      ...(happening as { event: string }),
+    });
+  const from = '2026-11-27T03:04:58.001Z';
+  const about = { from, nodes: 'n[1-3]', count: 3, first: 'n2' };
+  const lines = [
+    made(1, { event: 'begin', version: '1', count: 3, states: { live: 3 } }),
+    made(2, { event: 'silent', ...about, last_words: ['oom'], more: 1, missed: 2, late: true }),
+    writeLine({ id: '0000000000000abc-17-2', jobs: [{ id: '4711', user: 'anna', nodes: 'n1' }] }),
+    made(3, { event: 'heard_again', from, to: '2026-11-27T03:05:58.001Z', nodes: 'n[1-2]' }),
+    made(4, { event: 'problem', problem: 'oom', from, nodes: 'n1' }),
+    made(5, { event: 'boot', ...about, last_words: [], words_from: from }),
+    made(6, { event: 'link_down', link: 'eth0', from }),
+    made(7, { event: 'dark', link: 'eth0', from, count: 2 }),
+    made(2, { event: 'silent', ...about, nodes: 'n3', count: 1, repeated: true }),
+    made(8, { event: 'refusal', reason: 'rival', from }),
+    made(9, { event: 'order', act: 'drain', outcome: 'done', why: 'silent', from, nodes: 'n3' }),
+    made(10, { event: 'lost', count: 2, why: 'ring', from }),
+  ];
+  return [lines.join(''), ...lines];
+}
+
+/** Reads a journal in every way. Returns whether there is an event in it. */
+function checkJournal(folder: string, lines: number): boolean {
+  const asked = { sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+  const journal = () => new Journal(new JournalFolder(folder, believedUsers(undefined)));
+  const [listing, ends] = [new Listing(journal(), asked), journal()];
+  const told = [...merged([listing])];
+  const last = lastEnds(ends, asked);
+  must(told.length <= lines, `${told.length} events of ${lines} lines`);
+  must(last.length <= told.length, 'more ends than events');
+  const paint = painter('never');
+  const texts = [
+    ...told.flatMap(one => [journalLine(one, paint, true), journalObject(one)]),
+    ...last.flatMap(one => [lastEndLine(one, paint, true), lastEndObject(one)]),
+  ];
+  for (const text of texts) {
+    must(/^[^\0-\x1f\x7f-\x9f\u2028\u2029]*\n$/.test(text), `not one line: ${JSON.stringify(text)}`);
+    must(!/undefined|NaN|Invalid/.test(text), `what is not known is told: ${text}`);
+  }
+  listing.journal.close();
+  ends.close();
+  return told.length > 0;
+}
+
 export function textTargets(place: string): TextTarget[] {
   const nodes = [
     ...madeBoard([
@@ -790,6 +845,17 @@ export function textTargets(place: string): TextTarget[] {
           must(number === 0 || error.message.startsWith(`FILE:${number}: `), `no line: ${error.message}`);
           return false;
         }
+      },
+    },
+    {
+      name: 'segments of a journal',
+      seeds: journalSeeds(),
+      check(text) {
+        const folder = join(place, 'journal');
+        mkdirSync(folder, { recursive: true });
+        for (const kind of ['events', 'jobs'] as const)
+          writeFileSync(join(folder, segmentName(kind, '2026-11-27', 1)), text);
+        return checkJournal(folder, text.split('\n').length - 1);
       },
     },
     {
