@@ -30,7 +30,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
     send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | status:--journal-run | show:--slurm-dir | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
@@ -45,7 +45,7 @@ _beoboard() {
     status:--owner | show:--owner | events:--owner | journal:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | dump:--owner | keygen:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     events:--kind)
-      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed lost stalled resumed no_board board clock_step order begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
+      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
     nodes:--for)
@@ -62,6 +62,8 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'all gmond' -- "$cur")) ;;
     zoom:--via | pace:--via)
       COMPREPLY=($(compgen -c -- "$cur")) ;;
+    slurm:--scheduler | bridge:--scheduler)
+      COMPREPLY=($(compgen -W 'slurm file:' -- "$cur")) ;;
     bridge:--witness)
       COMPREPLY=($(compgen -W 'none slurm' -- "$cur")) ;;
     *) _beoboard_words ;;
@@ -75,7 +77,7 @@ _beoboard_words() {
       demo) COMPREPLY=($(compgen -W '--for --interval --help -h' -- "$cur")) ;;
       send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --aligned --proc --sys --scratch --health-max-age --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --longest-interval --forget-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
-      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
+      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --journal-run --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --since --until --kind --follow -f --last-end --journal-dir --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
       journal) COMPREPLY=($(compgen -W '--journal-dir --keep --most --name --journal-run --slurm-dir --bridge-dir --board --owner --config --help -h' -- "$cur")) ;;
@@ -88,8 +90,8 @@ _beoboard_words() {
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
       zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;
-      slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
-      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
+      slurm) COMPREPLY=($(compgen -W '--scheduler --slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
+      bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --scheduler --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;

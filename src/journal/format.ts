@@ -173,7 +173,14 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ problem: ['nodes', 'problem', 'from'], problem_resolved: ['nodes', 'problem', 'from', 'to'] },
   ...{ boot: ['nodes', 'from'], removed: ['nodes'], new: ['nodes'] },
   ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'] },
-  ...{ deaf: ['from', 'to'], overflow: ['count'], forget: ['count'], lost: ['count'], takeover: ['instance'], followed: ['master'] },
+  ...{
+    deaf: ['from', 'to'],
+    overflow: ['count'],
+    forget: ['count'],
+    lost: ['count'],
+    takeover: ['instance'],
+    followed: ['master'],
+  },
   ...{ no_board: ['why'], clock_step: ['by_ms'], order: ['act'], refusal: ['reason'] },
 };
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
