@@ -49,6 +49,13 @@ const BILLION = 'n[1-1000000000]';
 const LONG = 'x'.repeat(5000);
 
 const TABLE: Readonly<Record<string, readonly Row[]>> = {
+  'the journal': [
+    'journal --most 1k',
+    'journal --most 1KiB',
+    'journal --keep 1m',
+    'journal --name A/B',
+    ['journal --journal-dir DIR/none/none', { code: 1 }],
+  ],
   'relay, mirror and their keys': [
     'relay',
     'relay --nats nats://127.0.0.1:4222 --site home',
