@@ -29,7 +29,7 @@ function opened(t: Test, within: string, bounds: Partial<Bounds> = {}) {
   const repeated: Line[] = [];
   const line = (more: Partial<Line> = {}): Line => ({
     ...{ id: lineId(5n, 7n, ++number), at: new Date(now).toISOString(), mono_ms: 1, board: 'default', ring: 0 },
-    ...{ event: 'restart', nodes: 'n1', count: 1, ...more },
+    ...{ event: 'restart', nodes: 'n1', count: 1, from: new Date(now).toISOString(), ...more },
   });
   const lost = (count: number) => line({ event: 'lost', count, why: 'disk' });
   const store = new Store(within, { keepMs: 30 * DAY, mostBytes: 256 << 20, ...bounds }, () => repeated, lost);
