@@ -172,7 +172,7 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ silent: ['nodes', 'from'], heard_again: ['nodes', 'from', 'to'] },
   ...{ problem: ['nodes', 'problem', 'from'], problem_resolved: ['nodes', 'problem', 'from', 'to'] },
   ...{ boot: ['nodes', 'from'], removed: ['nodes'], new: ['nodes'] },
-  ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'] },
+  ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'], deaf: ['from', 'to'] },
   ...{
     deaf: ['from', 'to'],
     overflow: ['count'],
