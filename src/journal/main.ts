@@ -140,8 +140,8 @@ class Journal {
       () => this.#recorder.repeated(),
       count => this.#recorder.lost(count, 'disk').line,
     );
-    this.#recorder = new Recorder(this.#reader, name, VERSION, this.store.past);
-    const { past } = this.store;
+    const past = this.store.readPast();
+    this.#recorder = new Recorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
     this.#states = new StateKeeper(options, this.store, log);

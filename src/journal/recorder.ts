@@ -49,6 +49,8 @@ function partsOf({ id }: Line): { boot: string; created: string; number: number 
 export class Recorder {
   readonly #reader: BoardReader;
   readonly #watch: MemoryWatch;
+  /** The last lines of the journal, until the board is seen. */
+  #past: readonly Line[];
   #follower: Follower | undefined;
   readonly #going = new Going();
   readonly #limiter = new Limiter();
@@ -69,10 +71,11 @@ export class Recorder {
     reader: BoardReader,
     readonly board: string,
     readonly version: string,
-    readonly past: readonly Line[],
+    past: readonly Line[],
   ) {
     this.#reader = reader;
     this.#watch = new MemoryWatch(reader);
+    this.#past = past;
     for (const line of past) this.#number = Math.max(this.#number, partsOf(line).number);
   }
 
@@ -159,14 +162,16 @@ export class Recorder {
   /** Takes up the journal's last lines where they are of this boot. Returns the last event of the ring that was read. */
   #resume(boot: bigint, lastEvent: number): number {
     const prefix = lineId(boot, 0n, 0).split('-')[0];
-    const ours = this.past.filter(line => partsOf(line).boot === prefix);
+    const past = this.#past;
+    this.#past = [];
+    const ours = past.filter(line => partsOf(line).boot === prefix);
     for (const line of ours) this.#going.apply(line);
     const [first] = ours;
     // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
-    if (this.past.length === 0) return lastEvent;
+    if (past.length === 0) return lastEvent;
     this.#knownFromMs = first?.mono_ms ?? 0;
     // A board that does not go on with the numbers of the one before has begun anew.
-    const ring = Math.max(0, ...ours.map(({ ring }) => ring));
+    const ring = ours.reduce((most, { ring }) => Math.max(most, ring), 0);
     return ring <= lastEvent ? ring : 0;
   }
 

@@ -170,8 +170,6 @@ function linesOf(path: string): Line[] {
 }
 
 export class Store {
-  /** The lines of the last two segments: what a daemon that starts has to know. */
-  readonly past: readonly Line[];
   readonly #lock: number;
   /** The number of the newest segment. */
   #number: number;
@@ -202,8 +200,14 @@ export class Store {
     const last = segments.at(-1);
     this.#number = last?.number ?? 0;
     this.#day = last?.day ?? '';
-    this.past = segments.slice(-2).flatMap(({ name }) => linesOf(join(folder, name)));
-    this.#lastId = this.past.at(-1)?.id;
+  }
+
+  /** The lines of the last two segments: what a daemon that starts has to know. They may be a hundred thousand. */
+  readPast(): Line[] {
+    const segments = segmentsOf(readdirSync(this.folder), 'events').slice(-2);
+    const past = segments.flatMap(({ name }) => linesOf(join(this.folder, name)));
+    this.#lastId ??= past.at(-1)?.id;
+    return past;
   }
 
   get trouble(): { readonly why: string; readonly sinceMs: number } | undefined {

@@ -33,7 +33,7 @@ function opened(t: Test, within: string, bounds: Partial<Bounds> = {}) {
   });
   const lost = (count: number) => line({ event: 'lost', count, why: 'disk' });
   const store = new Store(within, { keepMs: 30 * DAY, mostBytes: 256 << 20, ...bounds }, () => repeated, lost);
-  number = Number(store.past.at(-1)?.id.split('-')[2] ?? 0);
+  number = Number(store.readPast().at(-1)?.id.split('-')[2] ?? 0);
   const write = async (...lines: Line[]) => {
     store.add(lines.map(line => ({ line })));
     await store.flush(now, mono);
@@ -138,7 +138,7 @@ t.test('what a kill leaves, and what somebody else does', async t => {
   const path = join(within, name);
   appendFileSync(path, `{"id":"0000000000000005-7-3","at":"2026-`);
   const second = opened(t, within);
-  t.equal(second.store.past.length, 2, 'half a line is none');
+  t.equal(second.store.readPast().length, 2, 'half a line is none');
   await second.write(second.line());
   t.strictSame(
     linesIn(within).map(({ id }) => id),
@@ -155,7 +155,7 @@ t.test('what a kill leaves, and what somebody else does', async t => {
   await second.end();
   appendFileSync(join(within, names(within).at(-2) as string), 'noise\n{"id":5}\n\0\0\0');
   const third = opened(t, within);
-  t.equal(third.store.past.at(-1)?.id, '0000000000000005-7-5', 'lines that are none of ours are passed over');
+  t.equal(third.store.readPast().at(-1)?.id, '0000000000000005-7-5', 'lines that are none of ours are passed over');
   await third.end();
 
   chmodSync(within, 0o777);
