@@ -394,8 +394,8 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   t.match(readFileSync(join(left, 'skip'), 'utf8'), /^node.*\b006\b.*$/m);
   t.match(readdirSync(journal).sort(), ['journal', 'lock', 'orders', 'requests', 'status'], 'the bridge has begun');
   const events = (name = 'none') => readFileSync(join(written, 'default', name), 'utf8');
-  await until('the journal has written that both were new', () =>
-    readdirSync(join(written, 'default')).some(name => name.startsWith('events-') && /node[12]/.test(events(name))),
+  await until('the journal has seen the board', () =>
+    readdirSync(join(written, 'default')).some(name => name.startsWith('events-') && /"begin"/.test(events(name))),
   );
   t.ok(existsSync(join(written, 'default.json')));
   const xml = await text(connect(Number(serving), '127.0.0.1'));
