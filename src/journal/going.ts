@@ -5,7 +5,7 @@ import { expand, fold } from '../text/hostlists.js';
 import { ENDS, type Line } from './format.js';
 
 /** The begins by the events that end them. */
-const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
+export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
 
 /** Something that lasts, and what it happens to. */
 const keyOf = (event: string, problem: string | undefined, subject: string) =>
@@ -17,9 +17,12 @@ function subjectsOf({ nodes, link }: Line): string[] {
 }
 
 /** A time of a line on the CLOCK_MONOTONIC of its boot, ms: the distance of the two clocks stands in each line. */
-export function monotonicOf({ at, mono_ms }: Line, time: string): number {
+export function monotonicOf({ at, mono_ms }: Pick<Line, 'at' | 'mono_ms'>, time: string): number {
   return mono_ms - (Date.parse(at) - Date.parse(time));
 }
+
+/** How much later by another line something began that began later, ms. Clocks are slewed. */
+export const LATER_MS = 500;
 
 export class Going {
   /** Lines by id, with what they still hold for. */
@@ -39,7 +42,8 @@ export class Going {
     for (const subject of subjectsOf(line)) {
       const key = keyOf(begin ?? event, line.problem, subject);
       this.#told.set(key, Math.max(last, this.#told.get(key) ?? 0));
-      if (begin !== undefined) this.#end(key, subject);
+      // The end that is told after a minute may be of one before.
+      if (begin !== undefined && (begin === event || !this.#isLater(key, last))) this.#end(key, subject);
       if (begin === event) this.#begin(key, subject, line);
     }
   }
@@ -49,6 +53,12 @@ export class Going {
     if (known === undefined) this.#lines.set(line.id, { line, subjects: new Set([subject]) });
     else known.subjects.add(subject);
     this.#ids.set(key, line.id);
+  }
+
+  /** Whether what goes on began after that, CLOCK_MONOTONIC, ms. */
+  #isLater(key: string, ms: number): boolean {
+    const line = this.#lines.get(this.#ids.get(key) ?? '')?.line;
+    return line?.from !== undefined && monotonicOf(line, line.from) > ms + LATER_MS;
   }
 
   #end(key: string, subject: string): void {
@@ -82,6 +92,11 @@ export class Going {
     const told = this.#told.get(keyOf(event, problem, subject));
     // Times are written in whole ms, by a clock that is slewed.
     return told !== undefined && fromMs <= told + 10;
+  }
+
+  /** When the last of the kind began that was told of this subject, CLOCK_MONOTONIC, ms. */
+  toldMs(event: string, problem: string | undefined, subject: string): number | undefined {
+    return this.#told.get(keyOf(event, problem, subject));
   }
 
   /** Whether it goes on. */

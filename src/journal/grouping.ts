@@ -2,7 +2,8 @@
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
 import { fold } from '../text/hostlists.js';
-import { type Happening, TOGETHER_MS } from './format.js';
+import { ENDS, type Happening, TOGETHER_MS } from './format.js';
+import { BEGINS } from './going.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {
@@ -103,6 +104,15 @@ function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0,
   group.ring = least(group.ring, ring);
 }
 
+/** What a group's begins or ends are of, for each node; none for what does not last. */
+function spellsOf({ what: { event, problem = '' }, nodes }: Group): string[] {
+  const begin = event in ENDS ? event : BEGINS.get(event);
+  return begin === undefined ? [] : nodes.map(node => [begin, problem, node].join('\0'));
+}
+
+/** When all of it has happened that has to follow what it ends. */
+const orderOf = ({ what, fromMs, toLastMs = fromMs }: Group) => (BEGINS.has(what.event) ? toLastMs : fromMs);
+
 /** Occurrences that wait for others like them. */
 export class Grouping {
   /** In the order in which they began. */
@@ -133,10 +143,22 @@ export class Grouping {
     join(group, one);
   }
 
-  /** The groups that have waited long enough; all of them at the end. */
+  /**
+   * The groups that have waited long enough, in the order of what happened; all of them at the end. The begin of what
+   * ends there, or the end of what begins there again, is taken with it: neither is written before the other.
+   */
   take(nowMs: number, all = false): Group[] {
     const due = all ? this.#groups.length : this.#groups.findIndex(({ atMs }) => nowMs - atMs < TOGETHER_MS);
     const taken = this.#groups.splice(0, due < 0 ? this.#groups.length : due);
+    const spells = new Set(this.#groups.length === 0 ? [] : taken.flatMap(spellsOf));
+    if (spells.size > 0) {
+      const isOf = (group: Group) => spellsOf(group).some(spell => spells.has(spell));
+      taken.push(...this.#groups.filter(isOf));
+      this.#groups = this.#groups.filter(group => !taken.includes(group));
+    }
+    taken.sort(
+      (a, b) => orderOf(a) - orderOf(b) || Number(BEGINS.has(a.what.event)) - Number(BEGINS.has(b.what.event)),
+    );
     for (const group of taken) {
       const key = JSON.stringify(group.what);
       const alike = (this.#byWhat.get(key) ?? []).filter(other => other !== group);

@@ -3,7 +3,7 @@
 import { fold } from '../text/hostlists.js';
 import type { Job, Line } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
-import { type Asked, askedNodes, toldOf } from './listing.js';
+import { type Asked, askedNodes, compareEnd, toldOf } from './listing.js';
 
 /** The last end of nodes that ended together. */
 export interface LastEnd {
@@ -60,9 +60,13 @@ export function lastEnds(journal: Journal, asked: Asked): LastEnd[] {
       case 'silent':
         if (isIn && end?.silent?.line.id !== line.id) ends.set(node, { silent: found });
         break;
-      case 'heard_again':
-        if (end?.silent !== undefined && end.heardMs === undefined) end.heardMs = ms(line.to);
+      case 'heard_again': {
+        const order = end?.silent === undefined ? 1 : compareEnd(end.silent.line, line);
+        if (order === 0 && end !== undefined) end.heardMs ??= ms(line.to);
+        // Of a node that falls silent again within a minute, only the end may stand there.
+        else if (order > 0 && isIn) ends.set(node, { silent: found, heardMs: ms(line.to) });
         break;
+      }
       case 'boot':
         if (end !== undefined && isEndOf(end, line)) end.boot = found;
         else if (isIn) ends.set(node, { boot: found });

@@ -3,6 +3,7 @@
 
 import { fold } from '../text/hostlists.js';
 import { ENDS, type Job, type Line } from './format.js';
+import { LATER_MS, monotonicOf } from './going.js';
 import { type Journal, namesOf, type Place } from './journal.js';
 
 /** Which events are asked for. */
@@ -51,9 +52,22 @@ export function askedNodes(names: readonly string[], { nodes }: Pick<Asked, 'nod
   return nodes === undefined ? names : names.filter(name => nodes.has(name));
 }
 
-/** A time of a line by CLOCK_MONOTONIC, ms: the distance of the clocks stands in each line. */
-export function monotonicOf({ at, mono_ms }: Line, time: string): number {
-  return mono_ms - (Date.parse(at) - Date.parse(time));
+/** What tells which end is that of a begin. */
+type Beginning = Pick<Line, 'id' | 'at' | 'mono_ms'> & {
+  readonly from?: string | undefined;
+  readonly from_last?: string | undefined;
+};
+
+/**
+ * Whether an end is of that begin: 0; of one before: -1; of a later one: 1. What repeats within a minute is told by its
+ * last begin and its last end, which may be of two. By CLOCK_MONOTONIC if it is of the same boot of the master.
+ */
+export function compareEnd(begin: Beginning, end: Line): number {
+  // What only happened at a moment ends whatever is open.
+  if (end.from === undefined || end.to === undefined || bootOf(end) !== bootOf(begin)) return 0;
+  const { from: first = begin.at, from_last: last = first } = begin;
+  if (monotonicOf(end, end.from) > monotonicOf(begin, last) + LATER_MS) return 1;
+  return monotonicOf(end, end.from_last ?? end.from) < monotonicOf(begin, first) - LATER_MS ? -1 : 0;
 }
 
 /** The numbers of a row. Those of its end are NaN until there is one. */
@@ -89,18 +103,7 @@ class Rows {
   }
 }
 
-/** What goes on at the place that is being read, under its id. */
-interface Open {
-  readonly id: string;
-  /** The master's boot, and when the last of its nodes began by CLOCK_MONOTONIC of that boot. */
-  readonly boot: string;
-  readonly fromLastMs: number;
-}
-
-const bootOf = ({ id }: Line) => id.slice(0, 16);
-
-/** How much later by another line something began that began later, ms. Clocks are slewed. */
-const LATER_MS = 500;
+const bootOf = ({ id }: Pick<Line, 'id'>) => id.slice(0, 16);
 
 /** The events of one journal. */
 export class Listing {
@@ -109,7 +112,8 @@ export class Listing {
   #going = new Map<string, number>();
   /** The same before the daemon began anew, until it has repeated what goes on. */
   #before = new Map<string, number>();
-  readonly #open = new Map<number, Open>();
+  /** What goes on at the place that is being read. */
+  readonly #open = new Map<number, Beginning>();
   readonly #ids = new Map<string, number>();
   /** The nodes of rows that tell of some nodes of their line. */
   readonly #some = new Map<number, readonly string[]>();
@@ -173,9 +177,9 @@ export class Listing {
       this.#lose(head + subject);
       this.#going.set(head + subject, row);
     }
-    const fromLastMs = monotonicOf(line, line.from_last ?? line.from ?? line.at);
-    this.#open.set(row, { id: line.id, boot: bootOf(line), fromLastMs });
-    this.#ids.set(line.id, row);
+    const { id, at, mono_ms, from, from_last } = line;
+    this.#open.set(row, { id, at, mono_ms, from, from_last });
+    this.#ids.set(id, row);
   }
 
   #end(begin: string, line: Line, place: Place, nodes: readonly string[]): void {
@@ -186,9 +190,10 @@ export class Listing {
     if (isAsked)
       for (const subject of subjects) {
         const row = this.#going.get(head + subject);
-        if (row !== undefined && this.#isOf(row, line)) this.#close(head + subject, row, line);
+        const order = row === undefined ? 0 : compareEnd(this.#open.get(row) as Beginning, line);
+        if (row !== undefined && order === 0) this.#close(head + subject, row, line);
         else {
-          this.#lose(head + subject);
+          if (order > 0) this.#lose(head + subject);
           alone.push(subject);
         }
       }
@@ -198,14 +203,6 @@ export class Listing {
       const row = this.#add(line, place);
       if (alone.length < subjects.length) this.#some.set(row, alone);
     }
-  }
-
-  /** Whether a line can be the end of what a row tells, and not of something later. */
-  #isOf(row: number, line: Line): boolean {
-    const { boot, fromLastMs } = this.#open.get(row) as Open;
-    // What only happened at a moment ends whatever is open.
-    if (line.from === undefined || line.to === undefined || bootOf(line) !== boot) return true;
-    return monotonicOf(line, line.from) <= fromLastMs + LATER_MS;
   }
 
   #close(key: string, row: number, line: Line): void {

@@ -97,6 +97,7 @@ export class Recorder {
     const changes = this.#changes();
     if (before !== undefined) this.#tellStep(before, clocks);
     for (const change of changes) this.#tell(change);
+    if (!changes.some(({ event }) => event === 'stalled')) this.#tellRunning(changes);
     // What is remembered holds whether the receiver runs or not.
     if (!this.#follows.isAway) this.#remember();
     const begin = changes.find(({ event }) => event === 'begin');
@@ -170,8 +171,14 @@ export class Recorder {
     // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
     if (past.length === 0) return lastEvent;
     this.#knownFromMs = first?.mono_ms ?? 0;
-    // A board that does not go on with the numbers of the one before has begun anew.
-    const ring = ours.reduce((most, { ring }) => Math.max(most, ring), 0);
+    // Each board counts by itself, or goes on with the numbers of the one before.
+    const whole = ours.filter(({ repeated }) => !repeated);
+    const last = whole.at(-1);
+    const created = last && partsOf(last).created;
+    const ring = whole.reduce(
+      (most, line) => (partsOf(line).created === created ? Math.max(most, line.ring) : most),
+      0,
+    );
     return ring <= lastEvent ? ring : 0;
   }
 
@@ -202,7 +209,10 @@ export class Recorder {
         this.#note({ event: 'no_board', why: change.why }, fromMs);
         break;
       case 'stalled':
+        // It goes on, on another board or as the daemon starts.
+        if (this.#stalledMs !== undefined) break;
         this.#stalledMs = fromMs - (change.heartbeat_age_ms ?? 0);
+        if (this.#isFirst && this.#going.isTold('stalled', undefined, '', this.#stalledMs)) break;
         this.#note({ event: 'stalled', closed: change.closed }, this.#stalledMs);
         break;
       case 'resumed':
@@ -223,6 +233,15 @@ export class Recorder {
       default:
         this.#tellRing(change, fromMs);
     }
+  }
+
+  /** A receiver that runs ends the stall of one before it, also on another board and if the daemon was away. */
+  #tellRunning(changes: readonly Change[]): void {
+    if (this.#isFirst) this.#going.drop('stalled', undefined, '');
+    const board = changes.find(({ event }) => event === 'board');
+    if (board === undefined || this.#stalledMs === undefined) return;
+    this.#note({ event: 'resumed' }, this.#stalledMs, this.#monotonic(Number(board.at / 1_000_000n)));
+    this.#stalledMs = undefined;
   }
 
   /** Of the board itself: never only counted. */
@@ -301,7 +320,10 @@ export class Recorder {
 
   #tellSilence(node: string, before: Memory, now: Memory): void {
     const [was, is] = [before.silence, now.silence];
-    if (is === undefined) return;
+    if (is === undefined) {
+      this.#tellForgotten(node, was && this.#time(before, was.beganMs), now);
+      return;
+    }
     const fromMs = this.#time(now, is.beganMs);
     const toMs = is.endedMs === undefined ? undefined : this.#time(now, is.endedMs);
     const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
@@ -324,10 +346,26 @@ export class Recorder {
     if (toMs !== undefined) heard(fromMs, toMs, this.#late);
   }
 
+  /** A board that was made from nothing knows no silence; one that went on ended when this board heard the node. */
+  #tellForgotten(node: string, wasMs: number | undefined, now: Memory): void {
+    if (now.heardMs === undefined || !this.#going.goesOn('silent', undefined, node)) return;
+    const toMs = this.#time(now, now.heardMs);
+    const fromMs = wasMs ?? this.#going.toldMs('silent', undefined, node) ?? toMs;
+    this.#add({ what: { event: 'heard_again', late: true }, node, fromMs, toMs });
+  }
+
   #tellProblems(node: string, before: Memory, now: Memory): void {
     for (const problem of PROBLEMS) {
       const [was, is] = [before.episode(problem), now.episode(problem)];
-      if (is === undefined) continue;
+      if (is === undefined) {
+        // A board that was made from nothing does not know it: it was last seen on the one before.
+        if (was !== undefined && !was.isOver)
+          this.#add({
+            what: { event: 'problem_resolved', problem, late: true },
+            ...{ node, fromMs: this.#time(before, was.beganMs), toMs: this.#time(before, was.seenMs) },
+          });
+        continue;
+      }
       const fromMs = this.#time(now, is.beganMs);
       const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
       if (isSame && was.isOver === is.isOver) continue;

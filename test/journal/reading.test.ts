@@ -330,6 +330,23 @@ t.test('how each node ended the last time', async t => {
   ]);
 });
 
+t.test('an end that was held for a minute is of the silence before, or of one after', async t => {
+  const journal = journalIn(t);
+  const silent = (from: string, nodes: string) => ({ event: 'silent', from, nodes, count: 1, last_words: [] });
+  const heard = (from: string, to: string, nodes: string) => ({ event: 'heard_again', from, to, nodes, count: 1 });
+  journal.line('05:01:10', silent('05:00:59', 'n1'));
+  journal.line('05:01:12', heard('05:00:40', '05:00:53', 'n1'));
+  journal.line('05:02:00', silent('05:01:40', 'n2'));
+  journal.line('05:02:20', heard('05:02:00', '05:02:12', 'n2'));
+  const { lines } = await asked([journal], '--last-end');
+  t.match(lines, [
+    /^05:00:59 {2}n1 fell silent .* not heard since/,
+    /^05:02:00 {2}n2 fell silent .* heard again after 12\.0s/,
+  ]);
+  const all = (await asked([journal], '--since', `${DAY} 05:00`)).lines;
+  t.match(all[1], /^05:00:59 {2}n1 silent \(goes on\)/);
+});
+
 t.test('what is no line, half a line, or too much of one', async t => {
   const journal = rack(t);
   const before = (await asked([journal], '--since', DAY)).lines;

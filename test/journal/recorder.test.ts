@@ -3,6 +3,7 @@
 //
 // @seconds 12
 
+import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Line } from '../../src/journal/format.js';
 import { monotonicOf } from '../../src/journal/going.js';
@@ -104,6 +105,11 @@ class World {
     const clocks = { monoMs: this.ms, realMs: this.ms + this.distance };
     for (const { line } of this.recorder?.end(clocks) ?? []) this.lines.push(line);
     this.recorder = undefined;
+  }
+
+  /** The events that go on, by the recorder. */
+  goesOn(): string[] {
+    return [...(this.recorder?.repeated() ?? [])].map(({ event }) => event);
   }
 
   /** The lines of these events, each id once. */
@@ -324,4 +330,83 @@ t.test('another board, a step of the clock, a ring that was too short', async t 
   const [lost] = world.of('lost');
   t.match(lost, { why: 'ring' });
   t.ok((lost?.count ?? 0) > 800, `${lost?.count} events of the ring are lost, and told`);
+});
+
+t.test('a silence that shares the line of its end, but not that of its begin', async t => {
+  const world = new World(t);
+  const report = (...names: string[]) => names.forEach(name => void world.report(name));
+  world.pass(3, () => report('n1', 'n2', 'n3'));
+  world.start();
+  world.pass(3, () => report('n1', 'n2', 'n3'));
+  world.recorder = undefined;
+  world.pass(1, () => report('n1'));
+  world.pass(1, () => world.report('n3', {}, 500));
+  world.pass(20, () => undefined);
+  world.pass(10, () => report('n1', 'n3'));
+  world.pass(2, () => report('n1', 'n2', 'n3'));
+  world.start();
+  world.pass(4, () => report('n1', 'n2', 'n3'));
+  const told = world.of('silent', 'heard_again').map(({ event, nodes, late }) => [event, nodes, late]);
+  t.equal(told.length, 4, 'two lines of begins, two of ends');
+  t.strictSame(
+    told.filter(([, nodes]) => expand(String(nodes)).includes('n3')).map(([event]) => event),
+    ['silent', 'heard_again'],
+    'first its begin',
+  );
+  t.notOk(world.goesOn().includes('silent'), 'it does not go on');
+});
+
+t.test('a board that was made from nothing while a node was silent', async t => {
+  const world = new World(t, 16);
+  world.pass(3, () => ['n1', 'n2'].forEach(name => void world.report(name)));
+  world.start();
+  world.pass(16, () => world.report('n1'));
+  t.match(world.of('silent'), [{ nodes: 'n2' }]);
+  world.writer.close();
+  rmSync(world.path);
+  world.writer = world.open(16);
+  world.writer.listeningSince(BigInt(world.ms) * 1_000_000n);
+  world.pass(2, () => world.report('n1'));
+  world.pass(4, () => ['n1', 'n2'].forEach(name => void world.report(name)));
+  t.match(world.of('heard_again'), [{ nodes: 'n2', late: true }], 'it is heard there');
+  t.notOk(world.goesOn().includes('silent'), 'it does not go on');
+
+  world.pass(70, i => world.report('n1', { start_boot_ns: BigInt(i + 100), seq: 1 }));
+  const ring = world.lines.at(-1)?.ring ?? 0;
+  world.writer.close();
+  rmSync(world.path);
+  world.writer = world.open(16);
+  world.pass(2, () => world.report('n1'));
+  world.pass(1, () => world.report('n1', { start_boot_ns: 9n, seq: 1 }));
+  world.pass(70, () => world.report('n1', { start_boot_ns: 9n }));
+  const told = world.of('restart').length;
+  t.ok((world.lines.at(-1)?.ring ?? 0) < ring, 'the numbers of its ring are lower');
+  world.start();
+  world.pass(4, () => world.report('n1', { start_boot_ns: 9n }));
+  t.equal(world.of('restart').length, told, 'and what was told of them is not told again');
+});
+
+t.test('a receiver that is stalled when the daemon starts, and one that runs again', async t => {
+  const world = new World(t, 16);
+  world.pass(1, () => world.report('n1'));
+  const runs = () => world.writer.heartbeat(monotonicNs());
+  for (const _ of [1, 2]) {
+    world.start();
+    for (let i = 0; i < 4; i++, world.ms += 1000) world.look();
+  }
+  t.equal(world.of('stalled').length, 1, 'told once');
+  t.strictSame(world.goesOn(), ['stalled']);
+  world.writer.close();
+  world.writer = world.open(64);
+  runs();
+  for (let i = 0; i < 4; i++, world.ms += 1000) world.look();
+  t.equal(world.of('resumed').length, 1, 'on another board');
+  t.strictSame(world.goesOn(), []);
+  world.writer.heartbeat(1n);
+  for (let i = 0; i < 4; i++, world.ms += 1000) world.look();
+  t.strictSame(world.goesOn(), ['stalled']);
+  runs();
+  world.start();
+  for (let i = 0; i < 4; i++, world.ms += 1000) world.look();
+  t.strictSame(world.goesOn(), [], 'while no daemon ran');
 });
