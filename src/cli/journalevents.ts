@@ -9,6 +9,7 @@ import { type Asked, Listing, merged } from '../journal/listing.js';
 import { believedUsers, JournalFolder, NoJournal } from '../journal/segments.js';
 import { UsageError, type ValuesOf } from '../options/options.js';
 import { journalLine, journalObject, lastEndLine, lastEndObject } from '../presentation/journallines.js';
+import { wallTime } from '../presentation/sentences.js';
 import { painter } from '../presentation/style.js';
 import { pause } from '../service/pause.js';
 import { dayLater } from '../text/moments.js';
@@ -53,11 +54,18 @@ const tell = (text: string) => process.stderr.write(`beoboard events: ${text}\n`
 class LeftOut {
   readonly #told = new Set<string>();
 
-  constructor(readonly journals: readonly Journal[]) {}
+  constructor(
+    readonly journals: readonly Journal[],
+    readonly asked: Asked,
+  ) {}
 
   tell(): void {
-    for (const { folder, unreadable } of this.journals) {
+    const { sinceMs, untilMs } = this.asked;
+    for (const { folder, unreadable, beginsMs = Number.NEGATIVE_INFINITY } of this.journals) {
       const where = oneLine(folder.path);
+      // Else nobody could tell a quiet night from one of which nothing is known.
+      if (beginsMs > (Number.isFinite(sinceMs) ? sinceMs : untilMs))
+        this.#once(`${where}:`, `begins only at ${wallTime(beginsMs)}`);
       for (const [name, why] of folder.refused) this.#once(`${where}/${oneLine(name)}`, `is left out: ${why}`);
       if (unreadable > 0)
         this.#once(
@@ -110,7 +118,10 @@ export async function journalEvents(values: Options, isLast: boolean, signal: Ab
     const isNamed = areSeveral(ends.map(({ board }) => board));
     const shown = ends.slice(Math.max(0, ends.length - asked.last));
     await print(shown.map(end => (values.json ? lastEndObject(end) : lastEndLine(end, paint, isNamed))));
-    new LeftOut(opened.map(({ journal }) => journal)).tell();
+    new LeftOut(
+      opened.map(({ journal }) => journal),
+      asked,
+    ).tell();
     return areAll ? 0 : 1;
   }
 
@@ -124,7 +135,7 @@ export async function journalEvents(values: Options, isLast: boolean, signal: Ab
     for (const told of merged(opened, asked.last)) yield lineOf(told);
   }
   await print(lines());
-  const leftOut = new LeftOut(journals);
+  const leftOut = new LeftOut(journals, asked);
   leftOut.tell();
   while (values.follow && !signal.aborted) {
     await pause(LOOK_MS, signal);

@@ -38,6 +38,8 @@ export class Journal {
   unreadable = 0;
   /** The board's name on its first line. */
   board = '';
+  /** When it begins, ms since 1970, if that is later than what is asked for. */
+  beginsMs: number | undefined;
   #end = 0;
   readonly #jobs = new Map<number, JobsIndex>();
   /** The numbers of segments without jobs, or without a right to read them. */
@@ -69,7 +71,9 @@ export class Journal {
         before = opened;
       }
     }
-    return before === undefined ? later : [before, ...later];
+    if (before !== undefined) return [before, ...later];
+    this.beginsMs = later[0] && beganAt(later[0]);
+    return later;
   }
 
   #scan(opened: OpenSegment, take: Take): void {

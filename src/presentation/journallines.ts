@@ -2,7 +2,7 @@
 
 import { EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
 import type { LastEnd } from '../journal/lastends.js';
-import { BEGINS, type Told } from '../journal/listing.js';
+import { BEGINS, type Ending, type Told } from '../journal/listing.js';
 import { stalledText } from '../shm/noboard.js';
 import { PROBLEMS } from '../shm/problems.js';
 import { formatDuration } from '../text/durations.js';
@@ -54,10 +54,14 @@ function lastWordsText(line: Line): string {
   return line.last_words === undefined ? '' : `; ${afterwards(lastWordsOf(line), line.count ?? 1)}`;
 }
 
+/** Whether it was seen once: a problem that a single report has shown. */
+const isMoment = ({ mostMs }: Ending) => mostMs === 0;
+
 /** For how long it lasted, and that it goes on. */
 function lastedText({ line, ending, unrecorded = 0, goesOn }: Told): string {
   const comma = line.event === 'silent' ? '' : ',';
-  const lasted = ending === undefined ? '' : `${comma} for ${rangeText(ending.leastMs, ending.mostMs)}`;
+  const lasted =
+    ending === undefined || isMoment(ending) ? '' : `${comma} for ${rangeText(ending.leastMs, ending.mostMs)}`;
   const some = line.nodes !== undefined && unrecorded < (line.count ?? 1) ? ` for ${plural(unrecorded)}` : '';
   const lost = unrecorded > 0 ? `, its end was not recorded${some}` : '';
   const going = goesOn === undefined ? '' : ` (goes on${goesOn === true ? '' : ` for ${oneLine(fold(goesOn))}`})`;
@@ -159,7 +163,8 @@ function remarksText({ more = 0, missed = 0, late }: Line): string {
 export function journalLine(told: Told, paint: Painter, isNamed: boolean): string {
   const { line, of = line.count ?? 1, ending, goesOn, jobs = [] } = told;
   const { nodes, count = 1, first, board, from = line.at, to } = line;
-  const toMs = goesOn === undefined ? (ending?.toLastMs ?? (to === undefined ? undefined : ms(to))) : undefined;
+  const endMs = ending?.toLastMs ?? (to === undefined ? undefined : ms(to));
+  const toMs = goesOn === undefined && !(ending && isMoment(ending)) ? endMs : undefined;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
   const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
   const more = `${lastWordsText(line)}${jobsText(jobs)}${remarksText(line)}`;

@@ -89,8 +89,15 @@ t.test('an event is one line with its end, and counts if it went on in the span'
       '03:08:00  n4 sender restarted; 2 more in the minute before',
       '03:29:50  n3 silent (goes on); its last report: programs were killed, memory ran out, its sender was late',
     ],
-    stderr: '',
+    stderr: `beoboard events: ${journal.folder}: begins only at ${DAY} 02:00:00\n`,
   });
+  for (const [argv, isTold] of [
+    [['--since', `${DAY} 01:00`, '--until', `${DAY} 01:30`], true],
+    [['--until', `${DAY} 01:30`], true],
+    [['--since', `${DAY} 02:00`], false],
+    [['--last-end'], false],
+  ] as const)
+    t.equal((await asked([journal], ...argv)).stderr !== '', isTold, argv.join(' '));
   const spans: [span: string[], lines: string[]][] = [
     [
       ['--since', `${DAY} 03:05`, '--until', `${DAY} 03:05:10`],
@@ -118,6 +125,16 @@ t.test('an event is one line with its end, and counts if it went on in the span'
     [['--kind', 'heard_again', '-w', 'n2'], ['02:10:00 to 02:11:00  n2 heard again after 1m00s']],
   ];
   for (const [argv, lines] of spans) t.same((await asked([journal], ...argv)).lines, lines, argv.join(' '));
+});
+
+t.test('what a single report has shown is a moment', async t => {
+  const journal = journalIn(t);
+  const oom = { problem: 'oom', from: '03:05:20', nodes: 'n3', count: 1 };
+  journal.line('03:05:30', { event: 'problem', ...oom });
+  journal.line('03:20:00', { event: 'problem_resolved', ...oom, to: '03:05:20' });
+  t.same((await asked([journal], '--kind', 'oom')).lines, [
+    '03:05:20  n3 problem: programs were killed, memory ran out',
+  ]);
 });
 
 t.test('some nodes of many: how many, how long, which jobs', async t => {
@@ -260,7 +277,7 @@ t.test('every event has its words', async t => {
     [{ event: 'end' }, 'the journal ends'],
   ];
   for (const [happening] of rows) journal.line('05:00:00', { from: '05:00:00', ...happening });
-  const { lines, stderr } = await asked([journal], '--since', DAY);
+  const { lines, stderr } = await asked([journal]);
   t.same(
     lines,
     rows.map(([, text]) => `05:00:00  ${text}`),
@@ -349,14 +366,14 @@ t.test('an end that was held for a minute is of the silence before, or of one af
 
 t.test('what is no line, half a line, or too much of one', async t => {
   const journal = rack(t);
-  const before = (await asked([journal], '--since', DAY)).lines;
+  const before = (await asked([journal])).lines;
   journal.raw('{"id":"half a line of a writer that was killed\n');
   journal.raw(Buffer.from([0xff, 0xfe, 0, 10, 10]));
   journal.raw(`{"id":"${'x'.repeat(LINE_BYTES)}"}\n`);
   journal.line('04:00:00', { event: 'restart', from: '04:00:00', nodes: 'n[1-', count: 1 });
   journal.line('04:00:00', { event: 'restart', from: '04:00:00', nodes: 'n1', count: 1 });
   journal.raw('{"id":"half a line"');
-  const { lines, stderr, code } = await asked([journal], '--since', DAY);
+  const { lines, stderr, code } = await asked([journal]);
   t.same(lines, [...before, '04:00:00  n1 sender restarted']);
   t.equal(code, 0);
   t.equal(stderr, `beoboard events: ${journal.folder}: 5 lines are left out: no line of a journal\n`);
@@ -364,11 +381,11 @@ t.test('what is no line, half a line, or too much of one', async t => {
 
 t.test('links, FIFOs and files of other users are left out', async t => {
   const journal = rack(t);
-  const whole = (await asked([journal], '--since', DAY)).lines;
+  const whole = (await asked([journal])).lines;
   const first = journal.path();
   symlinkSync(first, journal.next().path());
   execFileSync('mkfifo', [journal.next().path()]);
-  t.same(await asked([journal], '--since', DAY), {
+  t.same(await asked([journal]), {
     code: 0,
     lines: whole,
     stderr:
