@@ -68,7 +68,7 @@ const COLUMNS: readonly [title: string, isLeft: boolean, text: (job: ListedJob) 
     },
   ],
   ['NODES', false, nodesText],
-  ['CPUS', false, ({ job }) => String(job.cpus)],
+  ['CPUS', false, ({ job }) => (job.cpus === 0 ? NOTHING : String(job.cpus))],
   ['BUSY', false, ({ busy }) => busy?.toFixed(1) ?? NOTHING],
   ['EFF', false, ({ efficiency }) => percent(efficiency)],
   [
@@ -113,13 +113,16 @@ export async function main(argv: string[]): Promise<number> {
       const paint = painter(values.color);
       const shown = values.long ? jobs : jobs.slice(0, ROWS);
       const [titles = '', ...rows] = tableLines(shown);
+      // Without an answer of now, nobody knows that there are none.
       const lines =
         jobs.length === 0
-          ? ['no jobs']
+          ? slurm.trouble === undefined
+            ? ['no jobs']
+            : []
           : [paint.title(titles), ...rows.map(row => (slurm.trouble === undefined ? row : paint.state('left', row)))];
       const more = jobs.length - shown.length;
       if (more > 0) lines.push(`… ${more} more; all: beoboard jobs --long`);
-      if (odd.length > 0) lines.push('', ...odd.map(({ text }) => paint.odd(text)));
+      if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
     if (!slurm.isKnown) process.stderr.write(`beoboard jobs: ${slurm.trouble}\n`);

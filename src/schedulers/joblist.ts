@@ -98,7 +98,10 @@ function listJob(job: Job, slurm: SchedulerView, nodeOf: (name: string) => JobNo
     const cpu = node?.cpu;
     const how: [rank: number, why: string] =
       state === 'absent'
-        ? [ABSENT, 'is not on the board']
+        ? [
+            ABSENT,
+            slurm.nodeNamed(nodeNames[i] as string) ? 'is not on the board' : `is not among ${slurm.name}'s nodes`,
+          ]
         : state !== 'live'
           ? [STATES.indexOf(state), state]
           : problem !== undefined

@@ -44,6 +44,11 @@ function ids(jobs: readonly string[]): string {
 
 const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
 
+function nodesIn({ nodes }: Job): string {
+  const count = expandNodeNames(nodes).length;
+  return `${count} ${oneOr(count, 'node', 'nodes')}`;
+}
+
 /** The names of the scheduler and of its daemon. */
 type Named = Pick<State, 'scheduler' | 'daemon'>;
 
@@ -240,7 +245,7 @@ export class SchedulerView {
       [
         ...(this.trouble === undefined ? [] : [`(old: ${this.trouble})`]),
         `${oneLine(node.state)}${node.name === name ? '' : ` as ${node.name}`}`,
-        `${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`,
+        ...(node.cpus === 0 ? [] : [`${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`]),
         ...gpus,
         ...(node.switch === undefined ? [] : [`behind ${oneLine(node.switch)}`]),
       ],
@@ -252,11 +257,11 @@ export class SchedulerView {
             ],
           ]),
       ...jobs.map(job => [
-        `job ${oneLine(job.id)} of ${oneLine(job.user)}`,
+        `job ${oneLine(job.id)}${job.user === '' ? '' : ` of ${oneLine(job.user)}`}`,
         `${oneLine(job.state)}${since(job.start_s)}`,
-        `${job.cpus} CPUs on ${expandNodeNames(job.nodes).length} nodes`,
-        `partition ${oneLine(job.partition)}`,
-        oneLine(job.name),
+        `${job.cpus === 0 ? '' : `${job.cpus} CPUs `}on ${nodesIn(job)}`,
+        ...(job.partition === '' ? [] : [`partition ${oneLine(job.partition)}`]),
+        ...(job.name === '' ? [] : [oneLine(job.name)]),
       ]),
     ];
   }

@@ -417,6 +417,7 @@ t.test('the reader, and those who show what it leaves', async t => {
       ],
       ...[{ node: 'node009', state: 'off' }, { node: 'node010', state: 'idle' }, { user: 'root' }],
       { job: '4711', user: 'anna', nodes: 'node[001,010]', cpus: 8, name: 'a\nb\x1b\u202e' },
+      { job: '4713', nodes: 'stranger' },
       { end: true },
     ];
     const text = [head, ...lines].map(line => `${JSON.stringify(line)}\n`).join('');
@@ -428,7 +429,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     const at = ['--board', board, '--slurm-dir', own];
     const other = start(t, ['slurm', '--scheduler', `file:${file}`, ...at, '--interval', '100ms', '--public-jobs']);
     await other.ready;
-    await until('it has said so', () => /ready: 8 nodes and 1 jobs of site, LSF 10\.1\n/.test(other.output().stderr));
+    await until('it has said so', () => /ready: 8 nodes and 2 jobs of site, LSF 10\.1\n/.test(other.output().stderr));
     t.equal(statSync(join(own, 'state')).mode & 0o777, 0o644, 'as everybody may read the file');
     t.equal(readFileSync(join(own, 'skip'), 'utf8'), '# power saving: on\n# has been in it: node009\nnode009\n');
     t.match(readFileSync(join(own, 'names'), 'utf8'), /\nOdd odd-one\n$/);
@@ -443,6 +444,7 @@ t.test('the reader, and those who show what it leaves', async t => {
 
     const { stdout } = await run(['jobs', ...at]);
     t.match(stdout, /^ *4711 +anna +RUNNING .* 8 .* a\\u\{a\}b\\u\{1b\}\\u\{202e\}$/m);
+    t.match(stdout, /^ *4713 +RUNNING +- +1 absent +- .* stranger is not among LSF's nodes$/m);
     for (const sentence of [
       'of what LSF 10.1 answers, this is not understood and left out: 1 line about nodes, the first: \'{"user":"root"}\'; 1 line about jobs,',
       'node005: live on the board, and DOWN in LSF: the fault is its sbatchd rather than the node',
@@ -456,14 +458,24 @@ t.test('the reader, and those who show what it leaves', async t => {
     t.match((await run(['status', '--jobs', '--plain', 'node001', ...at])).stdout, /; in LSF allocated, user anna, /);
     t.match(
       (await run(['show', 'node001', ...at])).stdout,
-      /^LSF +allocated, 4 of 4 CPUs given to jobs, behind leaf07$/m,
+      /^LSF +allocated, 4 of 4 CPUs given to jobs, behind leaf07\n +job 4711 of anna, RUNNING, 8 CPUs on 2 nodes, a\\u/m,
     );
+    t.match((await run(['show', 'node005', ...at])).stdout, /^LSF +down$/m, 'what is not known is left out');
     t.match((await run(['show', 'node003', ...at])).stdout, /reason: bad\\u\{1b\} DIMM \(anna\)/);
     t.match(await run(['nodes', '--for', 'slurm', ...at]), {
       code: 0,
       stdout: 'Odd,node[001,003,005]\n',
       stderr: 'beoboard nodes: not known to LSF: stranger\n',
     });
+
+    put(`${JSON.stringify(head)}\n{"end":true}\n`);
+    await until('there are none', () => state(own).jobs.list.length === 0);
+    t.match((await run(['jobs', ...at])).stdout, /^no jobs\n/);
+    put(JSON.stringify(head));
+    await until('there is no answer', () => state(own).nodes.error !== undefined);
+    t.match((await run(['jobs', ...at])).stdout, /^LSF does not answer/, 'nobody knows that there are none');
+    put(text);
+    await until('there are some', () => state(own).jobs.list.length > 0);
 
     put(text.slice(0, -14));
     await until('half a file is no answer', () => state(own).nodes.error !== undefined);
