@@ -174,6 +174,8 @@ export class Store {
   /** The number of the newest segment. */
   #number: number;
   #day = '';
+  /** The bytes at the head of the newest segment that are repeated. */
+  #headBytes = 0;
   readonly #open = new Map<SegmentKind, Segment>();
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -229,9 +231,9 @@ export class Store {
     return this.#waiting.length;
   }
 
-  /** The largest segment: several fit into the journal's bound. */
+  /** The largest segment: several fit into the journal's bound. It holds as much of its own as of what goes on. */
   get #segmentBytes(): number {
-    return Math.min(SEGMENT_BYTES, Math.floor(this.bounds.mostBytes / LEAST_SEGMENTS));
+    return Math.min(SEGMENT_BYTES, Math.max(Math.floor(this.bounds.mostBytes / LEAST_SEGMENTS), 2 * this.#headBytes));
   }
 
   /** Takes lines, which `flush` writes. If too many wait, the oldest are lost. */
@@ -292,13 +294,15 @@ export class Store {
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<Segment> {
     if (this.#number > 0 && this.#day === day) {
       const segment = await this.#openSegment('events');
-      if (segment.bytes + bytes <= this.#segmentBytes && (await segment.isThere())) return segment;
+      const areThere = await Promise.all([...this.#open.values()].map(async open => await open.isThere()));
+      if (segment.bytes + bytes <= this.#segmentBytes && !areThere.includes(false)) return segment;
     }
     await this.#close();
     this.#number++;
     this.#day = day;
     const segment = await this.#openSegment('events');
     const text = [...this.repeated()].map(writeLine).join('');
+    this.#headBytes = text.length;
     if (text !== '') await segment.append(text);
     syncFolder(this.folder);
     this.#prune(nowMs, monoMs);

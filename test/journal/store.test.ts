@@ -123,9 +123,27 @@ t.test('jobs stand apart, and go with their events', async t => {
   t.strictSame(names(within), ['events-2026-11-27-0000001.jsonl', 'jobs-2026-11-27-0000001.jsonl']);
   t.equal(statSync(join(within, 'jobs-2026-11-27-0000001.jsonl')).mode & 0o777, 0o640, 'not everybody may read them');
   t.notMatch(readFileSync(join(within, 'events-2026-11-27-0000001.jsonl'), 'utf8'), /anna|4711/);
+  rmSync(join(within, 'jobs-2026-11-27-0000001.jsonl'));
+  const next = line({ event: 'silent', nodes: 'n1' });
+  store.add([{ line: next, jobs: { id: next.id, jobs: [{ id: '4712', nodes: 'n1' }] } }]);
+  await flush();
+  t.match(readFileSync(join(within, 'jobs-2026-11-27-0000002.jsonl'), 'utf8'), /4712/, 'also if somebody removes them');
   pass(3 * DAY);
   await write(line());
-  t.strictSame(names(within), ['events-2026-11-30-0000002.jsonl']);
+  t.strictSame(names(within), ['events-2026-11-30-0000003.jsonl']);
+});
+
+t.test('what goes on leaves room for what is new', async t => {
+  const within = folder(t);
+  const { repeated, line, write } = opened(t, within, { mostBytes: 64 << 10 });
+  for (let i = 0; i < 200; i++) repeated.push(line({ event: 'silent', nodes: `n${i}`, repeated: true }));
+  const fresh = Array.from({ length: 20 }, () => line());
+  for (const one of fresh) await write(one);
+  const ids = new Set(linesIn(within).map(({ id }) => id));
+  t.ok(
+    fresh.every(({ id }) => ids.has(id)),
+    'a head above its share does not end each segment after a line',
+  );
 });
 
 t.test('what a kill leaves, and what somebody else does', async t => {
