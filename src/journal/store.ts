@@ -160,8 +160,11 @@ async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
   return 0;
 }
 
+const isPlain = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
 /** The lines of a segment that are lines of ours. */
 function linesOf(path: string): Line[] {
+  if (!isPlain(path)) return [];
   const text = readFileSync(path, 'utf8');
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
@@ -201,7 +204,8 @@ export class Store {
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
     this.#number = last?.number ?? 0;
-    this.#day = last?.day ?? '';
+    // What is no file of ours is followed by another.
+    this.#day = last !== undefined && isPlain(join(folder, last.name)) ? last.day : '';
   }
 
   /** The lines of the last two segments: what a daemon that starts has to know. They may be a hundred thousand. */

@@ -175,6 +175,11 @@ t.test('what a kill leaves, and what somebody else does', async t => {
   const third = opened(t, within);
   t.equal(third.store.readPast().at(-1)?.id, '0000000000000005-7-5', 'lines that are none of ours are passed over');
   await third.end();
+  mkdirSync(join(within, 'events-2027-03-07-0000008.jsonl'));
+  const fourth = opened(t, within);
+  await fourth.write(fourth.line());
+  t.equal(fourth.store.trouble, undefined, 'a folder with the name of a segment is followed by another');
+  await fourth.end();
 
   chmodSync(within, 0o777);
   t.throws(() => opened(t, within), { message: /is open to others/ });
