@@ -129,6 +129,8 @@ export interface JobsLine {
   /** The event's. */
   readonly id: string;
   readonly jobs: readonly Job[];
+  /** How many more there are, for which the line has no room. */
+  readonly left_out?: number;
 }
 
 /** The id of the line with that number. `boot`: the master's boot id as the board has it. */

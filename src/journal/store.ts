@@ -20,6 +20,7 @@ import { Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 import {
   type JobsLine,
+  LINE_BYTES,
   type Line,
   LOCK,
   parseLine,
@@ -363,8 +364,17 @@ export class Store {
 const sizeOf = ({ text, jobs }: Waiting) => text.length + jobs.length;
 
 const waitingOf = ({ line, jobs }: Written): Waiting => ({
-  ...{ id: line.id, text: writeLine(line), jobs: jobs === undefined ? '' : writeLine(jobs) },
+  ...{ id: line.id, text: writeLine(line), jobs: jobs === undefined ? '' : jobsText(jobs) },
 });
+
+/** A line of jobs, of as many as fit into one; the others are counted. */
+function jobsText({ id, jobs }: JobsLine): string {
+  for (let count = jobs.length; ; count >>= 1) {
+    const left_out = jobs.length - count;
+    const text = writeLine({ id, jobs: jobs.slice(0, count), ...(left_out > 0 && { left_out }) });
+    if (Buffer.byteLength(text) <= LINE_BYTES) return text;
+  }
+}
 
 /** The names of new files outlive a power failure. */
 function syncFolder(folder: string): void {

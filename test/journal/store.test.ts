@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Line, lineId, parseLine, SEGMENT_BYTES } from '../../src/journal/format.js';
+import { LINE_BYTES, type Line, lineId, parseJobsLine, parseLine, SEGMENT_BYTES } from '../../src/journal/format.js';
 import { type Bounds, Store } from '../../src/journal/store.js';
 import { folder } from '../kit/places.js';
 
@@ -128,6 +128,15 @@ t.test('jobs stand apart, and go with their events', async t => {
   store.add([{ line: next, jobs: { id: next.id, jobs: [{ id: '4712', nodes: 'n1' }] } }]);
   await flush();
   t.match(readFileSync(join(within, 'jobs-2026-11-27-0000002.jsonl'), 'utf8'), /4712/, 'also if somebody removes them');
+  const many = line({ event: 'silent', nodes: 'n1' });
+  const name = 'x'.repeat(200);
+  const jobs = Array.from({ length: 10_000 }, (_, i) => ({ id: String(i), name, nodes: 'n1' }));
+  store.add([{ line: many, jobs: { id: many.id, jobs } }]);
+  await flush();
+  const last = readFileSync(join(within, 'jobs-2026-11-27-0000002.jsonl'), 'utf8').split('\n').at(-2) ?? '';
+  const { jobs: kept = [], left_out = 0 } = parseJobsLine(last) ?? {};
+  t.ok(last.length < LINE_BYTES && kept.length > 1000, `a line has room for ${kept.length} of them`);
+  t.equal(kept.length + left_out, 10_000, 'and counts the others');
   pass(3 * DAY);
   await write(line());
   t.strictSame(names(within), ['events-2026-11-30-0000003.jsonl']);
