@@ -1,8 +1,8 @@
 // What is new in journals, line by line.
 
-import type { Line } from './format.js';
+import { BEGINS, type Line } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
-import { type Asked, askedNodes, BEGINS, isKind, type Told, toldOf } from './listing.js';
+import { type Asked, askedNodes, isKind, type Told, toldOf } from './listing.js';
 import { NoJournal } from './segments.js';
 
 /** The lines that were written since the last look, with the ends of what is asked for, in the order of their times. */

@@ -57,6 +57,9 @@ export const ENDS = {
   ...{ silent: 'heard_again', problem: 'problem_resolved', link_down: 'link_up', dark: 'lit', stalled: 'resumed' },
 } as const;
 
+/** The begins by the events that end them. */
+export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
+
 /** What identifies a line, and when and from what it was written. */
 export interface Frame {
   /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
@@ -137,6 +140,14 @@ export interface JobsLine {
 export function lineId(boot: bigint, createdRealNs: bigint, number: number): string {
   return `${boot.toString(16).padStart(16, '0')}-${createdRealNs}-${number}`;
 }
+
+/** A time of a line on the CLOCK_MONOTONIC of its boot, ms: the distance of the two clocks stands in each line. */
+export function monotonicOf({ at, mono_ms }: Pick<Line, 'at' | 'mono_ms'>, time: string): number {
+  return mono_ms - (Date.parse(at) - Date.parse(time));
+}
+
+/** How much later by another line something began that began later, ms. Clocks are slewed. */
+export const LATER_MS = 500;
 
 /** A line with its end. */
 export function writeLine(line: Line | JobsLine): string {

@@ -2,10 +2,7 @@
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
 import { expand, fold } from '../text/hostlists.js';
-import { ENDS, type Line } from './format.js';
-
-/** The begins by the events that end them. */
-export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
+import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf } from './format.js';
 
 /** Something that lasts, and what it happens to. */
 const keyOf = (event: string, problem: string | undefined, subject: string) =>
@@ -15,14 +12,6 @@ const keyOf = (event: string, problem: string | undefined, subject: string) =>
 function subjectsOf({ nodes, link }: Line): string[] {
   return nodes === undefined ? [link ?? ''] : expand(nodes);
 }
-
-/** A time of a line on the CLOCK_MONOTONIC of its boot, ms: the distance of the two clocks stands in each line. */
-export function monotonicOf({ at, mono_ms }: Pick<Line, 'at' | 'mono_ms'>, time: string): number {
-  return mono_ms - (Date.parse(at) - Date.parse(time));
-}
-
-/** How much later by another line something began that began later, ms. Clocks are slewed. */
-export const LATER_MS = 500;
 
 export class Going {
   /** Lines by id, with what they still hold for. */

@@ -2,8 +2,7 @@
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
 import { fold } from '../text/hostlists.js';
-import { ENDS, type Happening, TOGETHER_MS } from './format.js';
-import { BEGINS } from './going.js';
+import { BEGINS, ENDS, type Happening, TOGETHER_MS } from './format.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {

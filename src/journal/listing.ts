@@ -2,8 +2,7 @@
 // few numbers of each are held: when it began and ended, and where it stands.
 
 import { fold } from '../text/hostlists.js';
-import { ENDS, type Job, type Line } from './format.js';
-import { LATER_MS, monotonicOf } from './going.js';
+import { BEGINS, ENDS, type Job, LATER_MS, type Line, monotonicOf } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
 
 /** Which events are asked for. */
@@ -38,9 +37,6 @@ export interface Told {
   readonly goesOn?: readonly string[] | true | undefined;
   readonly jobs?: readonly Job[];
 }
-
-/** What ends, by the event that ends it. */
-export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
 
 /** Whether an event is asked for by its name or its problem. */
 export function isKind(event: string, { problem }: Line, { kinds }: Pick<Asked, 'kinds'>): boolean {

@@ -1,8 +1,8 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
-import { EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
+import { BEGINS, EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
 import type { LastEnd } from '../journal/lastends.js';
-import { BEGINS, type Ending, type Told } from '../journal/listing.js';
+import type { Ending, Told } from '../journal/listing.js';
 import { stalledText } from '../shm/noboard.js';
 import { PROBLEMS } from '../shm/problems.js';
 import { formatDuration } from '../text/durations.js';

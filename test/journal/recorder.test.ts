@@ -5,8 +5,7 @@
 
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import type { Line } from '../../src/journal/format.js';
-import { monotonicOf } from '../../src/journal/going.js';
+import { type Line, monotonicOf } from '../../src/journal/format.js';
 import { Recorder } from '../../src/journal/recorder.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
