@@ -88,10 +88,10 @@ export class Recorder {
   remembers: boolean | undefined;
 
   /**
-   * Looks at the board, and returns the lines that are due. Throws NoBoard until there was a board once. `all`: also
-   * those that would wait for others like them.
+   * Looks at the board, and returns the lines that are due: some wait for others like them. Throws NoBoard until there
+   * was a board once.
    */
-  look(clocks: Clocks, all = false): Entry[] {
+  look(clocks: Clocks): Entry[] {
     const before = this.#now;
     this.#now = steadied(clocks, before);
     const changes = this.#changes();
@@ -101,7 +101,7 @@ export class Recorder {
     // What is remembered holds whether the receiver runs or not.
     if (!this.#follows.isAway) this.#remember();
     const begin = changes.find(({ event }) => event === 'begin');
-    return [...(begin?.event === 'begin' ? this.#begin(begin) : []), ...this.#due(all)];
+    return [...(begin?.event === 'begin' ? this.#begin(begin) : []), ...this.#due(false)];
   }
 
   /** The daemon starts: what was going on when it ended goes on, unless the board says otherwise. */

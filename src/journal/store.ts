@@ -1,22 +1,10 @@
 // The files of a journal: lines are appended to the newest segment, which is followed by another at the end of the UTC
 // day and when it is full; the oldest go. A line that cannot be written waits, in bounded room, and then is counted.
 
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { join } from 'node:path';
-import { lock } from '../native/index.js';
-import { Failure } from '../text/failure.js';
+import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
 import { oneLine } from '../text/text.js';
 import {
   type JobsLine,
@@ -60,40 +48,12 @@ export interface Bounds {
   readonly mostBytes: number;
 }
 
-function failure(path: string, why: string): Failure {
-  return new Failure(`${oneLine(path)}: ${why}`, 1);
-}
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'EIO';
-
-/** Makes the folder if it does not exist. Throws a Failure if others could write into it. */
-function openFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o755 });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST')
-      throw failure(
-        folder,
-        `cannot be made: ${codeOf(error)}; let systemd make it (LogsDirectory=), or give another by --journal-dir`,
-      );
-  }
-  const found = lstatSync(folder);
-  if (!found.isDirectory()) throw failure(folder, 'is not a folder; remove it, or give another by --journal-dir');
-  if (found.uid !== process.geteuid?.())
-    throw failure(folder, `belongs to user ${found.uid}; run as that user, or give another by --journal-dir`);
-  if ((found.mode & 0o022) !== 0)
-    throw failure(folder, 'is open to others, who could write what they like; chmod go-w it');
-}
-
-/** The lock by which one daemon alone writes. Throws a Failure. */
-function lockFolder(folder: string): number {
-  const path = join(folder, LOCK);
-  const fd = lock(path);
-  if (fd === -constants.errno.EWOULDBLOCK)
-    throw failure(path, 'another beoboard journal writes there; end it first, or give another folder by --journal-dir');
-  if (fd < 0) throw failure(path, `cannot be locked: error ${-fd}`);
-  return fd;
-}
+const KIND: FolderKind = {
+  mode: 0o755,
+  option: 'journal-dir',
+  setting: 'LogsDirectory',
+  open: 'who could write what they like; chmod go-w it',
+};
 
 /** An open segment. */
 class Segment {
@@ -127,11 +87,9 @@ class Segment {
     return this.#end;
   }
 
-  /** Whether the path still leads to this file: somebody may have removed it, or moved it away. */
-  async isThere(): Promise<boolean> {
-    const { ino, dev } = await this.handle.stat();
-    const now = statSync(this.path, { throwIfNoEntry: false });
-    return now !== undefined && now.ino === ino && now.dev === dev;
+  /** Whether it still has its name. */
+  get isThere(): boolean {
+    return isStillAt(this.path, this.handle.fd);
   }
 
   /** Appends whole lines, all or none. Throws what the file system throws. */
@@ -200,8 +158,11 @@ export class Store {
     readonly repeated: () => Iterable<Line>,
     readonly lost: (count: number) => Line,
   ) {
-    openFolder(folder);
-    this.#lock = lockFolder(folder);
+    openOwnFolder(folder, KIND);
+    this.#lock = lockAlone(
+      join(folder, LOCK),
+      'another beoboard journal writes there; end it first, or give another folder by --journal-dir',
+    );
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
     this.#number = last?.number ?? 0;
@@ -299,8 +260,8 @@ export class Store {
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<Segment> {
     if (this.#number > 0 && this.#day === day) {
       const segment = await this.#openSegment('events');
-      const areThere = await Promise.all([...this.#open.values()].map(async open => await open.isThere()));
-      if (segment.bytes + bytes <= this.#segmentBytes && !areThere.includes(false)) return segment;
+      const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
+      if (segment.bytes + bytes <= this.#segmentBytes && areThere) return segment;
     }
     await this.#close();
     this.#number++;

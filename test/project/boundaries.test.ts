@@ -120,9 +120,8 @@ const MAY: Record<string, string[]> = {
     'schedulers/shown',
   ],
   'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
-  // native: for the lock of its folder.
   journal: [
-    ...['layout', 'native', 'text', 'options', 'service', 'shm/reader', 'presentation', 'journal/format'],
+    ...['layout', 'text', 'options', 'service', 'shm/reader', 'presentation', 'journal/format'],
     ...['journal/state', 'schedulers/orders', 'schedulers/state', 'schedulers/shown'],
   ],
   // native, because it prints forms.
@@ -154,9 +153,9 @@ const MAY: Record<string, string[]> = {
     ...['text', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/names'],
   ],
-  // Acts on a scheduler's own answers, never on the file that the reader writes. native: for the lock beside its journal.
+  // Acts on a scheduler's own answers, never on the file that the reader writes.
   'schedulers/bridge': [
-    ...['layout', 'native', 'text', 'options', 'shm/reader', 'service'],
+    ...['layout', 'text', 'options', 'shm/reader', 'service'],
     ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/chosen'],
   ],
   schedulers: [

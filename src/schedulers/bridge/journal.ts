@@ -3,21 +3,26 @@
 
 import {
   closeSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
-import { lock } from '../../native/index.js';
+import {
+  checkOwnFolder,
+  codeOf,
+  type FolderKind,
+  failureAt,
+  isStillAt,
+  lockAlone,
+  openOwnFolder,
+} from '../../service/ownfolder.js';
 import { Failure } from '../../text/failure.js';
 import { oneLine } from '../../text/text.js';
 import { type Entry, Ledger, type Timed } from './ownership.js';
@@ -28,48 +33,23 @@ const LONG_BYTES = 16 << 20;
 /** Our journals never grow larger than what one run writes: a larger file is not read. */
 const MOST_BYTES = 512 << 20;
 
-function failure(path: string, why: string): Failure {
-  return new Failure(`${oneLine(path)}: ${oneLine(why)}`, 1);
-}
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'EIO';
+const KIND: FolderKind = {
+  mode: 0o700,
+  option: 'journal',
+  setting: 'StateDirectory',
+  open: "who could claim drains as the bridge's own; chmod 700 it",
+};
 
 /** Makes the folder if it does not exist. Throws a Failure if it is not ours alone. */
 export function openFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST')
-      throw failure(
-        folder,
-        `cannot be made: ${codeOf(error)}; let systemd make it (StateDirectory=), or give another by --journal`,
-      );
-  }
-  checkFolder(folder);
+  openOwnFolder(folder, KIND);
 }
 
 /** Throws a Failure if the folder does not exist or is not ours alone. */
 export function checkFolder(folder: string): void {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found === undefined)
-    throw failure(folder, 'is not there: no bridge has enforced with it; give the folder of one by --journal');
-  const { uid, mode } = found;
-  if (!found.isDirectory()) throw failure(folder, 'is not a folder; remove it, or give another by --journal');
-  if (uid !== process.getuid?.())
-    throw failure(folder, `belongs to user ${uid}; run as that user, or give another by --journal`);
-  if ((mode & 0o077) !== 0)
-    throw failure(folder, "is open to others, who could claim drains as the bridge's own; chmod 700 it");
-}
-
-/** Whether a path leads to the open file. */
-function isStillAt(path: string, fd: number): boolean {
-  const { ino, dev } = fstatSync(fd);
-  try {
-    const now = statSync(path, { throwIfNoEntry: false });
-    return now?.ino === ino && now.dev === dev;
-  } catch {
-    return false;
-  }
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined)
+    throw failureAt(folder, 'is not there: no bridge has enforced with it; give the folder of one by --journal');
+  checkOwnFolder(folder, KIND);
 }
 
 /** The lock by which only one bridge can act with that folder. */
@@ -80,13 +60,10 @@ export class Only {
   /** Throws a Failure if another process holds it. */
   constructor(folder: string) {
     this.#path = join(folder, 'lock');
-    this.#fd = lock(this.#path);
-    if (this.#fd === -constants.errno.EWOULDBLOCK)
-      throw failure(
-        this.#path,
-        'another bridge runs with this folder; end it first, as by systemctl stop beoboard-bridge',
-      );
-    if (this.#fd < 0) throw failure(this.#path, `cannot be locked: error ${-this.#fd}`);
+    this.#fd = lockAlone(
+      this.#path,
+      'another bridge runs with this folder; end it first, as by systemctl stop beoboard-bridge',
+    );
   }
 
   /** Whether the lock file still exists: otherwise another process could make and lock a new one. */
@@ -144,13 +121,13 @@ export function readJournal(folder: string): ReturnType<typeof readLines> | unde
   let text: string;
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) throw failure(path, 'is no plain file; move it away');
-    if (stats.size > MOST_BYTES) throw failure(path, 'is too large; move it away');
+    if (!stats.isFile()) throw failureAt(path, 'is no plain file; move it away');
+    if (stats.size > MOST_BYTES) throw failureAt(path, 'is too large; move it away');
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw failure(path, `cannot be read: ${codeOf(error)}; run as the user of the bridge`);
+    throw failureAt(path, `cannot be read: ${codeOf(error)}; run as the user of the bridge`);
   }
   return readLines(text, path);
 }
@@ -215,7 +192,7 @@ export class JournalFile implements Journal {
       fsyncSync(this.#fd);
       syncFolder(folder);
     } catch (error) {
-      throw failure(path, `cannot be written: ${codeOf(error)}`);
+      throw failureAt(path, `cannot be written: ${codeOf(error)}`);
     }
   }
 
@@ -249,7 +226,7 @@ export class JournalFile implements Journal {
       writeWhole(this.#fd, text);
       fsyncSync(this.#fd);
     } catch (error) {
-      throw failure(this.#path, `cannot be written: ${codeOf(error)}; without it nothing is done in Slurm`);
+      throw failureAt(this.#path, `cannot be written: ${codeOf(error)}; without it nothing is done in Slurm`);
     }
     this.#end += Buffer.byteLength(text);
     for (const entry of timed) this.ledger.apply(entry);
