@@ -155,10 +155,12 @@ const besideIt = async (t: Test) => {
   });
   t.match((await show('node004')).state, /DRAIN/);
   t.match(await run([...common, '--undrain-own']), { code: 0, stdout: '' });
+  const acts = follower.next().map(({ act, node }) => `${act} ${node ?? ''}`);
+  // What happens to two nodes at once has no order.
   t.match(
-    follower.next().map(({ act, node }) => `${act} ${node ?? ''}`),
+    [...acts.slice(0, 2).sort(), ...acts.slice(2)],
     [
-      ...['resume node001', 'drain node002', 'let_go node002', 'switched_off ', 'switched_on ', 'drain node004'],
+      ...['drain node002', 'resume node001', 'let_go node002', 'switched_off ', 'switched_on ', 'drain node004'],
       'resume node004',
     ],
   );
