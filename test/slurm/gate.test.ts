@@ -89,11 +89,12 @@ async function ask(board: string | undefined, args: readonly string[], env = {},
   return [code, `${stdout}${stderr}`.replace(/^beoboard-gate: /, '').trimEnd()] as const;
 }
 
-/** Waits until it has mapped the board: from then on it waits for a change. */
+/** Waits until it has mapped the board and sleeps: it has looked at it then, and waits for a change. */
 const hasLooked = ({ child }: Running, board: string) =>
-  until('it has opened the board', () => {
-    const maps = `/proc/${child.pid}/maps`;
-    return existsSync(maps) && readFileSync(maps, 'utf8').includes(board);
+  until('it has looked at the board', () => {
+    const [maps, stat] = ['maps', 'stat'].map(name => `/proc/${child.pid}/${name}`) as [string, string];
+    if (!existsSync(maps) || !readFileSync(maps, 'utf8').includes(board)) return false;
+    return /\) S /.test(readFileSync(stat, 'utf8'));
   });
 
 /** Ages are replaced, because the clock moves on. */
