@@ -24,8 +24,8 @@ const SHARE = 0.03;
  */
 const OLDEST_MS = 5000;
 
-type Sentences = Pick<Head, 'sentences' | 'dark'>;
-const NONE: Sentences = { sentences: [], dark: [] };
+type Sentences = Pick<Head, 'sentences' | 'dark' | 'trouble' | 'trouble_more'>;
+const NONE: Sentences = { sentences: [], dark: [], trouble: [], trouble_more: 0 };
 
 export function sentenceInfo({ kind, text, nodes }: Anomaly): SentenceInfo {
   return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
@@ -113,6 +113,8 @@ export class StreamHeaders implements NodeConsumer {
     try {
       return {
         sentences: [...anomalies(found), ...this.more(found)].map(sentenceInfo),
+        trouble: [],
+        trouble_more: 0,
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {

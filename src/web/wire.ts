@@ -1,6 +1,8 @@
 // The protocol between the server of the wall and its page: kinds of frames, the cell, their JSON, the columns of the
 // river. Only types and numbers; knows neither Node nor a browser. All numbers in frames are little-endian.
 
+import type { TroubleInfo } from '../trouble/info.js';
+
 /** The state of a node, by the number in its cell: as the board numbers states. */
 export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'] as const;
 export type State = (typeof STATES)[number];
@@ -102,6 +104,9 @@ export interface SentenceInfo {
   readonly nodes?: string;
 }
 
+/** So many lines of trouble reach the page. */
+export const TROUBLE_MOST = 200;
+
 export interface Head {
   readonly seq: number;
   readonly now_ms: number;
@@ -114,6 +119,9 @@ export interface Head {
   readonly counts: { readonly [S in State]?: number };
   readonly unhealthy: number;
   readonly sentences: readonly SentenceInfo[];
+  /** The list of trouble, at most `TROUBLE_MOST` lines, and how many more there are. */
+  readonly trouble: readonly TroubleInfo[];
+  readonly trouble_more: number;
   /** Links that are down or dark, with their nodes. */
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
 }

@@ -44,6 +44,10 @@ const PARTS: [part: string, files: RegExp][] = [
   ['journal/state', /^src\/journal\/state\.ts$/],
   // Writes the journal.
   ['journal', /^src\/journal\//],
+  // A line of the trouble list as programs get it.
+  ['trouble/info', /^src\/trouble\/info\.ts$/],
+  // The trouble list, made once for all who show it.
+  ['trouble', /^src\/trouble\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
   // The expressions of Supermon's protocol, for servers and clients.
@@ -134,12 +138,18 @@ const MAY: Record<string, string[]> = {
   // Queries one node, and knows no board.
   zoom: ['text', 'options', 'net', 'service', 'readings', 'presentation', 'terminal', 'supermon/wire'],
   terminal: [],
-  'web/wire': [],
+  'trouble/info': [],
+  trouble: [
+    ...['layout', 'text', 'options', 'service', 'shm/reader', 'query', 'presentation/sentences', 'presentation'],
+    ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info'],
+  ],
+  'web/wire': ['trouble/info'],
   // Runs in the browser: nothing from the server or from Node.
-  'web/page': ['web/wire', 'text/pure'],
+  'web/page': ['web/wire', 'trouble/info', 'text/pure'],
   web: [
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
+    ...['trouble', 'trouble/info', 'journal/format', 'journal/reader'],
   ],
   // Only schedulers/chosen knows which scheduler is behind the door.
   'schedulers/door': ['text'],
@@ -178,7 +188,7 @@ const MAY: Record<string, string[]> = {
       'service',
     ],
     ...['journal/format', 'journal/reader', 'journal/state'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/shown'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/shown', 'trouble', 'trouble/info'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],
