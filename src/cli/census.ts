@@ -47,7 +47,10 @@ export interface NodeFilter {
 
 /** What is wrong with the monitor itself: with the receiver, and with the board's journals. */
 export function monitorTroubles(board: Snapshot, journals: string | undefined): string[] {
-  return [...monitorWarnings(board), ...(journals === undefined ? [] : journalTroubles(journals, board))];
+  return [
+    ...monitorWarnings(board),
+    ...(journals === undefined ? [] : journalTroubles(journals, board).map(({ text }) => text)),
+  ];
 }
 
 /** Takes the census. Throws NoBoard. */

@@ -105,7 +105,7 @@ export async function main(argv: string[]): Promise<number> {
     const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const found = survey(snapshot);
     const jobs = listJobs(slurm, nodesOf(found), among);
-    const odd = slurm.anomalies(among === undefined ? found : survey(snapshot, { among: asked }));
+    const odd = slurm.disagreements(among === undefined ? found : survey(snapshot, { among: asked }));
     if (values.json) {
       const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${json(odd.map(({ text }) => text))},"jobs":[`;
       await print([head, jobs.map(row => `\n${json(jobJson(row))}`).join(','), '\n]}\n']);

@@ -2,7 +2,6 @@
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { anomalies } from '../presentation/anomalies.js';
 import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
@@ -12,6 +11,8 @@ import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
+import { findingsOf, sentencesIn } from '../trouble/findings.js';
+import { linesOf } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 
 export const verb = defineVerb({
@@ -57,11 +58,12 @@ export async function main(argv: string[]): Promise<number> {
     // In the order of the command line, and not of the board.
     const byName = new Map(found.nodes.map(node => [node.name, node]));
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
-    if (values.json)
-      await print(
-        jsonPieces(snapshot, () => ({ nodes, odd: anomalies(found) }), { slurm: slurm.isKnown ? slurm : undefined }),
-      );
-    else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
+    if (values.json) {
+      const scheduler = slurm.isKnown ? slurm : undefined;
+      const findings = findingsOf(found);
+      const contents = () => ({ nodes, odd: sentencesIn(findings), trouble: linesOf(found, findings, { scheduler }) });
+      await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
+    } else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
       return NO_BOARD;

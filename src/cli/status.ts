@@ -4,7 +4,6 @@
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { oddities } from '../presentation/anomalies.js';
 import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
@@ -17,6 +16,8 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print } from '../text/output.js';
 import { InputError } from '../text/text.js';
+import { findingsOf, sentencesIn } from '../trouble/findings.js';
+import { linesOf } from '../trouble/trouble.js';
 import { type CommandOptions, commandOptions } from './commandline.js';
 import { plainText, type StatusLayout, statusText } from './statustext.js';
 
@@ -135,15 +136,19 @@ function exceptions(found: Survey, only: boolean): Survey {
 /** The answer in pieces, in the chosen form. */
 async function answer(found: Survey, options: Options, asked: CommandOptions): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
-  const slurm = options.jobs
-    ? (await import('../schedulers/schedulerview.js')).schedulerViewOf(options.slurmDir, snapshot)
-    : undefined;
+  const { schedulerViewOf } = await import('../schedulers/schedulerview.js');
+  const scheduler = schedulerViewOf(options.slurmDir, snapshot);
+  const slurm = options.jobs ? scheduler : undefined;
+  // Whoever can read its file is told whose jobs are in trouble; that there is none is said if it was asked for.
+  const besides = { scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined), journals: options.journalRun };
   if (options.json) {
     const { jsonPieces } = await import('../presentation/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const grouping = by && (await import('../query/groups.js'));
+    const findings = findingsOf(found, besides);
     const contents = () => ({
-      odd: oddities(found, slurm, options.journalRun),
+      odd: sentencesIn(findings),
+      trouble: linesOf(found, findings, besides),
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
       totals: totalsOf(found),
       groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),
@@ -166,7 +171,7 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
     exceptions: only,
     asked,
     slurm,
-    journals: options.journalRun,
+    besides,
   };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }

@@ -1,10 +1,10 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import type { Grouping } from '../options/options.js';
-import { type Anomaly, oddities } from '../presentation/anomalies.js';
 import { plural, shortTimeOf } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
+import { troubleText } from '../presentation/troublelines.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
@@ -15,8 +15,12 @@ import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { type Anomaly, findingsOf, sentencesIn } from '../trouble/findings.js';
+import type { TroubleInfo } from '../trouble/info.js';
+import { type Besides, linesOf } from '../trouble/trouble.js';
 import { type CommandOptions, commandLines, inFull, nodesCommand } from './commandline.js';
 import { totalsTexts } from './totalstext.js';
+import { troubleLines } from './troublelist.js';
 
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
@@ -58,8 +62,8 @@ export interface StatusLayout {
   readonly long?: boolean;
   /** What Slurm says about the nodes, if that was asked for. */
   readonly slurm?: SchedulerView | undefined;
-  /** The folder where journals say how they are. */
-  readonly journals?: string | undefined;
+  /** What the list of trouble is made from besides the board. */
+  readonly besides?: Besides | undefined;
   /** The same in the texts of the options, for command lines that show what was cut. */
   readonly asked?: CommandOptions | undefined;
 }
@@ -234,9 +238,16 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
   );
 }
 
-/** The anomalies, from the board alone and from the comparison with Slurm. */
-function allOddities(found: Survey, { slurm, journals }: StatusLayout): Anomaly[] {
-  return oddities(found, slurm, journals);
+const lookMs = ({ realNs }: Snapshot) => Number(realNs / 1_000_000n);
+
+/** The list of trouble, and the sentences. What is over is no exception. */
+function troubleAnd(
+  found: Survey,
+  { besides = {}, exceptions }: StatusLayout,
+): { trouble: TroubleInfo[]; odd: Anomaly[] } {
+  const findings = findingsOf(found, besides);
+  const lines = linesOf(found, findings, besides);
+  return { trouble: exceptions ? lines.filter(({ dim }) => dim !== 'ended') : lines, odd: sentencesIn(findings) };
 }
 
 /** Anomalies that are a reason for a silence. */
@@ -275,14 +286,18 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): strin
 export async function statusText(found: Survey, look: StatusLayout): Promise<string[]> {
   const { snapshot } = found;
   const { grouping, exceptions, width } = look;
-  const odd = allOddities(found, look);
+  const { trouble, odd } = troubleAnd(found, look);
   const table = grouping === undefined ? [] : await grouped(found, grouping, look);
   const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
   const nodes = grouping === undefined ? shown : [];
   // With -x everything that is well takes one line.
   const isWell = exceptions && table.length === 0 && nodes.length === 0;
   const totals = isWell ? [] : totalsLines(totalsTexts(found), width);
-  const out = [`${headline(found)}\n`, ...totals.map(line => `${line}\n`), ...table];
+  const lines = troubleLines(trouble, { nowMs: lookMs(snapshot), width, paint: look.paint, whole: look.long }).flat();
+  const out = [...[headline(found), ...totals, ...lines].map(line => `${line}\n`)];
+  const isMore = table.length > 0 || nodes.length > 0;
+  if (lines.length > 0 && isMore) out.push('\n');
+  out.push(...table);
   const { inRows, folded } = divided(found, nodes, look);
   if (inRows.length > 0) {
     const most = look.long ? inRows.length : ROWS;
@@ -290,7 +305,9 @@ export async function statusText(found: Survey, look: StatusLayout): Promise<str
     out.push(...moreLines(inRows.length + folded.length - most, look));
   }
   out.push(...Array.from(foldedLines(foldStates(snapshot, folded), look), line => `${line}\n`));
-  if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
+  // Each in a sentence of its own, with its figures.
+  if (look.long && odd.length > 0)
+    out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
   const [sentence, ...commands] = closerLook(found, odd);
   if (sentence !== undefined) out.push('\n', `${wrappedText(sentence, width)}\n`);
   return [...out, ...commands.map(command => `  ${command}\n`)];
@@ -337,6 +354,12 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
   }
   for (const { state, count, since, parts } of foldStates(snapshot, folded))
     out.push(`${state}${since === undefined ? '' : ` ${since}`}, ${plural(count)}: ${parts.join(', ')}.\n`);
-  const odd = allOddities(found, look);
-  return [...out, ...odd.map(({ text }) => `Odd: ${text}.\n`), ...closerLook(found, odd).map(text => `${text}\n`)];
+  const { trouble, odd } = troubleAnd(found, look);
+  for (const line of trouble) {
+    const { severity, since, text } = troubleText(line, lookMs(snapshot), look.long);
+    const when = since === 'now' ? since : `since ${since}`;
+    out.push(`${severity[0]?.toUpperCase()}${severity.slice(1)}, ${when}: ${text}.\n`);
+  }
+  if (look.long) out.push(...odd.map(({ text }) => `In detail: ${text}.\n`));
+  return [...out, ...closerLook(found, odd).map(text => `${text}\n`)];
 }

@@ -12,11 +12,13 @@ import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import type { TroubleInfo } from '../trouble/info.js';
+import { troubleOf } from '../trouble/trouble.js';
 import type { CommandOptions } from './commandline.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
 import { Screen } from './screen.js';
 import { totalsTexts } from './totalstext.js';
-import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
+import { type Appearance, bodyOf, frame, type Seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
 /** The options that apply at the start. */
@@ -38,8 +40,8 @@ export interface Start {
 }
 
 const PERIOD_MS = 1000;
-/** For how long the anomalies of the last look stay on the screen while no node or link changes its state. */
-const ODD_FOR_MS = 4500;
+/** For how long the trouble of the last look stays on the screen while no node or link changes its state. */
+const TROUBLE_FOR_MS = 4500;
 /** The parts of a view that determine which rows there are, and their order. */
 const ASKED = ['sort', 'exceptions', 'long', 'grouped', 'filter'] as const;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
@@ -52,8 +54,8 @@ class Session {
   readonly #journals: string;
   readonly #slurm: SchedulerViewFollower | undefined;
   #view: View;
-  #odd: { at: number; states: string; filter?: Filter; known?: unknown; texts: string[] } = {
-    ...{ at: 0, states: '', texts: [] },
+  #trouble: { at: number; states: string; filter?: Filter; known?: unknown; lines: readonly TroubleInfo[] } = {
+    ...{ at: 0, states: '', lines: [] },
   };
   #seen: Seen = { absent: 'not looked at yet' };
   #shown: Shown = { rows: [], room: 0, columns: [] };
@@ -106,14 +108,16 @@ class Session {
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
-    // Comparing all nodes takes as long as everything else, and anomalies among unchanged nodes change slowly.
+    // Comparing all nodes takes as long as everything else, and trouble among unchanged nodes changes slowly.
     const known = slurm?.pairing;
-    const last = this.#odd;
+    const last = this.#trouble;
     const isNew = states !== last.states || filter !== last.filter || known !== last.known;
-    if (isNew || now - last.at > ODD_FOR_MS)
-      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, slurm, this.#journals) };
+    if (isNew || now - last.at > TROUBLE_FOR_MS) {
+      const lines = troubleOf(found, { scheduler: slurm, journals: this.#journals });
+      this.#trouble = { at: now, states, filter, known, lines };
+    }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
-    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found), slurm };
+    this.#seen = { found, body, trouble: this.#trouble.lines, totals: totalsTexts(found), slurm };
   }
 
   draw(): void {

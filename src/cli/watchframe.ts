@@ -1,7 +1,6 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
 import type { Grouping } from '../options/options.js';
-import { oddities } from '../presentation/anomalies.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
@@ -10,7 +9,8 @@ import { type Group, groupLines, groups, labelOf, meansShown } from '../query/gr
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
-import { type CommandOptions, commandLines, statusCommand } from './commandline.js';
+import type { TroubleInfo } from '../trouble/info.js';
+import type { CommandOptions } from './commandline.js';
 import { clip, type Size, widthOf } from './screen.js';
 import {
   areFolded,
@@ -21,6 +21,7 @@ import {
   unmatched,
   wrappedText,
 } from './statustext.js';
+import { troubleLines } from './troublelist.js';
 import { type Prompt, type Shown, settled, type View, type WatchRow, within } from './watchstate.js';
 
 /** A board that was seen, or the reason why there was none. */
@@ -29,8 +30,7 @@ export type Seen =
   | {
       readonly found: Survey;
       readonly body: Body;
-      /** The anomalies, as sentences. */
-      readonly odd: readonly string[];
+      readonly trouble: readonly TroubleInfo[];
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       /** What Slurm says, if that was asked for. */
@@ -62,10 +62,6 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-export function oddTexts(found: Survey, slurm?: SchedulerView, journals?: string): string[] {
-  return oddities(found, slurm, journals).map(({ text }) => text);
-}
-
 /** The groups in the order of their states, as in a table of nodes, or of their means. */
 function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View): Body {
   const byState = sort === 'state' || sort === '-state';
@@ -86,8 +82,8 @@ export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined
   return { kind: 'nodes', nodes: order };
 }
 
-const ODD_LINES = 3;
-/** If fewer rows than this fit, the anomalies are left out, and before them the totals. */
+const TROUBLE_LINES = 3;
+/** If fewer rows than this fit, the list of trouble is left out, and before it the totals. */
 const ROWS_LEAST = 4;
 
 const HELP = `Keys
@@ -97,6 +93,7 @@ const HELP = `Keys
   f                  filter: a condition (load > 10 && state == live) or a host
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
+  o                  the list of trouble alone
   l                  rows, or host lists where there are more than 40 nodes
   g                  with --by: groups, or all nodes; Enter opens a group
   Up, Down, PageUp, PageDown, Home, End    select a node
@@ -167,12 +164,15 @@ function askedBy(
   return { ...asked, nodes: list?.text, where: where?.text, by, sort, exceptions };
 }
 
-/** At most so many lines of anomalies, besides the command that shows all. */
-function cutTo(lines: readonly string[], most: number, asked: CommandOptions, width: number): readonly string[] {
-  if (lines.length <= most) return lines;
-  const commandFor = (more: number) => commandLines(`… ${more} more lines; all: `, statusCommand(asked), width);
-  const kept = Math.max(1, most - commandFor(lines.length).length);
-  return [...lines.slice(0, kept), ...commandFor(lines.length - kept)];
+/** The first of these, whole as far as they fit into so many lines; the last line says how many are left out. */
+function firstOf(trouble: readonly (readonly string[])[], most: number): string[] {
+  if (trouble.flat().length <= most) return trouble.flat();
+  const lines: string[] = [];
+  let shown = 0;
+  for (; lines.length + (trouble[shown]?.length ?? most) < most; shown++) lines.push(...(trouble[shown] ?? []));
+  // Of one that does not fit, the beginning is better than nothing.
+  if (shown === 0) return [...(trouble[0] ?? []).slice(0, most - 1), `… o: all ${trouble.length} lines of trouble`];
+  return [...lines, `… o: ${trouble.length - shown} more`];
 }
 
 /** The visible rows; the title of the column that they are sorted by is in reverse video. */
@@ -254,6 +254,7 @@ function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
   if (view.page === 'node') return nodePage(view, now, size, look, page);
+  if (view.page === 'trouble') return troublePage(view, now, size, look, page);
   const { body } = now;
   const folded =
     body.kind === 'folded'
@@ -281,10 +282,31 @@ function nodePage(view: View, { found, slurm }: Present, { columns, rows }: Size
   return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
 }
 
-/** The lines above the rows: a summary, totals, anomalies, what restricts the view. `folded`: lines of folded nodes. */
+const lookMs = ({ snapshot }: Survey) => Number(snapshot.realNs / 1_000_000n);
+
+/** The whole list of trouble, scrolled. */
+function troublePage(
+  view: View,
+  { found, trouble }: Present,
+  { columns, rows }: Size,
+  look: Appearance,
+  page: Page,
+): Frame {
+  const head = wrappedText(headline(found), columns).split('\n').slice(0, 2);
+  const asked = { nowMs: lookMs(found), width: columns, paint: look.paint, whole: true };
+  const all = troubleLines(trouble, asked).flat();
+  const lines = all.length === 0 ? ['no trouble'] : all;
+  const room = Math.max(0, rows - head.length - 1);
+  const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
+  const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
+  const last = ends('q, Esc back  Up, Down, PageUp, PageDown', where, columns);
+  return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
+}
+
+/** The lines above the rows: a summary, totals, trouble, what restricts the view. `folded`: lines of folded nodes. */
 function linesAbove(
   view: View,
-  { found, totals, odd }: Present,
+  { found, totals, trouble }: Present,
   { columns, rows }: Size,
   look: Appearance,
   folded: number | undefined,
@@ -294,17 +316,14 @@ function linesAbove(
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(totals, columns);
   // These lines stay when anomalies come and go.
-  const shownSums = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
+  const shownSums = rows - needed - sums.length - TROUBLE_LINES >= ROWS_LEAST ? sums : [];
   const around = needed + shownSums.length;
   // Folded nodes leave room.
   const spare = folded === undefined ? 0 : rows - around - Math.max(folded, ROWS_LEAST);
-  const anomalies = cutTo(
-    odd.flatMap(text => wrappedText(text, columns).split('\n')),
-    Math.max(ODD_LINES, spare),
-    askedBy(view, look),
-    columns,
-  ).map(line => look.paint.odd(line));
-  return [...summary, ...shownSums, ...(rows - around - anomalies.length >= ROWS_LEAST ? anomalies : []), ...only];
+  const { paint } = look;
+  const list = troubleLines(trouble, { nowMs: lookMs(found), width: columns, paint });
+  const lines = firstOf(list, Math.max(TROUBLE_LINES, spare));
+  return [...summary, ...shownSums, ...(rows - around - lines.length >= ROWS_LEAST ? lines : []), ...only];
 }
 
 function foldedPage(

@@ -24,7 +24,7 @@ export interface Prompt {
 }
 
 export interface View {
-  readonly page: 'table' | 'node' | 'help';
+  readonly page: 'table' | 'node' | 'trouble' | 'help';
   /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
   readonly exceptions: boolean;
@@ -40,7 +40,7 @@ export interface View {
   readonly selected: { readonly row: number; readonly name?: string | undefined };
   /** The first row that is shown. */
   readonly top: number;
-  /** The first visible line of the node's page. */
+  /** The first visible line of the page of a node, or of the list of trouble. */
   readonly scrolled: number;
 }
 
@@ -202,6 +202,8 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
     }
     case 'f':
       return { view: { ...view, prompt: { text: '', at: 0 } } };
+    case 'o':
+      return { view: { ...view, page: 'trouble', scrolled: 0 } };
     case '?':
       return { view: { ...view, page: 'help' } };
     case 'enter':

@@ -120,23 +120,40 @@ export function readJournalStates(folder: string, boardPath: string): Found[] {
 /** The clocks of a look at a board. */
 type Look = Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> };
 
-/** What is wrong with a journal, in a sentence; undefined: it writes. */
-export function journalTrouble({ name, state }: Found, look: Look): string | undefined {
-  const nowMs = Number(look.evidence.nowNs / 1_000_000n);
-  const ago = (wallMs: number) => moment(look, Math.max(0, Number(look.realNs / 1_000_000n) - wallMs));
-  // One that wrote in the future wrote before this machine was booted.
-  if (state.mono_ms > nowMs || state.next_ms + PATIENCE_MS < nowMs)
-    return sentences.journalStopped({ moment: ago(state.time_ms), name });
-  const { error, error_since_ms = state.time_ms, dropped = 0 } = state;
-  if (error === undefined) return undefined;
-  return sentences.journalUnwritten({
-    moment: ago(error_since_ms),
-    why: brief(error, 200),
-    count: dropped,
-  });
+/** What is wrong with a journal. */
+export interface JournalTrouble {
+  readonly name: string;
+  /** In a sentence. */
+  readonly text: string;
+  /** The same without a time. */
+  readonly what: string;
+  /** Since when, ms before the look. */
+  readonly sinceMs: number;
 }
 
-/** What is wrong with the journals of a board, a sentence each. */
-export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'path'>): string[] {
+/** Undefined: it writes. */
+export function journalTrouble({ name, state }: Found, look: Look): JournalTrouble | undefined {
+  const nowMs = Number(look.evidence.nowNs / 1_000_000n);
+  const ago = (wallMs: number) => Math.max(0, Number(look.realNs / 1_000_000n) - wallMs);
+  // One that wrote in the future wrote before this machine was booted.
+  if (state.mono_ms > nowMs || state.next_ms + PATIENCE_MS < nowMs) {
+    const sinceMs = ago(state.time_ms);
+    const text = sentences.journalStopped({ moment: moment(look, sinceMs), name });
+    return {
+      name,
+      text,
+      what: `the journal ${name} has stopped: see systemctl status beoboard-journal@${name}`,
+      sinceMs,
+    };
+  }
+  const { error, error_since_ms = state.time_ms, dropped: count = 0 } = state;
+  if (error === undefined) return undefined;
+  const [sinceMs, why] = [ago(error_since_ms), brief(error, 200)];
+  const text = sentences.journalUnwritten({ moment: moment(look, sinceMs), why, count });
+  return { name, text, what: `the journal ${name} is not written: ${why}`, sinceMs };
+}
+
+/** What is wrong with the journals of a board. */
+export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'path'>): JournalTrouble[] {
   return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
 }

@@ -8,15 +8,19 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
 import { timeOf } from './sentences.js';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 /** Overflows no further apart are one, ms: the receiver notes one a second. */
 const ONE_FLOOD_MS = 5000;
 /** So many times have their own words. */
 const EACH_MOST = 3;
 
 /** Both ends in ms before the look. */
-interface Gap {
+export interface Gap {
   readonly what: string;
+  /** The link by which nothing was heard; undefined: by none. */
+  readonly link?: number;
+  /** Whether nothing at all was heard. */
+  readonly isWhole: boolean;
   readonly from: number;
   to: number;
 }
@@ -24,26 +28,26 @@ interface Gap {
 const NOT_ALL = 'may have missed reports (a socket buffer was full)';
 
 /** The times of the last hour in which not everything was heard, the latest first. */
-function gapsOf(snapshot: Snapshot): Gap[] {
+export function gapsOf(snapshot: Snapshot): Gap[] {
   const gaps: Gap[] = [];
   const down = new Map<number, number>();
   let flood: Gap | undefined;
   for (const { kind, stampNs, subject, detail } of snapshot.lateEvents(HOUR_MS)) {
     const age = Math.max(0, Number(snapshot.evidence.nowNs - stampNs) / 1e6);
     const event = enums.event_kind[kind];
-    if (event === 'deaf') gaps.push({ what: 'did not listen', from: age + detail, to: age });
+    if (event === 'deaf') gaps.push({ what: 'did not listen', isWhole: true, from: age + detail, to: age });
     // One that is still down has a sentence of its own.
     else if (event === 'link_down') down.set(subject, down.get(subject) ?? age);
     else if (event === 'link_up') {
       const from = down.get(subject);
       const link = snapshot.links.find(({ number }) => number === subject);
       if (from !== undefined && link !== undefined)
-        gaps.push({ what: `heard nothing by ${oneLine(linkName(link))}`, from, to: age });
+        gaps.push({ what: `heard nothing by ${oneLine(linkName(link))}`, link: subject, isWhole: true, from, to: age });
       down.delete(subject);
     } else if (event === 'overflow') {
       if (flood !== undefined && flood.to - age <= ONE_FLOOD_MS) flood.to = age;
       else {
-        flood = { what: NOT_ALL, from: age, to: age };
+        flood = { what: NOT_ALL, isWhole: false, from: age, to: age };
         gaps.push(flood);
       }
     }
@@ -65,7 +69,7 @@ export function deafText(snapshot: Snapshot): string | undefined {
   if (more > 0) parts.push(`was deaf ${more === 1 ? 'once more' : `${more} more times`} in the last hour`);
   const who = mirrorOf(snapshot) === undefined ? 'this master' : 'its master';
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}` : parts[0];
-  const isKnown = gaps.every(({ what }) => what === NOT_ALL);
+  const isKnown = !gaps.some(({ isWhole }) => isWhole);
   const unknown = `: nothing is known of nodes for ${gaps.length === 1 ? 'that time' : 'those times'}`;
   return `${who} ${list}${isKnown ? '' : unknown}`;
 }

@@ -1,8 +1,9 @@
-// What the sentences need to know about all nodes of a board, gathered piece by piece: 46 bytes a node, where a
-// snapshot has 3,144. For programs that look again and again at boards of any size.
+// What the sentences need to know about all nodes of a board, gathered piece by piece: 46 bytes a node, and what
+// is remembered of those in trouble, where a snapshot has 3,144. For programs that look again and again at boards of any size.
 
+import { structs } from '../layout/layout.gen.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
-import type { LastWords } from '../shm/memory.js';
+import { type LastWords, Memory } from '../shm/memory.js';
 import type { Node, Refusal } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
 import { type Heat, type Overview, Snapshot } from '../shm/snapshot.js';
@@ -58,6 +59,14 @@ class Digest extends Snapshot {
     return this.gathered.words.get(index);
   }
 
+  override troubleWithin(index: number): boolean {
+    return this.gathered.memories.has(index);
+  }
+
+  override memoryOf(index: number): Memory | undefined {
+    return this.gathered.memories.get(index, Number(this.evidence.nowNs / 1_000_000n));
+  }
+
   override heatOf(index: number): Heat | undefined {
     const dc = this.gathered.heats[index] as number;
     return dc === NO_HEAT ? undefined : { hardware: this.gathered.hardware[index] as number, dc };
@@ -76,6 +85,40 @@ class Digest extends Snapshot {
   }
 }
 
+/** Whoever was in trouble so many ms ago is told of. */
+const TROUBLE_MS = 3_600_000;
+const MEMORY_BYTES = structs.memory.bytes;
+
+/** Copies of the memories of some nodes. The room is kept for the next look. */
+class Memories {
+  readonly #places = new Map<number, number>();
+  #bytes = new Uint8Array();
+
+  clear(): void {
+    this.#places.clear();
+  }
+
+  has(index: number): boolean {
+    return this.#places.has(index);
+  }
+
+  set(index: number, { view, at }: Memory): void {
+    const place = this.#places.size * MEMORY_BYTES;
+    if (place + MEMORY_BYTES > this.#bytes.length) {
+      const more = new Uint8Array(2 * this.#bytes.length + 64 * MEMORY_BYTES);
+      more.set(this.#bytes);
+      this.#bytes = more;
+    }
+    this.#bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, MEMORY_BYTES), place);
+    this.#places.set(index, place);
+  }
+
+  get(index: number, nowMs: number): Memory | undefined {
+    const place = this.#places.get(index);
+    return place === undefined ? undefined : new Memory(new DataView(this.#bytes.buffer), place, nowMs);
+  }
+}
+
 /** What is gathered of each node; there is room for so many. */
 export class DigestBuilder {
   links = new Uint8Array();
@@ -86,6 +129,8 @@ export class DigestBuilder {
   readonly refusals = new Map<number, Refusal>();
   /** The last words of silent nodes. */
   readonly words = new Map<number, LastWords>();
+  /** What is remembered of nodes that were in trouble within the last hour. */
+  readonly memories = new Memories();
   #room = 0;
   #count = 0;
   #all: Overview | undefined;
@@ -104,6 +149,7 @@ export class DigestBuilder {
     this.#count = count;
     this.refusals.clear();
     this.words.clear();
+    this.memories.clear();
     this.#overview = undefined;
     this.#digest = undefined;
     if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
@@ -146,6 +192,8 @@ export class DigestBuilder {
       this.heats[first + i] = heat?.dc ?? NO_HEAT;
       const words = piece.silentWordsOf(i);
       if (words !== undefined) this.words.set(first + i, words);
+      const memory = piece.troubleWithin(i, TROUBLE_MS) ? piece.memoryOf(i) : undefined;
+      if (memory !== undefined) this.memories.set(first + i, memory);
       if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
       const refusal = piece.refusedSinceOf(i);
       if (refusal !== undefined) this.refusals.set(first + i, refusal);

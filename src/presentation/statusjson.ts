@@ -14,7 +14,7 @@ import type { SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
 import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
-import type { Anomaly } from './anomalies.js';
+import type { TroubleInfo } from '../trouble/info.js';
 import { LastReports, type Saying, saidJson } from './lastwords.js';
 import { refusalText } from './sentences.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
@@ -300,7 +300,14 @@ function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs,
   };
 }
 
-function anomalyJson({ kind, nodes, text }: Anomaly) {
+/** A sentence about nodes, or about none. */
+interface Sentence {
+  readonly kind: string;
+  readonly text: string;
+  readonly nodes: readonly Surveyed[];
+}
+
+function anomalyJson({ kind, nodes, text }: Sentence) {
   return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
 }
 
@@ -349,7 +356,8 @@ export function boardJson(snapshot: Snapshot) {
 /** What is written about the nodes. */
 export interface StatusContents {
   readonly nodes: readonly Surveyed[];
-  readonly odd: readonly Anomaly[];
+  readonly odd: readonly Sentence[];
+  readonly trouble: readonly TroubleInfo[];
   readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
 }
@@ -388,8 +396,8 @@ function* pieces(
 ): Generator<string | Uint8Array> {
   // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
   yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
-  const { nodes, odd, totals, groups } = contents();
-  yield `,"anomalies":${json(odd.map(anomalyJson))},`;
+  const { nodes, odd, trouble, totals, groups } = contents();
+  yield `,"anomalies":${json(odd.map(anomalyJson))},"trouble":${json(trouble)},`;
   if (slurm !== undefined) yield `"slurm":${json(slurm.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;

@@ -2,12 +2,12 @@
 // what was rejected or dropped. Pure.
 
 import type { Survey } from '../query/survey.js';
+import { earlyDrops } from '../shm/header.js';
 import { linkState } from '../shm/links.js';
 import { unknownText } from '../shm/noboard.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { earlyDrops } from './anomalies.js';
 import { countTexts, mirrorText, plural } from './sentences.js';
 
 /** What was dropped, and where; empty if nothing was. */

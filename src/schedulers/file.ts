@@ -24,8 +24,8 @@ import {
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['idle', { base: 'idle', takes_jobs: true }],
   ['allocated', { base: 'allocated', takes_jobs: true }],
-  ['drained', { base: 'idle' }],
-  ['draining', { base: 'allocated' }],
+  ['drained', { base: 'idle', aside: 'drained' }],
+  ['draining', { base: 'allocated', aside: 'draining' }],
   ['down', { base: 'down' }],
   ['off', { base: 'idle', asleep: true }],
 ]);
@@ -97,7 +97,7 @@ function nodeIn(row: Row): SchedulerNode | undefined {
   if (!isName(name) || !isName(state) || !has(row, NODE_COUNTS, NODE_TEXTS)) return undefined;
   const host = row.host ?? undefined;
   if (host !== undefined && !isName(host)) return undefined;
-  const { base, takes_jobs, asleep } = MEANINGS.get(state) ?? NOTHING;
+  const { base, takes_jobs, asleep, aside } = MEANINGS.get(state) ?? NOTHING;
   return {
     name,
     host: host === name ? undefined : host,
@@ -105,6 +105,7 @@ function nodeIn(row: Row): SchedulerNode | undefined {
     base,
     takes_jobs,
     asleep,
+    aside,
     cpus: row.cpus ?? 0,
     cpus_used: row.cpus_used ?? undefined,
     memory_mib: row.memory_mib ?? undefined,

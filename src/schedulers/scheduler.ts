@@ -27,6 +27,8 @@ export interface Meaning {
   readonly ending?: true | undefined;
   /** Whether it has, or may have, switched the node off: the board does not expect to hear it. */
   readonly asleep?: true | undefined;
+  /** What an administrator has done to keep jobs off it, in words: `drained`. */
+  readonly aside?: string | undefined;
 }
 
 /** A node; 0, false and unknown values are left out. */

@@ -2,7 +2,6 @@
 // disagree. Uses the files that the reader has left, never asks the scheduler itself, and concludes nothing from an old
 // answer.
 
-import type { Anomaly } from '../presentation/anomalies.js';
 import type { Section } from '../presentation/nodesheet.js';
 import { shownNames } from '../presentation/rejections.js';
 import type { ExtraColumn } from '../query/columns.js';
@@ -33,6 +32,17 @@ export interface SchedulerNodeInfo {
   readonly jobs: readonly Job[];
 }
 
+/** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
+export interface Disagreement {
+  /** A kind of difference, `alone`, `missing`, `partial` or `trouble`. */
+  readonly cause: Kind | 'alone' | 'missing' | 'partial' | 'trouble';
+  readonly nodes: readonly Surveyed[];
+  /** In a sentence. */
+  readonly text: string;
+  /** In words that follow the names of the nodes; undefined: the sentence is about none. */
+  readonly what?: string;
+}
+
 /** How many jobs one sentence names. */
 const JOBS_SHOWN = 4;
 
@@ -52,19 +62,17 @@ function nodesIn({ nodes }: Job): string {
 /** The names of the scheduler and of its daemon. */
 type Named = Pick<State, 'scheduler' | 'daemon'>;
 
-/** A sentence about nodes of which the same is true. `who`: some of them as a host list. */
-const SENTENCES: Readonly<
-  Record<Kind, (who: string, all: readonly Difference[], jobs: readonly string[], named: Named) => string>
-> = {
-  silent_schedulable: (who, all, _, { scheduler }) =>
-    `${who}: silent, yet ${scheduler} would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
-  job_on_silent: (who, all, jobs) =>
-    `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
-  live_down: (who, all, _, { scheduler, daemon }) =>
-    `${who}: live on the board, and DOWN in ${scheduler}: the fault is ${oneOr(all.length, 'its', 'their')} ${daemon} rather than the ${oneOr(all.length, 'node', 'nodes')}`,
-  idle_in_job: (who, all, jobs) =>
-    `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
-  busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
+/** What is true of these nodes, in words that follow their names. */
+const WORDS: Readonly<Record<Kind, (all: readonly Difference[], jobs: readonly string[], named: Named) => string>> = {
+  silent_schedulable: (all, _, { scheduler }) =>
+    `silent, yet ${scheduler} would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
+  job_on_silent: (all, jobs) =>
+    `silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
+  live_down: (all, _, { scheduler, daemon }) =>
+    `live on the board, and DOWN in ${scheduler}: the fault is ${oneOr(all.length, 'its', 'their')} ${daemon} rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+  idle_in_job: (all, jobs) =>
+    `idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
+  busy_without_job: () => 'busy without a job: processes that a job left, or somebody who is logged in',
 };
 
 /**
@@ -187,45 +195,39 @@ export class SchedulerView {
   }
 
   /** Where the scheduler and the board disagree about these nodes, and which nodes only one of them knows. */
-  anomalies({ snapshot, all, nodes }: Survey): Anomaly[] {
-    const tell = (text: string, of: readonly Surveyed[] = []): Anomaly => ({ kind: 'slurm', nodes: of, text });
-    if (this.trouble !== undefined) return [tell(this.trouble)];
-    const found = this.partial.map(text => tell(text));
+  disagreements({ snapshot, all, nodes }: Survey): Disagreement[] {
+    if (this.trouble !== undefined) return [{ cause: 'trouble', nodes: [], text: this.trouble }];
+    const found = this.partial.map((text): Disagreement => ({ cause: 'partial', nodes: [], text }));
     if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
     const named = { scheduler: this.name, daemon: oneLine(this.#state.daemon) };
     const chosen = new Map(nodes.map(node => [node.name, node]));
     const byKind = new Map<Kind, Difference[]>();
     for (const difference of this.#state.differences)
-      if (chosen.has(difference.node) && Object.hasOwn(SENTENCES, difference.kind))
+      if (chosen.has(difference.node) && Object.hasOwn(WORDS, difference.kind))
         byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);
-    for (const [kind, some] of byKind) {
+    for (const [cause, some] of byKind) {
       const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
-      const who = shownNames(some.map(({ node }) => node));
-      found.push(
-        tell(
-          SENTENCES[kind](who, some, jobs, named),
-          some.flatMap(({ node }) => chosen.get(node) ?? []),
-        ),
-      );
+      const what = WORDS[cause](some, jobs, named);
+      const text = `${shownNames(some.map(({ node }) => node))}: ${what}`;
+      found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
     }
     const { boardAlone, schedulerAlone } = this.pairing.matched;
     const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
     const { unshown } = this.#state;
     const unless = unshown === undefined ? '' : `, or ${oneLine(unshown)}`;
-    if (alone.length > 0 && this.pairing.nodes.size > 0)
-      found.push(
-        tell(
-          `on the board, and not known to ${named.scheduler}${unless}: ${shownNames(alone.map(({ name }) => name))}`,
-          alone,
-        ),
-      );
+    if (alone.length > 0 && this.pairing.nodes.size > 0) {
+      const what = `on the board, and not known to ${named.scheduler}${unless}`;
+      found.push({ cause: 'alone', nodes: alone, text: `${what}: ${shownNames(alone.map(({ name }) => name))}`, what });
+    }
     // A node that is powered down has no reason to report.
     const missing = schedulerAlone.filter(name => {
       const { asleep, base } = this.pairing.nodes.get(name) ?? {};
       return !asleep && base !== 'future';
     });
-    if (missing.length > 0 && nodes.length === all.length)
-      found.push(tell(`known to ${named.scheduler}, and not on the board: ${shownNames(missing)}`));
+    if (missing.length > 0 && nodes.length === all.length) {
+      const text = `known to ${named.scheduler}, and not on the board: ${shownNames(missing)}`;
+      found.push({ cause: 'missing', nodes: [], text });
+    }
     return found;
   }
 

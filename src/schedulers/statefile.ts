@@ -113,9 +113,9 @@ type Shape = ReturnType<typeof shape>;
 
 const NODE = shape({
   ...{ name: 'string', 'host?': 'string', state: 'string', cpus: 'number', 'cpus_used?': 'number' },
-  ...{ 'base?': 'string', 'takes_jobs?': 'boolean', 'ending?': 'boolean', 'asleep?': 'boolean', 'switch?': 'string' },
+  ...{ 'base?': 'string', 'takes_jobs?': 'boolean', 'ending?': 'boolean', 'asleep?': 'boolean', 'aside?': 'string' },
   ...{ 'memory_mib?': 'number', 'memory_used_mib?': 'number', 'gpus?': 'number', 'gpus_used?': 'number' },
-  ...{ 'reason?': 'string', 'reason_by?': 'string', 'reason_s?': 'number' },
+  ...{ 'reason?': 'string', 'reason_by?': 'string', 'reason_s?': 'number', 'switch?': 'string' },
 });
 const JOB = shape({
   ...{ id: 'string', state: 'string', user: 'string', partition: 'string', nodes: 'string', name: 'string' },

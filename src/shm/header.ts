@@ -55,3 +55,8 @@ export function reloadFailed({ header }: Pick<Snapshot, 'header'>): string | und
   const part = enums.reload_part[header.reload_failed_at ?? 0];
   return part === 'none' ? undefined : part;
 }
+
+/** Packets of any kind that this machine or its interfaces dropped before they reached a socket. */
+export function earlyDrops({ header, links }: Pick<Snapshot, 'header' | 'links'>): number {
+  return links.reduce((sum, { missed }) => sum + missed, header.softnet_drops ?? 0);
+}

@@ -120,6 +120,9 @@ const CLONE = structs.memory.fields.clone_ns.offset / 4;
 const RECENT = structs.memory.fields.recent.offset / 4;
 const SILENCE = structs.memory.fields.silence.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
+const EPISODES = structs.memory.fields.episodes.offset / 4;
+const EPISODE = structs.episode.bytes / 4;
+const EPISODES_END = EPISODES + structs.memory.fields.episodes.count * EPISODE;
 /** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const NAME_BYTES = structs.record.fields.name.count;
@@ -348,6 +351,25 @@ export class Snapshot implements SeenNodes {
     const { words } = this;
     const recent = (words[at + RECENT] ?? 0) | (words[at + RECENT + 1] ?? 0);
     return (recent | (words[at + SILENCE] ?? 0) | (words[at + SILENCE + 1] ?? 0)) !== 0;
+  }
+
+  /**
+   * Whether a problem is recent, a silence lasts, or either was over within the last so many ms, as is remembered of the
+   * node of that number.
+   */
+  troubleWithin(index: number, ms: number): boolean {
+    if (this.#memoryBytes < structs.memory.bytes) return false;
+    const { words } = this;
+    const at = this.recordWord(index) + this.#memoryOffset / 4;
+    if (((words[at + RECENT] ?? 0) | (words[at + RECENT + 1] ?? 0)) !== 0) return true;
+    // The low half of each word has its count.
+    let some = words[at + SILENCE] ?? 0;
+    for (let word = at + EPISODES; word < at + EPISODES_END; word += EPISODE) some |= words[word] ?? 0;
+    // Nearly all nodes have never been in trouble: for these, no large number is made.
+    if (some === 0) return false;
+    const memory = this.memoryOf(index);
+    const { endedMs = 0 } = memory?.silence ?? { endedMs: ms };
+    return endedMs < ms || (memory?.episodes.some(({ seenMs }) => seenMs < ms) ?? false);
   }
 
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */

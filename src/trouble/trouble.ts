@@ -1,22 +1,141 @@
 // The list of trouble: what is wrong now or was within the last hour, the worst first. Made here for all who show it.
 
-import type { Survey } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
-import type { Ack } from './acks.js';
-import type { TroubleInfo } from './info.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import { problemBit } from '../shm/problems.js';
+import { compareNames, fold } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
+import { type Ack, acknowledged } from './acks.js';
+import type { Finding } from './finding.js';
+import { findingsOf, type OtherSources } from './findings.js';
+import type { Dimmed, TroubleInfo, TroubleJob } from './info.js';
+import { KINDS, rankOf } from './kinds.js';
 
 /** What the list is made from besides the board. */
-export interface Besides {
-  /** The view of a scheduler, if whoever asks may see its jobs. */
-  readonly scheduler?: SchedulerView | undefined;
-  /** The folder where journals say how they are. */
-  readonly journals?: string | undefined;
+export interface Besides extends OtherSources {
   readonly acks?: readonly Ack[] | undefined;
   /** How often each line began in the last hour, by its key, if a journal can be read. */
   readonly timesInLastHour?: ReadonlyMap<string, number> | undefined;
 }
 
-/** All lines about the chosen nodes, in their order: bright ones by rank, then by since; dimmed ones behind them. */
-export function troubleOf(_found: Survey, _besides: Besides): TroubleInfo[] {
-  return [];
+/** So many jobs of a line are named. */
+const JOBS_MOST = 8;
+
+/** Dimmed lines come behind the bright ones, in this order. */
+const DIMMED: readonly (Dimmed | undefined)[] = [undefined, 'acknowledged', 'ended', 'aside'];
+
+/** Drains by our own bridge are no administrator's. */
+const OWN_REASON = 'beoboard:';
+
+/** The time so many ms before the look, in whole seconds. */
+function instant({ snapshot }: Survey, agoMs: number): string {
+  const ms = Number(snapshot.realNs / 1_000_000n) - agoMs;
+  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
+}
+
+/** The jobs that run on these nodes; undefined: they are not shown, or what is known of them is old. */
+function jobsOn(nodes: readonly Surveyed[], { scheduler }: Besides): TroubleJob[] | undefined {
+  if (scheduler?.isKnown !== true || scheduler.trouble !== undefined) return undefined;
+  const found = new Map<string, TroubleJob>();
+  for (const { name } of nodes)
+    for (const { id, user, state } of scheduler.of(name)?.jobs ?? [])
+      if (state === 'RUNNING') found.set(id, { id: oneLine(id), user: oneLine(user) });
+  return [...found.values()].sort((a, b) => compareNames(a.id, b.id));
+}
+
+/** What keeps jobs off this node because an administrator wants it so; undefined: nothing that is known. */
+function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string | undefined {
+  if ((problems & problemBit('held')) !== 0) return 'put on hold';
+  const { aside, reason } = scheduler?.of(name)?.node ?? {};
+  return aside === undefined || reason?.startsWith(OWN_REASON) ? undefined : oneLine(aside);
+}
+
+/** Those of these nodes that are set aside, and why. */
+function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {
+  const reasons = nodes.map(node => asideOf(node, besides));
+  const those = nodes.filter((_, i) => reasons[i] !== undefined);
+  if (those.length === 0) return undefined;
+  const why = [...new Set(reasons.filter(reason => reason !== undefined))].join(', ');
+  return { nodes: fold(those.map(({ name }) => name)), count: those.length, why };
+}
+
+interface Line {
+  readonly info: TroubleInfo;
+  readonly rank: number;
+  /** Infinity: not known. */
+  readonly sinceMs: number;
+}
+
+function lineOf(found: Survey, finding: Finding, what: string, besides: Besides): Line {
+  const { kind, cause, nodes, sinceMs, lastMs, endedMs, times } = finding;
+  const key = cause === undefined ? kind : `${kind}:${cause}`;
+  const since = sinceMs === undefined ? undefined : instant(found, sinceMs);
+  const last = lastMs === undefined ? undefined : instant(found, lastMs);
+  const hasEnded = endedMs !== undefined;
+  const jobs = hasEnded || nodes.length === 0 ? undefined : jobsOn(nodes, besides);
+  const aside = hasEnded ? undefined : setAside(nodes, besides);
+  const nowMs = Number(found.snapshot.realNs / 1_000_000n);
+  const ack = hasEnded ? undefined : acknowledged(key, nodes, besides.acks ?? [], nowMs);
+  const dim: Dimmed | undefined = hasEnded
+    ? 'ended'
+    : aside !== undefined && aside.count === nodes.length
+      ? 'aside'
+      : ack && 'acknowledged';
+  // A silent node with jobs is worse than one without.
+  const rank = rankOf(kind) + (kind === 'silent' && (jobs?.length ?? 0) === 0 ? 0.5 : 0);
+  const hourly = besides.timesInLastHour?.get(key);
+  const info: TroubleInfo = {
+    ...{ key, kind, severity: KINDS[kind].severity },
+    ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
+    ...{ count: nodes.length, what },
+    ...(since !== undefined && { since }),
+    ...(last !== undefined && last !== since && { since_last: last }),
+    ...(hasEnded && { ended: instant(found, endedMs) }),
+    ...(times !== undefined && { times: times.count, times_since: instant(found, times.sinceMs) }),
+    ...(hourly !== undefined && { times_hour: hourly }),
+    ...(jobs !== undefined && { jobs: jobs.slice(0, JOBS_MOST) }),
+    ...(jobs !== undefined && jobs.length > JOBS_MOST && { jobs_more: jobs.length - JOBS_MOST }),
+    ...(aside !== undefined && { aside }),
+    ...(ack !== undefined && {
+      ack: { by: ack.by, until: ack.until, ...(ack.reason !== undefined && { reason: ack.reason }) },
+    }),
+    ...(dim !== undefined && { dim }),
+  };
+  return { info, rank, sinceMs: sinceMs ?? Number.NEGATIVE_INFINITY };
+}
+
+/** Bright ones by rank, then those that began first; dimmed ones behind them. */
+function compare(a: Line, b: Line): number {
+  return (
+    DIMMED.indexOf(a.info.dim) - DIMMED.indexOf(b.info.dim) ||
+    a.rank - b.rank ||
+    (a.sinceMs === b.sinceMs ? 0 : b.sinceMs - a.sinceMs) ||
+    compareNames(a.info.key, b.info.key)
+  );
+}
+
+/** Nodes that are not heard because their link failed, or because they fell together: that line is their only one. */
+function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
+  const causes = findings.filter(
+    ({ kind, endedMs }) => (kind === 'link' || kind === 'together') && endedMs === undefined,
+  );
+  return new Set(causes.flatMap(({ nodes }) => nodes.filter(({ state }) => state !== 'live')));
+}
+
+/** The lines of these findings, in their order. */
+export function linesOf(found: Survey, findings: readonly Finding[], besides: Besides): TroubleInfo[] {
+  const fell = fallen(findings);
+  const lines = findings.flatMap(finding => {
+    const { kind, what, nodes: all } = finding;
+    const isCause = kind === 'link' || kind === 'together' || fell.size === 0;
+    const nodes = isCause ? all : all.filter(node => !fell.has(node));
+    return what === undefined || nodes.length < Math.min(1, all.length)
+      ? []
+      : [lineOf(found, { ...finding, nodes }, what, besides)];
+  });
+  return lines.sort(compare).map(({ info }) => info);
+}
+
+/** All lines about the chosen nodes. */
+export function troubleOf(found: Survey, besides: Besides = {}): TroubleInfo[] {
+  return linesOf(found, findingsOf(found, besides), besides);
 }

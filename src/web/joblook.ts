@@ -1,7 +1,6 @@
 // The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
 
-import type { Anomaly } from '../presentation/anomalies.js';
-import { type Survey, survey } from '../query/survey.js';
+import { survey } from '../query/survey.js';
 import { jobJson, listJobs, nodesOf } from '../schedulers/joblist.js';
 import { Pairing, SchedulerView } from '../schedulers/schedulerview.js';
 import { readState } from '../schedulers/statefile.js';
@@ -30,17 +29,13 @@ export class Jobs {
     return this.#view;
   }
 
-  anomalies(found: Survey): Anomaly[] {
-    return this.view(found.all.map(({ name }) => name)).anomalies(found);
-  }
-
   /** All jobs, and where the scheduler and the board disagree. */
   json(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
     const view = this.view(found.all.map(({ name }) => name));
     return {
       slurm: view.head,
-      sentences: view.anomalies(found).map(sentenceInfo),
+      sentences: view.disagreements(found).map(sentence => sentenceInfo({ kind: 'slurm', ...sentence })),
       jobs: listJobs(view, nodesOf(found)).map(jobJson),
     };
   }

@@ -1,11 +1,11 @@
 // The text above the map at each look: the line that sums up, and the sentences about anomalies, each with its nodes.
 // The line is made at every look, the sentences as often as their CPU time allows.
 
-import { type Anomaly, anomalies } from '../presentation/anomalies.js';
 import { DigestBuilder } from '../presentation/digest.js';
 import { linkNews, mirrorText } from '../presentation/sentences.js';
 import { headlineOf } from '../presentation/summary.js';
 import { type Survey, survey } from '../query/survey.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -13,8 +13,10 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { findingsOf, sentencesIn } from '../trouble/findings.js';
+import { linesOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
-import type { Head, SentenceInfo } from './wire.js';
+import { type Head, type SentenceInfo, TROUBLE_MOST } from './wire.js';
 
 /** The share of the time that may be used for sentences. */
 const SHARE = 0.03;
@@ -24,10 +26,17 @@ const SHARE = 0.03;
  */
 const OLDEST_MS = 5000;
 
+/** A sentence about nodes, or about none. */
+interface Sentence {
+  readonly kind: string;
+  readonly text: string;
+  readonly nodes: readonly { readonly name: string }[];
+}
+
 type Sentences = Pick<Head, 'sentences' | 'dark' | 'trouble' | 'trouble_more'>;
 const NONE: Sentences = { sentences: [], dark: [], trouble: [], trouble_more: 0 };
 
-export function sentenceInfo({ kind, text, nodes }: Anomaly): SentenceInfo {
+export function sentenceInfo({ kind, text, nodes }: Sentence): SentenceInfo {
   return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
 }
 
@@ -54,8 +63,8 @@ export class StreamHeaders implements NodeConsumer {
 
   constructor(
     readonly watcher: Watcher,
-    /** Sentences from other sources about these nodes. */
-    readonly more: (found: Survey) => readonly Anomaly[] = () => [],
+    /** What a scheduler says about these nodes, if the page may show it. */
+    readonly scheduler: (found: Survey) => SchedulerView | undefined = () => undefined,
   ) {
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
     this.#builder = new DigestBuilder(this.#single, () => watcher.names);
@@ -111,10 +120,13 @@ export class StreamHeaders implements NodeConsumer {
   #tell(digest: Snapshot): Sentences {
     const found = survey(digest, {}, this.watcher.names);
     try {
+      const besides = { scheduler: this.scheduler(found) };
+      const findings = findingsOf(found, besides);
+      const trouble = linesOf(found, findings, besides);
       return {
-        sentences: [...anomalies(found), ...this.more(found)].map(sentenceInfo),
-        trouble: [],
-        trouble_more: 0,
+        sentences: sentencesIn(findings).map(sentenceInfo),
+        trouble: trouble.slice(0, TROUBLE_MOST),
+        trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {

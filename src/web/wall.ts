@@ -62,7 +62,7 @@ export class Wall {
     this.queries = new Queries(this.watcher);
     this.events = new EventFeed(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
-    this.#heads = new StreamHeaders(this.watcher, found => this.jobs?.anomalies(found) ?? []);
+    this.#heads = new StreamHeaders(this.watcher, ({ all }) => this.jobs?.view(all.map(({ name }) => name)));
     this.watcher.consumers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,

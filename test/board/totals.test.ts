@@ -222,7 +222,7 @@ t.test('nothing is told where there is nothing to add up, or nothing is known', 
 t.test('JSON has them, of one node, too', async t => {
   const parsed = (snapshot: Snapshot, choice?: Choice) => {
     const found = survey(snapshot, choice);
-    const pieces = jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: [], totals: totalsOf(found) }));
+    const pieces = jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: [], trouble: [], totals: totalsOf(found) }));
     // A piece is valid only until the next one is requested, so each is copied.
     return JSON.parse(Array.from(pieces, piece => Buffer.from(piece).toString()).join(''));
   };

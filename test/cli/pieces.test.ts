@@ -66,7 +66,7 @@ t.test('status: the first piece comes before the nodes are compared and sorted',
   t.match(text(csv.next()), /^node1,/);
   t.ok(isTold);
   isTold = false;
-  const json = jsonPieces(found.snapshot, () => ({ nodes: nodes(), odd: [] }))[Symbol.iterator]();
+  const json = jsonPieces(found.snapshot, () => ({ nodes: nodes(), odd: [], trouble: [] }))[Symbol.iterator]();
   const head = json.next();
   t.match(text(head), /^\{"schema":1,"board":\{.*\}$/);
   t.ok(head.value instanceof Uint8Array, 'bytes, which print sends at once');

@@ -12,7 +12,6 @@ import { csvPieces } from '../../src/cli/csv.js';
 import { plainText, type StatusLayout, statusText } from '../../src/cli/statustext.js';
 import { writeState } from '../../src/journal/state.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
-import { anomalies } from '../../src/presentation/anomalies.js';
 import { distanceText } from '../../src/presentation/sentences.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { painter } from '../../src/presentation/style.js';
@@ -26,6 +25,7 @@ import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { expand, fold } from '../../src/text/hostlists.js';
+import { anomalies } from '../../src/trouble/findings.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -554,7 +554,7 @@ function parsed(snapshot: Snapshot, choice?: Choice) {
   const found = survey(snapshot, choice);
   // A piece is valid only until the next one is requested, so each is copied.
   const pieces = Array.from(
-    jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: anomalies(found) })),
+    jsonPieces(snapshot, () => ({ nodes: found.nodes, odd: anomalies(found), trouble: [] })),
     piece => Buffer.from(piece).toString(),
   );
   return JSON.parse(pieces.join(''));
@@ -571,7 +571,7 @@ t.test('a counter beyond 2^53 is absent in JSON, and rounded for people', async 
     },
   ]);
   const columns = ['disk_read_bytes', 'fabric.rx_bytes', 'lost', 'load'];
-  const pieces = jsonPieces(snapshot, () => ({ nodes: survey(snapshot).nodes, odd: [] }), { columns });
+  const pieces = jsonPieces(snapshot, () => ({ nodes: survey(snapshot).nodes, odd: [], trouble: [] }), { columns });
   const text = Array.from(pieces, piece => Buffer.from(piece).toString()).join('');
   t.same(Object.keys(JSON.parse(text).nodes[0]), ['name', 'state', 'load']);
   const told = chosenColumns(columns).map(({ field }) => field.value(snapshot.node(0)));
@@ -666,7 +666,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
   const cutRows = await status(...sorted);
   t.equal(rows(cutRows), 40);
   // Without the lines before and after the table, which have times.
-  const table = (text: string) => text.split('\n\n')[0]?.split('\n').slice(1);
+  const table = (text: string) => text.split('\n\n')[1]?.split('\n');
   t.same(table(pasted(cutRows).stdout), table(await status(...sorted, '--long')), 'rows');
   const byLoad = ['--by', '/n[0-9]+$/', '--where', 'load > 10', '-x'];
   const cutGroups = await status(...byLoad);
@@ -724,11 +724,10 @@ t.test('the command: forms, choices, errors', async t => {
   const lines = (text: string) => text.trimEnd().split('\n');
   t.match(
     (await status()).stdout,
-    /^60 nodes: 60 live; listening without gaps for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/,
+    /^60 nodes: 60 live; listening without gaps for .*\nCPUs .* used\n(?:notice .*\n(?: .*\n)*)*\nlive +60 {2}node\[01-60\]\n$/,
   );
-  t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
-  t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 10);
-  t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 63);
+  const table = async (...argv: string[]) => lines((await status(...argv)).stdout.split('\n\n')[1] ?? '').length;
+  t.same([await table('-x'), await table('-w', 'node[01-07]'), await table('--long')], [1, 8, 61]);
   t.match(
     (await status('--sort', '-load')).stdout,
     /\n… 20 more; all: beoboard status --sort -load --long \\\n {2}--board \S+\n/,
@@ -782,9 +781,10 @@ t.test('the command: forms, choices, errors', async t => {
   const journals = folder(t);
   const state = { board, journal_dir: '/x', pid: 1, time_ms: 1, mono_ms: 1, next_ms: 1, schema: 1 } as const;
   writeState(journals, 'default', state);
-  const stopped = /the journal of this board has stopped: it last ran at /;
+  const stopped =
+    /the journal default has stopped: see\s+systemctl|the journal of this board has stopped: it last ran at /;
   for (const form of [[], ['--plain'], ['--json']])
-    t.match((await status(...form, '--journal-run', journals)).stdout.replaceAll('\n  ', ' '), stopped);
+    t.match((await status(...form, '--journal-run', journals)).stdout, stopped);
   t.notMatch((await status('--journal-run', `${journals}/none`)).stdout, stopped);
   t.match(
     (await status('--by', '/^rack/')).stdout,

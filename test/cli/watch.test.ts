@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { flushed, readKeys } from '../../src/cli/keystrokes.js';
 import { clip, difference, widthOf } from '../../src/cli/screen.js';
 import { totalsTexts } from '../../src/cli/totalstext.js';
-import { bodyOf, frame, oddTexts, type Seen } from '../../src/cli/watchframe.js';
+import { bodyOf, frame, type Seen } from '../../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../../src/cli/watchstate.js';
 import type { Grouping } from '../../src/options/options.js';
 import { painter } from '../../src/presentation/style.js';
@@ -22,6 +22,7 @@ import { monotonicMs, stateText } from '../../src/schedulers/statefile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
+import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
@@ -89,7 +90,7 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
   const see = (view: View): Seen => {
     snapshot ??= madeBoard(nodes, made);
     const found = survey(snapshot, choiceOf(view.filter));
-    return { found, body: bodyOf(found, view, by), odd: oddTexts(found), totals: totalsTexts(found) };
+    return { found, body: bodyOf(found, view, by), trouble: troubleOf(found), totals: totalsTexts(found) };
   };
   const views = new Map<string, Seen>();
   return (view: View): Seen => {
@@ -116,7 +117,7 @@ function after(
 
 const typed = (text: string) => [...text];
 
-t.test('a cut list names the command that shows all of it, with the options of the view', async t => {
+t.test('a cut list names the command or the key that shows all of it', async t => {
   const nodes = expand('rack[1-2]n[001-399]').filter(name => /[13579]$/.test(name));
   const look = board(
     nodes.map((name, i) => ({ name, age: 0.5, record: { offset_us: i < 9 ? 5_000_000 : 0 } })),
@@ -132,7 +133,7 @@ t.test('a cut list names the command that shows all of it, with the options of t
   const unbroken = (text: string) => text.replaceAll(/ \\\n +/g, ' ');
   const conditions = `-w 'rack1n\\[001-399\\]' --where 'state == live' --board '/srv/a board'`;
   t.match(unbroken(shownBy(view, 40)), new RegExp(`… all: beoboard nodes --state live ${conditions}\n`));
-  t.match(unbroken(shownBy(view, 14)), new RegExp(`\n… \\d+ more lines; all: beoboard status ${conditions}\n`));
+  t.match(unbroken(shownBy(view, 14)), /\n… o: \d+ more\n/);
   t.match(shownBy(start, 40), /… all: beoboard nodes --state live --board '\/srv\/a board'\n/, 'of the view alone');
 });
 
@@ -658,9 +659,13 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       replaceFile(path, 'state', text, 0o644);
     };
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
-    await terminal.shows(/\nnothing is known about Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
+    await terminal.shows(/^3 nodes: 3 live/);
+    terminal.send({ keys: 'o' });
+    await terminal.shows(/ nothing is known about Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
     leave('MIXED');
-    await terminal.shows(/\non the board, and not known to Slurm: node\[1,3\]\nNODE +STATE +SLURM +USER +JOBS +SINCE/);
+    await terminal.shows(/\nnotice +now +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
+    terminal.send({ keys: 'q' });
+    await terminal.shows(/\nNODE +STATE +SLURM +USER +JOBS +SINCE/);
     await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
     terminal.send({ keys: 's' });
     await terminal.shows(/\nnode2 +live +MIXED /);
@@ -676,7 +681,9 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     // Opening a FIFO for reading would block until somebody writes.
     rmSync(join(path, 'state'));
     t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
-    await terminal.shows(/\nnothing is known about Slurm: /);
+    terminal.send({ keys: 'o' });
+    await terminal.shows(/ nothing is known about Slurm: /);
+    terminal.send({ keys: 'q' });
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
   });

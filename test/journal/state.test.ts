@@ -78,7 +78,7 @@ t.test('what nobody believes, or is no state, is passed over', async t => {
 });
 
 t.test('what is wrong, in a sentence', async t => {
-  const trouble = (over: Partial<JournalState>) => journalTrouble({ name: 'a', state: state('/b', over) }, look);
+  const trouble = (over: Partial<JournalState>) => journalTrouble({ name: 'a', state: state('/b', over) }, look)?.text;
   t.equal(trouble({}), undefined);
   t.equal(trouble({ next_ms: NOW - 15_000 }), undefined, 'late, but not too late');
   const stopped = (ago: number, age: string) =>

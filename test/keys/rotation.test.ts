@@ -169,7 +169,7 @@ if (!INSIDE) {
       /the receiver could not read its key file again since \d\d:\d\d:\d\d \([\d.]+m?s\): key 2 is still accepted; its log says why/;
     const check = run('beoboard check');
     t.match(check, { status: 1, stdout: WHAT });
-    t.match(perform('beoboard status').replaceAll('\n  ', ' '), WHAT);
+    t.match(perform('beoboard status --long').replaceAll('\n  ', ' '), WHAT);
     const { board } = JSON.parse(perform('beoboard status --json'));
     t.match(board, { keys: [2], reload_failed: { what: 'keys' } });
     t.match(perform('beoboard metrics'), /^beoboard_receiver_reload_failed\{.*kind="keys"\} 1$/m);

@@ -46,6 +46,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['journal', /^src\/journal\//],
   // A line of the trouble list as programs get it.
   ['trouble/info', /^src\/trouble\/info\.ts$/],
+  // Who has acknowledged what.
+  ['trouble/acks', /^src\/trouble\/acks\.ts$/],
   // The trouble list, made once for all who show it.
   ['trouble', /^src\/trouble\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
@@ -119,7 +121,7 @@ const MAY: Record<string, string[]> = {
     'shm/reader',
     'readings',
     'query',
-    ...['journal/format', 'journal/reader', 'journal/state'],
+    ...['journal/format', 'journal/reader', 'journal/state', 'trouble/info'],
     'schedulers/state',
     'schedulers/shown',
   ],
@@ -139,9 +141,10 @@ const MAY: Record<string, string[]> = {
   zoom: ['text', 'options', 'net', 'service', 'readings', 'presentation', 'terminal', 'supermon/wire'],
   terminal: [],
   'trouble/info': [],
+  'trouble/acks': ['text'],
   trouble: [
     ...['layout', 'text', 'options', 'service', 'shm/reader', 'query', 'presentation/sentences', 'presentation'],
-    ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info'],
+    ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info', 'trouble/acks'],
   ],
   'web/wire': ['trouble/info'],
   // Runs in the browser: nothing from the server or from Node.
@@ -149,7 +152,7 @@ const MAY: Record<string, string[]> = {
   web: [
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
-    ...['trouble', 'trouble/info', 'journal/format', 'journal/reader'],
+    ...['trouble', 'trouble/info', 'trouble/acks', 'journal/format', 'journal/reader'],
   ],
   // Only schedulers/chosen knows which scheduler is behind the door.
   'schedulers/door': ['text'],
@@ -188,7 +191,7 @@ const MAY: Record<string, string[]> = {
       'service',
     ],
     ...['journal/format', 'journal/reader', 'journal/state'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/shown', 'trouble', 'trouble/info'],
+    ...['schedulers/door', 'schedulers/state', 'schedulers/shown', 'trouble', 'trouble/info', 'trouble/acks'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],

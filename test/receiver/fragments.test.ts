@@ -63,7 +63,7 @@ t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'p
   await until('they are counted', () =>
     world.reader.snapshot().links.some(({ name, nodes }) => nodes === 3 && name.endsWith('pieces')),
   );
-  const status = async () => (await run(['status', '--board', world.board])).stdout.replace(/\s+/g, ' ');
+  const status = async () => (await run(['status', '--long', '--board', world.board])).stdout.replace(/\s+/g, ' ');
   const advice = 'reports of n1,n2,n3 arrive as IP fragments';
   t.match((await status()).replace('n[1-3]', 'n1,n2,n3'), advice);
 

@@ -59,7 +59,7 @@ t.test('more nodes report than there is room for', async t => {
     stdout: `BEOBOARD WARNING: 10 nodes, 10 live; ${full} | `,
   });
   t.match(await run(['check', '--board', board, '--where', 'state == silent']), { code: 1, stdout: full });
-  const { stdout } = await run(['status', '--board', board]);
+  const { stdout } = await run(['status', '--long', '--board', board]);
   t.ok(stdout.replace(/\s+/g, ' ').includes(full));
   t.notMatch(stdout, /no room for another node/, 'once');
   await until('the receiver says so', () => receiver.output().stderr.includes('rejected 3 datagrams: full'));

@@ -14,10 +14,10 @@ import t, { type Test } from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
-import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import type { Node } from '../../src/shm/node.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { anomalies } from '../../src/trouble/findings.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -178,7 +178,7 @@ for (const keyed of [false, true])
           `n7: two machines report as one since \\S+ \\(\\S+\\), ${A} and ${B}: one is a copy of the other with its memory${forged}; ` +
           'either can fail unnoticed: stop one, or give it its own name';
         t.match(one?.text, new RegExp(`^${sentence}$`));
-        t.match((await master.ask('status')).stdout.replace(/\n\s+/g, ' '), new RegExp(sentence));
+        t.match((await master.ask('status', '--long')).stdout.replace(/\n\s+/g, ' '), new RegExp(sentence));
         const check = await master.ask('check');
         t.equal(check.code, 1);
         t.match(check.stdout, new RegExp(`^BEOBOARD WARNING: 1 node, 1 live; ${sentence} \\| `));

@@ -8,10 +8,10 @@ import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
+import { anomalies } from '../../src/trouble/findings.js';
 import { now } from '../kit/clocks.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
@@ -88,7 +88,7 @@ t.test('what a receiver takes', async t => {
   t.teardown(() => socket.close());
   socket.send(makeReport({ hostname: 'n1', interval_ms: 600_000 }), open.receiver.port, '127.0.0.1');
   const intervals = async () => {
-    const { stdout } = await run(['status', '--board', join(at, 'open')]);
+    const { stdout } = await run(['status', '--long', '--board', join(at, 'open')]);
     return stdout.replace(/\s+/g, ' ').includes('n1 reports every 10m, and is judged as if every 1m: ');
   };
   await until('a longer one is accepted', () => [...open.reader.snapshot().nodes()].length === 1);

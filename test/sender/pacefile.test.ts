@@ -20,9 +20,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { anomalies } from '../../src/presentation/anomalies.js';
 import { survey } from '../../src/query/survey.js';
 import { parsePace } from '../../src/sender/pacefile.js';
+import { anomalies } from '../../src/trouble/findings.js';
 import { type Heard, Hearer, startIn } from '../kit/hanging.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';

@@ -333,7 +333,7 @@ t.test('the reader, and those who show what it leaves', async t => {
       ],
       'whom Slurm calls so, and nodes of the board that it does not show',
     );
-    const shown = await run(['status', '--jobs', '--board', board, '--slurm-dir', own]);
+    const shown = await run(['status', '--jobs', '--long', '--board', board, '--slurm-dir', own]);
     t.match(
       shown.stdout,
       /this is not understood and left out: 3 lines\s+about nodes, the first: 'Node=node003 CPUTot=8'/,

@@ -154,5 +154,6 @@ export function meaningOf(text: string): Meaning {
     takes_jobs: ifSo(isSchedulable(state)),
     ending: ifSo(state.flags.has('COMPLETING')),
     asleep: ifSo(savesPower(state)),
+    aside: state.flags.has('MAINTENANCE') ? 'in maintenance' : state.flags.has('DRAIN') ? 'drained' : undefined,
   };
 }

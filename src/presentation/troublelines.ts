@@ -1,0 +1,62 @@
+// The list of trouble in lines for terminals, and aloud.
+
+import { oneLine, shortened } from '../text/text.js';
+import type { TroubleInfo } from '../trouble/info.js';
+import { plural, shortTimeOf } from './sentences.js';
+
+/** A time as people of this time zone read it, in at most twelve characters. */
+function timeText(iso: string, nowMs: number): string {
+  return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
+}
+
+/** Why the line is dimmed. */
+function dimText({ kind, dim, ended, ack, aside }: TroubleInfo, nowMs: number): string[] {
+  if (dim === 'ended') return ended === undefined ? [] : [`ended ${timeText(ended, nowMs)}`];
+  if (ack !== undefined) {
+    const reason = ack.reason === undefined ? '' : `: ${oneLine(ack.reason)}`;
+    return [`acknowledged by ${oneLine(ack.by)} until ${timeText(ack.until, nowMs)}${reason}`];
+  }
+  // A line that says just this does not say it twice.
+  if (aside === undefined || kind === 'held') return [];
+  return [dim === 'aside' ? aside.why : `${aside.count} of them ${aside.why} (${oneLine(aside.nodes)})`];
+}
+
+function jobsText({ jobs = [], jobs_more: more = 0 }: TroubleInfo): string[] {
+  if (jobs.length === 0) return [];
+  const named = jobs.map(({ id, user }) => `${oneLine(id)}${user === '' ? '' : ` (${oneLine(user)})`}`);
+  return [`${jobs.length + more === 1 ? 'job' : 'jobs'} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+}
+
+/** How often, and the time of the last node's begin. */
+function timesText({ since_last, times, times_since, times_hour }: TroubleInfo, nowMs: number): string[] {
+  const last = since_last === undefined ? [] : [`the last since ${timeText(since_last, nowMs)}`];
+  const since = times_since === undefined ? '' : ` since ${timeText(times_since, nowMs)}`;
+  const often = times === undefined ? [] : [`${times} times${since}`];
+  return [...last, ...often, ...(times_hour === undefined ? [] : [`${times_hour} in the last hour`])];
+}
+
+/** So many parts of a host list are shown, and of each so many characters. */
+const PARTS = { most: 6, length: 60 };
+
+/** The beginning of a host list. */
+function shortList(list: string): string {
+  const parts = oneLine(list).split(/,(?![^[]*\])/);
+  const shown = parts.slice(0, PARTS.most).map(part => shortened(part, PARTS.length));
+  return `${shown.join(',')}${parts.length > PARTS.most ? ',…' : ''}`;
+}
+
+/** A line in pieces: how severe, since when, and the rest. */
+export interface TroubleText {
+  readonly severity: string;
+  readonly since: string;
+  readonly text: string;
+}
+
+/** `nowMs`: the time of the look, ms since 1970; `whole`: with all nodes, however many there are. */
+export function troubleText(line: TroubleInfo, nowMs: number, whole = false): TroubleText {
+  const { severity, nodes, count, what, since } = line;
+  const list = nodes && (whole ? oneLine(nodes) : shortList(nodes));
+  const who = list === undefined ? '' : `${list}${count > 1 ? ` (${plural(count)})` : ''}: `;
+  const parts = [what, ...timesText(line, nowMs), ...jobsText(line), ...dimText(line, nowMs)];
+  return { severity, since: since === undefined ? 'now' : timeText(since, nowMs), text: `${who}${parts.join('; ')}` };
+}

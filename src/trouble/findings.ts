@@ -1,0 +1,157 @@
+// What is wrong on a board, found once: the sentences of `anomalies` and the list of trouble are made from this.
+
+import { journalTroubles } from '../journal/state.js';
+import { LastReports, lastWordsTexts } from '../presentation/lastwords.js';
+import { FULL, lateSenders } from '../presentation/rejections.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
+import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { type Anomaly, type Finding, shown } from './finding.js';
+import { clones, RIVAL, refused, rivals, senders } from './identities.js';
+import { failedLinks, newLinks, pieces, unvouched } from './links.js';
+import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
+import { problemLines, silenceLines } from './remembered.js';
+import { reportFindings } from './reports.js';
+import { groupsOf, racks } from './together.js';
+
+export type { Anomaly } from './finding.js';
+
+/** Unheard nodes that fell together and whose silence has no other explanation yet, in sentences. */
+function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
+  const falls = nodes.map(node => ({ node, beganMs: snapshot.ageMs(node.index), isSilent: node.state === 'silent' }));
+  return groupsOf(snapshot, falls).map(group => {
+    const fell = group.map(({ node }) => node);
+    const rack = racks(fell);
+    const who = `${fell.length} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
+    const text = `${who} fell silent together: probably a switch or rack, not ${fell.length} nodes`;
+    return { kind: 'together', nodes: fell, text };
+  });
+}
+
+/** What silent nodes said last; that it explains nothing is said of nodes whose silence nothing else explains. */
+function lastWords(snapshot: Snapshot, nodes: readonly Surveyed[], explained: ReadonlySet<Surveyed>): Anomaly[] {
+  const reports = new LastReports(snapshot);
+  const silenced = nodes.flatMap(node => {
+    const saying = node.state === 'silent' ? reports.of({ snapshot, index: node.index }) : undefined;
+    if (saying === undefined || (saying.rows.length === 0 && explained.has(node))) return [];
+    return [{ name: node.name, saying, node }];
+  });
+  return lastWordsTexts(snapshot, silenced).map(({ text, nodes }) => ({
+    kind: 'last_words',
+    nodes: nodes.map(({ node }) => node),
+    text,
+  }));
+}
+
+/** One sentence for each problem. */
+function unhealthy(nodes: readonly Surveyed[]): Anomaly[] {
+  return byProblem(nodes).map(([problem, those]) => ({
+    kind: 'unhealthy',
+    nodes: those,
+    text: `${shown(those)}: ${PROBLEM_TEXT[problem]}`,
+  }));
+}
+
+/** Sentences of which the lines of the list are found apart, because the board remembers more than is true now. */
+const sentencesOf = (sentences: readonly Anomaly[]): Finding[] =>
+  sentences.length === 0 ? [] : [{ kind: 'silent', nodes: [], sentences }];
+
+/** All that is found wrong; the sentences are in their order. If the receiver is stalled, nothing else is known. */
+function findings(found: Survey): Finding[] {
+  const { snapshot, all, nodes } = found;
+  const general = [...receiverFindings(snapshot), ...notOnBoardFinding(found)];
+  if (snapshot.stalled || snapshot.retired) return general;
+  general.push(...drops(snapshot));
+  const links = failedLinks(snapshot, all);
+  // Nodes behind a failed link already have an explanation for their silence. A rejected report explains none.
+  const fallen = new Set(links.flatMap(({ nodes, endedMs }) => (endedMs === undefined ? nodes : [])));
+  const lately = lateSenders(snapshot);
+  const twice = rivals(snapshot, lately, all);
+  const withRival = new Set(twice.flatMap(({ nodes }) => nodes));
+  const namedTwice = new Set(Array.from(withRival, ({ name }) => name));
+  // One sentence says of all that the board is full.
+  const others = lately.filter(({ reason, name }) => reason !== FULL && (reason !== RIVAL || !namedTwice.has(name)));
+  const unexplained = all.filter(node => (node.state === 'silent' || node.state === 'uncertain') && !fallen.has(node));
+  const explaining = [
+    ...links,
+    ...newLinks(snapshot, all),
+    ...pieces(snapshot, all),
+    ...unvouched(found),
+    ...sentencesOf(together(snapshot, unexplained)),
+    ...refused(snapshot, all, withRival),
+    ...twice,
+    ...clones(snapshot, all),
+  ];
+  const explained = new Set(explaining.flatMap(({ sentences }) => sentences.flatMap(({ nodes }) => nodes)));
+  return [
+    ...general,
+    ...explaining,
+    ...silenceLines(snapshot, all, links),
+    ...sentencesOf(lastWords(snapshot, all, explained)),
+    // Problems of other nodes do not matter to a user who asks about these.
+    ...sentencesOf(unhealthy(nodes)),
+    ...problemLines(snapshot, nodes),
+    ...senders(snapshot, others, all),
+    ...reportFindings(found),
+    ...deafness(snapshot),
+  ];
+}
+
+/** What is about the chosen nodes, or about none. */
+function aboutChosen({ all, nodes, notOnBoard }: Survey, found: Finding[]): Finding[] {
+  if (nodes === all) return found;
+  const chosen = new Set(nodes);
+  const names = new Set([...nodes.map(({ name }) => name), ...notOnBoard]);
+  const isOf = ({ kind, nodes, claims = [] }: Anomaly) => {
+    if (claims.some(name => names.has(name))) return true;
+    return nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
+  };
+  return found.flatMap(finding => {
+    const sentences = finding.sentences.filter(isOf);
+    const isAbout =
+      finding.nodes.length === 0 ? finding.kind !== 'sender' : finding.nodes.some(node => chosen.has(node));
+    return isAbout || sentences.length > 0 ? [{ ...finding, sentences }] : [];
+  });
+}
+
+/** Where a scheduler and the board disagree. That jobs run on silent nodes is told by the jobs of their line. */
+function disagreements(found: Survey, scheduler: SchedulerView): Finding[] {
+  return scheduler.disagreements(found).map(({ cause, nodes, text, what }) => ({
+    ...{ kind: 'scheduler', cause, nodes, what: cause === 'job_on_silent' ? undefined : (what ?? text) },
+    sentences: [{ kind: 'slurm', nodes, text }],
+  }));
+}
+
+/** What is asked besides the board. */
+export interface OtherSources {
+  /** The view of a scheduler, if whoever asks may see its jobs. */
+  readonly scheduler?: SchedulerView | undefined;
+  /** The folder where journals say how they are. */
+  readonly journals?: string | undefined;
+}
+
+/** All that is wrong with a board and what belongs to it, about the chosen nodes. */
+export function findingsOf(found: Survey, { scheduler, journals }: OtherSources = {}): Finding[] {
+  const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
+  return [
+    ...aboutChosen(found, findings(found)),
+    ...(scheduler === undefined ? [] : disagreements(found, scheduler)),
+    ...ofJournals.map(
+      ({ name: cause, text, what, sinceMs }): Finding => ({
+        ...{ kind: 'journal', cause, nodes: [], what, sinceMs },
+        sentences: [{ kind: 'journal', nodes: [], text }],
+      }),
+    ),
+  ];
+}
+
+/** The sentences of these, the receiver's first. */
+export function sentencesIn(findings: readonly Finding[]): Anomaly[] {
+  return findings.flatMap(({ sentences }) => sentences);
+}
+
+/** All anomalies, in sentences. */
+export function anomalies(found: Survey, besides: OtherSources = {}): Anomaly[] {
+  return sentencesIn(findingsOf(found, besides));
+}

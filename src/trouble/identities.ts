@@ -1,0 +1,150 @@
+// Names that are in doubt: reports that are rejected in the name of a node, and two machines with one name.
+
+import { enums } from '../layout/layout.gen.js';
+import { cloneTexts } from '../presentation/clones.js';
+import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from '../presentation/rejections.js';
+import { reasonText } from '../presentation/sentences.js';
+import type { Surveyed } from '../query/survey.js';
+import { sinceMs } from '../shm/header.js';
+import { mayBeRefused } from '../shm/liveness.js';
+import { LATELY_MS } from '../shm/node.js';
+import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
+import { formatDuration } from '../text/durations.js';
+import { bySource, type Source } from '../text/rejectedsources.js';
+import { oneLine } from '../text/text.js';
+import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+
+/**
+ * Nodes that are not heard, and in whose name reports are rejected. `rivals`: nodes that already have a sentence about
+ * a duplicate identity.
+ */
+export function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Finding[] {
+  if (Object.keys(snapshot.refused).length === 0) return [];
+  const found: (RefusedNode & { node: Surveyed })[] = [];
+  for (const node of nodes) {
+    const { name, state, index } = node;
+    const refusal = mayBeRefused(state) ? snapshot.refusedSinceOf(index) : undefined;
+    if (refusal === undefined || (refusal.reason === 'rival' && rivals.has(node))) continue;
+    found.push({ name, state, refusal, node });
+  }
+  const byReason = new Map<string, Finding>();
+  for (const { text, nodes: some } of refusedTexts(found)) {
+    const { refusal } = some[0] as (typeof found)[number];
+    const why = refusal.reason === 'clock' ? 'its clock is off' : reasonText(refusal);
+    const what = `reports in its name are rejected: ${why}`;
+    const those = some.map(({ node }) => node);
+    const { nodes: before = [], sentences = [] } = byReason.get(refusal.reason) ?? {};
+    byReason.set(refusal.reason, {
+      ...{ kind: 'refused', cause: refusal.reason, nodes: [...before, ...those], what },
+      sentences: [...sentences, { kind: 'refused', nodes: those, text }],
+    });
+  }
+  return [...byReason.values()];
+}
+
+export const RIVAL = enums.reason.indexOf('rival');
+
+/** More than one machine uses a name: whose reports are accepted, and whose are rejected. */
+function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: readonly SenderEntry[]): string {
+  // A half-written record has no address.
+  const node = snapshot.node(index);
+  const address = node.address || 'one';
+  const others = refused.filter(entry => entry.address !== address).map(entry => entry.address);
+  const before = node.addressBefore;
+  const isBefore = before !== undefined && before.sinceMs <= LATELY_MS && !others.includes(before.address);
+  const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
+  const often = `rival, ${oftenText(snapshot, all)}`;
+  const advice = 'give each its own name';
+  // The rejected sender owns the name by now: either both have the same address, or the other was last heard long ago.
+  if (others.length === 0 && !isBefore)
+    return (
+      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which holds it now, was itself ` +
+      `rejected in between (${often}); ${advice}`
+    );
+  const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
+  const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
+  const parts = [
+    `${address} is trusted${others.length === 0 ? ` and was rejected before (${often})` : ''}`,
+    ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} rejected (${often})`]),
+    ...(isBefore ? [`${before.address} was trusted until ${formatDuration(before.sinceMs)} ago`] : []),
+  ];
+  const count = 1 + others.length + Number(isBefore);
+  const report = isOver ? 'have reported' : 'report';
+  return `${oneLine(name)}: ${count} machines ${report} under this name: ${parts.join(', ')}; ${advice}`;
+}
+
+/** Names that more than one machine uses, as recent rejections show. */
+export function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Finding[] {
+  const byName = new Map<string, SenderEntry[]>();
+  for (const entry of lately)
+    if (entry.reason === RIVAL) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+  const named = byName.size === 0 ? [] : nodes.filter(({ name }) => byName.has(name));
+  if (named.length === 0) return [];
+  const found = named.slice(0, EACH_MOST).map((node): Anomaly => {
+    const text = rivalText(snapshot, node, byName.get(node.name) ?? []);
+    return { kind: 'rival', nodes: [node], text };
+  });
+  const more = named.slice(EACH_MOST);
+  if (more.length > 0)
+    found.push({
+      kind: 'rival',
+      nodes: more,
+      text: `${more.length} more names (${shown(more)}) have two machines each: see refused_senders in status --json`,
+    });
+  const what = 'more than one machine reports under this name: give each its own name';
+  return [{ kind: 'rival', nodes: named, what, sentences: found }];
+}
+
+/** Nodes as which two machines report. */
+export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  // Nearly always there has never been one.
+  if (snapshot.header.clone_ns === 0n) return [];
+  const cloned = nodes.flatMap(node => {
+    const clone = snapshot.cloneOf(node.index);
+    return clone === undefined ? [] : [{ name: node.name, clone, node }];
+  });
+  if (cloned.length === 0) return [];
+  const sentences = cloneTexts(snapshot, cloned).map(({ text, nodes }) => ({
+    kind: 'clone' as const,
+    nodes: nodes.map(({ node }) => node),
+    text,
+  }));
+  const what = 'two machines report as one: one is a copy of the other; stop one, or give it its own name';
+  const sinceMs = Math.max(...cloned.map(({ clone }) => clone.sinceMs));
+  return [{ kind: 'clone', nodes: cloned.map(({ node }) => node), what, sinceMs, sentences }];
+}
+
+/** From where reports came that were rejected, and why. */
+function senderText(sources: readonly Source[]): string {
+  const addresses = [...new Set(sources.map(({ address }) => address))];
+  const few = addresses.slice(0, EACH_MOST).join(', ');
+  const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))];
+  const more = addresses.length - EACH_MOST;
+  return `reports from ${few}${more > 0 ? ` and ${more} more` : ''} are rejected: ${reasons.join(', ')}`;
+}
+
+/** The sources of recent rejections, the most recent first. */
+export function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Finding[] {
+  const sources = bySource(lately);
+  if (sources.length === 0) return [];
+  const found = sources.slice(0, EACH_MOST).map((source): Anomaly => {
+    const text = sourceText(snapshot, source);
+    const names = new Set(source.names);
+    if (isUnproved(source)) return { kind: 'sender', nodes: [], claims: source.names, text };
+    return { kind: 'sender', nodes: names.size === 0 ? [] : nodes.filter(({ name }) => names.has(name)), text };
+  });
+  const finding: Finding = {
+    ...{ kind: 'sender', nodes: [], what: senderText(sources), sentences: found },
+    sinceMs: Math.max(...sources.map(({ firstNs }) => sinceMs(snapshot, firstNs))),
+  };
+  const more = sources.length - found.length;
+  if (more === 0) return [finding];
+  // Where there is no room for more entries of a reason, nobody knows how many senders there are.
+  const full = enums.reason.filter((_, i) => lately.filter(({ reason }) => reason === i).length >= SENDERS_EACH);
+  const text =
+    full.length === 0
+      ? `${more} more ${more === 1 ? 'sender was' : 'senders were'} rejected within the last minute: see refused_senders in status --json`
+      : `${SENDERS_EACH} senders or more were rejected within the last minute as ${full.join(', and as many as ')}, and the board has room for no more of them: see refused_senders in status --json`;
+  found.push({ kind: 'sender', nodes: [], text });
+  return [finding];
+}

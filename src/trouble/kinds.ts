@@ -1,0 +1,91 @@
+// Every kind of trouble: how severe it is, its place in the list, and where its times come from. A kind without a row
+// does not compile.
+
+import type { Problem } from '../shm/problems.js';
+import type { Severity } from './info.js';
+
+/** A kind of trouble that is none of a node's problems. */
+type Other =
+  | 'receiver'
+  | 'reload'
+  | 'starting'
+  | 'link'
+  | 'together'
+  | 'silent'
+  | 'mirror'
+  | 'rival'
+  | 'clone'
+  | 'refused'
+  | 'full'
+  | 'fragments'
+  | 'drops'
+  | 'deaf'
+  | 'journal'
+  | 'scheduler'
+  | 'late'
+  | 'clock'
+  | 'interval'
+  | 'kernel'
+  | 'sender'
+  | 'not_on_board';
+
+export type Kind = Problem | Other;
+
+/**
+ * Where since, end and how often come from. `memory`: what the board remembers of each node; `board`: its header and its
+ * table of links, and its ring for what is over; `none`: it is true now, and nobody knows since when.
+ */
+export type TimesFrom = 'memory' | 'board' | 'none';
+
+interface Row {
+  readonly severity: Severity;
+  readonly times: TimesFrom;
+}
+
+const row = (severity: Severity, times: TimesFrom): Row => ({ severity, times });
+
+/** In the order of the list, except that silent nodes with jobs come before those without. */
+export const KINDS = {
+  receiver: row('critical', 'board'),
+  reload: row('critical', 'board'),
+  link: row('critical', 'board'),
+  together: row('critical', 'memory'),
+  silent: row('critical', 'memory'),
+  gpu_lost: row('critical', 'memory'),
+  memory_errors: row('critical', 'memory'),
+  root_readonly: row('critical', 'memory'),
+  clone: row('warning', 'board'),
+  rival: row('warning', 'board'),
+  full: row('warning', 'none'),
+  refused: row('warning', 'none'),
+  mirror: row('warning', 'none'),
+  fragments: row('warning', 'board'),
+  bad_health: row('warning', 'memory'),
+  root_full: row('warning', 'memory'),
+  scratch_full: row('warning', 'memory'),
+  gpu_errors: row('warning', 'memory'),
+  oom: row('warning', 'memory'),
+  hung_tasks: row('warning', 'memory'),
+  health_warning: row('warning', 'memory'),
+  throttled: row('warning', 'memory'),
+  ecc: row('warning', 'memory'),
+  drops: row('warning', 'none'),
+  journal: row('warning', 'none'),
+  starting: row('notice', 'board'),
+  deaf: row('notice', 'board'),
+  scheduler: row('notice', 'none'),
+  late: row('notice', 'none'),
+  clock: row('notice', 'none'),
+  kernel: row('notice', 'none'),
+  interval: row('notice', 'none'),
+  sender: row('notice', 'board'),
+  not_on_board: row('notice', 'none'),
+  held: row('notice', 'memory'),
+} as const satisfies Readonly<Record<Kind, Row>>;
+
+const RANKS = new Map(Object.keys(KINDS).map((kind, rank) => [kind, rank]));
+
+/** The place in the list: less is worse. */
+export function rankOf(kind: Kind): number {
+  return RANKS.get(kind) as number;
+}

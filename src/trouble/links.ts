@@ -1,0 +1,130 @@
+// Links of this master by which nothing is heard, or not everything, with the nodes behind them.
+
+import { enums } from '../layout/layout.gen.js';
+import { gapsOf, HOUR_MS } from '../presentation/deafness.js';
+import { linkNews, piecesText, unjoinedText } from '../presentation/sentences.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import { mirrorOf, sinceMs } from '../shm/header.js';
+import { doubtMs, isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { oneLine } from '../text/text.js';
+import { type Anomaly, type Finding, shown } from './finding.js';
+import { listenedText } from './receiver.js';
+
+/** The nodes that report by that link. */
+const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick<LinkEntry, 'number'>) =>
+  nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
+
+const nameOf = (link: LinkEntry) => oneLine(linkName(link));
+
+/** What is wrong with a link that is down or dark, and since when. */
+function failure(snapshot: Snapshot, link: LinkEntry): Pick<Finding, 'what' | 'sinceMs'> {
+  const name = nameOf(link);
+  const { up, gone, no_address } = linkState(link);
+  if (up) {
+    const what = `fell silent at once behind ${name}: a switch or this master is more likely at fault than its nodes`;
+    return { what, sinceMs: sinceMs(snapshot, link.darkSinceNs) };
+  }
+  const how = gone ? 'is gone' : no_address ? 'has lost the address to which they report' : 'is down';
+  return { what: `not heard, because ${name} of this master ${how}`, sinceMs: sinceMs(snapshot, link.changedNs) };
+}
+
+/** How often a link failed in the last hour, as far as the board still knows. */
+function failures(snapshot: Snapshot): ReadonlyMap<number, number[]> {
+  const found = new Map<number, number[]>();
+  for (const { kind, stampNs, subject } of snapshot.lateEvents(HOUR_MS)) {
+    const event = enums.event_kind[kind];
+    if (event === 'link_down' || event === 'dark')
+      found.set(subject, [...(found.get(subject) ?? []), sinceMs(snapshot, stampNs)]);
+  }
+  return found;
+}
+
+/** Links that are down or dark, or were within the last hour. */
+export function failedLinks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const times = failures(snapshot);
+  const timesOf = ({ number }: LinkEntry) => {
+    const ages = times.get(number) ?? [];
+    return ages.length > 1 ? { count: ages.length, sinceMs: Math.max(...ages) } : undefined;
+  };
+  const found: Finding[] = [];
+  const failed = new Set<number>();
+  for (const { number, text } of linkNews(snapshot)) {
+    const link = snapshot.links.find(other => other.number === number) as LinkEntry;
+    const those = behind(snapshot, nodes, link);
+    failed.add(number);
+    found.push({
+      ...{ kind: 'link', cause: nameOf(link), nodes: those, ...failure(snapshot, link), times: timesOf(link) },
+      sentences: [{ kind: 'link', nodes: those, text }],
+    });
+  }
+  for (const { link: number, from, to } of gapsOf(snapshot)) {
+    const link = snapshot.links.find(other => other.number === number);
+    if (link === undefined || failed.has(link.number)) continue;
+    // The latest one comes first.
+    failed.add(link.number);
+    found.push({
+      ...{ kind: 'link', cause: nameOf(link), nodes: behind(snapshot, nodes, link), sentences: [] },
+      ...{ what: `not heard: nothing came by ${nameOf(link)} of this master`, times: timesOf(link) },
+      ...{ sinceMs: from, endedMs: to },
+    });
+  }
+  return found;
+}
+
+/** Links that have been listened to for so short a time that none of their nodes can be called silent. */
+export function newLinks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
+  // Right after the receiver starts, one sentence about the receiver says this for all links.
+  if (snapshot.listenedMs < silentAfter) return [];
+  return snapshot.links
+    .filter(link => link.nodes > 0 && linkState(link).up && listenedMs(link) < silentAfter)
+    .map(link => {
+      const name = nameOf(link);
+      const those = behind(snapshot, nodes, link);
+      const text = listenedText(` on ${name}`, listenedMs(link), doubtMs(link), silentAfter, ' behind it');
+      const what = `behind ${name}, which has been listened to for a short time only: none of them counts as silent yet`;
+      return { kind: 'starting', cause: name, nodes: those, what, sentences: [{ kind: 'link', nodes: those, text }] };
+    });
+}
+
+/** Nodes whose reports come in pieces, and whether the kernel fails to join these. */
+export function pieces(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  return snapshot.links.filter(isInPieces).flatMap((link): Finding[] => {
+    const those = behind(snapshot, nodes, link);
+    if (those.length === 0) return [];
+    const unjoined = unjoinedText(snapshot, link);
+    const texts = [piecesText(link, shown(those)), unjoined].filter(text => text !== undefined);
+    const what =
+      `reports arrive as IP fragments by ${nameOf(link)}${unjoined === undefined ? '' : ', and this master fails to join them'}: ` +
+      'raise the MTU on the way';
+    return [
+      {
+        ...{ kind: 'fragments', cause: nameOf(link), nodes: those, what },
+        sinceMs: unjoined === undefined ? undefined : sinceMs(snapshot, link.unjoinedSinceNs),
+        sentences: texts.map((text): Anomaly => ({ kind: 'link', nodes: those, text })),
+      },
+    ];
+  });
+}
+
+/** On a mirror: nodes whose silence the mirror cannot confirm. */
+export function unvouched({ snapshot, all }: Survey): Finding[] {
+  const mirror = mirrorOf(snapshot);
+  if (mirror === undefined) return [];
+  const those = all.filter(({ state, index }) => state === 'uncertain' && snapshot.linkOf(index) === 0);
+  if (those.length === 0) return [];
+  const why =
+    mirror.vetoed > 0
+      ? `${oneLine(mirror.master ?? 'this master')} hears nothing, but another master does`
+      : 'were last heard before this mirror could tell when';
+  const what = `uncertain, not silent: ${why}`;
+  return [
+    {
+      kind: 'mirror',
+      nodes: those,
+      what,
+      sentences: [{ kind: 'mirror', nodes: those, text: `${shown(those)}: ${what}` }],
+    },
+  ];
+}

@@ -1,0 +1,178 @@
+// Trouble of nodes that the board remembers: problems and silences that last, or ended within the last hour. Each node
+// has its own begin.
+
+import { HOUR_MS } from '../presentation/deafness.js';
+import { afterwards, LastReports, type Said, saidFacts } from '../presentation/lastwords.js';
+import type { Surveyed } from '../query/survey.js';
+import type { Memory } from '../shm/memory.js';
+import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import type { Finding } from './finding.js';
+import type { Kind } from './kinds.js';
+import { type Fall, groupsOf, racks } from './together.js';
+
+/** Trouble that is back within this time is the same, ms. */
+const REOPENED_MS = 600_000;
+/** Reports that are no further apart may be the last ones of nodes that died at once, ms. */
+const AT_ONCE_MS = 1000;
+/** A node's last report may have come so long before its link failed, ms. */
+const BEFORE_MS = 15_000;
+
+/** One node's trouble; times in ms before the look. */
+interface Spell {
+  readonly node: Surveyed;
+  /** Undefined: the board does not remember it. */
+  readonly beganMs: number | undefined;
+  /** Undefined: it lasts. */
+  readonly endedMs: number | undefined;
+  /** How often, since when that is remembered. */
+  readonly count: number;
+  readonly sinceMs: number;
+}
+
+/** The trouble that ended last, and whatever had ended shortly before that began. */
+function lastOnes(ended: readonly Spell[]): Spell[] {
+  const found = new Set<Spell>();
+  let began = 0;
+  for (const spell of [...ended].sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))) {
+    if (found.size > 0 && (spell.endedMs ?? 0) - began > REOPENED_MS) break;
+    found.add(spell);
+    began = Math.max(began, spell.beganMs ?? 0);
+  }
+  // In the order of the board.
+  return ended.filter(spell => found.has(spell));
+}
+
+/** The line of these: of those that last, or if there are none, of those that ended last. Undefined: there are none. */
+function lineOf(
+  kind: Kind,
+  cause: string | undefined,
+  spells: readonly Spell[],
+  what: (of: readonly Spell[]) => string,
+) {
+  const lasting = spells.filter(({ endedMs }) => endedMs === undefined);
+  const ofLine = lasting.length > 0 ? lasting : lastOnes(spells);
+  if (ofLine.length === 0) return [];
+  const begins = ofLine.flatMap(({ beganMs }) => beganMs ?? []);
+  const first = begins.reduce((a, b) => Math.max(a, b), 0);
+  const last = begins.reduce((a, b) => Math.min(a, b), first);
+  let most: Spell = ofLine[0] as Spell;
+  let ended = Number.POSITIVE_INFINITY;
+  for (const spell of ofLine) {
+    if (spell.count > most.count) most = spell;
+    ended = Math.min(ended, spell.endedMs ?? ended);
+  }
+  return [
+    {
+      ...{ kind, cause, nodes: ofLine.map(({ node }) => node), what: what(ofLine), sentences: [] },
+      sinceMs: begins.length === 0 ? undefined : first,
+      lastMs: first - last <= AT_ONCE_MS || lasting.length === 0 ? undefined : last,
+      endedMs: lasting.length > 0 ? undefined : ended,
+      times: most.count > 1 ? { count: most.count, sinceMs: most.sinceMs } : undefined,
+    } satisfies Finding,
+  ];
+}
+
+const memoryOf = (snapshot: Snapshot, { index }: Surveyed): Memory | undefined =>
+  snapshot.troubleWithin(index, HOUR_MS) ? snapshot.memoryOf(index) : undefined;
+
+/** The problems of these nodes. */
+export function problemLines(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
+  for (const node of nodes) {
+    const memory = memoryOf(snapshot, node);
+    if (memory === undefined && node.problems === 0) continue;
+    const isHeard = node.state === 'live' || node.state === 'uncertain';
+    for (const [problem, spells] of byProblem) {
+      const has = (node.problems & problemBit(problem)) !== 0;
+      const episode = memory?.episode(problem);
+      const { count = 1, beganMs, seenMs = 0, isOver = false } = episode ?? {};
+      // A node that is not heard has another trouble, and its problems are unknown.
+      const lasts = has || (isHeard && episode !== undefined && !isOver);
+      const wasLately = isOver && seenMs < HOUR_MS;
+      if (lasts || wasLately)
+        spells.push({ node, beganMs, endedMs: lasts ? undefined : seenMs, count, sinceMs: memory?.sinceMs ?? 0 });
+    }
+  }
+  return Array.from(byProblem, ([problem, spells]) =>
+    lineOf(problem, undefined, spells, () => PROBLEM_TEXT[problem]),
+  ).flat();
+}
+
+/** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */
+function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[], isAll: boolean): string {
+  if (spells[0]?.endedMs !== undefined) return '';
+  const said = new Map<string, { rows: readonly Said[]; count: number }>();
+  for (const { node } of spells) {
+    const rows = reports.of({ snapshot, index: node.index })?.rows ?? [];
+    const key = rows.join();
+    said.set(key, { rows, count: (said.get(key)?.count ?? 0) + 1 });
+  }
+  const telling = [...said.values()].filter(({ rows }) => rows.length > 0).sort((a, b) => b.count - a.count);
+  const [first] = telling;
+  if (first === undefined) return isAll ? `; ${afterwards([], spells.length)}` : '';
+  if (first.count === spells.length) return `; ${afterwards(first.rows, first.count)}`;
+  const parts = telling.slice(0, 3).map(({ rows, count }) => `${count} last reported: ${saidFacts(rows).join(', ')}`);
+  return `; ${parts.join('; ')}`;
+}
+
+type Silenced = Spell & Fall & { readonly isNow: boolean };
+
+/** Silences, and times in which a node that is uncertain now was not heard. */
+function silences(snapshot: Snapshot, all: readonly Surveyed[]): Silenced[] {
+  const found: Silenced[] = [];
+  for (const node of all) {
+    const { state, index } = node;
+    const silence = memoryOf(snapshot, node)?.silence;
+    const isNow = state === 'silent';
+    if (isNow || state === 'uncertain') {
+      const beganMs = snapshot.ageMs(index);
+      const isKnown = silence !== undefined && silence.endedMs === undefined;
+      // The writer notes a silence within a second.
+      const count = isKnown ? silence.count : (silence?.count ?? 0) + 1;
+      const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
+      found.push({ ...{ node, beganMs, endedMs: undefined, count, sinceMs }, isSilent: isNow, isNow });
+    } else if (silence?.endedMs !== undefined && silence.endedMs < HOUR_MS) {
+      const { beganMs, endedMs, count } = silence;
+      const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
+      found.push({ ...{ node, beganMs, endedMs, count, sinceMs }, isSilent: true, isNow });
+    }
+  }
+  return found;
+}
+
+/** Those that no link explains: neither one that is down or dark now, nor one that was when the node fell silent. */
+function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Silenced[] {
+  const causes = links.map(({ nodes, sinceMs = 0, endedMs }) => ({ nodes: new Set(nodes), sinceMs, endedMs }));
+  const explains = ({ node, beganMs, endedMs }: Silenced) =>
+    causes.some(({ nodes, sinceMs, endedMs: over }) => {
+      const isThen = over === undefined ? endedMs === undefined : beganMs <= sinceMs + BEFORE_MS && beganMs >= over;
+      return isThen && nodes.has(node);
+    });
+  return causes.length === 0 ? [...falls] : falls.filter(fall => !explains(fall));
+}
+
+/** Nodes that are silent, or were: together, or by themselves. `links`: those that failed, which explain silences. */
+export function silenceLines(snapshot: Snapshot, all: readonly Surveyed[], links: readonly Finding[]): Finding[] {
+  const falls = unexplained(silences(snapshot, all), links);
+  const reports = new LastReports(snapshot);
+  const nowMs = Number(snapshot.evidence.nowNs) / 1e6;
+  const groups = new Map<string, Silenced[]>();
+  for (const group of groupsOf(snapshot, falls)) {
+    const began = Math.max(...group.map(({ beganMs }) => beganMs));
+    const cause = racks(group.map(({ node }) => node)) ?? `at-${Math.floor((nowMs - began) / 1000)}`;
+    groups.set(cause, [...(groups.get(cause) ?? []), ...group]);
+  }
+  const grouped = new Set([...groups.values()].flat());
+  const together = [...groups].flatMap(([cause, group]) => {
+    const rack = racks(group.map(({ node }) => node));
+    return lineOf('together', cause, group, of => {
+      const all =
+        of.length === group.length ? '' : ` (${group.length} nodes${rack === undefined ? '' : ` of ${rack}`})`;
+      return `fell silent together${all}: probably a switch or rack${words(reports, snapshot, of, false)}`;
+    });
+  });
+  const rest = falls.filter(fall => !grouped.has(fall) && (fall.isNow || fall.endedMs !== undefined));
+  const silent = lineOf('silent', undefined, rest, of => `silent${words(reports, snapshot, of, true)}`);
+  return [...together, ...silent];
+}

@@ -1,0 +1,218 @@
+// Nodes that are heard and yet differ from the others: late reports, clocks, kernels, intervals. Knows no thresholds of
+// hardware.
+
+import { ahead } from '../presentation/sentences.js';
+import type { Survey, Surveyed } from '../query/survey.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { formatDuration, writeDuration } from '../text/durations.js';
+import { lastDigits } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
+import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+
+/**
+ * A report that is later than this, and than half of its interval, counts as late. The flag `late` uses half the
+ * interval as well.
+ */
+const DELAY_LEAST_US = 1e6;
+
+/** Nodes that are heard and make their reports late. */
+function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const late: { node: Surveyed; us: number }[] = [];
+  for (const node of nodes) {
+    // A late node may be uncertain for this very reason.
+    if (node.state !== 'live' && node.state !== 'uncertain') continue;
+    const us = snapshot.lateOf(node.index);
+    if (us > DELAY_LEAST_US && us > 500 * snapshot.intervalOf(node.index)) late.push({ node, us });
+  }
+  if (late.length === 0) return [];
+  late.sort((a, b) => b.us - a.us);
+  const found = late.slice(0, EACH_MOST).map(
+    ({ node, us }): Anomaly => ({
+      kind: 'delay',
+      nodes: [node],
+      text: `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
+    }),
+  );
+  const more = late.slice(EACH_MOST).map(({ node }) => node);
+  if (more.length > 0)
+    found.push({
+      kind: 'delay',
+      nodes: more,
+      text: `reports of ${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
+    });
+  const most = formatDuration((late[0]?.us ?? 0) / 1000);
+  const what = `reports are made up to ${most} late: the sender gets too little CPU, or was stopped`;
+  return [{ kind: 'late', nodes: late.map(({ node }) => node), what, sentences: found }];
+}
+
+/** Transit and scheduling take milliseconds. */
+const SKEW_LEAST_S = 0.5;
+
+function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const { skews: all } = snapshot.overview;
+  const isFar = ({ state, index }: Surveyed) => state === 'live' && Math.abs(all[index] as number) > SKEW_LEAST_S;
+  // Nearly always no clock is far off, and then the median is not far off either.
+  if (!nodes.some(isFar)) return [];
+  const known = nodes.filter(({ state }) => state === 'live');
+  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
+  const median = skews.slice().sort()[skews.length >> 1] ?? 0;
+  const findings: Finding[] = [];
+  // Either one clock is behind or all the others are ahead. With three nodes this can be decided.
+  const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
+  if (master !== 0) {
+    const text = `most clocks are ${ahead(master, "this master's")}: probably the master's clock is wrong`;
+    findings.push({
+      kind: 'clock',
+      cause: 'master',
+      nodes: [],
+      what: text,
+      sentences: [{ kind: 'clock', nodes: [], text }],
+    });
+  }
+  const odd = known
+    .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
+    .filter(({ skew }) => Math.abs(skew) > SKEW_LEAST_S)
+    .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
+  // A rack with a wrong time server is one anomaly: clocks that are equally far off, to the shown figure, share a
+  // sentence.
+  const byDistance = new Map<string, Surveyed[]>();
+  for (const { node, skew } of odd) {
+    const far = ahead(skew, master === 0 ? '' : 'the others');
+    const same = byDistance.get(far);
+    if (same === undefined) byDistance.set(far, [node]);
+    else same.push(node);
+  }
+  const kinds = [...byDistance];
+  const found: Anomaly[] = [];
+  for (const [far, same] of kinds.slice(0, EACH_MOST)) {
+    const [who, are] = same.length === 1 ? [`clock of ${shown(same)}`, 'is'] : [`clocks of ${shown(same)}`, 'are'];
+    found.push({ kind: 'clock', nodes: same, text: `${who} ${are} ${far}` });
+  }
+  const more = kinds.slice(EACH_MOST).flatMap(([, same]) => same);
+  if (more.length > 0)
+    found.push({
+      kind: 'clock',
+      nodes: more,
+      text: `${more.length === 1 ? 'the clock of one more node' : `the clocks of ${more.length} more nodes`} (${shown(more)}) ${
+        more.length === 1 ? 'is' : 'are'
+      } more than ${SKEW_LEAST_S} s off`,
+    });
+  const [first] = odd;
+  if (first === undefined) return findings;
+  const far = kinds[0]?.[0] ?? '';
+  const what = kinds.length === 1 ? `clock ${far}` : `clocks are off, the worst ${far}`;
+  return [...findings, { kind: 'clock', nodes: odd.map(({ node }) => node), what, sentences: found }];
+}
+
+/** Fewer siblings do not make a rule. There is no rule either if more than a tenth of them differ. */
+const SIBLINGS_LEAST = 3;
+const ODD_SHARE = 0.1;
+
+function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const { kernels: running } = snapshot.overview;
+  const known = running.find(kernel => kernel !== 0);
+  // Nearly always all nodes run the same kernel: then there is nothing to compare.
+  if (running.every(kernel => kernel === 0 || kernel === known)) return [];
+  const families = new Map<string, Map<number, Surveyed[]>>();
+  // Neighbours are nearly always siblings with the same kernel, so they need no look-up.
+  let [prefix, lastKernel] = ['', 0];
+  let same: Surveyed[] = [];
+  for (const node of nodes) {
+    const kernel = running[node.index];
+    if (!kernel) continue;
+    const { name } = node;
+    const sibling = lastDigits(name) === prefix.length && name.startsWith(prefix);
+    if (!sibling || kernel !== lastKernel) {
+      [prefix, lastKernel] = [name.slice(0, lastDigits(name)), kernel];
+      const family = families.get(prefix) ?? new Map<number, Surveyed[]>();
+      families.set(prefix, family);
+      same = family.get(kernel) ?? [];
+      family.set(kernel, same);
+    }
+    same.push(node);
+  }
+  const found: Finding[] = [];
+  for (const [name, family] of families) {
+    const [most, ...rest] = [...family.values()].sort((a, b) => b.length - a.length);
+    const odd = rest.flat();
+    if (most === undefined || odd.length === 0 || most.length < SIBLINGS_LEAST) continue;
+    if (odd.length > ODD_SHARE * (most.length + odd.length) && odd.length > 1) continue;
+    const one = odd.length === 1;
+    const release = snapshot.node(odd[0]?.index ?? 0).field('os_release') as string | undefined;
+    const than = `${one ? 'its' : 'their'} ${most.length} siblings`;
+    const other = `another kernel${one && release ? ` (${oneLine(release)})` : ''}`;
+    const text = `${one ? oneLine(odd[0]?.name ?? '') : `${odd.length} nodes (${shown(odd)})`} ${one ? 'runs' : 'run'} ${other} than ${than}`;
+    found.push({
+      ...{ kind: 'kernel', cause: name, nodes: odd, what: `${one ? 'runs' : 'run'} ${other} than ${than}` },
+      sentences: [{ kind: 'kernel', nodes: odd, text }],
+    });
+  }
+  return found;
+}
+
+/** Nodes that report more rarely than the receiver allows for: they are uncertain between two reports. */
+function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const { uncertainAfterNs, silentAfterNs, longestIntervalMs: longest } = snapshot.evidence;
+  const those = nodes.filter(
+    ({ state, index }) => state !== 'left' && state !== 'never' && snapshot.intervalOf(index) > longest,
+  );
+  if (those.length === 0) return [];
+  const often = writeDuration(those.reduce((most, { index }) => Math.max(most, snapshot.intervalOf(index)), 0));
+  const [uncertain, silent] = [uncertainAfterNs, silentAfterNs].map(ns => formatDuration((Number(ns) / 1e9) * longest));
+  const [who, report, are] =
+    those.length === 1 ? [shown(those), 'reports', 'is'] : [`${those.length} nodes (${shown(those)})`, 'report', 'are'];
+  const what = `${report} every ${often}, and ${are} judged as if every ${writeDuration(longest)}: uncertain ${uncertain} after each report, silent after ${silent}; give the receiver --longest-interval ${often}, or let ${those.length === 1 ? 'it' : 'them'} report more often`;
+  return [
+    {
+      ...{ kind: 'interval', cause: 'rare', nodes: those, what },
+      sentences: [{ kind: 'interval', nodes: those, text: `${who} ${what}` }],
+    },
+  ];
+}
+
+/** Nodes that report at another interval than most: somebody has set it, temporarily or permanently. */
+function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+  const groups = new Map<number, Surveyed[]>();
+  let [last, same]: [number, Surveyed[]] = [0, []];
+  for (const node of nodes) {
+    // The interval of a node that is no longer heard is unknown.
+    if (node.state !== 'live') continue;
+    const ms = snapshot.intervalOf(node.index);
+    if (ms === 0) continue;
+    if (ms !== last) {
+      last = ms;
+      same = groups.get(ms) ?? [];
+      groups.set(ms, same);
+    }
+    same.push(node);
+  }
+  const [most, ...rest] = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const odd = rest.flatMap(([, some]) => some);
+  if (most === undefined || odd.length === 0 || odd.length >= most[1].length) return [];
+  const usual = writeDuration(most[0]);
+  const found = rest.slice(0, EACH_MOST).map(
+    ([ms, some]): Anomaly => ({
+      kind: 'interval',
+      nodes: some,
+      text:
+        some.length === 1
+          ? `${shown(some)} reports every ${writeDuration(ms)}, most every ${usual}`
+          : `${some.length} nodes report every ${writeDuration(ms)}, most every ${usual}: ${shown(some)}`,
+    }),
+  );
+  const more = rest.slice(EACH_MOST).flatMap(([, some]) => some);
+  if (more.length > 0)
+    found.push({
+      kind: 'interval',
+      nodes: more,
+      text: `${more.length} more nodes (${shown(more)}) report at other intervals`,
+    });
+  const own = rest.map(([ms]) => writeDuration(ms)).slice(0, EACH_MOST);
+  const what = `another interval (${own.join(', ')}${rest.length > EACH_MOST ? ', …' : ''}) than most (${usual})`;
+  return [{ kind: 'interval', nodes: odd, what, sentences: found }];
+}
+
+/** All of these among all nodes. */
+export function reportFindings({ snapshot, all }: Survey): Finding[] {
+  return [delays, clocks, kernels, rare, intervals].flatMap(look => look(snapshot, all));
+}

@@ -1,0 +1,48 @@
+// Nodes that fell silent together, so that one cause is likely.
+
+import { fellTogether } from '../presentation/silences.js';
+import type { Surveyed } from '../query/survey.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { fold } from '../text/hostlists.js';
+
+/** At most so many groups are told of. */
+const GROUPS_MOST = 3;
+/** The interval of a report that does not give one. */
+const USUAL_INTERVAL_MS = 1000;
+
+/** The name of a rack if node names have two numbers: rack17 of rack17n03. */
+function rackOf(name: string): string | undefined {
+  return /^(.*?\d+)[^\d].*\d$/.exec(name)?.[1];
+}
+
+/** The racks of these nodes, if each node has one and there are clearly fewer racks than nodes. */
+export function racks(nodes: readonly Surveyed[]): string | undefined {
+  const found = nodes.map(({ name }) => rackOf(name));
+  const different = new Set(found);
+  if (found.includes(undefined) || different.size * 2 > nodes.length || different.size > 64) return undefined;
+  return fold([...different] as string[]);
+}
+
+/** A silence, or what may become one. */
+export interface Fall {
+  readonly node: Surveyed;
+  /** When its last report before came, ms before the look. */
+  readonly beganMs: number;
+  /** Whether it is known to have been silent. */
+  readonly isSilent: boolean;
+}
+
+/** Groups of those that fell together, the largest first. */
+export function groupsOf<F extends Fall>(snapshot: Snapshot, falls: readonly F[]): F[][] {
+  const unheard = falls.map(fall => ({
+    fall,
+    ageMs: fall.beganMs,
+    intervalMs: snapshot.intervalOf(fall.node.index) || USUAL_INTERVAL_MS,
+    isSilent: fall.isSilent,
+  }));
+  return fellTogether(unheard, GROUPS_MOST).map(group => {
+    // The order of the board, as everywhere.
+    const fell = new Set(group.map(({ fall }) => fall));
+    return falls.filter(fall => fell.has(fall));
+  });
+}
