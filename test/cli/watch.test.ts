@@ -661,7 +661,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
     await terminal.shows(/^3 nodes: 3 live/);
     terminal.send({ keys: 'o' });
-    await terminal.shows(/ nothing is known about Slurm: (.|\n)*;\s+start\s+beoboard\s+slurm/);
+    await terminal.shows(/ nothing is known about Slurm:\s(.|\n)*;\s+start\s+beoboard\s+slurm/);
     leave('MIXED');
     await terminal.shows(/\nnotice +now +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
     terminal.send({ keys: 'q' });
@@ -682,7 +682,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     rmSync(join(path, 'state'));
     t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
     terminal.send({ keys: 'o' });
-    await terminal.shows(/ nothing is known about Slurm: /);
+    await terminal.shows(/ nothing is known about Slurm:\s/);
     terminal.send({ keys: 'q' });
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });
