@@ -56,6 +56,20 @@ export function minute(ms: number): string {
   return MINUTE.format(ms);
 }
 
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+
+const isToday = (ms: number, now: number) => new Date(ms).toDateString() === new Date(now).toDateString();
+
+/** A time that may be long ago: 14:03:21, or with the day if that is not today's: Nov 24 14:03. */
+export function moment(ms: number, now: number): string {
+  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}`;
+}
+
+/** The same in fewer words: 14:03, or Nov 24. */
+export function momentRoughly(ms: number, now: number): string {
+  return isToday(ms, now) ? minute(ms) : DAY.format(ms);
+}
+
 /** The name of the browser's time zone at that moment: CET. */
 export function zone(ms: number): string {
   const part = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);

@@ -47,21 +47,21 @@ export class Legend {
     inks: Inks,
     pressed: string | undefined,
   ): void {
-    const numbers = ORDER.map(state => [state, state === 'unhealthy' ? unhealthy : (counts[state] ?? 0)] as const);
-    const there = numbers.filter(([, number]) => number > 0);
-    const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${there.map(([state]) => state)} ${behind?.name} ${behind?.nodes}`;
+    const numbers = ORDER.map(state => (state === 'unhealthy' ? unhealthy : (counts[state] ?? 0)));
+    const most = count(numbers.reduce((sum, number) => sum + number, -unhealthy)).length;
+    const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${most} ${behind?.name} ${behind?.nodes}`;
     if (shape !== this.#shape) {
       this.#shape = shape;
       const hadFocus =
         (this.#states.contains(document.activeElement) && (document.activeElement as HTMLElement)) || undefined;
       this.#states.replaceChildren(
-        ...there.map(([state]) => {
+        ...ORDER.map(state => {
           const button = make('button', {
             type: 'button',
             'aria-pressed': String(pressed === state),
             'data-state': state,
           });
-          button.append(stateSwatch(inks, state), make('b'), ` ${state}`);
+          button.append(stateSwatch(inks, state), `${state} `, make('b'));
           button.addEventListener('click', () => this.#select(state));
           return button;
         }),
@@ -70,8 +70,13 @@ export class Legend {
       if (hadFocus !== undefined)
         this.#states.querySelector<HTMLElement>(`[data-state="${hadFocus.dataset.state}"]`)?.focus();
     }
-    for (const [i, [, number]] of there.entries())
-      write(this.#states.children[i]?.querySelector('b') as Element, count(number));
+    // Each has its place, whether there are such nodes or not, with room for the number of all.
+    this.#states.style.setProperty('--most', `${most}ch`);
+    for (const [i, number] of numbers.entries()) {
+      const button = this.#states.children[i] as HTMLButtonElement;
+      write(button.querySelector('b') as Element, count(number));
+      button.classList.toggle('none', number === 0);
+    }
   }
 
   #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {

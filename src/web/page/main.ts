@@ -21,8 +21,9 @@ import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
 import { Sheet } from './sheet.js';
 import { type Rows, TableView } from './tableview.js';
+import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
-import { parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
+import { parseView, streamQuery, type View, WHOLE, writeView, ZOOMS } from './viewstate.js';
 
 /** The river has at most so many rows, and shows nodes one by one only up to this number. */
 const RIVER_GROUPS = 512;
@@ -70,10 +71,11 @@ const flow = new RiverView({
   frame: byId('river'),
 });
 const dark = new DarkLinks();
-const headline = new Headline(nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }));
+const headline = new Headline();
+const trouble = new TroubleBox(key => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key }));
 const legend = new Legend(
-  state => go({ state: view.state === state ? undefined : state, select: undefined, page: undefined }),
-  nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }),
+  state => go({ ...WHOLE, group: view.group, state: view.state === state ? undefined : state }),
+  nodes => go({ ...WHOLE, select: nodes }),
 );
 const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
   if (kind === 'nodes') openNode(index);
@@ -85,7 +87,7 @@ const sheet = new Sheet(
 );
 
 const jobs = new JobView(
-  nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }),
+  nodes => go({ ...WHOLE, select: nodes }),
   () => colourOwn(),
 );
 
@@ -173,6 +175,8 @@ function greet(said: Hello): void {
   if (select.options.length !== options.length)
     select.replaceChildren(...options.map(([value, title]) => make('option', { value }, title)));
   jobs.isServed = said.jobs;
+  write(byId('troublejobs'), said.jobs ? 'Jobs and users' : 'Jobs: not shown');
+  byId('troublejobs').title = said.jobs ? '' : 'beoboard web shows them with --show-jobs';
   const by = byId<HTMLInputElement>('by');
   if (document.activeElement !== by) by.value = view.by ?? '';
   by.placeholder = oneLine(said.by ?? 'no groups');
@@ -271,9 +275,15 @@ function outline(chosen: Uint32Array | undefined): void {
 
 function tellHead(said: Head): void {
   headline.show(said);
+  const before = troubleNodes();
+  const isOver = !trouble.has(view.trouble);
+  trouble.show(said);
   const isOther = dark.take(said.dark);
   legend.show(said, dark.behind, inks, view.state);
-  if (isOther) outline(selection());
+  // The selection follows the nodes of its line.
+  if (troubleNodes() !== before) arrange();
+  else if (trouble.has(view.trouble) === isOver) tellChoice(selection()?.length);
+  else if (isOther) outline(selection());
   setLife(said.state);
   const silent = said.counts.silent ?? 0;
   const name = oneLine(hello?.cluster ?? 'beoboard');
@@ -313,6 +323,9 @@ function members(): Member[] {
   return only.length > 0 ? only : all;
 }
 
+/** The nodes of the line of trouble that is selected, as a host list; the last ones, if it is over. */
+const troubleNodes = () => (view.trouble === undefined ? undefined : trouble.nodesOf(view.trouble));
+
 /** The cells that are selected; undefined: nothing is. */
 function selection(): Uint32Array | undefined {
   if (view.state !== undefined && isState(view.state)) {
@@ -322,10 +335,9 @@ function selection(): Uint32Array | undefined {
       if (state === 'unhealthy' ? isUnhealthy(bits) : stateOf(bits) === state) found.push(cell);
     return Uint32Array.from(found);
   }
-  if (view.select === undefined) return undefined;
-  const found = (tryExpand(view.select, 'any') ?? [])
-    .map(name => cells.indexOf(name))
-    .filter(cell => cell !== undefined);
+  const nodes = troubleNodes() ?? view.select;
+  if (nodes === undefined) return undefined;
+  const found = (tryExpand(nodes, 'any') ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
   return Uint32Array.from(found).sort();
 }
 
@@ -341,10 +353,12 @@ function arrange(): void {
   }
   map.select(mask);
   outline(chosen);
+  trouble.select(view.trouble);
   colourOwn();
   byId<HTMLSelectElement>('reading').value = hello?.jobs && isColouring(view.colour) ? `:${view.colour}` : reading.name;
   map.show(cells, members(), reading, view.zoom);
   map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
+  measure();
   legend.scale(reading, inks);
   if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
   table.show(cells, reading, rowsOf(chosen), view.page ?? 1);
@@ -440,7 +454,9 @@ function tellChoice(selected?: number): void {
     parts.push(`${plural(cells.layout.count)} where ${view.where}`);
   if (view.group !== undefined) parts.push(`group ${view.group}`);
   if (view.state !== undefined) parts.push(`${plural(selected ?? 0)} ${view.state}`);
-  if (view.select !== undefined) parts.push(`${plural(selected ?? 0)} selected: ${view.select}`);
+  const nodes = troubleNodes() ?? view.select;
+  if (nodes !== undefined) parts.push(`${plural(selected ?? 0)} selected: ${nodes}`);
+  if (view.trouble !== undefined && !trouble.has(view.trouble)) parts.push('this trouble is over');
   write(byId('chosen'), parts.join(' · '));
   show(byId('choice'), parts.length > 0);
 }
@@ -580,12 +596,18 @@ darkness.addEventListener('change', setTheme);
 /** The river's share of a wall's height; if more rows are needed, some share one. */
 const WALL_RIVER = 0.14;
 const WALL_RIVER_MOST = 0.28;
-/** The room for the map and the river depends on the window only, so that a new sentence moves no cell. */
+const MANY = 50_000;
+/** The room for map and river depends on the window and the number of nodes only, so that no words move a cell. */
 function measure(): void {
   map.letters = view.wall ? Math.max(12, Math.round(innerHeight / 56)) : undefined;
-  map.height = view.wall ? byId('map').clientHeight : Math.round(innerHeight * (innerWidth < 600 ? 0.5 : 0.56));
+  // At a desk the river can be seen below it, unless that many cells need the room.
+  const isRoomy = innerWidth >= 600 && cells.layout.count < MANY;
+  const atDesk = isRoomy ? Math.max(innerHeight * 0.3, innerHeight * 0.62 - 205) : innerHeight * 0.54;
+  map.height = view.wall ? byId('map').clientHeight : Math.round(atDesk);
   if (view.wall) flow.fit(Math.round(innerHeight * WALL_RIVER), innerHeight);
   else flow.fit(Math.round(innerHeight * 0.42));
+  headline.fit();
+  trouble.layOut();
 }
 let width = 0;
 new ResizeObserver(() => {

@@ -88,7 +88,6 @@ export class RiverView {
             return label;
           })),
     );
-    rows.hidden = wanted < LABELLED_FROM;
     const width = flow.clientWidth;
     flow.width = Math.max(1, Math.round(width * this.#unit));
     flow.height = this.#high * river.rows;
@@ -152,8 +151,10 @@ export class RiverView {
       const mark = times.children[i] as HTMLElement;
       write(mark, text);
       const part = (second - oldest) / SECONDS;
-      set(mark, { class: part > 0.85 ? 'late' : undefined });
-      mark.style.insetInlineStart = `${(100 * part).toFixed(2)}%`;
+      const isLate = part > 0.85;
+      set(mark, { class: isLate ? 'late' : undefined });
+      const x = (part * this.#elements.flow.width) / this.#unit;
+      mark.style.transform = `translateX(${x.toFixed(1)}px)${isLate ? ' translateX(-100%)' : ''}`;
     }
   }
 

@@ -9,7 +9,7 @@ import type { MapView } from './mapview.js';
 import type { RiverView } from './riverview.js';
 import type { Sheet } from './sheet.js';
 import type { TableView } from './tableview.js';
-import { isCondition, type View } from './viewstate.js';
+import { isCondition, type View, WHOLE } from './viewstate.js';
 
 /** The parts that take input, and what is done. */
 export interface Page {
@@ -73,8 +73,8 @@ function listenToKeys({ field, map, sheet, view, go, moveTo, openNode, closeShee
     if (event.key === 'Escape') {
       if (sheet.isOpen) closeSheet();
       else if (isTyping) field.focus();
-      else if (view().group !== undefined || view().select !== undefined || view().state !== undefined)
-        go({ group: undefined, select: undefined, state: undefined, page: undefined });
+      else if (Object.keys(WHOLE).some(key => key !== 'page' && view()[key as keyof typeof WHOLE] !== undefined))
+        go(WHOLE);
       else return;
     } else if (isTyping) return;
     else if (event.key === '/') byId<HTMLInputElement>('asked').select();
@@ -89,7 +89,7 @@ function listenToControls({ field, table, cells, view, go, moveTo, zoom, toggleT
   byId('find').addEventListener('submit', event => {
     event.preventDefault();
     const asked = byId<HTMLInputElement>('asked').value.trim();
-    const plain = { where: undefined, select: undefined, state: undefined, group: undefined, page: undefined };
+    const plain = { ...WHOLE, where: undefined };
     if (asked === '') go(plain);
     else if (isCondition(asked)) go({ ...plain, where: asked });
     else if (isState(asked)) go({ ...plain, where: view().where, state: asked });
@@ -120,9 +120,7 @@ function listenToControls({ field, table, cells, view, go, moveTo, zoom, toggleT
   byId('larger').addEventListener('click', () => zoom(1));
   byId('smaller').addEventListener('click', () => zoom(-1));
   byId('theme').addEventListener('click', toggleTheme);
-  byId('unchoose').addEventListener('click', () =>
-    go({ where: undefined, group: undefined, select: undefined, state: undefined, page: undefined }),
-  );
+  byId('unchoose').addEventListener('click', () => go({ ...WHOLE, where: undefined }));
   byId('before').addEventListener('click', () => go({ page: table.page === 2 ? undefined : table.page - 1 }));
   byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
 }

@@ -10,9 +10,10 @@ export interface View {
   readonly where?: string | undefined;
   /** The group that fills the map; undefined: all groups. */
   readonly group?: string | undefined;
-  /** The selection: a host list, or the word of a state. */
+  /** The selection: a host list, the word of a state, or the key of a line of trouble. */
   readonly select?: string | undefined;
   readonly state?: string | undefined;
+  readonly trouble?: string | undefined;
   /** The node whose sheet is open, or that only is under the cursor. */
   readonly node?: string | undefined;
   readonly at?: string | undefined;
@@ -25,7 +26,9 @@ export interface View {
   readonly wall?: boolean | undefined;
 }
 
-const TEXTS = ['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'node', 'at'] as const;
+const TEXTS = ['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'trouble', 'node', 'at'] as const;
+/** Nothing is selected, and all groups are shown, of which the table has its first page. */
+export const WHOLE = { group: undefined, select: undefined, state: undefined, trouble: undefined, page: undefined };
 /** The zoom sizes of cells. */
 export const ZOOMS: readonly number[] = [8, 16, 32, 64, 128];
 

@@ -1,0 +1,259 @@
+// The box of trouble: the server's lines in the server's order, in rows of one height, so that nothing moves around it.
+// A row belongs to its line's key: selection, the keyboard's place and the reader's follow it while others come and go.
+
+import { ending, fits } from '../../text/unseen.js';
+import type { TroubleInfo, TroubleJob } from '../../trouble/info.js';
+import type { Head } from '../wire.js';
+import { byId, make, write } from './dom.js';
+import { count, moment, momentRoughly, plural } from './formats.js';
+
+interface Row {
+  readonly element: HTMLElement;
+  line: TroubleInfo;
+  /** What it was written from. */
+  written: string;
+}
+
+/** So many characters of jobs have room in a row, and so many at the end of a host list are always seen. */
+const JOBS_CHARS = 22;
+const END_CHARS = 8;
+
+/** As many jobs as have room, and the number of the others. */
+function jobsText(jobs: readonly TroubleJob[], more: number, most: number): string {
+  const texts = jobs.map(({ id, user }) => `${id} (${user})`);
+  let shown = texts.length > 0 ? 1 : 0;
+  while (shown < texts.length && fits(texts.slice(0, shown + 1).join(', '), most)) shown++;
+  const rest = texts.length - shown + more;
+  return [...texts.slice(0, shown), ...(rest > 0 ? [`+${count(rest)}`] : [])].join(', ');
+}
+
+/** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
+export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
+  const { severity, nodes = '–', since, since_last, times, times_since, times_hour, jobs = [], jobs_more = 0 } = line;
+  const at = (time: string) => moment(Date.parse(time), now);
+  const often = times === undefined ? [] : [plural(times, 'time')];
+  if (times_since !== undefined) often.push(`since ${momentRoughly(Date.parse(times_since), now)}`);
+  const why = whyOf(line, at);
+  const hour = times_hour === undefined ? [] : [`${count(times_hour)} in the last hour`];
+  return {
+    severity,
+    nodes: `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
+    what: line.what,
+    why: why === '' ? '' : ` · ${why}`,
+    since: since === undefined ? 'now' : at(since),
+    until: since_last === undefined ? '' : ` to ${at(since_last)}`,
+    times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
+    jobs: jobsText(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
+  };
+}
+
+/** Why it is dimmed, or would be if it were about some of its nodes only. */
+function whyOf({ ended, ack, aside, dim, count: all }: TroubleInfo, at: (time: string) => string): string {
+  const parts: string[] = [];
+  if (dim === 'ended' && ended !== undefined) parts.push(`ended ${at(ended)}`);
+  if (ack !== undefined) {
+    const reason = ack.reason === undefined ? '' : `: ${ack.reason}`;
+    const some = dim === 'acknowledged' ? '' : ', for some of its nodes,';
+    parts.push(`acknowledged by ${ack.by}${some} until ${at(ack.until)}${reason}`);
+  }
+  if (aside !== undefined) parts.push(`${aside.count < all ? `${aside.nodes} ` : ''}${aside.why}`);
+  return parts.join('; ');
+}
+
+/** An empty row. Its elements stay, so that a click that an update interrupts is still one. */
+function emptyRow(id: string, key: string): HTMLElement {
+  const part = (name: string, ...children: Node[]) => make('span', { class: name }, ...children);
+  const row = make('div', { role: 'option', id });
+  row.append(
+    part('severity'),
+    part('nodes', make('span'), make('span')),
+    part('what', make('span'), make('i')),
+    part('since', make('span'), make('i')),
+    part('times'),
+    part('jobs'),
+  );
+  row.dataset.key = key;
+  return row;
+}
+
+/** Writes a row. Of a host list without room the middle is left out, because names differ at their end. */
+function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
+  const { severity, nodes, what, why, since, until, times, jobs } = columns;
+  const end = fits(nodes, 2 * END_CHARS) ? '' : ending(nodes, END_CHARS);
+  const two = (name: string) => row.querySelector(`.${name}`)?.children ?? [];
+  const parts = [row.children[0], ...two('nodes'), ...two('what'), ...two('since'), row.children[4], row.children[5]];
+  const begin = nodes.slice(0, nodes.length - end.length);
+  for (const [i, text] of [severity, begin, end, what, why, since, until, times, jobs].entries())
+    write(parts[i] as Element, text);
+}
+
+export class TroubleBox {
+  readonly #frame = byId('troubleframe');
+  readonly #list = byId('trouble');
+  readonly #more = byId('troublemore');
+  readonly #choose: (key: string) => void;
+  readonly #rows = new Map<string, Row>();
+  #keys: readonly string[] = [];
+  #left = 0;
+  #now = 0;
+  #selected: string | undefined;
+  #lastOf: readonly [key: string, nodes: string] = ['', ''];
+  /** The row of the keyboard. */
+  #here: string | undefined;
+  #number = 0;
+
+  /** `choose`: called with the key of a line that the user chooses. */
+  constructor(choose: (key: string) => void) {
+    this.#choose = choose;
+    const list = this.#list;
+    const keyAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('[role="option"]')?.dataset.key;
+    // Before it gets the focus, which shows the whole text of the keyboard's row.
+    list.addEventListener('pointerdown', event => {
+      this.#here = keyAt(event) ?? this.#here;
+    });
+    list.addEventListener('click', event => {
+      const key = keyAt(event);
+      if (key !== undefined) choose(key);
+    });
+    list.addEventListener('keydown', event => this.#press(event));
+    list.addEventListener('focus', () => {
+      this.#here ??= this.#keys[0];
+      this.#write();
+    });
+    list.addEventListener('blur', () => this.#write());
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = this.#keys.indexOf(this.#here ?? '');
+    const last = this.#keys.length - 1;
+    const to = { ArrowUp: Math.max(0, at - 1), ArrowDown: Math.min(last, at + 1), Home: 0, End: last }[event.key];
+    if (to !== undefined) this.#goTo(this.#keys[to]);
+    else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) this.#choose(this.#here as string);
+    else return;
+    event.preventDefault();
+  }
+
+  #goTo(key: string | undefined): void {
+    this.#here = key;
+    this.#write();
+    this.#reveal(key);
+  }
+
+  /** Scrolls the box, and never the page. */
+  #reveal(key: string | undefined): void {
+    const row = this.#rows.get(key ?? '')?.element.getBoundingClientRect();
+    if (row === undefined) return;
+    const frame = this.#frame.getBoundingClientRect();
+    if (row.top < frame.top || row.height > frame.height) this.#frame.scrollTop += row.top - frame.top;
+    else if (row.bottom > frame.bottom) this.#frame.scrollTop += row.bottom - frame.bottom;
+  }
+
+  /** The nodes of a line that is there, as a host list, or was when it was selected; otherwise none. */
+  nodesOf(key: string): string {
+    if (this.has(key) || this.#lastOf[0] !== key) this.#lastOf = [key, this.#rows.get(key)?.line.nodes ?? ''];
+    return this.#lastOf[1];
+  }
+
+  has(key: string | undefined): boolean {
+    return this.#rows.has(key ?? '');
+  }
+
+  /** Marks the line that is selected. */
+  select(key: string | undefined): void {
+    if (this.#selected === key) return;
+    this.#selected = key;
+    this.#goTo(key ?? this.#here);
+  }
+
+  show({ trouble, trouble_more, now_ms, state }: Pick<Head, 'trouble' | 'trouble_more' | 'now_ms' | 'state'>): void {
+    const before = this.#keys;
+    const keys = new Set(trouble.map(({ key }) => key));
+    /** The line itself, or the one that took its place. */
+    const successor = (key: string | undefined) => {
+      if (key === undefined || keys.has(key)) return key;
+      const at = before.indexOf(key);
+      return [...before.slice(at), ...before.slice(0, at).reverse()].find(other => keys.has(other));
+    };
+    // Who has scrolled goes on reading the same line at the same place.
+    const height = this.#height;
+    const top = this.#frame.scrollTop;
+    const read = top > 0 ? successor(before[Math.floor(top / height)]) : undefined;
+    const offset = read === undefined ? 0 : before.indexOf(read) * height - top;
+    this.#here = successor(this.#here);
+    this.#keys = trouble.map(({ key }) => key);
+    [this.#left, this.#now] = [trouble_more, now_ms];
+    for (const [key, { element }] of this.#rows)
+      if (!keys.has(key)) {
+        element.remove();
+        this.#rows.delete(key);
+      }
+    for (const [i, line] of trouble.entries()) {
+      const row = this.#rows.get(line.key) ?? this.#add(line);
+      row.line = line;
+      if (this.#list.children[i] !== row.element) this.#list.insertBefore(row.element, this.#list.children[i] ?? null);
+    }
+    this.#write();
+    this.layOut();
+    if (read !== undefined) this.#frame.scrollTop = this.#keys.indexOf(read) * height - offset;
+    else if (before.length === 0) this.#reveal(this.#selected);
+    if (trouble.length === 0 && trouble_more === 0) write(this.#more, state === 'ok' ? 'No trouble' : '');
+  }
+
+  #add(line: TroubleInfo): Row {
+    const element = emptyRow(`trouble${this.#number++}`, line.key);
+    const row = { element, line, written: '' };
+    this.#rows.set(line.key, row);
+    return row;
+  }
+
+  /** Writes the rows whose text is another one. */
+  #write(): void {
+    const day = new Date(this.#now).toDateString();
+    const hasFocus = document.activeElement === this.#list;
+    const isWall = document.documentElement.dataset.view === 'wall';
+    for (const [key, row] of this.#rows) {
+      const [isSelected, isHere] = [key === this.#selected, hasFocus && key === this.#here];
+      const isWhole = (isSelected || isHere) && !isWall;
+      const written = `${isSelected} ${isWhole} ${day} ${JSON.stringify(row.line)}`;
+      if (written === row.written) continue;
+      row.written = written;
+      const { element, line } = row;
+      element.className = `${line.severity}${line.dim ? ' dim' : ''}${isHere ? ' here' : ''}${isWhole ? ' whole' : ''}`;
+      element.setAttribute('aria-selected', String(isSelected));
+      fill(element, columnsOf(line, this.#now, isWhole));
+    }
+    const row = hasFocus ? this.#rows.get(this.#here ?? '') : undefined;
+    if (row === undefined) this.#list.removeAttribute('aria-activedescendant');
+    else this.#list.setAttribute('aria-activedescendant', row.element.id);
+  }
+
+  /** Of a row, px. */
+  get #height(): number {
+    return this.#more.getBoundingClientRect().height || 1;
+  }
+
+  /**
+   * Gives each row its place, by transforms, which move nothing else. On a wall two columns of whole rows, and as the last
+   * one the number of those that have no room.
+   */
+  layOut(): void {
+    const height = this.#height;
+    const isWall = document.documentElement.dataset.view === 'wall';
+    const each = isWall ? Math.max(1, Math.floor(this.#frame.clientHeight / height)) : Number.POSITIVE_INFINITY;
+    const all = this.#keys.length + this.#left;
+    const shown = all <= 2 * each ? this.#keys.length : Math.min(this.#keys.length, 2 * each - 1);
+    const place = (i: number) => {
+      const column = Math.floor(i / each);
+      return `translate(calc(${column} * (100% + var(--gap))), ${(i - (column && column * each)) * height}px)`;
+    };
+    for (const [i, key] of this.#keys.entries()) {
+      const { element } = this.#rows.get(key) as Row;
+      element.style.transform = place(i);
+      element.style.visibility = i < shown ? '' : 'hidden';
+    }
+    this.#list.style.height = isWall ? '' : `${shown * height}px`;
+    this.#more.style.transform = place(shown);
+    if (all > 0) write(this.#more, all > shown ? `+${count(all - shown)} more` : '');
+  }
+}

@@ -1,0 +1,128 @@
+// A server of the page whose nodes and trouble are made by the test: it says what it is told to, when it is told to. No
+// test of its own.
+
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fold } from '../../src/text/hostlists.js';
+import type { TroubleInfo } from '../../src/trouble/info.js';
+import { readPageFiles } from '../../src/web/pagefiles.js';
+import { CELL, FRAME, FRAME_HEAD, type Head, type Hello, type LayoutInfo, STATES } from '../../src/web/wire.js';
+import type { Teardown } from '../kit/places.js';
+
+function frame(kind: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD);
+  head.writeUInt32LE(1 + payload.length);
+  head[4] = kind;
+  return Buffer.concat([head, payload]);
+}
+
+const json = (kind: number, value: unknown) => frame(kind, Buffer.from(JSON.stringify(value)));
+
+/** A line of trouble about these nodes, a host list; what is not given is that of a warning since an hour ago. */
+export const line = (key: string, nodes: string, count: number, more: Partial<TroubleInfo> = {}): TroubleInfo => ({
+  key,
+  kind: key,
+  severity: 'warning',
+  nodes,
+  count,
+  what: `has the trouble ${key}`,
+  since: '2026-03-01T01:10:03Z',
+  ...more,
+});
+
+export class MadeWall {
+  readonly #streams = new Set<ServerResponse>();
+  readonly #names: readonly string[];
+  /** The server's clock, ms since 1970. */
+  readonly now = Date.parse('2026-03-01T02:10:03Z');
+  url = '';
+  hello: Hello;
+  head: Head;
+
+  /** Nodes of these groups, each a host list's names. */
+  constructor(
+    readonly groups: readonly { readonly name: string; readonly names: readonly string[] }[],
+    hasJobs: boolean,
+  ) {
+    this.#names = groups.flatMap(({ names }) => names);
+    const { length } = this.#names;
+    this.hello = {
+      schema: 1,
+      build: 'made',
+      cluster: 'alpha',
+      boardId: 'made',
+      now_ms: this.now,
+      interval_ms: 1000,
+      readings: [{ name: 'cpu', title: 'CPU', unit: '%', low: 0, high: 100, scale: 'linear', about: 'made' }],
+      reading: 'cpu',
+      by: 'rack',
+      where: null,
+      jobs: hasJobs,
+    };
+    this.head = {
+      seq: 1,
+      now_ms: this.now,
+      state: 'ok',
+      line: `alpha: ${length} nodes: ${length} live; listening without gaps for 3 h 20 min`,
+      counts: { live: length },
+      unhealthy: 0,
+      sentences: [],
+      trouble: [],
+      trouble_more: 0,
+      dark: [],
+    };
+  }
+
+  async listen(t: Teardown): Promise<void> {
+    const { files } = readPageFiles();
+    const server = createServer((request, response) => {
+      const path = new URL(request.url ?? '/', 'http://wall').pathname;
+      const file = files.get(path);
+      if (file !== undefined) response.writeHead(200, { 'Content-Type': file.type }).end(file.body);
+      else if (path === '/api/v1/stream') {
+        response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
+        response.write(Buffer.concat([this.#begin(), json(FRAME.head, this.head)]));
+        this.#streams.add(response);
+        response.on('close', () => this.#streams.delete(response));
+      } else if (path === '/api/v1/jobs') {
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jobs":[]}');
+      } else response.writeHead(204).end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  }
+
+  #begin(): Buffer {
+    let first = 0;
+    const groups = this.groups.map(({ name, names }) => {
+      const group = { name, nodes: fold(names), first, count: names.length };
+      first += names.length;
+      return group;
+    });
+    const layout: LayoutInfo = { layout: 1, count: first, groups };
+    const picture = Buffer.alloc(8 + 2 * first);
+    picture.writeUInt32LE(1, 0);
+    picture.writeUInt32LE(this.head.seq, 4);
+    for (let cell = 0; cell < first; cell++)
+      picture.writeUInt16LE(((cell % 40) * 100 * 2 ** CELL.valueShift) | STATES.indexOf('live'), 8 + 2 * cell);
+    return Buffer.concat([json(FRAME.hello, this.hello), json(FRAME.layout, layout), frame(FRAME.picture, picture)]);
+  }
+
+  /** The next look, in which the head says this besides what it said. */
+  say(change: Partial<Head>): void {
+    const before = this.head.seq;
+    this.head = { ...this.head, ...change, seq: before + 1, now_ms: this.head.now_ms + 1000 };
+    // The first cell, without which nothing is drawn anew.
+    const changes = Buffer.alloc(22);
+    for (const [i, word] of [1, before + 1, before, 1, 0].entries()) changes.writeUInt32LE(word, 4 * i);
+    changes.writeUInt16LE(((before % 100) << CELL.valueShift) | STATES.indexOf('live'), 20);
+    const frames = Buffer.concat([frame(FRAME.changes, changes), json(FRAME.head, this.head)]);
+    for (const stream of this.#streams) stream.write(frames);
+  }
+}

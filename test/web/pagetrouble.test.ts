@@ -1,0 +1,287 @@
+// The page's box of trouble, in a browser, with lines that a made server tells: their order, what a row says, how rows
+// follow their keys, that nothing on the page moves whatever is said, the two columns of a wall, and the selection.
+//
+// @seconds 20
+
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import t from 'tap';
+import { random } from '../../src/load/simulatednode.js';
+import { expand } from '../../src/text/hostlists.js';
+import type { TroubleInfo } from '../../src/trouble/info.js';
+import { NO_BROWSER } from '../kit/browser.js';
+import type { Teardown } from '../kit/places.js';
+import { holds, look, type Seen } from './browsing.js';
+import { line, MadeWall } from './madewall.js';
+
+const skip = NO_BROWSER ?? false;
+
+/** A wall of racks with 12 nodes each, and its page. */
+async function watch(
+  t: Teardown,
+  racks: number,
+  query = '',
+  { hasJobs = true, ...options }: BrowserContextOptions & { hasJobs?: boolean } = {},
+): Promise<Seen & { wall: MadeWall }> {
+  const groups = expand(`rack[10-${9 + racks}]`).map(name => ({ name, names: expand(`${name}n[01-12]`) }));
+  const wall = new MadeWall(groups, hasJobs);
+  await wall.listen(t);
+  const seen = await look(t, `${wall.url}${query}`, { timezoneId: 'UTC', locale: 'en-GB', ...options });
+  return { ...seen, wall };
+}
+
+/** Tells it, and waits until the page shows that look. */
+async function say(wall: MadeWall, page: Page, change: Parameters<MadeWall['say']>[0]): Promise<void> {
+  wall.say(change);
+  await holds(page, `document.querySelector('#cells').dataset.seq === '${wall.head.seq}'`);
+}
+
+const ROWS = `[...document.querySelectorAll('#trouble > div')]`;
+/** The keys of the rows, as on the page: by place, not by order in the document. */
+const KEYS = `${ROWS}.filter(row => row.style.visibility === '').map(row => [row.getBoundingClientRect(), row.dataset.key])
+  .sort(([a], [b]) => a.left - b.left || a.top - b.top).map(([, key]) => key)`;
+const keys = (page: Page) => page.evaluate<string[]>(KEYS);
+/** The texts of a row's columns. */
+const texts = (page: Page, key: string) =>
+  page.evaluate<string[]>(
+    `[...document.querySelector('#trouble > [data-key="${key}"]').children].map(({ innerText }) => innerText.replace('\\n', '').trim())`,
+  );
+const top = (page: Page, id: string) =>
+  page.evaluate<number>(`document.querySelector('${id}').getBoundingClientRect().top`);
+
+const MANY = Array.from({ length: 40 }, (_, i) => line(`k${i}`, `rack10n${String((i % 12) + 1).padStart(2, '0')}`, 1));
+
+t.test('a row says which, what, since when, how often, and whose', { skip }, async t => {
+  const { wall, page, complaints } = await watch(t, 1, '', { viewport: { width: 1440, height: 900 } });
+  t.equal(await page.textContent('#troublemore'), 'No trouble');
+  const jobs = [
+    { id: '4712', user: 'bert' },
+    { id: '4713_2', user: 'somebody' },
+    { id: '4714', user: 'carl' },
+  ];
+  const lines: TroubleInfo[] = [
+    line('late', 'rack10n[01-05]', 5, {
+      since_last: '2026-03-01T02:09:12Z',
+      times: 5,
+      times_since: '2026-03-01T01:00:00Z',
+    }),
+    line('old', 'rack10n06', 1, { since: '2026-02-27T09:10:00Z', times: 2, times_hour: 1, jobs, jobs_more: 4 }),
+    line('gone', 'rack10n07', 1, { dim: 'ended', ended: '2026-03-01T02:01:00Z' }),
+    line('known', 'rack10n08', 1, {
+      dim: 'acknowledged',
+      ack: { by: 'ann\u202e', until: '2026-03-02T12:00:00Z', reason: '<b>parts</b> are ordered' },
+    }),
+    line('aside', 'rack10n09', 1, { dim: 'aside', aside: { nodes: 'rack10n09', count: 1, why: 'drained: fan' } }),
+  ];
+  const { nodes: _, since: __, ...ofNone } = line('receiver', '', 0, { severity: 'critical' });
+  await say(wall, page, { trouble: [ofNone, ...lines] });
+  t.same(await keys(page), ['receiver', 'late', 'old', 'gone', 'known', 'aside'], 'in the order of the server');
+  t.same(await texts(page, 'receiver'), ['critical', '–', 'has the trouble receiver', 'now', '', '']);
+  t.same((await texts(page, 'late')).slice(1), [
+    '5: rack10n[01-05]',
+    'has the trouble late',
+    '01:10:03 to 02:09:12',
+    '5 times since 01:00',
+    '',
+  ]);
+  t.same((await texts(page, 'old')).slice(3), ['27 Feb 09:10', '1 in the last hour', '4712 (bert), +6']);
+  const what = async (key: string) => (await texts(page, key))[2];
+  t.equal(await what('gone'), 'has the trouble gone · ended 02:01:00');
+  t.equal(
+    await what('known'),
+    'has the trouble known · acknowledged by ann\\u{202e} until 2 Mar 12:00: <b>parts</b> are ordered',
+  );
+  t.equal(await what('aside'), 'has the trouble aside · drained: fan');
+  t.same(await page.evaluate(`${ROWS}.filter(row => row.classList.contains('dim')).length`), 3);
+  // The columns' heads stand above them.
+  const lefts = (id: string) =>
+    page.evaluate<number[]>(
+      `[...document.querySelector('${id}').children].map(each => each.getBoundingClientRect().left)`,
+    );
+  const heads = await lefts('#troublehead');
+  const columns = await lefts('#trouble > div');
+  t.ok(heads.length === 6 && heads.every((x, i) => Math.abs(x - (columns[i] as number)) < 1), 'columns line up');
+  // The keyboard's row has its whole text.
+  await page.focus('#trouble');
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  t.same((await texts(page, 'old')).slice(4), [
+    '1 in the last hour, 2 times',
+    '4712 (bert), 4713_2 (somebody), 4714 (carl), +4',
+  ]);
+  t.equal(
+    await page.getAttribute('#trouble > [data-key="old"]', 'id'),
+    await page.getAttribute('#trouble', 'aria-activedescendant'),
+  );
+  t.same(complaints, []);
+});
+
+t.test('jobs that are not shown are said not to be', { skip }, async t => {
+  const { page } = await watch(t, 1, '', { hasJobs: false, viewport: { width: 1440, height: 900 } });
+  t.equal(await page.textContent('#troublejobs'), 'Jobs: not shown');
+  t.match(await page.getAttribute('#troublejobs', 'title'), /--show-jobs/);
+});
+
+t.test('rows follow their keys', { skip }, async t => {
+  const { wall, page, complaints } = await watch(t, 1);
+  await say(wall, page, { trouble: MANY, trouble_more: 7 });
+  t.equal(await page.textContent('#troublemore'), '+7 more');
+  await page.evaluate(`document.querySelector('#troubleframe').scrollTop = 300`);
+  await page.focus('#trouble');
+  const row = '#trouble > [data-key="k14"]';
+  await page.click(row);
+  const before = await top(page, row);
+  await page.evaluate(`document.querySelector('${row}').dataset.marked = 'yes'`);
+  // Four lines above go, and two come.
+  await say(wall, page, { trouble: [line('x', 'rack10n01', 1), line('y', 'rack10n02', 1), ...MANY.slice(4)] });
+  t.equal(await top(page, row), before, 'it is read where it was');
+  t.equal(await page.getAttribute(row, 'data-marked'), 'yes', 'it is the same element');
+  t.equal(await page.getAttribute(row, 'aria-selected'), 'true');
+  t.equal(await page.getAttribute('#trouble', 'aria-activedescendant'), await page.getAttribute(row, 'id'));
+  t.equal(await page.evaluate('document.activeElement.id'), 'trouble');
+  // The line itself goes: the keyboard is at the next one.
+  await say(wall, page, { trouble: MANY.filter(({ key }) => key !== 'k14') });
+  t.equal(
+    await page.getAttribute('#trouble', 'aria-activedescendant'),
+    await page.getAttribute('#trouble > [data-key="k15"]', 'id'),
+  );
+  await page.evaluate(`document.querySelector('#troubleframe').scrollTop = 0`);
+  await say(wall, page, { trouble: [line('worst', 'rack10n03', 1), ...MANY] });
+  t.equal((await keys(page))[0], 'worst');
+  t.equal(await page.evaluate(`document.querySelector('#troubleframe').scrollTop`), 0, 'at the top the worst is seen');
+  t.same(complaints, []);
+});
+
+t.test('a row selects its nodes, also while they change', { skip }, async t => {
+  const { wall, page, complaints } = await watch(t, 2);
+  await say(wall, page, { trouble: [line('full', 'rack10n[01-03]', 3), line('hot', 'rack11n01', 1)] });
+  await page.click('#trouble > [data-key="full"]');
+  const chosen = (text: string) => holds(page, `document.querySelector('#chosen').textContent === '${text}'`);
+  const listed = (count: number) => holds(page, `document.querySelectorAll('#table tbody tr').length === ${count}`);
+  await chosen('3 nodes selected: rack10n[01-03]');
+  await listed(3);
+  t.match(page.url(), /trouble=full/);
+  await say(wall, page, { trouble: [line('hot', 'rack11n01', 1), line('full', 'rack10n[01-03],rack11n[04-05]', 5)] });
+  await chosen('5 nodes selected: rack10n[01-03],rack11n[04-05]');
+  await listed(5);
+  await say(wall, page, { trouble: [line('hot', 'rack11n01', 1)] });
+  await chosen('5 nodes selected: rack10n[01-03],rack11n[04-05] · this trouble is over');
+  await listed(5);
+  await page.keyboard.press('Escape');
+  await holds(page, `document.querySelector('#choice').hidden`);
+  t.notMatch(page.url(), /trouble=/);
+  // By the keyboard, and off again.
+  await page.focus('#trouble');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await chosen('1 node selected: rack11n01');
+  await page.keyboard.press(' ');
+  await holds(page, `document.querySelector('#choice').hidden`);
+  // From the URL.
+  await page.goto(`${wall.url}?trouble=hot`);
+  await chosen('1 node selected: rack11n01');
+  t.same(complaints, []);
+});
+
+t.test('a wall has two columns of whole rows', { skip }, async t => {
+  for (const [width, height] of [
+    [1920, 1080],
+    [3840, 2160],
+  ] as const) {
+    const { wall, page, context, complaints } = await watch(t, 40, '?wall', { viewport: { width, height } });
+    await say(wall, page, { trouble: MANY, trouble_more: 3 });
+    const shown = await keys(page);
+    t.same(
+      shown,
+      MANY.slice(0, shown.length).map(({ key }) => key),
+      'the worst first, down the first column',
+    );
+    t.equal(await page.textContent('#troublemore'), `+${43 - shown.length} more`);
+    const boxes = await page.evaluate<{ left: number; top: number; bottom: number; size: number }[]>(
+      `[...${ROWS}.filter(row => row.style.visibility === ''), document.querySelector('#troublemore')].map(row => {
+        const { left, top, bottom } = row.getBoundingClientRect();
+        return { left, top, bottom, size: parseFloat(getComputedStyle(row).fontSize) };
+      })`,
+    );
+    t.equal(new Set(boxes.map(({ left }) => Math.round(left))).size, 2);
+    t.equal(boxes.length % 2, 0, 'both columns are full');
+    t.ok(boxes.length >= 8, `${boxes.length} rows`);
+    const frame = await page.evaluate<{ top: number; bottom: number }>(
+      `document.querySelector('#troubleframe').getBoundingClientRect().toJSON()`,
+    );
+    t.ok(
+      boxes.every(({ top, bottom }) => top >= frame.top && bottom <= frame.bottom + 1),
+      'none is cut',
+    );
+    t.ok(
+      boxes.every(({ size }) => size >= height / 40),
+      'in large letters',
+    );
+    const few = MANY.slice(0, boxes.length);
+    await say(wall, page, { trouble: few, trouble_more: 0 });
+    t.same(
+      await keys(page),
+      few.map(({ key }) => key),
+      'the last place is that of a row, if it is enough',
+    );
+    t.equal(await page.textContent('#troublemore'), '');
+    t.same(complaints, []);
+    await context.close();
+  }
+});
+
+const SEED = Number(process.env.SEED ?? 1);
+const WIDE = { viewport: { width: 1440, height: 900 } };
+const looks: [name: string, racks: number, query: string, options: BrowserContextOptions][] = [
+  ['12 nodes', 1, '', WIDE],
+  ['480 nodes', 40, '', WIDE],
+  ['480 nodes, one line selected', 40, '?trouble=k3', WIDE],
+  ['a wall', 40, '?wall', { viewport: { width: 1920, height: 1080 } }],
+  ['a phone', 1, '', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
+];
+t.test('nothing moves, whatever is said', { skip }, async t => {
+  for (const [name, racks, query, options] of looks) {
+    const { wall, page, context, complaints } = await watch(t, racks, query, options);
+    await say(wall, page, { trouble: MANY });
+    // Chromium's own measure.
+    await page.evaluate(`new Promise(done => {
+      window.shifts = [];
+      new PerformanceObserver(list => {
+        for (const { value, sources } of list.getEntries())
+          window.shifts.push([value, ...sources.map(({ node, previousRect, currentRect }) => [
+            node?.id || node?.parentElement?.id || node?.className || node?.nodeName, JSON.stringify(previousRect), JSON.stringify(currentRect)].join(' '))]);
+      }).observe({ type: 'layout-shift' });
+      requestAnimationFrame(() => requestAnimationFrame(done));
+    })`);
+    const places = () =>
+      Promise.all(['#notes', '#troublepart', '#legend', '#map', '#riverpart'].map(id => top(page, id)));
+    const before = await places();
+    const draw = random(SEED);
+    const all = racks * 12;
+    for (let i = 0; i < 30; i++) {
+      const trouble = i % 7 === 6 ? [] : MANY.filter(() => draw() < 0.5).slice(0, Math.floor(draw() * 40));
+      const silent = Math.floor(draw() * all);
+      const [unhealthy, left] = [Math.floor(draw() * 12), i % 3];
+      const isGone = i % 10 === 9;
+      const rest = `listening without gaps for ${i} min${i % 4 === 0 ? '; rejected 12 clock, 3 name; dropped 4 as unfit' : ''}`;
+      const mirror = i % 5 === 4 ? { mirror: `mirror of m1, ${i} s behind` } : { mirror: '' };
+      await say(wall, page, {
+        state: isGone ? 'stalled' : 'ok',
+        line: isGone
+          ? `alpha: ${all} nodes; STALLED: no heartbeat for ${i} s`
+          : `alpha: ${all} nodes: ${all - silent} live, ${silent} silent${left > 0 ? `, ${left} left` : ''}, ${unhealthy} unhealthy; ${rest}`,
+        counts: { live: all - silent, silent, ...(left > 0 && { left }) },
+        unhealthy,
+        trouble,
+        trouble_more: i % 2,
+        dark: i % 4 === 3 ? [{ name: 'eth1', text: 'eth1 is down', nodes: 'rack10n[01-12]' }] : [],
+        ...mirror,
+      });
+      t.same(await places(), before, `${name}, look ${i}, seed ${SEED}`);
+    }
+    t.same(await page.evaluate('window.shifts'), [], `${name}: layout shifts, seed ${SEED}`);
+    t.same(complaints, [], name);
+    await context.close();
+  }
+});
