@@ -26,6 +26,15 @@ export const EVERYTHING = validOf(...SETS);
 /** Seconds as a number, or to the ns as a bigint. */
 export type Span = number | bigint;
 
+/** The last episode of a problem, and how many there were. */
+export interface MadeEpisode {
+  began: Span;
+  seen: Span;
+  count?: number;
+  /** Whether it lasts. */
+  open?: boolean;
+}
+
 export interface MadeNode {
   name: string;
   /** The age of the last report; absent: there is no report. */
@@ -36,8 +45,10 @@ export interface MadeNode {
   record?: Encodable<'record'>;
   /** From where two machines report as this node, since an hour. */
   cloned?: readonly [number[], number[]];
-  /** Problems that are remembered, and how long ago each was last seen, for a minute, once. */
-  remembered?: Partial<Record<Problem, Span>>;
+  /** Problems that are remembered, and how long ago each was last seen: for a minute, once, unless more is said. */
+  remembered?: Partial<Record<Problem, Span | MadeEpisode>>;
+  /** The last silence that is remembered; without an end, it lasts. */
+  silence?: { began: Span; ended?: Span; count?: number };
   /** For how long it has been heard without a gap, as it is remembered. */
   heard?: Span;
   goodbye?: boolean;
@@ -204,6 +215,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         record: counters = {},
         cloned,
         remembered,
+        silence,
         heard,
         goodbye = false,
         link = 1,
@@ -228,19 +240,27 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         ...{ clone_head: 2n, clone_since_ns: NOW - 3600n * S, clone_ns: NOW, clone_tail: 2n },
         ...{ clone_address: cloned[0], clone_other: cloned[1] },
       };
-      const remembers = remembered !== undefined || heard !== undefined;
+      const remembers = remembered !== undefined || heard !== undefined || silence !== undefined;
+      const episodes = Object.entries(remembered ?? {}).map(([problem, made]) => {
+        const episode: MadeEpisode = typeof made === 'object' ? made : { began: Number(made) + 60, seen: made };
+        return { number: terms.problem.indexOf(problem as Problem), ...episode };
+      });
+      const msOf = (span: Span) => (NOW - ns(span)) / 1_000_000n;
       encode('memory', view, at + MEMORY, {
         ...clone,
         ...(remembers && { remembers_since_ns: NOW - 86_400n * S }),
         ...(heard !== undefined && { heard_since_ns: NOW - ns(heard) }),
+        ...(silence && {
+          silence: packWord('spell', { begin: msOf(silence.began), count: silence.count ?? 1 }),
+          silence_end_ms: silence.ended === undefined ? 0 : Number(msOf(silence.ended)),
+        }),
+        recent: episodes.reduce((mask, { number, open }) => (open ? mask | (1n << BigInt(number)) : mask), 0n),
       });
-      for (const [problem, span] of Object.entries(remembered ?? {})) {
-        const seen = (NOW - ns(span)) / 1_000_000n;
+      for (const { number, began, seen, count = 1 } of episodes) {
         const words = {
-          begun: packWord('spell', { begin: seen - 60_000n, count: 1 }),
-          seen: packWord('sighting', { seen, quiet: 0 }),
+          begun: packWord('spell', { begin: msOf(began), count }),
+          seen: packWord('sighting', { seen: msOf(seen), quiet: 0 }),
         };
-        const number = terms.problem.indexOf(problem as Problem);
         const { offset } = structs.memory.fields.episodes;
         encode('episode', view, at + MEMORY + offset + number * structs.episode.bytes, words);
       }

@@ -1,0 +1,275 @@
+// The list of trouble: its lines, their order, their times, and what dims them.
+
+import t from 'tap';
+import { bits } from '../../src/layout/layout.gen.js';
+import { DigestBuilder } from '../../src/presentation/digest.js';
+import { troubleText } from '../../src/presentation/troublelines.js';
+import { type Choice, survey } from '../../src/query/survey.js';
+import type { Job, SchedulerNode } from '../../src/schedulers/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
+import { monotonicMs, type State } from '../../src/schedulers/statefile.js';
+import type { BoardReader } from '../../src/shm/reader.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
+import { expand } from '../../src/text/hostlists.js';
+import type { Ack } from '../../src/trouble/acks.js';
+import { KINDS } from '../../src/trouble/kinds.js';
+import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
+import { busy, type MadeBoard, type MadeNode, madeBoard, REAL } from '../kit/madeboard.js';
+
+const MINUTE = 60;
+const readonly = busy(1, { flags: 1 << bits.flags.root_readonly });
+
+const many = (list: string, more: Partial<MadeNode> = {}): MadeNode[] =>
+  expand(list).map(name => ({ name, age: 0.5, ...busy(1), ...more }));
+
+const lines = (nodes: MadeNode[], made: MadeBoard = {}, besides: Besides = {}, choice: Choice = {}) =>
+  troubleOf(survey(madeBoard(nodes, made), choice), besides);
+const keys = (...args: Parameters<typeof lines>) => lines(...args).map(({ key, dim }) => (dim ? `(${key})` : key));
+
+/** So many seconds before the look, as the list writes it. */
+const at = (ago: number) =>
+  new Date(Math.floor(Number(REAL / 1_000_000n) / 1000 - ago) * 1000).toISOString().replace('.000', '');
+
+t.test('nothing is wrong', async t => t.same(lines(many('n[1-9]')), []));
+
+t.test('one line for each problem, whose nodes have their own begin', async t => {
+  const nodes = [
+    ...many('n[1-4]'),
+    { ...many('n5')[0], ...readonly, remembered: { root_readonly: { began: 600, seen: 0.5, count: 4, open: true } } },
+    { ...many('n6')[0], ...readonly, remembered: { root_readonly: { began: 100, seen: 0.5, open: true } } },
+    // It has not been absent for long enough: its episode lasts.
+    { ...many('n7')[0], remembered: { root_readonly: { began: 200, seen: 20, open: true } } },
+    // It is over there, and this says nothing of the line.
+    { ...many('n8')[0], remembered: { root_readonly: { began: 900, seen: 800, count: 9 } } },
+  ] as MadeNode[];
+  t.same(lines(nodes), [
+    {
+      ...{ key: 'root_readonly', kind: 'root_readonly', severity: 'critical', nodes: 'n[5-7]', count: 3 },
+      ...{ what: 'its root file system is read-only', since: at(600), since_last: at(100) },
+      ...{ times: 4, times_since: at(86_400) },
+    },
+  ]);
+  t.same(lines(nodes, {}, {}, { among: ['n6'] }), [
+    {
+      ...{ key: 'root_readonly', kind: 'root_readonly', severity: 'critical', nodes: 'n6', count: 1 },
+      ...{ what: 'its root file system is read-only', since: at(100) },
+    },
+  ]);
+});
+
+t.test('a line ends with its last node, stays for an hour, and holds whatever had ended shortly before', async t => {
+  const ended = (name: string, began: number, seen: number): MadeNode => ({
+    ...(many(name)[0] as MadeNode),
+    remembered: { oom: { began, seen } },
+  });
+  const nodes = [ended('n1', 700, 300), ended('n2', 1500, 1200), ended('n3', 3300, 2400), ended('n4', 4000, 3700)];
+  const [line, ...more] = lines(nodes);
+  t.same(more, []);
+  t.match(line, { key: 'oom', nodes: 'n[1-2]', count: 2, since: at(1500), ended: at(300), dim: 'ended' });
+  t.same(lines([ended('n4', 4000, 3601)]), []);
+  t.equal(lines([ended('n4', 4000, 3599)]).length, 1);
+  const again = { ...(many('n5')[0] as MadeNode), remembered: { oom: { began: 30, seen: 3, open: true } } };
+  const [open] = lines([...nodes, again]);
+  t.match(open, { key: 'oom', nodes: 'n5', since: at(30), ended: undefined, dim: undefined });
+});
+
+t.test('a board that remembers nothing: now', async t => {
+  const header = { memory_bytes: 0 };
+  t.match(lines([{ ...(many('n1')[0] as MadeNode), ...readonly }, ...many('n2', { age: 60 })], { header }), [
+    { key: 'silent', nodes: 'n2', since: at(60), times: undefined },
+    { key: 'root_readonly', nodes: 'n1', since: undefined, times: undefined },
+  ]);
+});
+
+t.test('one silent node of 2,400 is named', async t => {
+  const nodes = [...many('n[0001-2399]'), ...many('n2400', { age: 700, silence: { began: 700, count: 3 } })];
+  t.match(lines(nodes), [
+    {
+      key: 'silent',
+      nodes: 'n2400',
+      count: 1,
+      since: at(700),
+      times: 3,
+      times_since: at(86_400),
+      severity: 'critical',
+    },
+  ]);
+});
+
+t.test('a rack that fell has one line, and keeps it while its nodes come back', async t => {
+  const rack = many('rack1n[01-20],rack2n[01-20]');
+  const fallen = many('rack3n[01-20]', { age: 300, silence: { began: 300 } });
+  const refused = { ...(fallen[0] as MadeNode), refusal: { reason: 'clock', age: 3 } as const };
+  const [line, ...more] = lines([...rack, refused, ...fallen.slice(1)], { header: { refused: [1, 1, 1] } });
+  t.same(more, [], 'no other, whatever else is said of them');
+  t.match(line, { key: 'together:rack3', nodes: 'rack3n[01-20]', count: 20, since: at(300) });
+  const back = many('rack3n[01-15]', { age: 0.5, silence: { began: 300, ended: 20 } });
+  const [same, ...others] = lines([...rack, ...back, ...fallen.slice(15)]);
+  t.same(others, []);
+  t.match(same, { key: 'together:rack3', nodes: 'rack3n[16-20]', count: 5, what: /\(20 nodes of rack3\)/ });
+  const all = many('rack3n[01-20]', { age: 0.5, silence: { began: 300, ended: 20 } });
+  t.match(lines([...rack, ...all]), [{ key: 'together:rack3', count: 20, dim: 'ended', ended: at(20) }]);
+  const another = many('rack2n20', { age: 900, silence: { began: 900 } });
+  t.same(keys([...rack.slice(0, -1), ...another, ...all]), ['silent', '(together:rack3)']);
+  // Names without racks.
+  const [odd] = lines([...many('a,b,c,d,e,f,g,h,i,j,k,l', { age: 300, silence: { began: 300 } }), ...many('z[1-40]')]);
+  t.match(odd?.key, /^together:at-\d+$/);
+});
+
+t.test('a link that is down has one line, also when it is up again', async t => {
+  const nodes = [...many('n[1-20]', { age: 40, link: 1 }), ...many('m[1-20]', { link: 2 })];
+  const down = { links: { 1: { state: [], changed: 39 }, 2: {} } };
+  const link = (kind: 'link_down' | 'link_up', age: number) => ({ kind, subject: 1, age });
+  const before = [link('link_down', 900), link('link_up', 880), link('link_down', 500), link('link_up', 480)];
+  const events = [...before, link('link_down', 39)];
+  t.match(lines(nodes, { ...down, events }), [
+    { key: 'link:eth0', nodes: 'n[1-20]', count: 20, since: at(39), times: 3, times_since: at(900) },
+  ]);
+  const up = [...events, link('link_up', 12)];
+  const back = many('n[1-20]', { link: 1, silence: { began: 39.5, ended: 11 } });
+  t.match(lines([...back, ...many('m[1-20]', { link: 2 })], { links: { 1: {}, 2: {} }, events: up }), [
+    { key: 'link:eth0', nodes: 'n[1-20]', dim: 'ended', since: at(39), ended: at(12) },
+  ]);
+});
+
+/** What a scheduler says: that these nodes are so, and that these jobs run. */
+function schedulerOf(names: readonly string[], states: Record<string, Partial<SchedulerNode>>, jobs: Partial<Job>[]) {
+  const time = monotonicMs();
+  const answer = { time_ms: Date.now(), mono_ms: time };
+  const state: State = {
+    ...{ schema: 2, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
+    ...{ cluster: 'c', version: '1', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
+    nodes: {
+      ...answer,
+      list: names.map(name => ({ name, state: 'IDLE', base: 'idle' as const, cpus: 4, ...states[name] })),
+    },
+    jobs: {
+      ...answer,
+      list: jobs.map((job, i) => ({
+        ...{ id: String(40 + i), state: 'RUNNING', user: 'bert', partition: 'p', cpus: 1, nodes: '', name: 'j' },
+        ...job,
+      })),
+    },
+  };
+  return new SchedulerView(new Pairing({ state }, names));
+}
+
+t.test('jobs on its nodes, and silent nodes with jobs before others', async t => {
+  const nodes = [
+    ...many('n[1-3]', { age: 60 }),
+    ...many('n4', { ...busy(1, { flags: 1 << bits.flags.root_readonly }) }),
+    ...many('n[5-9]'),
+  ];
+  const names = nodes.map(({ name }) => name);
+  const jobs = [{ nodes: 'n[3-5]' }, { id: '7', user: 'a\nb', nodes: 'n1' }, { state: 'SUSPENDED', nodes: 'n2' }];
+  const scheduler = schedulerOf(names, {}, jobs);
+  const [silent, root] = lines(nodes, {}, { scheduler });
+  t.match(silent, {
+    key: 'silent',
+    jobs: [
+      { id: '7', user: 'a\\u{a}b' },
+      { id: '40', user: 'bert' },
+    ],
+  });
+  t.match(root, { key: 'root_readonly', jobs: [{ id: '40', user: 'bert' }] });
+  t.equal(lines(nodes)[0]?.jobs, undefined, 'they are not shown');
+  const none = schedulerOf(names, {}, []);
+  t.same(lines(nodes, {}, { scheduler: none })[0]?.jobs, [], 'there are none');
+  const often = schedulerOf(
+    names,
+    {},
+    Array.from({ length: 12 }, () => ({ nodes: 'n1' })),
+  );
+  t.match(lines(nodes, {}, { scheduler: often })[0], { jobs: { length: 8 }, jobs_more: 4 });
+});
+
+t.test('what an administrator has set aside stands dimmed at the end', async t => {
+  const held = busy(1, { flags: (1 << bits.flags.held) | (1 << bits.flags.root_readonly) });
+  const nodes = [...many('n[1-2]', held), ...many('n[3-4]', { age: 60 }), ...many('n[5-9]')];
+  t.same(keys(nodes), ['silent', '(root_readonly)', '(held)']);
+  const names = nodes.map(({ name }) => name);
+  const drained = { state: 'IDLE+DRAIN', aside: 'drained', reason: 'bad DIMM' };
+  const one = lines(nodes, {}, { scheduler: schedulerOf(names, { n3: drained }, []) })[0];
+  t.match(one, { key: 'silent', dim: undefined, aside: { nodes: 'n3', count: 1, why: 'drained' } });
+  const both = schedulerOf(names, { n3: drained, n4: { ...drained, aside: 'in maintenance' } }, []);
+  t.same(keys(nodes, {}, { scheduler: both }), ['(silent)', '(root_readonly)', '(held)']);
+  const ours = { ...drained, reason: 'beoboard: silent since 02:10Z #4' };
+  const bridge = schedulerOf(names, { n3: ours, n4: ours }, []);
+  t.same(keys(nodes, {}, { scheduler: bridge })[0], 'silent', 'what the bridge has drained is trouble');
+});
+
+t.test('an acknowledged line is bright again when a node joins it, and when its time is over', async t => {
+  const nodes = [...many('n[1-2]', { age: 60 }), ...many('n[3-9]')];
+  const ack: Ack = { ...{ key: 'silent', nodes: 'n[1-3]', by: 'eva', at: at(9), until: at(-60), reason: 'PSU' } };
+  t.match(lines(nodes, {}, { acks: [ack] }), [
+    { key: 'silent', dim: 'acknowledged', ack: { by: 'eva', until: at(-60), reason: 'PSU' } },
+  ]);
+  t.same(keys(nodes, {}, { acks: [{ ...ack, nodes: 'n1' }] }), ['silent']);
+  t.same(keys(nodes, {}, { acks: [{ ...ack, until: at(1) }] }), ['silent']);
+  t.same(keys(nodes, {}, { acks: [{ ...ack, key: 'oom' }] }), ['silent']);
+});
+
+t.test('a receiver that is stalled, one that was paused', async t => {
+  t.match(lines(many('n[1-3]', { age: 60 }), { heartbeat: 12 }), [
+    { key: 'receiver', severity: 'critical', since: at(12) },
+  ]);
+  t.match(lines(many('n[1-3]'), { events: [{ kind: 'deaf', age: 100, detail: 5000 }] }), [
+    { key: 'deaf:deaf', dim: 'ended', since: at(105), ended: at(100) },
+  ]);
+});
+
+t.test('the order is that of the table, then of the begin, whatever the counts are', async t => {
+  const episode = (began: number) => ({ began, seen: 0.5, open: true });
+  const nodes = [
+    ...many('n[1-9]', { remembered: { ecc: episode(9 * MINUTE), throttled: episode(MINUTE) } }),
+    ...many('n[10-11]', { remembered: { root_full: episode(5) } }),
+    ...many('n12', { age: 20 }),
+    ...many('n13', { remembered: { gpu_lost: episode(3) } }),
+    ...many('n[14-40]'),
+  ];
+  t.same(keys(nodes), ['silent', 'gpu_lost', 'root_full', 'throttled', 'ecc']);
+  const order = Object.keys(KINDS);
+  const found = lines(nodes).map(({ kind }) => order.indexOf(kind));
+  t.same(
+    found,
+    [...found].sort((a, b) => a - b),
+  );
+  t.equal(new Set(keys(nodes)).size, 5, 'no key twice');
+});
+
+t.test('a digest, as the page has it, makes the same list', async t => {
+  const nodes = [
+    ...many('rack1n[01-20]', { age: 300, silence: { began: 300 } }),
+    ...many('rack2n[01-10]', { silence: { began: 900, ended: 700, count: 2 } }),
+    ...many('rack2n[11-20]', { remembered: { oom: { began: 1500, seen: 1300, count: 3 } } }),
+    ...many('rack3n[01-19]', { remembered: { ecc: { began: 9000, seen: 7300 } } }),
+    { ...(many('rack3n20')[0] as MadeNode), ...readonly },
+  ];
+  const board: Snapshot = madeBoard(nodes);
+  const names = board.names();
+  const builder = new DigestBuilder({} as BoardReader, () => names);
+  for (const _ of [1, 2]) {
+    builder.begin(board.count);
+    builder.ask(board, 0);
+    const digest = builder.digest as Snapshot;
+    t.same(troubleOf(survey(digest, {}, names)), troubleOf(survey(board)));
+    t.notOk(digest.troubleWithin(45, 0), 'what was over for more than an hour is not kept');
+  }
+  t.equal(troubleOf(survey(board)).length, 4);
+});
+
+t.test('in words', async t => {
+  const text = (nodes: MadeNode[], besides: Besides = {}) =>
+    lines(nodes, {}, besides).map(line => troubleText(line, Number(REAL / 1_000_000n)).text);
+  const nodes = [...many('n[1-2]', { age: 60, silence: { began: 60, count: 3 } }), ...many('n[3-9]')];
+  const scheduler = schedulerOf(
+    nodes.map(({ name }) => name),
+    { n1: { aside: 'drained' } },
+    [{ nodes: 'n[1-2]' }],
+  );
+  const [silent = ''] = text(nodes, { scheduler, timesInLastHour: new Map([['silent', 2]]) });
+  t.match(
+    silent,
+    /^n\[1-2\] \(2 nodes\): silent; their last reports: nothing that explains it; 3 times since .*; 2 in the last hour; job 40 \(bert\); 1 of them drained \(n1\)$/,
+  );
+});
