@@ -5,14 +5,15 @@ import { foldInOrder, tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
+import { choiceText, membersOf, rowsOf, selectionOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
-import { clock, count, plural, quantity, zone } from './formats.js';
+import { clock, count, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import type { Member } from './geometry.js';
 import { type Inks, readInks } from './inks.js';
 import { type Colouring, JobView } from './jobview.js';
-import { isState, Legend } from './legend.js';
+import { Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { request } from './requests.js';
@@ -20,7 +21,7 @@ import { River } from './riverrows.js';
 import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
 import { Sheet } from './sheet.js';
-import { type Rows, TableView } from './tableview.js';
+import { TableView } from './tableview.js';
 import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
 import { parseView, streamQuery, type View, WHOLE, writeView, ZOOMS } from './viewstate.js';
@@ -275,15 +276,16 @@ function outline(chosen: Uint32Array | undefined): void {
 
 function tellHead(said: Head): void {
   headline.show(said);
-  const before = troubleNodes();
-  const isOver = !trouble.has(view.trouble);
+  const before = chosenNodes();
   trouble.show(said);
   const isOther = dark.take(said.dark);
   legend.show(said, dark.behind, inks, view.state);
   // The selection follows the nodes of its line.
-  if (troubleNodes() !== before) arrange();
-  else if (trouble.has(view.trouble) === isOver) tellChoice(selection()?.length);
-  else if (isOther) outline(selection());
+  if (chosenNodes() !== before) arrange();
+  else {
+    if (isOther) outline(selection());
+    if (view.trouble !== undefined) tellChoice();
+  }
   setLife(said.state);
   const silent = said.counts.silent ?? 0;
   const name = oneLine(hello?.cluster ?? 'beoboard');
@@ -313,32 +315,24 @@ function tellFoot(): void {
 
 // ---- the view ----
 
-/** The groups on the map. */
-function members(): Member[] {
-  const { groups } = cells.layout;
-  const all = groups.map(({ first, count }, group) => ({ group, first, count }));
-  if (groups.length === 1 && groups[0]?.name === null) return all.map(each => ({ ...each, group: -1 }));
-  const only =
-    view.group === undefined ? [] : all.filter(({ group }) => (groups[group]?.name ?? 'others') === view.group);
-  return only.length > 0 ? only : all;
-}
+const members = () => membersOf(view, cells);
 
-/** The nodes of the line of trouble that is selected, as a host list; the last ones, if it is over. */
-const troubleNodes = () => (view.trouble === undefined ? undefined : trouble.nodesOf(view.trouble));
+/** The nodes that are selected, as a host list: of a line of trouble that is over the last ones. */
+const chosenNodes = () => (view.trouble === undefined ? view.select : trouble.nodesOf(view.trouble));
+const selection = () => selectionOf(view, chosenNodes(), cells);
 
-/** The cells that are selected; undefined: nothing is. */
-function selection(): Uint32Array | undefined {
-  if (view.state !== undefined && isState(view.state)) {
-    const state = view.state;
-    const found: number[] = [];
-    for (const [cell, bits] of cells.values.entries())
-      if (state === 'unhealthy' ? isUnhealthy(bits) : stateOf(bits) === state) found.push(cell);
-    return Uint32Array.from(found);
-  }
-  const nodes = troubleNodes() ?? view.select;
-  if (nodes === undefined) return undefined;
-  const found = (tryExpand(nodes, 'any') ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
-  return Uint32Array.from(found).sort();
+/** Which part is shown, and the button that shows all again. */
+function tellChoice(): void {
+  const parts = choiceText(
+    refusal ? { ...view, where: undefined } : view,
+    chosenNodes(),
+    selection()?.length ?? 0,
+    cells,
+  );
+  if (trouble.isOver(view.trouble)) parts.push('this trouble is over');
+  if (refusal !== undefined) parts.unshift(refusal);
+  write(byId('chosen'), parts.join(' · '));
+  show(byId('choice'), parts.length > 0);
 }
 
 /** Lays everything out again: nodes, groups, the reading or the view have changed. */
@@ -361,23 +355,12 @@ function arrange(): void {
   measure();
   legend.scale(reading, inks);
   if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
-  table.show(cells, reading, rowsOf(chosen), view.page ?? 1);
+  table.show(cells, reading, rowsOf(view, cells, chosen), view.page ?? 1);
   tellPages();
-  tellChoice(chosen?.length);
+  tellChoice();
   tellHere();
   arrangeRiver(chosen);
   sheet.open(view.node);
-}
-
-function rowsOf(chosen: Uint32Array | undefined): Rows {
-  const { groups } = cells.layout;
-  if (chosen !== undefined) return { title: 'Selected nodes', kind: 'nodes', indices: chosen };
-  const shown = members();
-  const isOne = shown.length === 1 && (view.group !== undefined || groups.length === 1);
-  if (!isOne) return { title: 'Groups', kind: 'groups', indices: groups.map((_, i) => i) };
-  const { first, count, group } = shown[0] as Member;
-  const title = group === -1 ? 'Nodes' : `Nodes of ${groups[group]?.name ?? 'no group'}`;
-  return { title, kind: 'nodes', indices: Uint32Array.from({ length: count }, (_, i) => first + i) };
 }
 
 /** The rows of the river: the groups on the map, or the selected nodes. */
@@ -444,21 +427,6 @@ function tellPages(): void {
   byId<HTMLButtonElement>('before').disabled = page === 1;
   byId<HTMLButtonElement>('after').disabled = page === pages;
   write(byId('tabletitle'), byId('table').querySelector('caption')?.textContent ?? 'Groups');
-}
-
-/** Which part is shown, and the button that shows all again. */
-function tellChoice(selected?: number): void {
-  const parts: string[] = [];
-  if (refusal !== undefined) parts.push(refusal);
-  if (view.where !== undefined && refusal === undefined)
-    parts.push(`${plural(cells.layout.count)} where ${view.where}`);
-  if (view.group !== undefined) parts.push(`group ${view.group}`);
-  if (view.state !== undefined) parts.push(`${plural(selected ?? 0)} ${view.state}`);
-  const nodes = troubleNodes() ?? view.select;
-  if (nodes !== undefined) parts.push(`${plural(selected ?? 0)} selected: ${nodes}`);
-  if (view.trouble !== undefined && !trouble.has(view.trouble)) parts.push('this trouble is over');
-  write(byId('chosen'), parts.join(' · '));
-  show(byId('choice'), parts.length > 0);
 }
 
 /** A line about the node under the cursor or the pointer. */

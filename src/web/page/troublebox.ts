@@ -151,12 +151,13 @@ export class TroubleBox {
 
   /** The nodes of a line that is there, as a host list, or was when it was selected; otherwise none. */
   nodesOf(key: string): string {
-    if (this.has(key) || this.#lastOf[0] !== key) this.#lastOf = [key, this.#rows.get(key)?.line.nodes ?? ''];
+    const line = this.#rows.get(key)?.line;
+    if (line !== undefined || this.#lastOf[0] !== key) this.#lastOf = [key, line?.nodes ?? ''];
     return this.#lastOf[1];
   }
 
-  has(key: string | undefined): boolean {
-    return this.#rows.has(key ?? '');
+  isOver(key: string | undefined): boolean {
+    return this.#now > 0 && key !== undefined && !this.#rows.has(key);
   }
 
   /** Marks the line that is selected. */
