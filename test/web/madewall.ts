@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { fold } from '../../src/text/hostlists.js';
 import type { TroubleInfo } from '../../src/trouble/info.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
@@ -126,3 +127,17 @@ export class MadeWall {
     for (const stream of this.#streams) stream.write(frames);
   }
 }
+
+/** From now on `window.shifts` of the page has what moved without the user, by Chromium's own measure. */
+export const watchShifts = (page: Page): Promise<void> =>
+  page.evaluate<undefined>(`new Promise(done => {
+    window.shifts = [];
+    const name = node => node?.id || node?.parentElement?.id || node?.className || node?.nodeName;
+    const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(' ');
+    new PerformanceObserver(list => {
+      for (const { value, sources } of list.getEntries())
+        window.shifts.push([value, ...sources.map(({ node, previousRect, currentRect }) =>
+          name(node) + ': ' + place(previousRect) + ' to ' + place(currentRect))]);
+    }).observe({ type: 'layout-shift' });
+    requestAnimationFrame(() => requestAnimationFrame(() => done()));
+  })`);

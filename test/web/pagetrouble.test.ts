@@ -11,7 +11,7 @@ import type { TroubleInfo } from '../../src/trouble/info.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
 import { holds, look, type Seen } from './browsing.js';
-import { line, MadeWall } from './madewall.js';
+import { line, MadeWall, watchShifts } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -244,16 +244,7 @@ t.test('nothing moves, whatever is said', { skip }, async t => {
   for (const [name, racks, query, options] of looks) {
     const { wall, page, context, complaints } = await watch(t, racks, query, options);
     await say(wall, page, { trouble: MANY });
-    // Chromium's own measure.
-    await page.evaluate(`new Promise(done => {
-      window.shifts = [];
-      new PerformanceObserver(list => {
-        for (const { value, sources } of list.getEntries())
-          window.shifts.push([value, ...sources.map(({ node, previousRect, currentRect }) => [
-            node?.id || node?.parentElement?.id || node?.className || node?.nodeName, JSON.stringify(previousRect), JSON.stringify(currentRect)].join(' '))]);
-      }).observe({ type: 'layout-shift' });
-      requestAnimationFrame(() => requestAnimationFrame(done));
-    })`);
+    await watchShifts(page);
     const places = () =>
       Promise.all(['#notes', '#troublepart', '#legend', '#map', '#riverpart'].map(id => top(page, id)));
     const before = await places();
