@@ -5,7 +5,7 @@ import { jobJson, listJobs, nodesOf } from '../schedulers/joblist.js';
 import { Pairing, SchedulerView } from '../schedulers/schedulerview.js';
 import { readState } from '../schedulers/statefile.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { sentenceInfo } from './streamheaders.js';
+import { fold } from '../text/hostlists.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
@@ -35,7 +35,10 @@ export class Jobs {
     const view = this.view(found.all.map(({ name }) => name));
     return {
       slurm: view.head,
-      sentences: view.disagreements(found).map(sentence => sentenceInfo({ kind: 'slurm', ...sentence })),
+      sentences: view.disagreements(found).map(({ text, nodes }) => ({
+        ...{ kind: 'slurm', text },
+        ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
+      })),
       jobs: listJobs(view, nodesOf(found)).map(jobJson),
     };
   }

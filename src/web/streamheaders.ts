@@ -1,5 +1,5 @@
-// The text above the map at each look: the line that sums up, and the sentences about anomalies, each with its nodes.
-// The line is made at every look, the sentences as often as their CPU time allows.
+// The text above the map at each look: the line that sums up, and the list of trouble. The line is made at every look,
+// the list as often as its CPU time allows.
 
 import { DigestBuilder } from '../presentation/digest.js';
 import { linkNews, mirrorText } from '../presentation/sentences.js';
@@ -13,32 +13,20 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { findingsOf, sentencesIn } from '../trouble/findings.js';
-import { linesOf } from '../trouble/trouble.js';
+import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
-import { type Head, type SentenceInfo, TROUBLE_MOST } from './wire.js';
+import { type Head, TROUBLE_MOST } from './wire.js';
 
-/** The share of the time that may be used for sentences. */
+/** The share of the time that may be used for the list. */
 const SHARE = 0.03;
 /**
- * No sentence is older than this, ms: otherwise something slow on a busy machine would still be shown long after it is
- * over.
+ * The list is never older than this, ms: otherwise something slow on a busy machine would still be shown long after it
+ * is over.
  */
 const OLDEST_MS = 5000;
 
-/** A sentence about nodes, or about none. */
-interface Sentence {
-  readonly kind: string;
-  readonly text: string;
-  readonly nodes: readonly { readonly name: string }[];
-}
-
-type Sentences = Pick<Head, 'sentences' | 'dark' | 'trouble' | 'trouble_more'>;
-const NONE: Sentences = { sentences: [], dark: [], trouble: [], trouble_more: 0 };
-
-export function sentenceInfo({ kind, text, nodes }: Sentence): SentenceInfo {
-  return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
-}
+type Told = Pick<Head, 'dark' | 'trouble' | 'trouble_more'>;
+const NONE: Told = { dark: [], trouble: [], trouble_more: 0 };
 
 /** Links that are down or dark, and the nodes behind them. */
 function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
@@ -56,7 +44,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
 export class StreamHeaders implements NodeConsumer {
   readonly #builder: DigestBuilder;
   readonly #single: BoardReader;
-  #sentences = NONE;
+  #told = NONE;
   /** The earliest time to make them again, of performance.now(), unless the board's own state has changed. */
   #notBefore = 0;
   #state = '';
@@ -100,7 +88,7 @@ export class StreamHeaders implements NodeConsumer {
     const now = performance.now();
     const key = `${roster} ${state}`;
     if (now >= this.#notBefore || key !== this.#state) {
-      this.#sentences = this.#tell(digest);
+      this.#told = this.#tell(digest);
       this.#state = key;
       const end = performance.now();
       this.#notBefore = end + Math.min(OLDEST_MS, (end - now) / SHARE);
@@ -113,25 +101,23 @@ export class StreamHeaders implements NodeConsumer {
       ...(mirror !== '' && { mirror }),
       counts: Object.fromEntries(present),
       unhealthy,
-      ...this.#sentences,
+      ...this.#told,
     };
   }
 
-  #tell(digest: Snapshot): Sentences {
+  #tell(digest: Snapshot): Told {
     const found = survey(digest, {}, this.watcher.names);
     try {
       const besides = { scheduler: this.scheduler(found) };
-      const findings = findingsOf(found, besides);
-      const trouble = linesOf(found, findings, besides);
+      const trouble = troubleOf(found, besides);
       return {
-        sentences: sentencesIn(findings).map(sentenceInfo),
         trouble: trouble.slice(0, TROUBLE_MOST),
         trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {
       // A single node had to be read, and its board has gone meanwhile.
-      if (error instanceof NoBoard) return this.#sentences;
+      if (error instanceof NoBoard) return this.#told;
       throw error;
     }
   }

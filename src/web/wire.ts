@@ -97,13 +97,6 @@ export interface LayoutInfo {
 /** The state of the board: `closed`: its receiver was shut down cleanly, `retired`: another board has replaced it. */
 export type BoardStatus = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 
-export interface SentenceInfo {
-  readonly kind: string;
-  readonly text: string;
-  /** The nodes that it is about, as a host list; absent: none. */
-  readonly nodes?: string;
-}
-
 /** So many lines of trouble reach the page. */
 export const TROUBLE_MOST = 200;
 
@@ -118,7 +111,6 @@ export interface Head {
   /** The number of nodes in each state that occurs. */
   readonly counts: { readonly [S in State]?: number };
   readonly unhealthy: number;
-  readonly sentences: readonly SentenceInfo[];
   /** The list of trouble, at most `TROUBLE_MOST` lines, and how many more there are. */
   readonly trouble: readonly TroubleInfo[];
   readonly trouble_more: number;

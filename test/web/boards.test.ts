@@ -46,10 +46,10 @@ t.test('the life of a board', async t => {
     await until('its nodes are silent', () => client.count('silent') === 9);
     t.equal(client.state('r2n1'), 'live');
     t.ok(client.value('r1n1') <= 4000 && values <= 4000, 'the last reading stays');
-    const sentence = await until('it is told', () =>
-      client.head?.sentences.find(({ kind, nodes }) => kind === 'together' && nodes === 'r1n[1-9]'),
+    const line = await until('it is told', () =>
+      client.head?.trouble.find(({ kind, nodes }) => kind === 'together' && nodes === 'r1n[1-9]'),
     );
-    t.match(sentence.text, /9 nodes of r1 fell silent together/);
+    t.match(line, { severity: 'critical', count: 9, what: /together/ });
     t.match(client.head?.counts, { silent: 9, live: 5 });
     const event = await until('the event', () =>
       client.events.find(({ event, to, count }) => event === 'state' && to === 'silent' && (count ?? 0) > 1),
@@ -61,7 +61,7 @@ t.test('the life of a board', async t => {
     receiver.child.kill('SIGSTOP');
     await until('nothing is known', () => client.head?.state === 'stalled' && client.count('unknown') === 14);
     t.match(client.head?.line, /STALLED: the receiver is stalled/);
-    t.match(client.head?.sentences, [{ kind: 'receiver' }]);
+    t.match(client.head?.trouble, [{ kind: 'receiver' }]);
     receiver.child.kill('SIGCONT');
     await until('it goes on', () => client.head?.state === 'ok' && client.state('r2n1') === 'live');
     await until('both are events', () =>

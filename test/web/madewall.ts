@@ -68,7 +68,6 @@ export class MadeWall {
       line: `alpha: ${length} nodes: ${length} live; listening without gaps for 3 h 20 min`,
       counts: { live: length },
       unhealthy: 0,
-      sentences: [],
       trouble: [],
       trouble_more: 0,
       dark: [],

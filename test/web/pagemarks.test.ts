@@ -113,6 +113,10 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
 
   master.ip('link set v1 down');
   await holds(page, `${button}?.textContent === '12 behind v1'`);
+  await holds(
+    page,
+    `/^12: rack1n\\[01-12\\]not heard, because v1 of this master is down/.test([...document.querySelectorAll('#trouble [data-key="link:v1"] :is(.nodes, .what)')].map(({ textContent }) => textContent).join(''))`,
+  );
   await until('there is a line around its nodes', () => isMarked(down));
   t.notOk(await isMarked(up), 'and none around the others');
   await holds(page, `document.querySelector('#here').textContent.endsWith('behind v1, on which nothing is heard')`);

@@ -1,7 +1,7 @@
 // The page's box of trouble, in a browser, with lines that a made server tells: their order, what a row says, how rows
 // follow their keys, that nothing on the page moves whatever is said, the two columns of a wall, and the selection.
 //
-// @seconds 20
+// @seconds 32
 
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { expand } from '../../src/text/hostlists.js';
 import type { TroubleInfo } from '../../src/trouble/info.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
-import { holds, look, type Seen } from './browsing.js';
+import { holds, look, type Seen, shown, startLoad, startWall, tickOf } from './browsing.js';
 import { line, MadeWall, watchShifts } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
@@ -275,4 +275,33 @@ t.test('nothing moves, whatever is said', { skip }, async t => {
     t.same(complaints, [], name);
     await context.close();
   }
+});
+
+t.test('the page shows the lines of a real board', { skip }, async t => {
+  const wall = await startWall(t, ['--uncertain-after', '2s', '--silent-after', '4s']);
+  const load = (nodes: string) => startLoad(t, wall, ['--nodes', nodes, '--interval', '300ms']);
+  load('rack[10-48]n[01-12]');
+  const rack = load('rack49n[01-12]');
+  const { page, complaints } = await look(t, `${wall.url}?theme=dark`, WIDE);
+  await holds(page, `document.querySelector('#line').textContent.includes('480 live')`);
+  await watchShifts(page);
+  rack.child.kill('SIGKILL');
+  // They are uncertain at first, and the list is as old as five seconds.
+  await holds(
+    page,
+    `${ROWS}[0]?.querySelector('.nodes').textContent === '12: rack49n[01-12]'
+    && ${ROWS}[0].className === 'critical'`,
+  );
+  const since = await page.evaluate<string>(`${ROWS}[0].querySelector('.since').textContent`);
+  t.match(since, /^\d\d:\d\d:\d\d/, 'since a time');
+  const [key] = await keys(page);
+  await page.click(`#trouble > [data-key="${key}"]`);
+  await holds(page, `document.querySelectorAll('#table tbody tr').length === 12`);
+  const { nodes } = await tickOf(wall.url, (await shown(page)).seq);
+  t.equal(nodes.filter(({ state }) => state !== 'live').length, 12);
+  load('rack49n[01-12]');
+  await holds(page, `${ROWS}.some(row => row.dataset.key === '${key}' && row.classList.contains('dim'))`);
+  t.match(await page.textContent(`#trouble > [data-key="${key}"]`), /ended \d\d:\d\d:\d\d/);
+  t.same(await page.evaluate('window.shifts'), [], 'layout shifts');
+  t.same(complaints, []);
 });

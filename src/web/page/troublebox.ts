@@ -60,31 +60,23 @@ function whyOf({ ended, ack, aside, dim, count: all }: TroubleInfo, at: (time: s
   return parts.join('; ');
 }
 
-/** An empty row. Its elements stay, so that a click that an update interrupts is still one. */
-function emptyRow(id: string, key: string): HTMLElement {
-  const part = (name: string, ...children: Node[]) => make('span', { class: name }, ...children);
-  const row = make('div', { role: 'option', id });
-  row.append(
-    part('severity'),
-    part('nodes', make('span'), make('span')),
-    part('what', make('span'), make('i')),
-    part('since', make('span'), make('i')),
-    part('times'),
-    part('jobs'),
-  );
-  row.dataset.key = key;
-  return row;
-}
-
-/** Writes a row. Of a host list without room the middle is left out, because names differ at their end. */
+/**
+ * Writes a row, with new elements, which have not moved from anywhere. Of a host list without room the middle is left
+ * out, because names differ at their end.
+ */
 function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
   const { severity, nodes, what, why, since, until, times, jobs } = columns;
+  const part = (name: string, ...children: (Node | string)[]) => make('span', { class: name }, ...children);
   const end = fits(nodes, 2 * END_CHARS) ? '' : ending(nodes, END_CHARS);
-  const two = (name: string) => row.querySelector(`.${name}`)?.children ?? [];
-  const parts = [row.children[0], ...two('nodes'), ...two('what'), ...two('since'), row.children[4], row.children[5]];
   const begin = nodes.slice(0, nodes.length - end.length);
-  for (const [i, text] of [severity, begin, end, what, why, since, until, times, jobs].entries())
-    write(parts[i] as Element, text);
+  row.replaceChildren(
+    part('severity', severity),
+    part('nodes', make('span', {}, begin), make('span', {}, end)),
+    part('what', what, make('i', {}, why)),
+    part('since', since, make('i', {}, until)),
+    part('times', times),
+    part('jobs', jobs),
+  );
 }
 
 export class TroubleBox {
@@ -202,7 +194,8 @@ export class TroubleBox {
   }
 
   #add(line: TroubleInfo): Row {
-    const element = emptyRow(`trouble${this.#number++}`, line.key);
+    const element = make('div', { role: 'option', id: `trouble${this.#number++}` });
+    element.dataset.key = line.key;
     const row = { element, line, written: '' };
     this.#rows.set(line.key, row);
     return row;
