@@ -152,13 +152,19 @@ const squeeze = (line: string) => line.trimEnd().replace(/ {2,}/g, '  ');
 /** Summarizes each verb's output in a few lines. */
 const DIGESTS: Record<string, (stdout: string) => string[]> = {
   status(stdout) {
-    // Exceptional things follow an empty line; indented lines continue the line before.
-    const [table = '', odd = ''] = stdout.trimEnd().split('\n\n');
-    const [headline = '', ...lines] = table.split('\n');
-    // The totals can have any number of lines.
-    const rows = lines.slice(lines.findIndex(line => line.startsWith('NODE ')) + 1);
+    const text = stdout.trimEnd().split('\n');
+    const head = text.findIndex(line => line.startsWith('NODE '));
+    const end = text.indexOf('', head);
+    const rows = head < 0 ? [] : text.slice(head + 1, end < 0 ? undefined : end);
     const more = rows.length > 3 ? [`… ${rows.length - 3} more`] : [];
-    return [headline, ...rows.slice(0, 3).map(squeeze), ...more, ...odd.replaceAll('\n  ', ' ').split('\n')];
+    // The totals can have any number of lines; indented lines continue the line of trouble before.
+    const [headline = '', ...above] = head < 0 ? text : text.slice(0, head);
+    const trouble = above
+      .join('\n')
+      .replaceAll(/\n {4,}/g, ' ')
+      .split('\n');
+    const lines = trouble.filter(line => /^(critical|warning|notice) /.test(line));
+    return [headline, ...lines.map(squeeze), ...rows.slice(0, 3).map(squeeze), ...more];
   },
   '--json'(stdout) {
     const { board, nodes } = JSON.parse(stdout);

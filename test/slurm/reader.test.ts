@@ -228,7 +228,7 @@ t.test('the reader, and those who show what it leaves', async t => {
   });
   t.match(
     (await run(['status', '--jobs', '--board', board, '--slurm-dir', path])).stdout,
-    /nothing is known about Slurm: /,
+    /nothing is known about Slurm:\s/,
   );
   t.notMatch(
     (await run(['status', '--board', board, '--slurm-dir', path])).stdout,
