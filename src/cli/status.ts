@@ -192,13 +192,11 @@ export async function main(argv: string[]): Promise<number> {
     // For people who listen, and for programs, one answer comes after another.
     if (values.watch && hasScreen() && !values.plain && !values.json) {
       const { watch } = await import('./watch.js');
-      const slurm = values.jobs ? values.slurmDir : undefined;
       return await watch(reader, {
         ...values,
         nodes,
         where,
         asked,
-        slurm,
         journals: values.journalRun,
         paint: painter(values.color),
       });

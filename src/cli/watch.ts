@@ -32,8 +32,10 @@ export interface Start {
   readonly by: Grouping | undefined;
   /** The same in the texts of the options. */
   readonly asked: CommandOptions;
-  /** The folder with Slurm's answers, if these are shown too. */
-  readonly slurm: string | undefined;
+  /** The folder with a scheduler's answers. */
+  readonly slurmDir: string;
+  /** Whether they have columns of their own; otherwise only the jobs of nodes in trouble are told. */
+  readonly jobs: boolean;
   /** The folder where journals say how they are. */
   readonly journals: string;
   readonly paint: Painter;
@@ -52,7 +54,8 @@ class Session {
   readonly #look: Appearance;
   readonly #grouping: Grouping | undefined;
   readonly #journals: string;
-  readonly #slurm: SchedulerViewFollower | undefined;
+  readonly #slurm: SchedulerViewFollower;
+  readonly #jobs: boolean;
   #view: View;
   #trouble: { at: number; states: string; filter?: Filter; known?: unknown; lines: readonly TroubleInfo[] } = {
     ...{ at: 0, states: '', lines: [] },
@@ -66,13 +69,14 @@ class Session {
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
-    { nodes, where, sort, columns, exceptions, long, by, asked, slurm, journals, paint }: Start,
+    { nodes, where, sort, columns, exceptions, long, by, asked, slurmDir, jobs, journals, paint }: Start,
   ) {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
     this.#journals = journals;
-    this.#slurm = slurm === undefined ? undefined : new SchedulerViewFollower(slurm, () => this.learned());
+    this.#jobs = jobs;
+    this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
     const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;
@@ -82,7 +86,7 @@ class Session {
       sort,
       exceptions,
       // A user who chooses columns wants to see them.
-      long: long || columns !== undefined || slurm !== undefined,
+      long: long || columns !== undefined || jobs,
       grouped: by && true,
       filter: { where, list },
       selected: { row: 0 },
@@ -103,17 +107,21 @@ class Session {
   #survey(snapshot: Snapshot): void {
     const names = this.#roster.names(snapshot);
     const found = survey(snapshot, choiceOf(this.#view.filter), names);
-    const slurm = this.#slurm?.view(names);
+    const scheduler = this.#slurm.view(names);
+    const slurm = this.#jobs ? scheduler : undefined;
     const { filter } = this.#view;
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
     // Comparing all nodes takes as long as everything else, and trouble among unchanged nodes changes slowly.
-    const known = slurm?.pairing;
+    const known = scheduler.pairing;
     const last = this.#trouble;
     const isNew = states !== last.states || filter !== last.filter || known !== last.known;
     if (isNew || now - last.at > TROUBLE_FOR_MS) {
-      const lines = troubleOf(found, { scheduler: slurm, journals: this.#journals });
+      const lines = troubleOf(found, {
+        scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined),
+        journals: this.#journals,
+      });
       this.#trouble = { at: now, states, filter, known, lines };
     }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
