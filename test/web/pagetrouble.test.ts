@@ -114,6 +114,16 @@ t.test('a row says which, what, since when, how often, and whose', { skip }, asy
     await page.getAttribute('#trouble > [data-key="old"]', 'id'),
     await page.getAttribute('#trouble', 'aria-activedescendant'),
   );
+  // It covers whole rows, also in a narrower window.
+  const whole = () =>
+    page.evaluate<number[]>(
+      `[document.querySelector('#trouble > .whole').offsetHeight, document.querySelector('#troublemore').offsetHeight]`,
+    );
+  await page.setViewportSize({ width: 500, height: 900 });
+  await holds(page, `getComputedStyle(document.querySelector('#troublehead')).display === 'none'`);
+  const [height = 0, row = 1] = await whole();
+  t.equal(height % row, 0);
+  t.ok(height > row, `${height} of ${row}`);
   t.same(complaints, []);
 });
 
@@ -283,7 +293,13 @@ t.test('the page shows the lines of a real board', { skip }, async t => {
   load('rack[10-48]n[01-12]');
   const rack = load('rack49n[01-12]');
   const { page, complaints } = await look(t, `${wall.url}?theme=dark`, WIDE);
-  await holds(page, `document.querySelector('#line').textContent.includes('480 live')`);
+  // The map has all its groups.
+  await holds(
+    page,
+    `document.querySelector('#line').textContent.includes('480 live')
+      && document.querySelectorAll('#table tbody tr').length === 40
+      && document.querySelector('#field').offsetHeight > 100`,
+  );
   await watchShifts(page);
   rack.child.kill('SIGKILL');
   // They are uncertain at first, and the list is as old as five seconds.

@@ -28,7 +28,7 @@ function jobsText(jobs: readonly TroubleJob[], more: number, most: number): stri
 }
 
 /** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
-export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
+function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
   const { severity, nodes = '–', since, since_last, times, times_since, times_hour, jobs = [], jobs_more = 0 } = line;
   const at = (time: string) => moment(Date.parse(time), now);
   const often = times === undefined ? [] : [plural(times, 'time')];
@@ -88,6 +88,7 @@ export class TroubleBox {
   #keys: readonly string[] = [];
   #left = 0;
   #now = 0;
+  #width = 0;
   #selected: string | undefined;
   #lastOf: readonly [key: string, nodes: string] = ['', ''];
   /** The row of the keyboard. */
@@ -186,7 +187,6 @@ export class TroubleBox {
       row.line = line;
       if (this.#list.children[i] !== row.element) this.#list.insertBefore(row.element, this.#list.children[i] ?? null);
     }
-    this.#write();
     this.layOut();
     if (read !== undefined) this.#frame.scrollTop = this.#keys.indexOf(read) * height - offset;
     else if (before.length === 0) this.#reveal(this.#selected);
@@ -216,6 +216,10 @@ export class TroubleBox {
       element.className = `${line.severity}${line.dim ? ' dim' : ''}${isHere ? ' here' : ''}${isWhole ? ' whole' : ''}`;
       element.setAttribute('aria-selected', String(isSelected));
       fill(element, columnsOf(line, this.#now, isWhole));
+      // It covers whole rows.
+      element.style.height = '';
+      const height = this.#height;
+      if (isWhole) element.style.height = `${Math.ceil(element.offsetHeight / height - 0.01) * height}px`;
     }
     const row = hasFocus ? this.#rows.get(this.#here ?? '') : undefined;
     if (row === undefined) this.#list.removeAttribute('aria-activedescendant');
@@ -233,6 +237,11 @@ export class TroubleBox {
    */
   layOut(): void {
     const height = this.#height;
+    const { clientWidth } = this.#frame;
+    // What was cut, or covered rows, was so in that width.
+    if (this.#width !== clientWidth) for (const row of this.#rows.values()) row.written = '';
+    this.#width = clientWidth;
+    this.#write();
     const isWall = document.documentElement.dataset.view === 'wall';
     const each = isWall ? Math.max(1, Math.floor(this.#frame.clientHeight / height)) : Number.POSITIVE_INFINITY;
     const all = this.#keys.length + this.#left;
