@@ -273,7 +273,7 @@ t.test('a list keeps the order of the rows', async t => {
 
 t.test('the URL holds the view', async t => {
   const whole =
-    '?wall&reading=temp&by=%2F%5Erack%5B0-9%5D%2B%2F&where=cpu+%3E+90%25&group=rack1&select=a%5B1-3%5D&node=a1&at=a1&page=3&zoom=16&theme=light';
+    '?wall&reading=temp&by=%2F%5Erack%5B0-9%5D%2B%2F&where=cpu+%3E+90%25&group=rack1&select=a%5B1-3%5D&trouble=link%3Aeth0&node=a1&at=a1&page=3&zoom=16&theme=light';
   t.equal(writeView(parseView(whole)), whole);
   t.equal(writeView(parseView('')), '?');
   t.same(

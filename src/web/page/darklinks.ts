@@ -2,7 +2,9 @@
 
 import { tryExpand } from '../../text/hostlists.js';
 import type { Head } from '../wire.js';
+import type { Cells } from './cells.js';
 import type { Behind } from './legend.js';
+import type { Outline } from './mapview.js';
 
 export class DarkLinks {
   #key = '[]';
@@ -29,8 +31,17 @@ export class DarkLinks {
     return this.#linkOf.get(node);
   }
 
-  /** The nodes behind dark links. */
-  names(): string[] {
-    return [...this.#linkOf.keys()];
+  /** Outlines around the nodes behind dark links, and around selected ones. */
+  outlines(cells: Cells, chosen: Uint32Array | undefined): Outline[] {
+    const behind = [...this.#linkOf.keys()].map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+    const around = (some: Iterable<number>, ink: Outline['ink']): Outline => {
+      const mask = new Uint8Array(cells.layout.count);
+      for (const cell of some) mask[cell] = 1;
+      return { cells: mask, ink };
+    };
+    return [
+      ...(behind.length > 0 ? [around(behind, 'text')] : []),
+      ...(chosen !== undefined ? [around(chosen, 'accent')] : []),
+    ];
   }
 }

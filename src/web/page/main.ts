@@ -257,23 +257,6 @@ function setLife(life: string, why?: string): void {
   show(banner, life !== 'ok');
 }
 
-/** Outlines around the nodes behind a dark link, and around selected nodes. */
-function outline(chosen: Uint32Array | undefined): void {
-  const around = (cellsOf: Iterable<number>) => {
-    const mask = new Uint8Array(cells.layout.count);
-    for (const cell of cellsOf) mask[cell] = 1;
-    return mask;
-  };
-  const behind = dark
-    .names()
-    .map(name => cells.indexOf(name))
-    .filter(cell => cell !== undefined);
-  map.outlines = [
-    ...(behind.length > 0 ? [{ cells: around(behind), ink: 'text' as const }] : []),
-    ...(chosen !== undefined ? [{ cells: around(chosen), ink: 'accent' as const }] : []),
-  ];
-}
-
 function tellHead(said: Head): void {
   headline.show(said);
   const before = chosenNodes();
@@ -283,7 +266,7 @@ function tellHead(said: Head): void {
   // The selection follows the nodes of its line.
   if (chosenNodes() !== before) arrange();
   else {
-    if (isOther) outline(selection());
+    if (isOther) map.outlines = dark.outlines(cells, selection());
     if (view.trouble !== undefined) tellChoice();
   }
   setLife(said.state);
@@ -346,7 +329,7 @@ function arrange(): void {
     for (const cell of chosen) mask[cell] = 1;
   }
   map.select(mask);
-  outline(chosen);
+  map.outlines = dark.outlines(cells, chosen);
   trouble.select(view.trouble);
   colourOwn();
   byId<HTMLSelectElement>('reading').value = hello?.jobs && isColouring(view.colour) ? `:${view.colour}` : reading.name;
