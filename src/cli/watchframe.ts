@@ -89,6 +89,7 @@ const ROWS_LEAST = 4;
 const HELP = `Keys
   q, Ctrl-C          quit
   s, S               sort by the next column, by the previous one
+  1 to 9             sort by that column; once more: the other way round
   r                  reverse the order
   f                  filter: a condition (load > 10 && state == live) or a host
                      list (node[01-12]); an empty one shows all nodes again

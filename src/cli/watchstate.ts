@@ -151,6 +151,14 @@ function resorted(sort: string | undefined, columns: readonly string[], by: numb
   return next === 0 ? undefined : names[next];
 }
 
+/** The n-th column that is shown, or the other way round if that is the order already. */
+function sortedBy(sort: string | undefined, columns: readonly string[], n: number): string | undefined {
+  const column = columns[n - 1];
+  if (column === undefined) return sort;
+  if (column === (sort ?? 'state')) return `-${column}`;
+  return column === 'state' ? undefined : column;
+}
+
 /** What Enter opens: the rows of folded nodes, those of a group, or a node's page. */
 function opened(view: View, { rows, folded }: Shown): View {
   if (folded) return { ...view, long: true };
@@ -177,6 +185,7 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
     // At the top, the selection follows the worst node again.
     return { view: { ...view, selected: { row, name: row === 0 ? undefined : rows[row]?.name } } };
   }
+  if (/^[1-9]$/.test(key)) return { view: { ...view, sort: sortedBy(view.sort, columns, Number(key)), ...fresh } };
   switch (key) {
     case 'q':
       return { view, deed: 'quit' };

@@ -3,6 +3,7 @@
 import { structs } from '../layout/layout.gen.js';
 import type { Value } from '../readings/readings.js';
 import { STATES } from '../shm/liveness.js';
+import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { type Sorting, sortField } from './columns.js';
@@ -14,11 +15,20 @@ export type Comparison = (a: Surveyed, b: Surveyed) => number;
 
 const byNames: Comparison = (a, b) => compareNames(a.name, b.name);
 
-/** Worst first, then by name. */
+/** The worst first; that an administrator has put a node on hold is the least. */
+const ILL = [...PROBLEMS.filter(problem => problem !== 'held'), 'held' as const].map(problemBit);
+
+/** The rank of the worst of these problems. */
+const rankOf = ({ problems }: Surveyed) => ILL.findIndex(bit => (problems & bit) !== 0);
+
+/** Worst first: by state, then those with the worst problem, then by name. */
 export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Surveyed[] {
-  const states = new Map(STATES.map(state => [state, [] as Surveyed[]]));
-  for (const node of nodes) states.get(node.state)?.push(node);
-  return [...states.values()].flatMap(some => some.sort(byName));
+  const states = new Map(STATES.map(state => [state, { ill: [] as Surveyed[], well: [] as Surveyed[] }]));
+  for (const node of nodes) states.get(node.state)?.[node.problems === 0 ? 'well' : 'ill'].push(node);
+  return [...states.values()].flatMap(({ ill, well }) => [
+    ...ill.sort((a, b) => rankOf(a) - rankOf(b) || byName(a, b)),
+    ...well.sort(byName),
+  ]);
 }
 
 /** Compares two values; an unknown value comes last. */

@@ -13,6 +13,7 @@ import { clip, difference, widthOf } from '../../src/cli/screen.js';
 import { totalsTexts } from '../../src/cli/totalstext.js';
 import { bodyOf, frame, type Seen } from '../../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../../src/cli/watchstate.js';
+import { bits } from '../../src/layout/layout.gen.js';
 import type { Grouping } from '../../src/options/options.js';
 import { painter } from '../../src/presentation/style.js';
 import { Roster, worstFirst } from '../../src/query/sorting.js';
@@ -235,6 +236,39 @@ t.test('many nodes are folded until rows are asked for', async t => {
   );
   t.ok(after(['end'], long, small, folded).top > 5);
   t.equal(after(['end', 'end'], long, small, folded).top, after(['end'], long, small, folded).top);
+});
+
+t.test('a digit sorts by the column of its place, once more the other way round', async t => {
+  const look = board(sixty);
+  const columns = frame(START, look(START), { columns: 80, rows: 24 }, plain()).shown.columns;
+  t.equal(columns[1], 'state');
+  const sorts = (...keys: string[]) => after(keys, look).sort;
+  const [, , third = ''] = columns;
+  t.same([sorts('3'), sorts('3', '3'), sorts('3', '3', '3')], [third, `-${third}`, third]);
+  t.same([sorts('2'), sorts('3', '2'), sorts('2', '2')], ['-state', undefined, undefined]);
+  t.equal(sorts('0'), undefined);
+  const many = frame(START, look(START), { columns: 300, rows: 24 }, plain()).shown.columns;
+  t.ok(many.length > 9, 'others are reached by s');
+});
+
+t.test('the worst first: by state, then by the worst problem, then by name', async t => {
+  const ill = (name: string, ...flags: (keyof typeof bits.flags)[]): MadeNode => ({
+    ...{ name, age: 0.5 },
+    ...busy(1, { flags: flags.reduce((mask, flag) => mask | (1 << bits.flags[flag]), 0) }),
+  });
+  const nodes = [
+    ...expand('n[1-3]').map(name => ({ name, age: 0.5, ...busy(1) })),
+    ...[ill('n4', 'held'), ill('n5', 'root_readonly'), ill('n6', 'held', 'root_readonly')],
+    ...[
+      { name: 'n7', age: 6 },
+      { name: 'n8', age: 60 },
+    ],
+  ];
+  const found = survey(madeBoard(nodes.reverse()));
+  t.same(
+    worstFirst(found.nodes).map(({ name }) => name),
+    ['n8', 'n7', 'n5', 'n6', 'n4', 'n1', 'n2', 'n3'],
+  );
 });
 
 t.test('groups, and the nodes of one', async t => {
