@@ -17,7 +17,7 @@ import type { HistoryTable } from './history.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
 import { SLICE_MS } from './watcher.js';
-import { CELL, NOT_MEASURED, numberOf, RIVER, STATES } from './wire.js';
+import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
 
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
@@ -178,7 +178,7 @@ export class Api {
           const cell = stateCells[i] as number;
           const node: Record<string, unknown> = {
             name: nodes[i],
-            state: STATES[cell & (2 ** CELL.stateBits - 1)],
+            state: STATES[cell & STATE_MASK],
             unhealthy: (cell & CELL.unhealthy) !== 0,
           };
           for (const [j, index] of chosen.entries()) {

@@ -8,20 +8,20 @@ import {
   BLOCK,
   Block,
   BYTES,
+  bitsAt,
   COUNTS,
   copyValues,
   countStates,
   groupColumns,
-  putState,
+  KEPT_BITS,
+  putBits,
   Rows,
-  STATE_MASK,
   Sums,
-  stateAt,
   VALUES,
 } from './historyrows.js';
 import type { Grouped } from './layouts.js';
 import { SlicedLook, TICK_MS, type Tick } from './watcher.js';
-import { CELL, numberOf, RIVER, STATES, VALUE_MOST } from './wire.js';
+import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
 /** Nodes beyond this number have no history: 128 Ki nodes take 168 MiB. */
@@ -45,12 +45,19 @@ export class RiverHistory {
   #roster = 0;
   #known = 0;
   readonly #rows = new Map<string, Rows>();
+  /** Rows that are being added up, which looks go on for. */
+  readonly #filling = new Set<Rows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
   /** The wall clock of the newest column, ms. */
   #newestMs = 0;
   /** The number of the column that is in each place: a different number means a gap. */
   readonly #numbers = new Float64Array(COLUMNS).fill(-1);
+  /** How the board was then. */
+  readonly #boards: BoardStatus[] = [];
+
+  /** `slices`: how long work yields to other work. */
+  constructor(readonly slices: () => Pick<SlicedLook, 'next'> = () => new SlicedLook()) {}
 
   /** The memory that it takes, bytes. */
   get bytes(): number {
@@ -70,9 +77,17 @@ export class RiverHistory {
     if (number <= this.#newest) return;
     this.#newest = number;
     this.#newestMs = tick.nowMs;
-    // Without a board there are no groups to add up.
-    if (tick.state === 'absent') return;
-    this.#place(tick, names);
+    const place = number % COLUMNS;
+    this.#boards[place] = tick.state;
+    // Without a board there are no nodes.
+    if (tick.state === 'absent') this.#takeColumn({ ...tick, count: 0 }, number);
+    else {
+      this.#place(tick, names);
+      this.#takeColumn(tick, number);
+    }
+  }
+
+  #takeColumn(tick: Tick, number: number): void {
     const place = number % COLUMNS;
     for (const block of this.#blocks)
       block.states.fill(GAP | (GAP << 4), (place * BLOCK) / 2, ((place + 1) * BLOCK) / 2);
@@ -80,7 +95,7 @@ export class RiverHistory {
     this.#takeNodes(tick, place);
     // The values of a row must begin together, otherwise they would be from different times.
     if (place % EVERY === 0) this.#takeValues(tick, place / EVERY);
-    for (const rows of this.#rows.values()) this.#takeGroups(tick, rows, place);
+    for (const rows of [...this.#rows.values(), ...this.#filling]) this.#takeGroups(tick, rows, place);
   }
 
   /** Gives each node its place. */
@@ -117,7 +132,7 @@ export class RiverHistory {
     const block = this.#blocks[Math.floor(place / BLOCK)];
     if (block === undefined) return;
     const at = place % BLOCK;
-    for (let column = 0; column < COLUMNS; column++) putState(block, at, column, GAP);
+    for (let column = 0; column < COLUMNS; column++) putBits(block, at, column, GAP);
     for (let i = at; i < block.values.length; i += BLOCK) block.values[i] = NONE;
   }
 
@@ -126,7 +141,7 @@ export class RiverHistory {
     for (let i = 0; i < count; i++) {
       const node = this.#ofNode[i] as number;
       if (node < MOST_NODES)
-        putState(this.#blocks[node >>> 8] as Block, node & (BLOCK - 1), place, (first[i] as number) & STATE_MASK);
+        putBits(this.#blocks[node >>> 8] as Block, node & (BLOCK - 1), place, (first[i] as number) & KEPT_BITS);
     }
   }
 
@@ -153,11 +168,7 @@ export class RiverHistory {
     const sums = new Sums(rows.groups);
     const of = this.#groupsOf(rows, count);
     const [first] = cells as [Uint16Array];
-    for (let i = 0; i < count; i++) {
-      const cell = first[i] as number;
-      sums.count(of[i] as number, cell & STATE_MASK);
-      if ((cell & CELL.unhealthy) !== 0) sums.count(of[i] as number, COUNTS - 1);
-    }
+    for (let i = 0; i < count; i++) sums.count(of[i] as number, first[i] as number);
     for (const [scale, column] of cells.entries())
       for (let i = 0; i < count; i++) {
         const cell = column[i] as number;
@@ -206,8 +217,8 @@ export class RiverHistory {
   async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<HistoryTable> {
     let rows = this.#rows.get(key);
     if (rows === undefined || rows.grouped !== grouped) {
-      rows = new Rows(grouped);
-      await this.#addUp(rows, count);
+      rows = [...this.#filling].find(each => each.grouped === grouped) ?? this.#begin(new Rows(grouped), count);
+      await rows.filled;
       this.#rows.set(key, rows);
     }
     rows.lastAsked = performance.now();
@@ -222,7 +233,7 @@ export class RiverHistory {
         step_ms: TICK_MS,
         columns: places.length,
         count_bytes: isWide ? 4 : 2,
-        gaps: gapsOf(places),
+        gaps: this.#gaps(places),
         rows: named.map(([name]) => ({ name: name ?? null })),
       },
       columns,
@@ -246,9 +257,9 @@ export class RiverHistory {
       if (block === undefined || node === undefined) return packed;
       const at = node & (BLOCK - 1);
       for (const [i, place] of places.entries()) {
-        const state = place < 0 ? GAP : stateAt(block, at, place);
+        const bits = place < 0 ? GAP : bitsAt(block, at, place);
         const shift = (i & 1) * 4;
-        packed[i >> 1] = ((packed[i >> 1] as number) & ~(15 << shift)) | (state << shift);
+        packed[i >> 1] = ((packed[i >> 1] as number) & ~(15 << shift)) | (bits << shift);
       }
       const half = Math.ceil(places.length / 2);
       for (const [i, column] of slow.entries())
@@ -261,7 +272,7 @@ export class RiverHistory {
         step_ms: TICK_MS,
         columns: places.length,
         value_every: EVERY,
-        gaps: gapsOf(places),
+        gaps: this.#gaps(places),
         rows: names.map(name => ({ name })),
       },
       columns,
@@ -285,13 +296,14 @@ export class RiverHistory {
       });
       return [scale.name, points] as const;
     });
-    const states = places.map(column => {
-      const state = column < 0 || block === undefined ? GAP : stateAt(block, at, column);
-      return STATES[state] ?? null;
-    });
+    const bits = places.map(column => (column < 0 || block === undefined ? GAP : bitsAt(block, at, column)));
     return {
       since_ms: sinceMs,
-      states: { step_ms: TICK_MS, points: runs(states) },
+      states: {
+        step_ms: TICK_MS,
+        points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
+        unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
+      },
       readings: {
         since_ms: sinceMs + ((numbers[0] ?? first) - first) * TICK_MS,
         step_ms: TICK_MS * EVERY,
@@ -305,25 +317,42 @@ export class RiverHistory {
     for (const [key, { grouped }] of this.#rows) if (grouped !== undefined && !isKept(grouped)) this.#rows.delete(key);
   }
 
-  /** Fills rows from the history of nodes: counts every second, readings as often as nodes have them. */
-  async #addUp(rows: Rows, count: number): Promise<void> {
+  /** Begins to add rows up; they are complete when they are filled. */
+  #begin(rows: Rows, count: number): Rows {
+    this.#filling.add(rows);
+    rows.filled = this.#addUp(rows, count).finally(() => this.#filling.delete(rows));
+    return rows;
+  }
+
+  /** The row number of each node, by the places of nodes; -1: the place is empty. */
+  #groupsByPlace(rows: Rows, count: number): Int32Array {
     const nodes = Math.min(count, this.#known);
     const of = this.#groupsOf(rows, nodes);
-    // By the places of nodes; -1: the place is empty.
     const groups = new Int32Array(this.#blocks.length * BLOCK).fill(-1);
     for (let i = 0; i < nodes; i++) {
       const place = this.#ofNode[i] as number;
       if (place < groups.length) groups[place] = of[i] as number;
     }
-    const numbers = this.#numbers.slice();
-    const slices = new SlicedLook();
-    for (const place of this.#span().places) {
-      if (place < 0) continue;
+    return groups;
+  }
+
+  /**
+   * Fills rows from the history of nodes: counts every second, readings as often as nodes have them. Looks go on
+   * meanwhile, and write their own columns.
+   */
+  async #addUp(rows: Rows, count: number): Promise<void> {
+    const slices = this.slices();
+    let [groups, roster] = [this.#groupsByPlace(rows, count), this.#roster];
+    for (let number = Math.max(0, this.#newest - COLUMNS + 1), last = this.#newest; number <= last; number++) {
+      const place = number % COLUMNS;
+      // A gap, or overwritten by a look meanwhile.
+      if (this.#numbers[place] !== number) continue;
+      if (roster !== this.#roster) [groups, roster] = [this.#groupsByPlace(rows, this.#known), this.#roster];
       const sums = new Sums(rows.groups);
       for (const [number, block] of this.#blocks.entries()) countStates(block, groups, number * BLOCK, place, sums);
       const slow = place - (place % EVERY);
       // The readings of its ten seconds, which were taken in the first of them.
-      const hasValues = numbers[slow] === (numbers[place] as number) - (place % EVERY);
+      const hasValues = this.#numbers[slow] === number - (place % EVERY);
       if (hasValues)
         if (place !== slow) copyValues(rows, slow, place);
         else
@@ -335,9 +364,20 @@ export class RiverHistory {
         if (place === slow) sums.writeValues(group, row, place);
       }
       await slices.next();
-      // Places that are overwritten meanwhile are not read.
-      if (this.#numbers[place] !== numbers[place]) break;
     }
+  }
+
+  /** The gaps of these columns: the first one, the length, and the kind. */
+  #gaps(places: readonly number[]): [first: number, count: number, kind: GapKind][] {
+    const gaps: [number, number, GapKind][] = [];
+    for (const [i, place] of places.entries()) {
+      const kind = place < 0 ? 'missed' : (this.#boards[place] as BoardStatus);
+      const last = gaps.at(-1);
+      if (kind === 'ok') continue;
+      if (last !== undefined && last[0] + last[1] === i && last[2] === kind) last[1]++;
+      else gaps.push([i, 1, kind]);
+    }
+    return gaps;
   }
 
   /** Keeps the memory of all groups within its limit: those whose last request is longest ago are removed. */
@@ -359,16 +399,4 @@ function runs<T>(values: readonly T[]): [T, number][] {
     else found.push([value, 1]);
   }
   return found;
-}
-
-/** The gaps: the first column and the length of each. */
-function gapsOf(places: readonly number[]): [first: number, count: number][] {
-  const gaps: [number, number][] = [];
-  for (const [i, place] of places.entries()) {
-    if (place >= 0) continue;
-    const last = gaps.at(-1);
-    if (last !== undefined && last[0] + last[1] === i) last[1]++;
-    else gaps.push([i, 1]);
-  }
-  return gaps;
 }

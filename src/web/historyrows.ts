@@ -2,7 +2,7 @@
 
 import { SCALES } from '../readings/scales.js';
 import type { Grouped } from './layouts.js';
-import { CELL, NOT_MEASURED, RIVER, STATES, VALUE_MOST } from './wire.js';
+import { CELL, NOT_MEASURED, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
 /** Columns of readings of nodes. */
@@ -13,7 +13,8 @@ export const BLOCK = 256;
 export const COUNTS = STATES.length + 1;
 /** For each reading the least value, the mean, and the greatest. */
 export const VALUES = 3 * SCALES.length;
-export const STATE_MASK = 2 ** CELL.stateBits - 1;
+/** What is kept of a cell at each look: its state, and whether the node has a problem. */
+export const KEPT_BITS = STATE_MASK | CELL.unhealthy;
 
 /** The value of a cell as a byte. */
 function byteOf(value: number): number {
@@ -24,7 +25,7 @@ export const BYTES = Uint8Array.from({ length: 4096 }, (_, value) => byteOf(valu
 
 /** The history of BLOCK nodes. */
 export class Block {
-  /** Two nodes per byte, for each column; GAP: nobody looked, or the node did not exist. */
+  /** KEPT_BITS of two nodes per byte, for each column; GAP: nobody looked, or the node did not exist. */
   readonly states = new Uint8Array((COLUMNS * BLOCK) / 2).fill(GAP | (GAP << 4));
   /** For each column of readings, for each reading. */
   readonly values = new Uint8Array(SLOW * SCALES.length * BLOCK).fill(NONE);
@@ -51,6 +52,8 @@ export class Rows {
   /** The row of each group, by the group's number. */
   readonly #ofGroup: GroupHistory[] = [];
   lastAsked = performance.now();
+  /** Resolved when it has the past. */
+  filled: Promise<void> = Promise.resolve();
 
   constructor(readonly grouped: Grouped | undefined) {}
 
@@ -112,10 +115,13 @@ export class Sums {
     this.#measured = new Uint32Array(groups * SCALES.length);
   }
 
-  /** Counts a node. */
-  count(group: number, which: number): void {
-    const at = group * COUNTS + which;
-    this.counts[at] = (this.counts[at] as number) + 1;
+  /** Counts a node with these KEPT_BITS. */
+  count(group: number, bits: number): void {
+    const { counts } = this;
+    const at = group * COUNTS;
+    const state = at + (bits & STATE_MASK);
+    counts[state] = (counts[state] as number) + 1;
+    if ((bits & CELL.unhealthy) !== 0) counts[at + COUNTS - 1] = (counts[at + COUNTS - 1] as number) + 1;
   }
 
   /** Adds a value of a live node, 0 to NONE. */
@@ -153,17 +159,18 @@ export class Sums {
   }
 }
 
-export function stateAt({ states }: Block, at: number, column: number): number {
+/** The KEPT_BITS of a node, or GAP. */
+export function bitsAt({ states }: Block, at: number, column: number): number {
   return ((states[(column * BLOCK + at) >> 1] as number) >> ((at & 1) * 4)) & 15;
 }
 
-export function putState({ states }: Block, at: number, column: number, state: number): void {
+export function putBits({ states }: Block, at: number, column: number, bits: number): void {
   const byte = (column * BLOCK + at) >> 1;
   const shift = (at & 1) * 4;
-  states[byte] = ((states[byte] as number) & ~(15 << shift)) | (state << shift);
+  states[byte] = ((states[byte] as number) & ~(15 << shift)) | (bits << shift);
 }
 
-/** Counts the states of a block's nodes in a column; `groups`: for each node from number `first` on. */
+/** Counts a block's nodes in a column; `groups`: for each node from number `first` on. */
 export function countStates({ states }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
   for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
     const two = states[byte] as number;

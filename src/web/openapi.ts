@@ -163,6 +163,10 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
             { type: 'array', items: { anyOf: [state, { type: 'null' }, integer()] } },
             'a state, and for how many steps; null: nobody looked, or it was not there',
           ),
+          unhealthy: array(
+            { type: 'array', items: { type: ['boolean', 'integer'] } },
+            'whether it was unhealthy, and for how many steps',
+          ),
         }),
         readings: object({
           since_ms: integer(),

@@ -23,6 +23,8 @@ export const FRAME_HEAD = 5;
 
 /** A cell: bits 0 to 2 the state, bit 3 whether the node has a problem, bits 4 to 15 the value. */
 export const CELL = { stateBits: 3, unhealthy: 8, valueShift: 4 } as const;
+/** The bits of a cell's state. */
+export const STATE_MASK = 2 ** CELL.stateBits - 1;
 /**
  * The value of a cell is 0 for the low end of the reading's range, and this for the high end; it is limited to these.
  */
@@ -137,8 +139,8 @@ export interface EventInfo {
  * Of groups the JSON is a `RiverOfGroups`. Of each row: for each of STATES, and for unhealthy nodes, the counts of all columns
  * (u16, or u32 where `count_bytes` is 4); then the least value of the reading in each column, the mean, and the most (u8).
  *
- * Of nodes it is a `RiverOfNodes`. Of each row: the states of all columns, two a byte, the earlier one in the low half, 15 where it was not
- * there; then a value for each `value_every` columns (u8).
+ * Of nodes it is a `RiverOfNodes`. Of each row: the states of all columns, two a byte, the earlier one in the low half, each as in the low
+ * four bits of a cell, 15 where the node was not there; then a value for each `value_every` columns (u8).
  *
  * A value is 0 to 250 for 0 to VALUE_MOST of a cell, and 255 where nothing was measured of a live node.
  */
@@ -152,17 +154,20 @@ export const RIVER = {
   mostNodes: 2000,
 } as const;
 
+/** Why a column says nothing of the nodes: the board was not `ok`, or `missed`: this server did not look. */
+export type GapKind = Exclude<BoardStatus, 'ok'> | 'missed';
+
 interface RiverInfo {
   readonly schema: 1;
   readonly reading: string;
   /** The number of the newest column's look. */
   readonly seq: number;
-  /** The time of the first column, ms since 1970 by the server's clock. */
+  /** The time of the first column, ms since 1970 by the server's clock; before it nothing was recorded. */
   readonly since_ms: number;
   readonly step_ms: number;
   readonly columns: number;
-  /** The gaps: the first column and the length of each. */
-  readonly gaps: readonly (readonly [first: number, count: number])[];
+  /** The gaps. */
+  readonly gaps: readonly (readonly [first: number, count: number, kind: GapKind])[];
 }
 
 export interface RiverOfGroups extends RiverInfo {

@@ -16,7 +16,7 @@ import { ask, startWeb, WallClient } from './webclient.js';
 
 t.test('states have the numbers of the board', async t => {
   t.strictSame(STATES, terms.node_state);
-  t.ok(STATES.length <= 2 ** CELL.stateBits);
+  t.ok(STATES.length < 2 ** CELL.stateBits, 'with all bits set it is a gap of the river');
 });
 
 t.test('the value of a cell is its reading, limited to the range and rounded to a step', async t => {
@@ -75,7 +75,8 @@ function rowOf(packed: Uint8Array, columns: number) {
     Array.from({ length: columns }, (_, i) => view.getUint16((which * columns + i) * 2, true));
   const behind = columns * (STATES.length + 1) * 2;
   const values = (which: number) => [...packed.subarray(behind + which * columns, behind + (which + 1) * columns)];
-  return { live: counts(LIVE), silent: counts(SILENT), least: values(0), mean: values(1), most: values(2) };
+  const unhealthy = counts(STATES.length);
+  return { live: counts(LIVE), silent: counts(SILENT), unhealthy, least: values(0), mean: values(1), most: values(2) };
 }
 
 t.test('the river', async t => {
@@ -96,12 +97,7 @@ t.test('the river', async t => {
     t.strictSame([row.least.at(-1), row.most.at(-1)], [0, 125], 'what a silent node was at is not a value of now');
   });
   t.test('of groups that nobody had requested before, from the history of their nodes', async t => {
-    const grouped = new Grouped({ pattern: '^[a-z]' });
-    grouped.begin(3, true);
-    const piece = { count: 3, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
-    // As many slices of time as it takes.
-    for (let from = 0; from < 3; ) from = grouped.ask(piece, 0, from);
-    const { head, columns } = await river.groups('x', grouped, 3, 0);
+    const { head, columns } = await river.groups('x', byLetter(names), 3, 0);
     t.match(head, { columns: 12, rows: [{ name: 'a' }, { name: 'b' }] });
     const [a, b] = columns.map(column => rowOf(column, 12));
     t.strictSame(a?.live, Array(12).fill(2));
@@ -117,8 +113,9 @@ t.test('the river', async t => {
       columns: 21,
       value_every: 10,
       gaps: [
-        [12, 3],
-        [16, 4],
+        [12, 3, 'missed'],
+        [16, 1, 'absent'],
+        [17, 3, 'missed'],
       ],
     });
     const [packed] = columns as [Uint8Array];
@@ -145,6 +142,110 @@ t.test('the river', async t => {
     t.strictSame(states('c1'), [15, 15, LIVE]);
     t.strictSame(states('a1'), [15, 15, 15]);
   });
+});
+
+/** Groups by the first letter of names. */
+function byLetter(names: readonly string[]): Grouped {
+  const grouped = new Grouped({ pattern: '^[a-z]' });
+  grouped.begin(names.length, true);
+  const piece = { count: names.length, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
+  // As many slices of time as it takes.
+  for (let from = 0; from < names.length; ) from = grouped.ask(piece, 0, from);
+  return grouped;
+}
+
+t.test('the river keeps for every node whether it was unhealthy, and for every second how the board was', async t => {
+  const names = ['a1', 'b1'];
+  const river = new RiverHistory();
+  river.take(tickOf(0, [], { state: 'absent' }), [], 0);
+  for (let seq = 1; seq < 6; seq++) {
+    const bits = cellOf(4000, seq === 5 ? SILENT : LIVE) | (seq >= 3 ? CELL.unhealthy : 0);
+    river.take(tickOf(seq, [cellOf(0, LIVE), bits], { state: seq === 2 ? 'stalled' : 'ok' }), names, seq);
+  }
+  const { head, columns } = await river.groups('x', byLetter(names), 2, 0);
+  t.match(head, { columns: 6, since_ms: 1_000_000, rows: [{ name: 'a' }, { name: 'b' }] });
+  t.match(
+    head,
+    {
+      gaps: [
+        [0, 1, 'absent'],
+        [2, 1, 'stalled'],
+      ],
+    },
+    'it began before there was a board',
+  );
+  const [a, b] = columns.map(column => rowOf(column, 6));
+  t.strictSame(a?.unhealthy, [0, 0, 0, 0, 0, 0]);
+  t.strictSame(b?.unhealthy, [0, 0, 0, 1, 1, 1], 'of groups that are asked for later, too');
+  t.strictSame(b?.silent, [0, 0, 0, 0, 0, 1]);
+  const [packed] = river.nodes(['b1'], 0).columns as [Uint8Array];
+  const ill = LIVE | CELL.unhealthy;
+  t.strictSame(
+    [...packed.subarray(0, 3)],
+    [15 | (LIVE << 4), LIVE | (ill << 4), ill | ((SILENT | CELL.unhealthy) << 4)],
+  );
+  t.match(river.node('b1'), {
+    states: {
+      points: [
+        [null, 1],
+        ['live', 4],
+        ['silent', 1],
+      ],
+      unhealthy: [
+        [false, 3],
+        [true, 3],
+      ],
+    },
+  });
+});
+
+t.test('looks that come while groups are added up are in the answer, and no column is older than it says', async t => {
+  const names = ['a1', 'b1'];
+  // Adding up stops after each column until it is let go on.
+  let resume = () => {};
+  let stops = 0;
+  const river = new RiverHistory(() => ({
+    next: () => {
+      stops++;
+      return new Promise<void>(resolve => {
+        resume = resolve;
+      });
+    },
+  }));
+  const look = (number: number, state: number, roster = 1) =>
+    river.take(tickOf(number, [cellOf(0, state), cellOf(0, state)], { roster }), names, number);
+  // The first 30 seconds were silent: their columns are overwritten next.
+  for (let number = 0; number < 900; number++) look(number, number < 30 ? SILENT : LIVE);
+  const grouped = byLetter(names);
+  const answer = river.groups('x', grouped, 2, 0);
+  const twin = river.groups('x', grouped, 2, 0);
+  let isDone = false;
+  void answer.then(() => {
+    isDone = true;
+  });
+  let [next, seen] = [900, 0];
+  while (!isDone) {
+    if (stops > seen && next < 920) look(next++, LIVE, next > 910 ? 2 : 1);
+    seen = stops;
+    resume();
+    await new Promise(setImmediate);
+  }
+  t.equal(next, 920, 'twenty looks came in between');
+  for (const { head, columns } of [await answer, await twin]) {
+    t.match(head, { columns: 900, since_ms: 1_020_000, gaps: [] });
+    for (const column of columns) {
+      const { live, silent } = rowOf(column, 900);
+      t.strictSame(
+        silent,
+        Array.from({ length: 900 }, (_, i) => (i < 10 ? 1 : 0)),
+      );
+      t.strictSame(
+        live,
+        Array.from({ length: 900 }, (_, i) => (i < 10 ? 0 : 1)),
+      );
+    }
+  }
+  t.ok(stops < 1000, 'two that ask at once are answered by one sum');
 });
 
 t.test('a board of load, and what a page has of it', async t => {
