@@ -248,7 +248,7 @@ export class Api {
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const list = query.get('nodes');
-    const common = { schema: 1, reading, seq: this.#seq };
+    const common = { schema: 1, reading };
     if (list === null) {
       const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
       return this.#packed({ ...common, by: by?.text ?? null }, table);

@@ -49,7 +49,8 @@ export class RiverHistory {
   readonly #filling = new Set<Rows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
-  /** The wall clock of the newest column, ms. */
+  /** Its look, and the look's wall clock, ms. */
+  #newestSeq = 0;
   #newestMs = 0;
   /** The number of the column that is in each place: a different number means a gap. */
   readonly #numbers = new Float64Array(COLUMNS).fill(-1);
@@ -76,6 +77,7 @@ export class RiverHistory {
   take(tick: Tick, names: readonly string[], number: number): void {
     if (number <= this.#newest) return;
     this.#newest = number;
+    this.#newestSeq = tick.seq;
     this.#newestMs = tick.nowMs;
     const place = number % COLUMNS;
     this.#boards[place] = tick.state;
@@ -229,6 +231,7 @@ export class RiverHistory {
     const columns = named.map(([, row]) => groupColumns(row, places, scale, isWide));
     return {
       head: {
+        seq: this.#newestSeq,
         since_ms: sinceMs,
         step_ms: TICK_MS,
         columns: places.length,
@@ -268,6 +271,7 @@ export class RiverHistory {
     });
     return {
       head: {
+        seq: this.#newestSeq,
         since_ms: sinceMs,
         step_ms: TICK_MS,
         columns: places.length,

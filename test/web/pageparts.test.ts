@@ -11,7 +11,7 @@ import { blockOf, cellAt, cornerOf, type Direction, type Member, next, plan } fr
 import { palette, STEPS, stepOf } from '../../src/web/page/palette.js';
 import { River, SECONDS } from '../../src/web/page/riverrows.js';
 import { isCondition, parseView, streamQuery, writeView } from '../../src/web/page/viewstate.js';
-import { NOT_MEASURED, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
+import { CELL, NOT_MEASURED, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
 
 /** A frame as the server sends it. */
 function frame(kind: number, payload: Uint8Array): Uint8Array {
@@ -193,7 +193,7 @@ t.test('cells do not overlap, all fit, and arrow keys lead to each', async t => 
 });
 
 t.test('the river keeps 15 minutes, with gaps where nobody listened', async t => {
-  const river = new River(2);
+  const river = new River(['a', 'b']);
   const tally = (silent: number, sum: number, measured: number) => {
     const states = new Uint32Array(STATES.length);
     states[STATES.indexOf('silent')] = silent;
@@ -208,6 +208,10 @@ t.test('the river keeps 15 minutes, with gaps where nobody listened', async t =>
   river.advance(10_003);
   river.fill(10_003, 0, tally(0, 100, 1), 1);
   t.equal(river.at(10_002, 0), undefined);
+  t.equal(river.kindAt(10_002), 'unasked', 'a time that the page missed says nothing of the receiver');
+  t.ok(river.isUnasked);
+  river.note(10_002, 'stalled');
+  t.equal(river.kindAt(10_002), 'stalled');
   t.equal(river.since(), 10_000);
   river.advance(10_000 + SECONDS);
   t.equal(river.at(10_000, 0), undefined, 'what is older is gone');
@@ -227,33 +231,45 @@ t.test('the river keeps 15 minutes, with gaps where nobody listened', async t =>
     [0, 1, 2].flatMap(column => [kind === 1 && column !== 1 ? 3 : kind === 3 && column === 2 ? 1 : 0, 0]),
   ).flat();
   const values = [9, RIVER.none, 9, RIVER.most, RIVER.none, 125, 9, RIVER.none, 9];
-  const groups = new River(1);
-  groups.advance(500);
+  const groups = new River(['a']);
+  groups.advance(1501);
+  groups.fill(1501, 0, tally(0, 4000, 1), 1);
+  const head = { seq: 7, columns: 3, gaps: [[1, 1, 'missed']] };
   groups.remember(
-    packed({ columns: 3, count_bytes: 2, gaps: [[1, 1]], rows: [{ name: 'b' }, { name: 'a' }] }, [
+    packed({ ...head, count_bytes: 2, rows: [{ name: 'b' }, { name: 'a' }] }, [
       ...counts,
       ...values,
       ...counts,
       ...values,
     ]),
-    new Map([['a', 0]]),
-    500,
+    seq => 1493 + seq,
   );
   t.same(
-    [498, 499, 500].map(second => groups.at(second, 0)?.mean),
-    [VALUE_MOST, undefined, VALUE_MOST / 2],
+    [1498, 1499, 1500, 1501].map(second => groups.at(second, 0)?.mean),
+    [VALUE_MOST, undefined, VALUE_MOST / 2, VALUE_MOST],
+    'later seconds stay',
   );
-  t.equal(groups.at(499, 0), undefined);
-  t.ok(Math.abs((groups.at(500, 0)?.parts.silent ?? 0) - 0.25) < 0.01);
-  const nodes = new River(1);
+  t.same(
+    [1497, 1498, 1499, 1500].map(second => groups.kindAt(second)),
+    ['unrecorded', 'ok', 'missed', 'ok'],
+  );
+  t.notOk(groups.isUnasked, 'the server has said all that it knows');
+  t.ok(Math.abs((groups.at(1500, 0)?.parts.silent ?? 0) - 0.25) < 0.01);
+  const ill = STATES.indexOf('live') | CELL.unhealthy;
+  const nodes = new River(['n1']);
   nodes.remember(
-    packed({ columns: 3, value_every: 10, gaps: [[1, 1]], rows: [{ name: 'n1' }] }, [0xf1, 0x03, 125]),
-    new Map([['n1', 0]]),
-    500,
+    packed({ ...head, columns: 4, value_every: 10, rows: [{ name: 'n1' }] }, [0xf0 | ill, 0xf3, 125]),
+    seq => 1493 + seq,
   );
-  t.equal(nodes.at(498, 0)?.parts.silent, 0);
-  t.equal(nodes.at(499, 0), undefined);
-  t.equal(nodes.at(500, 0)?.parts.silent, 1);
+  t.same(nodes.at(1497, 0)?.parts, { silent: 0, uncertain: 0, unknown: 0, never: 0, left: 0, unhealthy: 1 });
+  t.same([nodes.at(1498, 0), nodes.kindAt(1498)], [undefined, 'missed']);
+  t.equal(nodes.at(1499, 0)?.parts.silent, 1);
+  t.same([nodes.at(1500, 0), nodes.kindAt(1500)], [undefined, 'ok'], 'a node that was not there');
+  // One of 2,000 is one again.
+  const large = new River([null]);
+  large.advance(9);
+  large.fill(9, 0, tally(1, 0, 0), 2000);
+  t.equal(Math.round(2000 * (large.at(9, 0)?.parts.silent ?? 0)), 1);
 });
 
 t.test('a list keeps the order of the rows', async t => {

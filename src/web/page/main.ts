@@ -1,23 +1,21 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and anomalies come from the server.
 
-import { foldInOrder, tryExpand } from '../../text/hostlists.js';
+import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo } from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { choiceText, membersOf, rowsOf, selectionOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
-import type { Member } from './geometry.js';
 import { type Inks, readInks } from './inks.js';
 import { type Colouring, JobView } from './jobview.js';
 import { Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
-import { request } from './requests.js';
-import { River } from './riverrows.js';
+import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
 import { Sheet } from './sheet.js';
@@ -26,9 +24,6 @@ import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
 import { parseView, streamQuery, type View, WHOLE, writeView, ZOOMS } from './viewstate.js';
 
-/** The river has at most so many rows, and shows nodes one by one only up to this number. */
-const RIVER_GROUPS = 512;
-const RIVER_NODES = 2000;
 /** Changes without user input are announced to screen readers at most this often, ms. */
 const SPOKEN_MS = 10_000;
 
@@ -43,9 +38,6 @@ let build: string | undefined;
 let inks: Inks;
 let refusal: string | undefined;
 const cells = new Cells();
-let river = new River(0);
-let riverRows: readonly Member[] = [];
-let riverKey = '';
 /** Whether the drawing is up to date. */
 const NOTHING = new Uint32Array(0);
 let changed: Changed = NOTHING;
@@ -71,6 +63,7 @@ const flow = new RiverView({
   times: byId('times'),
   frame: byId('river'),
 });
+const river = new RiverPart(flow, cells);
 const dark = new DarkLinks();
 const headline = new Headline();
 const trouble = new TroubleBox(key => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key }));
@@ -125,17 +118,18 @@ function takeFrame({ kind, payload }: Frame): void {
       if (!isLaidOut) arrange();
       isLaidOut = true;
       changed = 'all';
-      flowOn();
+      river.tick();
     }
   } else if (kind === FRAME.changes) {
     const some = cells.changes(payload);
     if (some === 'none') return;
     // Two ticks at once: the changes of both are drawn together.
     changed = changed === NOTHING ? some : 'all';
-    flowOn();
+    river.tick();
   } else if (kind === FRAME.head) {
     head = json(payload) as Head;
     tellHead(head);
+    river.head(head);
   }
   // Events are visible by what they change; the sheet and the river show the rest.
 }
@@ -166,8 +160,8 @@ function greet(said: Hello): void {
     byId('foot').dataset.newer = 'yes';
   }
   build ??= said.build;
-  if (hello?.boardId !== said.boardId) anchor = { seq: 0, second: 0 };
   hello = said;
+  river.greet(said);
   const select = byId<HTMLSelectElement>('reading');
   const options = [
     ...said.readings.map(({ name, title }) => [name, title] as const),
@@ -220,26 +214,7 @@ function settled(): void {
   if (head !== undefined) setLife(head.state);
   tellFoot();
   tellHere();
-  if (!river.rows) return;
-  flow.update(river.newest);
-}
-
-/** The second of a tick in the river: each tick has its own, however irregularly they arrive. */
-let anchor = { seq: 0, second: 0 };
-function secondOf(seq: number): number {
-  const bySeq = anchor.second + Math.round(((seq - anchor.seq) * (hello?.interval_ms ?? 1000)) / 1000);
-  const byClock = Math.floor((nowOf() + (seq - cells.seq) * (hello?.interval_ms ?? 1000)) / 1000);
-  if (anchor.second !== 0 && Math.abs(bySeq - byClock) <= 2) return bySeq;
-  anchor = { seq, second: byClock };
-  return byClock;
-}
-
-/** Adds the tick to the river. */
-function flowOn(): void {
-  if (hello === undefined || head?.state === 'stalled') return;
-  const second = secondOf(cells.seq);
-  if (!river.advance(second)) return;
-  for (const [row, { first, count }] of riverRows.entries()) river.fill(second, row, cells.tally(first, count), count);
+  river.update();
 }
 
 function setLife(life: string, why?: string): void {
@@ -342,65 +317,8 @@ function arrange(): void {
   tellPages();
   tellChoice();
   tellHere();
-  arrangeRiver(chosen);
+  river.arrange(view, members(), chosen);
   sheet.open(view.node);
-}
-
-/** The rows of the river: the groups on the map, or the selected nodes. */
-function arrangeRiver(chosen: Uint32Array | undefined): void {
-  const { groups } = cells.layout;
-  const shown = members();
-  const inGroup = view.group !== undefined && shown.length === 1 ? (shown[0] as Member) : undefined;
-  const some = chosen ?? (inGroup && Uint32Array.from({ length: inGroup.count }, (_, i) => inGroup.first + i));
-  const byNode = some !== undefined && some.length > 0 && some.length <= RIVER_NODES;
-  const isCrowded = view.wall && shown.length > innerHeight * WALL_RIVER_MOST;
-  const rows = byNode
-    ? [...some].map(first => ({ group: -1, first, count: 1 }))
-    : isCrowded
-      ? [{ group: -1, first: 0, count: cells.layout.count }]
-      : shown.slice(0, RIVER_GROUPS);
-  const names = rows.map(({ group, first }) => (byNode ? (cells.names[first] ?? '') : (groups[group]?.name ?? null)));
-  // A node is the same row wherever it is.
-  const key = `${hello?.boardId} ${hello?.reading} ${byNode} ${isCrowded} ${hello?.by} ${view.where} ${rows.length} ${names.join()}`;
-  if (key === riverKey) {
-    riverRows = rows;
-    return;
-  }
-  riverKey = key;
-  riverRows = rows;
-  river = new River(rows.length);
-  flow.show(
-    river,
-    names.map((name, i) => name ?? (rows[i]?.group === -1 ? 'all' : 'others')),
-  );
-  flowOn();
-  // The server keeps no history of the nodes that a condition leaves.
-  if (byNode || view.where === undefined) void recall(names, byNode, isCrowded === true);
-}
-
-/** A longer list of names does not fit into a request. */
-const LIST_MOST = 4000;
-
-/** Asks for the server's history of the rows. */
-async function recall(names: readonly (string | null)[], byNode: boolean, isAll: boolean): Promise<void> {
-  const into = river;
-  const query = new URLSearchParams({ reading: hello?.reading ?? '' });
-  const nodes = byNode ? foldInOrder(names as string[]) : '';
-  if (nodes.length > LIST_MOST) return;
-  if (byNode) query.set('nodes', nodes);
-  else if (!isAll && hello?.by != null) query.set('by', hello.by);
-  try {
-    const response = await request(`api/v1/river?${query}`);
-    if (!response.ok) return;
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (into !== river) return;
-    const length = new DataView(bytes.buffer).getUint32(0, true);
-    const { seq } = JSON.parse(text.decode(bytes.subarray(4, 4 + length))) as { seq: number };
-    into.remember(bytes, new Map(names.map((name, row) => [name, row])), secondOf(seq));
-    flow.repaint();
-  } catch {
-    // The river continues without the earlier time.
-  }
 }
 
 function tellPages(): void {
@@ -499,7 +417,7 @@ function zoom(step: 1 | -1): void {
 
 listen({
   ...{ field, map, flow, table, sheet, cells },
-  ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText },
+  ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
   refuse: why => {
     refusal = why;
@@ -507,24 +425,6 @@ listen({
   },
 });
 
-/** A line about a place in the river. */
-function flowText({ second, row }: { second: number; row: number }): string {
-  const column = river.at(second, row);
-  const name = byId('rows').children[row]?.textContent ?? cells.layout.groups[riverRows[row]?.group ?? -1]?.name ?? '';
-  const time = clock(second * 1000);
-  if (column === undefined) return `${name} · ${time} · the receiver did not listen`;
-  const parts = column.parts as Record<string, number>;
-  const bad = STATES.filter(state => state !== 'live')
-    .map(state => [state, Math.round((parts[state] as number) * (riverRows[row]?.count ?? 1))] as const)
-    .filter(([, number]) => number > 0)
-    .map(([state, number]) => `${number} ${state}`);
-  const reading = readingNow();
-  const mean =
-    column.mean === undefined || reading === undefined
-      ? []
-      : [`${reading.title} ${quantity(numberOf(reading, column.mean), reading.unit)}`];
-  return [name, time, ...mean, ...bad].join(' · ');
-}
 // ---- layout of the page ----
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
@@ -544,9 +444,8 @@ function setTheme(): void {
 }
 darkness.addEventListener('change', setTheme);
 
-/** The river's share of a wall's height; if more rows are needed, some share one. */
+/** The river's share of a wall's height. */
 const WALL_RIVER = 0.14;
-const WALL_RIVER_MOST = 0.28;
 const MANY = 50_000;
 /** The room for map and river depends on the window and the number of nodes only, so that no words move a cell. */
 function measure(): void {

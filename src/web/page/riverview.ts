@@ -57,6 +57,7 @@ export class RiverView {
       inks.scale,
       part => (part === 'unhealthy' ? inks.unhealthy : inks.states[part]),
       inks.unmeasured,
+      inks.page,
     );
     this.repaint();
   }
