@@ -1,4 +1,4 @@
-// The status of the nodes: a line that sums up, the nodes worst first, and sentences about anomalies. Reads the board
+// The status of the nodes: a line that sums up, the list of trouble, and the nodes worst first. Reads the board
 // once (or every second).
 
 import { meanings } from '../layout/terms.gen.js';

@@ -316,7 +316,7 @@ function linesAbove(
   const only = restrictions(view);
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(totals, columns);
-  // These lines stay when anomalies come and go.
+  // These lines stay when lines of trouble come and go.
   const shownSums = rows - needed - sums.length - TROUBLE_LINES >= ROWS_LEAST ? sums : [];
   const around = needed + shownSums.length;
   // Folded nodes leave room.
