@@ -5,7 +5,7 @@
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { painter } from '../presentation/style.js';
-import { cut, NOTHING } from '../query/columns.js';
+import { NOTHING } from '../query/columns.js';
 import { namesOf, survey } from '../query/survey.js';
 import { jobJson, type ListedJob, listJobs, nodesOf } from '../schedulers/joblist.js';
 import type { Job } from '../schedulers/scheduler.js';
@@ -15,7 +15,7 @@ import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { json, print } from '../text/output.js';
-import { oneLine } from '../text/text.js';
+import { cut, oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'jobs',

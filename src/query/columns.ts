@@ -5,7 +5,7 @@ import { entryReadings } from '../readings/entries.js';
 import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/node.js';
 import { formatDuration } from '../text/durations.js';
-import { beginning, didYouMean, ending, fits, InputError, oneLine, quote } from '../text/text.js';
+import { cut, didYouMean, InputError, oneLine, quote } from '../text/text.js';
 
 export interface Column {
   readonly name: string;
@@ -168,13 +168,6 @@ const GAP = 2;
 /** A name of 63 characters is rare and must not push everything else off the screen. */
 const NAME_LEAST = 16;
 const NAME_SHARE = 0.3;
-
-/** Shortens the text to so many characters with an ellipsis in its middle, because names differ at their ends. */
-export function cut(text: string, width: number): string {
-  if (fits(text, width)) return text;
-  const head = Math.floor((width - 1) / 3);
-  return `${beginning(text, head)}…${ending(text, width - 1 - head)}`;
-}
 
 /** A column that does not come from the board: what another program says about a node. */
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;

@@ -7,8 +7,8 @@ import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { compilePattern } from '../text/patterns.js';
-import { oneLine } from '../text/text.js';
-import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
+import { cut, oneLine } from '../text/text.js';
+import { COLUMNS, type Column, chosenColumns, NOTHING, sortField } from './columns.js';
 import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 

@@ -31,6 +31,7 @@ import {
   rate,
   share,
   sum,
+  sumRate,
   taken,
   times,
   traffic,
@@ -152,6 +153,29 @@ const overview = (take: (overview: Snapshot['overview'], index: number) => numbe
 const [diskRead, diskWritten] = [rate('disk_read_bytes'), rate('disk_write_bytes')];
 const diskTraffic: Measure = { ...diskRead, take: cursor => diskRead.take(cursor) + diskWritten.take(cursor) };
 
+const [loadOf, cpusOf] = [field('load1_c', 0.01), field('cpus_online')];
+const perCpu: Measure = {
+  take: cursor => {
+    const cpus = taken(cpusOf, cursor);
+    return cpus > 0 ? taken(loadOf, cursor) / cpus : Number.NaN;
+  },
+};
+
+/** What is received and sent together. */
+function both(of: (name: 'rx_bytes' | 'tx_bytes') => Measure): Measure {
+  const [received, sent] = [of('rx_bytes'), of('tx_bytes')];
+  return { ...received, take: cursor => received.take(cursor) + sent.take(cursor) };
+}
+
+const [gpuMemoryUsed, gpuMemoryTotal] = [gpus('mem_used_mib', sum), gpus('mem_total_mib', sum)];
+const gpuMemory: Measure = {
+  ...gpuMemoryUsed,
+  take: cursor => {
+    const total = gpuMemoryTotal.take(cursor);
+    return total > 0 ? (100 * gpuMemoryUsed.take(cursor)) / total : Number.NaN;
+  },
+};
+
 const ageMs = overview(({ ages }, index) => ((ages[index] as number) < 0 ? Number.NaN : (ages[index] as number)));
 
 /** Why no newer report is accepted of a node that reports. */
@@ -228,12 +252,20 @@ const OWN: Reading[] = [
   ),
   reading('delay', 'how late its last report was made', SECONDS, field('late_us', 1e-6)),
   reading('load', 'load average of the last minute', NUMBER, field('load1_c', 0.01), { total: 'cpus_online' }),
+  reading('load_per_cpu', 'Load average of the last minute for each CPU online', NUMBER, perCpu),
   reading('cpus', 'CPUs online', NUMBER, field('cpus_online')),
   reading('cpu', 'CPU in use', PERCENT, field('cpu_busy_pm', 0.1)),
   reading('mem', 'memory in use', PERCENT, used('mem_total_mib', 'mem_avail_mib')),
   reading('swap', 'swap in use', PERCENT, used('swap_total_mib', 'swap_free_mib')),
   reading('in', 'network in', BYTES_PER_SECOND, traffic('rx_bytes')),
   reading('out', 'network out', BYTES_PER_SECOND, traffic('tx_bytes')),
+  reading('net', 'Bytes received and sent by all interfaces', BYTES_PER_SECOND, both(traffic)),
+  reading(
+    'fabric',
+    'Bytes received and sent by all ports of InfiniBand and its like',
+    BYTES_PER_SECOND,
+    both(name => ({ ...sumRate('fabric', name), rate: true })),
+  ),
   reading('packets_in', 'network packets in per second', NUMBER, traffic('rx_packets')),
   reading('packets_out', 'network packets out per second', NUMBER, traffic('tx_packets')),
   reading('disk', 'disk read and written', BYTES_PER_SECOND, diskTraffic),
@@ -254,10 +286,13 @@ const OWN: Reading[] = [
   reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpus('mem_total_mib', sum), {
     title: 'GPU Memory Total',
   }),
+  reading('gpu_mem', 'Share of the memory of all GPUs in use', PERCENT, gpuMemory),
   reading('gpu_power', 'Power of all GPUs', contractUnit('W'), gpus('power_w', sum), { title: 'GPU Power' }),
   reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
     title: 'GPU Temperature',
   }),
+  reading('temp', 'The hottest CPU sensor', contractUnit('°C'), field('temp_hottest_dc', 0.1)),
+  reading('power', 'Power of the whole node', contractUnit('W'), field('power_node_w')),
   text('key', 'which key its newest report has proved: node:2, cluster:1, or none', key),
   text('why', 'why reports in its name are rejected', why),
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),

@@ -1,8 +1,8 @@
 // The readings that a picture of all nodes can be coloured by, each with a fixed range, so that a colour means the same
-// on every cluster and at every time.
+// on every cluster and at every time. Conditions know each by the same name.
 
 import type { Cursor } from './cursor.js';
-import { field, type Measure, taken } from './measures.js';
+import { type Measure, taken } from './measures.js';
 import { type Reading, readingOf } from './readings.js';
 
 /** A reading, and the range that is shown. */
@@ -21,44 +21,41 @@ export interface Scale {
   readonly take: (cursor: Cursor) => number;
 }
 
-const measureOf = (name: string) => (readingOf(name) as Reading).measure as Measure;
-const numberOf = (name: string): Scale['take'] => {
-  const measure = measureOf(name);
-  return cursor => taken(measure, cursor);
-};
+type Range = readonly [low: number, high: number, scale?: Scale['scale']];
 
-const [loadOf, cpusOf] = [numberOf('load'), field('cpus_online')];
-const [inOf, outOf] = [numberOf('in'), numberOf('out')];
+const PERCENT: Range = [0, 100];
+const BYTES: Range = [1e4, 1e11, 'log'];
 
-function perCpu(cursor: Cursor): number {
-  const cpus = taken(cpusOf, cursor);
-  return cpus > 0 ? loadOf(cursor) / cpus : Number.NaN;
+/** What `about` adds where the sentence of the reading is not one for a legend. */
+function scale(name: string, title: string, [low, high, kind = 'linear']: Range, about?: string): Scale {
+  const reading = readingOf(name) as Reading;
+  const measure = reading.measure as Measure;
+  return {
+    name,
+    title,
+    about: about ?? reading.about,
+    unit: reading.unit.label,
+    low,
+    high,
+    scale: kind,
+    take: cursor => taken(measure, cursor),
+  };
 }
-
-function scale(
-  name: string,
-  title: string,
-  about: string,
-  [low, high, unit]: readonly [low: number, high: number, unit: string],
-  take = numberOf(name),
-  kind: Scale['scale'] = 'linear',
-): Scale {
-  return { name, title, about, unit, low, high, scale: kind, take };
-}
-
-const PERCENT = [0, 100, '%'] as const;
-const BYTES = [1e4, 1e11, 'B/s'] as const;
 
 /** In the order in which they are offered; the first one is the default. */
 export const SCALES: readonly Scale[] = [
-  scale('cpu', 'CPU', 'Share of CPU time in use', PERCENT),
-  scale('load_per_cpu', 'Load per CPU', 'Load average of the last minute for each CPU online', [0, 2, ''], perCpu),
-  scale('mem', 'Memory', 'Share of memory in use', PERCENT),
-  scale('gpu', 'GPU', 'How busy the GPUs are in the mean, or how many of them are in use', PERCENT),
-  scale('net', 'Network', 'Bytes received and sent by all interfaces', BYTES, c => inOf(c) + outOf(c), 'log'),
-  scale('disk', 'Disks', 'Bytes read from and written to all disks', BYTES, numberOf('disk'), 'log'),
-  scale('pressure', 'Pressure', 'Largest share of the last 10 s in which tasks waited for CPU, memory or I/O', PERCENT),
-  scale('temp', 'Temperature', 'The hottest CPU sensor', [20, 100, '°C'], numberOf('temp_hottest')),
-  scale('power', 'Power', 'Power of the whole node', [50, 20_000, 'W'], numberOf('power_node'), 'log'),
-  scale('age', 'Age', 'Time since the last report reached the master', [0, 15, 's']),
+  scale('cpu', 'CPU', PERCENT, 'Share of CPU time in use'),
+  scale('load_per_cpu', 'Load per CPU', [0, 2]),
+  scale('mem', 'Memory', PERCENT, 'Share of memory in use'),
+  scale('gpu', 'GPU', PERCENT, 'How busy the GPUs are in the mean, or how many of them are in use'),
+  scale('gpu_mem', 'GPU memory', PERCENT),
+  scale('gpu_temp', 'GPU temperature', [20, 100]),
+  scale('gpu_power', 'GPU power', [50, 20_000, 'log']),
+  scale('net', 'Network', BYTES),
+  scale('fabric', 'Fabric', BYTES),
+  scale('disk', 'Disks', BYTES, 'Bytes read from and written to all disks'),
+  scale('pressure', 'Pressure', PERCENT, 'Largest share of the last 10 s in which tasks waited for CPU, memory or I/O'),
+  scale('temp', 'Temperature', [20, 100]),
+  scale('power', 'Power', [50, 20_000, 'log']),
+  scale('age', 'Age', [0, 15], 'Time since the last report reached the master'),
 ];

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 
 export { brief, InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
-export { beginning, characters, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
+export { beginning, characters, cut, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
 
 /** Runs a function that reads such a file: its InputErrors are about that file. */
 export function inNamedFile<T>(about: NamedFile, read: () => T): T {

@@ -51,6 +51,13 @@ export function shortened(text: string, most: number): string {
   return fits(text, most) ? text : `${beginning(text, most - 1)}…`;
 }
 
+/** The text in at most `most` characters; what is cut is in its middle, because names differ at their ends. */
+export function cut(text: string, most: number): string {
+  if (fits(text, most)) return text;
+  const head = Math.floor((most - 1) / 3);
+  return `${beginning(text, head)}…${ending(text, most - 1 - head)}`;
+}
+
 /** Whether a text has at most so many characters; one of a megabyte is not counted. */
 export function fits(text: string, most: number): boolean {
   return text.length <= most || (text.length <= 2 * most && characters(text) <= most);

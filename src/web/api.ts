@@ -186,7 +186,7 @@ export class Api {
             // As many figures as a cell can distinguish.
             if (value !== NOT_MEASURED)
               node[names[index] as string] = Number(
-                numberOf(SCALES[index] as (typeof SCALES)[number], value).toPrecision(7),
+                numberOf(SCALES[index] as (typeof SCALES)[number], value).toPrecision(5),
               );
           }
           text += `${i > 0 ? ',' : ''}\n${escaped(JSON.stringify(node))}`;

@@ -10,11 +10,10 @@ import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/options/
 import { forms, OPTION_NAMES, options } from '../../src/options/table.js';
 import { letterOf, optionOf, type Verb } from '../../src/options/verb.js';
 import { parts } from '../../src/parts.js';
-import { cut } from '../../src/query/columns.js';
 import { createLog, type LogWorld } from '../../src/service/log.js';
 import { formatAddress, parseAddress } from '../../src/text/addresses.js';
 import { formatDuration, parseDuration } from '../../src/text/durations.js';
-import { beginning, characters, ending, fits, nearest, oneLine, quote, shortened } from '../../src/text/text.js';
+import { beginning, characters, cut, ending, fits, nearest, oneLine, quote, shortened } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { ROOT } from '../kit/places.js';
 

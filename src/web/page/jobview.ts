@@ -4,7 +4,7 @@
 import { tryExpand } from '../../text/hostlists.js';
 import { byId, make, show, write } from './dom.js';
 import { count, quantity } from './formats.js';
-import { colourOf, type Theme } from './palette.js';
+import { colourOf, type Rgb, type Theme, word } from './palette.js';
 import { request } from './requests.js';
 
 /** How often jobs are asked for, ms. */
@@ -20,12 +20,25 @@ export interface JobInfo {
   readonly name?: string;
   readonly nodes: string;
   readonly node_count: number;
-  /** The busy share of its CPUs, in per cent; absent: unknown. */
+  /** The busy share of its CPUs, 0 to 1; absent: unknown. */
   readonly efficiency?: number;
 }
 
 /** What can colour cells in place of a reading. */
 export type Colouring = 'job' | 'user';
+
+/** A job or user whose nodes have a colour of their own. */
+export interface Owner {
+  readonly name: string;
+  readonly nodes: number;
+  /** Undefined: it stands for all that are not among the largest. */
+  readonly colour: Rgb | undefined;
+}
+
+/** So many owners are named in the legend. */
+const OWNERS = 10;
+
+const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? String(id) : (user ?? ''));
 
 export class JobView {
   readonly #part = byId('jobspart');
@@ -73,7 +86,7 @@ export class JobView {
     while (this.#body.rows.length > shown.length) this.#body.lastElementChild?.remove();
     for (const [i, job] of shown.entries()) {
       const row = this.#body.rows[i] ?? this.#add();
-      const efficiency = job.efficiency === undefined ? '–' : quantity(job.efficiency, '%');
+      const efficiency = job.efficiency === undefined ? '–' : quantity(job.efficiency * 100, '%');
       row.dataset.nodes = job.nodes;
       write(row.querySelector('button') as Element, String(job.id));
       for (const [at, text] of [job.user ?? '', job.name ?? '', job.state, count(job.node_count), efficiency].entries())
@@ -90,11 +103,40 @@ export class JobView {
     return row;
   }
 
+  /** The nodes of a job, by its number or name, or of a user's jobs, as a host list; undefined: there are none. */
+  nodesOf(asked: string): string | undefined {
+    const of = this.#jobs.filter(job => [String(job.id), job.user, job.name].includes(asked) && job.nodes !== '');
+    return of.length === 0 ? undefined : of.map(({ nodes }) => nodes).join();
+  }
+
+  /** Those with the most nodes, and one for all others. */
+  owners(by: Colouring, theme: Theme): Owner[] {
+    const nodes = new Map<string, number>();
+    for (const job of this.#jobs) {
+      const owner = ownerOf(job, by);
+      if (job.node_count > 0) nodes.set(owner, (nodes.get(owner) ?? 0) + job.node_count);
+    }
+    const all = [...nodes].sort(([a, most], [b, other]) => other - most || (a < b ? -1 : 1));
+    const others = all.splice(OWNERS);
+    return [
+      ...all.map(([name, count]) => ({ name, nodes: count, colour: colourOf(name, theme) })),
+      ...(others.length === 0
+        ? []
+        : [
+            {
+              name: `${others.length} others`,
+              nodes: others.reduce((sum, [, more]) => sum + more, 0),
+              colour: undefined,
+            },
+          ]),
+    ];
+  }
+
   /** The colour of each cell by its job or user, as words; 0: no job. */
   colours(by: Colouring, theme: Theme, size: number, indexOf: (name: string) => number | undefined): Uint32Array {
     const words = new Uint32Array(size);
     for (const job of this.#jobs) {
-      const colour = colourOf(by === 'job' ? String(job.id) : (job.user ?? ''), theme);
+      const colour = word(colourOf(ownerOf(job, by), theme));
       for (const name of tryExpand(job.nodes, 'any') ?? []) {
         const cell = indexOf(name);
         if (cell !== undefined) words[cell] = colour;

@@ -3,9 +3,10 @@
 import { oneLine } from '../../text/unseen.js';
 import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
 import { byId, make, set, surface, write } from './dom.js';
-import { count, quantity } from './formats.js';
+import { count, plural, quantity } from './formats.js';
 import { bitsOf, swatch } from './forms.js';
 import type { Inks } from './inks.js';
+import type { Owner } from './jobview.js';
 import { css, mixed } from './palette.js';
 
 /** Nodes behind links on which nothing is heard. */
@@ -33,6 +34,8 @@ export class Legend {
   readonly #select: (state: string) => void;
   readonly #selectNodes: (nodes: string) => void;
   #shape = '';
+  /** Whose colours are on the map in place of a reading's; undefined: the reading's are. */
+  owners: readonly Owner[] | undefined;
 
   /** `selectNodes`: those of a host list. */
   constructor(select: (state: string) => void, selectNodes: (nodes: string) => void) {
@@ -86,7 +89,23 @@ export class Legend {
     return button;
   }
 
+  #tellOwners(owners: readonly Owner[], inks: Inks): void {
+    this.#scale.replaceChildren(
+      ...owners.map(({ name, nodes, colour }) => {
+        const owner = make('span', { class: 'owner', title: plural(nodes) });
+        if (colour !== undefined) owner.append(swatch(inks, window.devicePixelRatio, bitsOf('live'), css(colour)));
+        owner.append(oneLine(name));
+        return owner;
+      }),
+    );
+    set(this.#scale, { class: 'owners' });
+  }
+
   scale(reading: ReadingInfo, inks: Inks): void {
+    if (this.owners !== undefined) {
+      this.#tellOwners(this.owners, inks);
+      return;
+    }
     const bar = make('span', { class: 'bar', role: 'presentation' });
     const stops = Array.from({ length: 17 }, (_, i) => css(inks.scale[Math.round((i * 255) / 16)] ?? inks.page));
     bar.style.background = `linear-gradient(to right, ${stops.join(',')})`;

@@ -18,7 +18,9 @@ import { MapView } from './mapview.js';
 import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
 import { Headline } from './sayings.js';
+import { meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
+import { tellTab } from './tab.js';
 import { TableView } from './tableview.js';
 import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
@@ -37,6 +39,8 @@ let head: Head | undefined;
 let build: string | undefined;
 let inks: Inks;
 let refusal: string | undefined;
+/** What the server has last agreed to show. */
+let accepted: Pick<View, 'reading' | 'by' | 'where'> | undefined;
 const cells = new Cells();
 /** Whether the drawing is up to date. */
 const NOTHING = new Uint32Array(0);
@@ -98,7 +102,10 @@ const live = new Live({
     );
   },
   refused: why => {
-    refusal = view.where === undefined ? why : `“${view.where}”: ${why}`;
+    const said = refusalOf(view.where, why);
+    // What was shown before goes on.
+    if (accepted !== undefined && streamQuery(accepted) !== streamQuery(view)) go(accepted, false);
+    refusal = said;
     tellChoice();
   },
 });
@@ -162,6 +169,7 @@ function greet(said: Hello): void {
   build ??= said.build;
   hello = said;
   river.greet(said);
+  accepted = { reading: view.reading, by: view.by, where: view.where };
   const select = byId<HTMLSelectElement>('reading');
   const options = [
     ...said.readings.map(({ name, title }) => [name, title] as const),
@@ -187,6 +195,9 @@ function colourOwn(): void {
   const isOwn = hello?.jobs === true && isColouring(by);
   root.classList.toggle('byjob', isOwn);
   map.own = isOwn ? jobs.colours(by, inks.theme, cells.layout.count, name => cells.indexOf(name)) : undefined;
+  legend.owners = isOwn ? jobs.owners(by, inks.theme) : undefined;
+  const reading = readingNow();
+  if (reading !== undefined) legend.scale(reading, inks);
 }
 
 function readingNow(): ReadingInfo | undefined {
@@ -219,6 +230,7 @@ function settled(): void {
 
 function setLife(life: string, why?: string): void {
   if (root.dataset.life !== life) root.dataset.life = life;
+  tellTab(life, head, hello);
   const banner = byId('banner');
   const words: Record<string, string> = {
     stalled: 'Stalled: nothing is known about any node',
@@ -245,11 +257,6 @@ function tellHead(said: Head): void {
     if (view.trouble !== undefined) tellChoice();
   }
   setLife(said.state);
-  const silent = said.counts.silent ?? 0;
-  const name = oneLine(hello?.cluster ?? 'beoboard');
-  const title =
-    said.state === 'ok' ? (silent > 0 ? `${count(silent)} silent · ${name}` : name) : `${said.state} · ${name}`;
-  if (document.title !== title) document.title = title;
   speakNow(said.line);
 }
 
@@ -282,7 +289,8 @@ const selection = () => selectionOf(view, chosenNodes(), cells);
 /** Which part is shown, and the button that shows all again. */
 function tellChoice(): void {
   const parts = choiceText(
-    refusal ? { ...view, where: undefined } : view,
+    // What is on the page, and not what the server has not answered yet.
+    { ...view, where: accepted?.where },
     chosenNodes(),
     selection()?.length ?? 0,
     cells,
@@ -311,7 +319,6 @@ function arrange(): void {
   map.show(cells, members(), reading, view.zoom);
   map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
   measure();
-  legend.scale(reading, inks);
   if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
   table.show(cells, reading, rowsOf(view, cells, chosen), view.page ?? 1);
   tellPages();
@@ -423,6 +430,12 @@ listen({
     refusal = why;
     tellChoice();
   },
+  find: asked =>
+    meaningOf(asked, {
+      cells,
+      jobsOf: hello?.jobs === true ? text => jobs.nodesOf(text) : undefined,
+      trouble: head?.trouble ?? [],
+    }),
 });
 
 // ---- layout of the page ----
@@ -438,8 +451,7 @@ function setTheme(): void {
   write(byId('theme'), themeNow() === 'dark' ? 'Light' : 'Dark');
   map.setInks(inks);
   flow.setInks(inks);
-  const reading = readingNow();
-  if (reading !== undefined) legend.scale(reading, inks);
+  colourOwn();
   if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
 }
 darkness.addEventListener('change', setTheme);

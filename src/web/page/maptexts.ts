@@ -1,6 +1,6 @@
 // Texts on the map's upper canvas: values on large tiles, and of each group its name and what is wrong in it.
 
-import { beginning, oneLine } from '../../text/unseen.js';
+import { cut, oneLine } from '../../text/unseen.js';
 import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isMeasured, stateOf, valueIn } from './cells.js';
 import { quantity } from './formats.js';
@@ -10,6 +10,8 @@ import { css, type Rgb } from './palette.js';
 
 /** The side of a cell, in CSS pixels, from which on its name stands on it. */
 export const NAMES_FROM = 72;
+/** Smaller letters cannot be read, in CSS pixels. */
+const LETTERS_LEAST = 7;
 const FONT = 'system-ui, sans-serif';
 
 /** What is drawn with; `unit`: canvas pixels of a CSS pixel. */
@@ -52,10 +54,11 @@ export function drawTiles(
     const ink = isOnFill ? inkOn(fillOf(cell)) : css(inks.text);
     const write = (text: string, size: number, weight: number, up: number, colour: string) => {
       context.font = `${weight} ${size}px ${FONT}`;
-      // A number is made smaller rather than cut.
-      const wanted = weight > 500 ? context.measureText(text).width / (wide - 2 * pad) : 1;
+      // A number or a state is made smaller rather than cut, and left out where nobody could read it.
+      const wanted = weight > 500 ? Math.max(1, context.measureText(text).width / (wide - 2 * pad)) : 1;
+      if (wanted > 1 && size / wanted < LETTERS_LEAST * unit) return;
       if (wanted > 1) context.font = `${weight} ${size / wanted}px ${FONT}`;
-      const fitting = fit(context, text, wide - 2 * pad);
+      const fitting = weight > 500 ? text : fit(context, text, wide - 2 * pad);
       if (!isLive) {
         // On hatching a text needs a background.
         context.fillStyle = css(inks.page);
@@ -150,15 +153,15 @@ function inkOn(fill: Rgb): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.22 ? '#06090c' : '#ffffff';
 }
 
-/** As much of a text as there is room for. */
+/** As much of both ends of a text as there is room for. */
 function fit(context: CanvasRenderingContext2D, whole: string, width: number): string {
   const text = oneLine(whole);
   if (context.measureText(text).width <= width) return text;
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (context.measureText(`${beginning(text, middle)}…`).width <= width) low = middle;
+    if (context.measureText(cut(text, middle)).width <= width) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? '' : `${beginning(text, low)}…`;
+  return low < 2 ? '' : cut(text, low);
 }

@@ -236,6 +236,7 @@ export class MapView {
         this.#words,
       ];
       const [selected, aside, own] = [this.#selected, inks.aside, this.#own];
+      const shown = this.#plainBits(plan);
       let areMarksOld = plan.side >= VALUES_FROM * this.#unit;
       for (let i = 0; i < changed.length; i++) {
         const cell = changed[i] as number;
@@ -243,7 +244,7 @@ export class MapView {
         if (block === NOWHERE) continue;
         const value = values[cell] as number;
         const isAside = selected !== undefined && selected[cell] !== 1;
-        const isOwn = own !== undefined && !isAside && (value & 15) === LIVE;
+        const isOwn = own !== undefined && !isAside && (value & shown) === LIVE;
         picture[places[cell] as number] = (
           isOwn ? own[cell] || words[NOTHING] : (isAside ? aside : words)[value]
         ) as number;
@@ -260,11 +261,12 @@ export class MapView {
     if (plan === undefined || inks === undefined || data === undefined || this.#inks === undefined) return;
     if (this.#isAllOld) {
       const { values } = data;
+      const shown = this.#plainBits(plan);
       for (let cell = 0; cell < values.length; cell++) {
         if (this.#blocks[cell] === NOWHERE) continue;
         const value = values[cell] as number;
         const isAside = this.#selected !== undefined && this.#selected[cell] !== 1;
-        const isOwn = this.#own !== undefined && !isAside && (value & 15) === LIVE;
+        const isOwn = this.#own !== undefined && !isAside && (value & shown) === LIVE;
         this.#words[this.#places[cell] as number] = (
           isOwn ? this.#own?.[cell] || inks.words[NOTHING] : (isAside ? inks.aside : inks.words)[value]
         ) as number;
@@ -287,6 +289,11 @@ export class MapView {
     if (this.#areMarksOld) this.#drawMarks(plan, data, this.#inks);
     // The tick of the colours, for tests that compare them with the server's answer for that tick.
     this.#elements.cells.dataset.seq = String(data.seq);
+  }
+
+  /** The bits of a cell that decide whether it has its own colour: a small cell has no corner for its problems. */
+  #plainBits(plan: Plan): number {
+    return plan.side < FORMS_FROM * this.#unit ? 15 : 7;
   }
 
   get #top(): number {

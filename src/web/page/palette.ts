@@ -93,9 +93,9 @@ export function fromHex(text: string): Rgb {
 /** Hues of consecutive names are far apart on the circle. */
 const GOLDEN_ANGLE = 137.508;
 
-/** The colour of a name as a word: always the same. */
-export function colourOf(name: string, theme: Theme): number {
+/** The colour of a name: always the same. */
+export function colourOf(name: string, theme: Theme): Rgb {
   let hash = 2166136261;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
-  return word(oklch([theme === 'dark' ? 0.72 : 0.58, 0.12, ((hash >>> 0) * GOLDEN_ANGLE) % 360]));
+  return oklch([theme === 'dark' ? 0.72 : 0.58, 0.12, ((hash >>> 0) * GOLDEN_ANGLE) % 360]);
 }

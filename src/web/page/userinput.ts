@@ -1,15 +1,14 @@
 // Keys, clicks and the pointer: what a user does becomes a change of the view. The Back button is viewstate's.
 
-import { tryExpand } from '../../text/hostlists.js';
 import type { Cells } from './cells.js';
 import { byId, show, write } from './dom.js';
 import { type Direction, next } from './geometry.js';
-import { isState } from './legend.js';
 import type { MapView } from './mapview.js';
 import type { RiverView } from './riverview.js';
+import type { Meaning } from './search.js';
 import type { Sheet } from './sheet.js';
 import type { TableView } from './tableview.js';
-import { isCondition, type View, WHOLE } from './viewstate.js';
+import { type View, WHOLE } from './viewstate.js';
 
 /** The parts that take input, and what is done. */
 export interface Page {
@@ -28,6 +27,8 @@ export interface Page {
   readonly toggleTheme: () => void;
   /** Tells why nothing was found. */
   readonly refuse: (why: string) => void;
+  /** What a text means that was typed into the search. */
+  readonly find: (asked: string) => Meaning;
   /** A line about a cell, and one about a place in the river. */
   readonly nodeText: (cell: number) => string;
   readonly flowText: (at: { second: number; row: number }) => string;
@@ -85,26 +86,21 @@ function listenToKeys({ field, map, sheet, view, go, moveTo, openNode, closeShee
   });
 }
 
-function listenToControls({ field, table, cells, view, go, moveTo, zoom, toggleTheme, refuse }: Page): void {
+function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, refuse, find }: Page): void {
   byId('find').addEventListener('submit', event => {
     event.preventDefault();
     const asked = byId<HTMLInputElement>('asked').value.trim();
     const plain = { ...WHOLE, where: undefined };
     if (asked === '') go(plain);
-    else if (isCondition(asked)) go({ ...plain, where: asked });
-    else if (isState(asked)) go({ ...plain, where: view().where, state: asked });
-    else if (cells.layout.groups.some(({ name }) => name === asked))
-      go({ ...plain, where: view().where, group: asked });
     else {
-      const names = tryExpand(asked, 'any');
-      const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
-      if (known.length === 0) {
-        refuse(names === undefined ? `“${asked}” is not a host list` : `There is no node ${asked}`);
+      const meaning = find(asked);
+      if ('refusal' in meaning) {
+        refuse(meaning.refusal);
         byId<HTMLInputElement>('asked').select();
         return;
       }
-      go({ ...plain, where: view().where, select: known.length === 1 ? undefined : asked });
-      moveTo(known[0] as number);
+      go({ ...plain, where: view().where, ...meaning.change });
+      if (meaning.cell !== undefined) moveTo(meaning.cell);
     }
     field.focus();
   });

@@ -1,0 +1,55 @@
+// What somebody means who types a text into the page's search: nodes, a group, a state, a job, a user, a line of trouble,
+// or a condition, which the server judges. Pure.
+
+import { tryExpand } from '../../text/hostlists.js';
+import type { TroubleInfo } from '../../trouble/info.js';
+import type { Cells } from './cells.js';
+import { isState } from './legend.js';
+import { isCondition, type View } from './viewstate.js';
+
+export interface Known {
+  readonly cells: Cells;
+  /** The nodes of a job, or of a user's jobs, as a host list; absent: jobs are not shown here. */
+  readonly jobsOf: ((asked: string) => string | undefined) | undefined;
+  readonly trouble: readonly TroubleInfo[];
+}
+
+/** A change of the view, with the cell that the cursor goes to; or why nothing was found. */
+export type Meaning =
+  | { readonly change: Pick<View, 'where' | 'select' | 'state' | 'group'>; readonly cell?: number }
+  | { readonly refusal: string };
+
+const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
+
+const WORD = /^[a-z_][\w.]*$/i;
+
+/** Why the server did not take a condition, or a word that might be one. */
+export function refusalOf(where: string | undefined, why: string): string {
+  if (where === undefined) return why;
+  return WORD.test(where)
+    ? `There is no node, group, job, user, problem or reading ${where} (${why})`
+    : `“${where}”: ${why}`;
+}
+
+/** The meaning of a text that is not empty. */
+export function meaningOf(text: string, { cells, jobsOf, trouble }: Known): Meaning {
+  if (isCondition(text)) return { change: { where: text } };
+  if (isState(text)) return { change: { state: text } };
+  const line = trouble.find(({ key }) => key === text);
+  if (line?.nodes !== undefined) return { change: { select: line.nodes } };
+  if (cells.layout.groups.some(({ name }) => name === text)) return { change: { group: text } };
+  const names = tryExpand(text, 'any');
+  const found = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+  const [cell] = found;
+  if (cell !== undefined) return { change: found.length === 1 ? {} : { select: text }, cell };
+  const [, what, owner = text] = /^(job|user)\s+(\S+)$/.exec(text) ?? [];
+  const nodes = jobsOf?.(owner);
+  if (nodes !== undefined) return { change: { select: nodes } };
+  if (what !== undefined || /^\d+(_\d+)?$/.test(text))
+    return {
+      refusal: jobsOf === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
+    };
+  // A word that is none of these may be a problem or a reading, which the server knows.
+  if (WORD.test(text) && !/\d/.test(text)) return { change: { where: text } };
+  return { refusal: names === undefined ? `“${text}” is not a host list` : `There is no node ${text}` };
+}
