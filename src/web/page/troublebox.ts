@@ -209,21 +209,24 @@ export class TroubleBox {
     for (const [key, row] of this.#rows) {
       const [isSelected, isHere] = [key === this.#selected, hasFocus && key === this.#here];
       const isWhole = (isSelected || isHere) && !isWall;
-      const written = `${isSelected} ${isWhole} ${day} ${JSON.stringify(row.line)}`;
+      const written = `${isSelected} ${isHere} ${isWhole} ${day} ${JSON.stringify(row.line)}`;
       if (written === row.written) continue;
       row.written = written;
       const { element, line } = row;
       element.className = `${line.severity}${line.dim ? ' dim' : ''}${isHere ? ' here' : ''}${isWhole ? ' whole' : ''}`;
       element.setAttribute('aria-selected', String(isSelected));
       fill(element, columnsOf(line, this.#now, isWhole));
-      // It covers whole rows.
       element.style.height = '';
-      const height = this.#height;
-      if (isWhole) element.style.height = `${Math.ceil(element.offsetHeight / height - 0.01) * height}px`;
+      // It covers whole rows. To ask for the height of each would lay out the page as often.
+      if (isWhole) element.style.height = this.#wholeRows(element.offsetHeight);
     }
     const row = hasFocus ? this.#rows.get(this.#here ?? '') : undefined;
     if (row === undefined) this.#list.removeAttribute('aria-activedescendant');
     else this.#list.setAttribute('aria-activedescendant', row.element.id);
+  }
+
+  #wholeRows(height: number): string {
+    return `${Math.ceil(height / this.#height - 0.01) * this.#height}px`;
   }
 
   /** Of a row, px. */
