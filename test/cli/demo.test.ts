@@ -121,7 +121,7 @@ t.test('without a terminal: where the page is, the status once, and a line for e
   t.match(demo.stderr(), /receive: ready: .*\n[\s\S]*: ready: .*\n[\s\S]*: ready: /);
   const first = demo.stdout();
   const [, url = ''] = ADDRESS.exec(first) ?? [];
-  t.match(first, new RegExp(`^in a browser: ${url}\n1 node: 1 live; .*\nNODE +STATE .*\n\\S+ +live [^\n]*[0-9]%`));
+  t.match(first, new RegExp(`^in a browser: ${url}\n1 node: 1 live; [^]*\nNODE +STATE .*\n\\S+ +live [^\n]*[0-9]%`));
   t.match(await (await fetch(url)).text(), /<html/);
   const sender = demo.marked.pid('\0send\0');
   process.kill(sender, 'SIGSTOP');

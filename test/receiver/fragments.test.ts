@@ -65,7 +65,7 @@ t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'p
   );
   const status = async () => (await run(['status', '--long', '--board', world.board])).stdout.replace(/\s+/g, ' ');
   const advice = 'reports of n1,n2,n3 arrive as IP fragments';
-  t.match((await status()).replace('n[1-3]', 'n1,n2,n3'), advice);
+  t.match((await status()).replaceAll('n[1-3]', 'n1,n2,n3'), advice);
 
   t.comment('a flood of incomplete fragments, from elsewhere');
   const [command = '', ...args] = [...far.prefix, 'python3', '-c', FLOOD, '10.86.1.2', masterAt(1)];

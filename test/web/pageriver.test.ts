@@ -112,5 +112,9 @@ t.test('a time that the page missed is what the server saw', { skip }, async t =
   await holds(page, `document.documentElement.dataset.life === 'ok'`);
   await page.reload();
   await until('the server knows it, too', async () => / · the receiver did not listen$/.test(await toldOf(seq)));
-  t.same(complaints, []);
+  // The browser complains of requests that were cut off, in several words.
+  t.same(
+    complaints.filter(complaint => !/net::ERR_/.test(complaint)),
+    [],
+  );
 });
