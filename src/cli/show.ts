@@ -11,6 +11,7 @@ import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
+import { readAcks } from '../trouble/ackfile.js';
 import { findingsOf, sentencesIn } from '../trouble/findings.js';
 import { linesOf } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
@@ -61,7 +62,11 @@ export async function main(argv: string[]): Promise<number> {
     if (values.json) {
       const scheduler = slurm.isKnown ? slurm : undefined;
       const findings = findingsOf(found);
-      const contents = () => ({ nodes, odd: sentencesIn(findings), trouble: linesOf(found, findings, { scheduler }) });
+      const contents = () => ({
+        nodes,
+        odd: sentencesIn(findings),
+        trouble: linesOf(found, findings, { scheduler, ...readAcks(values.board) }),
+      });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
     } else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {

@@ -16,6 +16,7 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print } from '../text/output.js';
 import { InputError } from '../text/text.js';
+import { readAcks } from '../trouble/ackfile.js';
 import { findingsOf, sentencesIn } from '../trouble/findings.js';
 import { linesOf } from '../trouble/trouble.js';
 import { type CommandOptions, commandOptions } from './commandline.js';
@@ -140,7 +141,11 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
   const scheduler = schedulerViewOf(options.slurmDir, snapshot);
   const slurm = options.jobs ? scheduler : undefined;
   // Whoever can read its file is told whose jobs are in trouble; that there is none is said if it was asked for.
-  const besides = { scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined), journals: options.journalRun };
+  const besides = {
+    scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined),
+    journals: options.journalRun,
+    ...readAcks(options.board),
+  };
   if (options.json) {
     const { jsonPieces } = await import('../presentation/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;

@@ -12,6 +12,7 @@ import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { AckFollower } from '../trouble/ackfile.js';
 import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { CommandOptions } from './commandline.js';
@@ -56,6 +57,7 @@ class Session {
   readonly #journals: string;
   readonly #slurm: SchedulerViewFollower;
   readonly #jobs: boolean;
+  readonly #acks: AckFollower;
   #view: View;
   #trouble: { at: number; states: string; filter?: Filter; known?: unknown; lines: readonly TroubleInfo[] } = {
     ...{ at: 0, states: '', lines: [] },
@@ -76,6 +78,7 @@ class Session {
     this.#grouping = by;
     this.#journals = journals;
     this.#jobs = jobs;
+    this.#acks = new AckFollower(reader.path);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
@@ -121,6 +124,7 @@ class Session {
       const lines = troubleOf(found, {
         scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined),
         journals: this.#journals,
+        ...this.#acks.found,
       });
       this.#trouble = { at: now, states, filter, known, lines };
     }

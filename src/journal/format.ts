@@ -111,6 +111,10 @@ export interface Happening {
   /** The number of an order, and the beginning of the bridge's journal in which it counts. */
   readonly order?: number;
   readonly order_since_ms?: number;
+  /** Of the trouble list: the key of a line, who acknowledged it, and until when. */
+  readonly key?: string;
+  readonly by?: string;
+  readonly until?: string;
   readonly version?: string;
   readonly states?: Readonly<Record<string, number>>;
 }
@@ -178,6 +182,7 @@ const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
   ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText, addresses: isTexts },
   ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
   ...{ act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText, states: isCounts },
+  ...{ key: isText, by: isText, until: isTime },
 };
 const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
 /** What an event cannot be told without. */
@@ -195,6 +200,7 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
     followed: ['master'],
   },
   ...{ no_board: ['why'], clock_step: ['by_ms'], order: ['act'], refusal: ['reason'] },
+  ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
 };
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
   ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },

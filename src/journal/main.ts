@@ -13,6 +13,7 @@ import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
+import { AckFollower } from '../trouble/ackfile.js';
 import type { Line } from './format.js';
 import { Jobs } from './jobs.js';
 import { type Clocks, type Entry, Recorder } from './recorder.js';
@@ -118,6 +119,9 @@ class Journal {
   readonly #orders: OrdersFollower;
   /** Earlier orders are told, or older than the journal. */
   readonly #ordersFromMs: number;
+  readonly #acks: AckFollower;
+  /** Until when the journal has what was acknowledged. */
+  readonly #acksFromMs: number;
   readonly store: Store;
   readonly #recorder: Recorder;
   readonly #states: StateKeeper;
@@ -144,6 +148,8 @@ class Journal {
     this.#recorder = new Recorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
+    this.#acks = new AckFollower(board);
+    this.#acksFromMs = Date.parse(past.at(-1)?.at ?? '') || Date.now();
     this.#states = new StateKeeper(options, this.store, log);
     this.#troubles = new TroubleLog(log);
   }
@@ -168,6 +174,7 @@ class Journal {
       this.#add(this.#recorder.look(clocks));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
+      this.#recorder.tellAcks(this.#acks.found.acks, this.#acksFromMs);
       if (this.#orders.trouble !== undefined) this.log.seldom('orders', this.#orders.trouble);
       if (this.looks++ === 0) tellParent({ writing: this.options.journalDir });
       if (this.#recorder.remembers === false)

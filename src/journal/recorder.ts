@@ -8,6 +8,7 @@ import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { expand } from '../text/hostlists.js';
+import type { Ack } from '../trouble/acks.js';
 import { type Happening, type Line, lineId } from './format.js';
 import { Going } from './going.js';
 import { Grouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
@@ -33,6 +34,8 @@ function steadied(now: Clocks, before: Clocks = now): Clocks {
   const isSame = Math.abs(now.realMs - now.monoMs - distance) <= DISTANCE_MS;
   return isSame ? { monoMs: now.monoMs, realMs: now.monoMs + distance } : now;
 }
+
+const iso = (time: string) => new Date(Date.parse(time)).toISOString();
 
 /** A new line, and the nodes that it says have fallen silent. */
 export interface Entry {
@@ -65,6 +68,8 @@ export class Recorder {
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
   #now: Clocks | undefined;
+  /** What was acknowledged at the last look, by its key. */
+  #acks: ReadonlyMap<string, Ack> | undefined;
 
   /** @param board the board's name in the lines; @param past the last lines of the journal, in their order */
   constructor(
@@ -140,6 +145,21 @@ export class Recorder {
       };
       this.#grouping.add({ what, node, fromMs: this.#monotonic(time_ms) }, this.#clocks.monoMs);
     }
+  }
+
+  /** What is acknowledged now. Those of before `sinceMs`, of the wall clock, are told already. After the first look. */
+  tellAcks(acks: readonly Ack[], sinceMs: number): void {
+    const before = this.#acks ?? new Map(acks.filter(({ at }) => Date.parse(at) < sinceMs).map(ack => [ack.key, ack]));
+    this.#acks = new Map(acks.map(ack => [ack.key, ack]));
+    for (const { key, nodes, by, at, until, reason } of acks) {
+      if (before.get(key)?.at === at) continue;
+      const whose = nodes === '' ? {} : { nodes, count: expand(nodes).length };
+      const what = { event: 'acknowledged', ...whose, key, by, until: iso(until), ...(reason && { why: reason }) };
+      this.#note(what, this.#monotonic(Date.parse(at)));
+    }
+    for (const { key, until } of before.values())
+      if (!this.#acks.has(key) && Date.parse(until) > this.#clocks.realMs)
+        this.#note({ event: 'withdrawn', key }, this.#clocks.monoMs);
   }
 
   /** What goes on, for the head of a segment. */

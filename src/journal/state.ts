@@ -1,11 +1,12 @@
 // What a running journal says of itself, in a file of /run: whether it writes, and if not, since when and why. How the
 // file is written, read and told.
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sentences } from '../layout/wording.gen.js';
 import { findUser, JOURNAL } from '../options/users.js';
 import { moment } from '../presentation/sentences.js';
+import { believed } from '../service/believed.js';
 import { replaceFile } from '../service/replacefile.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { brief } from '../text/text.js';
@@ -83,19 +84,6 @@ function real(path: string): string {
   }
 }
 
-/** The file, if nobody but root, the journals' user or ourselves can have written it. Waits for nobody. */
-function believed(path: string): string | undefined {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW);
-  try {
-    const stats = fstatSync(fd);
-    const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.() || stats.uid === findUser(JOURNAL)?.uid;
-    const isFit = stats.isFile() && stats.size <= MOST_BYTES && (stats.mode & 0o022) === 0;
-    return isOurs && isFit ? readFileSync(fd, 'utf8') : undefined;
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** The states of the journals of a board, by name. Files that nobody believes, or that are none, are passed over. */
 export function readJournalStates(folder: string, boardPath: string): Found[] {
   let names: string[];
@@ -109,7 +97,7 @@ export function readJournalStates(folder: string, boardPath: string): Found[] {
     const name = FILE_NAME.exec(file)?.[1];
     if (name === undefined) return [];
     try {
-      const state = parseState(believed(join(folder, file)) ?? '');
+      const state = parseState(believed(join(folder, file), [findUser(JOURNAL)?.uid], MOST_BYTES) ?? '');
       return state !== undefined && real(state.board) === board ? [{ name, state }] : [];
     } catch {
       return [];

@@ -5,6 +5,19 @@
 export const EVENTS = [
   ...['silent', 'heard_again', 'problem', 'problem_resolved', 'boot', 'goodbye', 'restart', 'reset', 'refusal'],
   ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
-  ...['deaf', 'lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'begin', 'end'],
+  ...[
+    'deaf',
+    'lost',
+    'stalled',
+    'resumed',
+    'no_board',
+    'board',
+    'clock_step',
+    'order',
+    'acknowledged',
+    'withdrawn',
+    'begin',
+    'end',
+  ],
 ] as const;
 export type EventName = (typeof EVENTS)[number];

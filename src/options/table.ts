@@ -244,6 +244,8 @@ export const options = {
     values.moment,
   ),
   until: optional('TIME', 'of the journal: events that began by then', values.moment),
+  reason: optional('TEXT', 'why, in a few words', values.remark),
+  withdraw: flag('take it back'),
   kind: {
     ...optional(
       'NAMES',
@@ -424,6 +426,9 @@ export const forms = {
   slurm: {
     interval: one('TIME', 'time between queries, 100ms to 60s', time('100ms', '60s'), standard('5s')),
   },
+  ack: {
+    until: optional('TIME', 'until when it holds: 18:00, +8h, or a day and time', values.moment),
+  },
   journal: {
     name: one('NAME', "the board's name in the journal", values.nodeName, standard('default')),
   },
@@ -477,4 +482,5 @@ export const argumentKinds = {
   lists: 'nodes',
   node: 'nodes',
   field: 'field',
+  keys: 'text',
 } as const satisfies Record<string, values.Kind>;

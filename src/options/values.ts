@@ -7,7 +7,7 @@ import { parseDuration } from '../text/durations.js';
 import { parseNodeName } from '../text/hostlists.js';
 import { type Moment, parseMoment } from '../text/moments.js';
 import { readNodes } from '../text/nodefiles.js';
-import { didYouMean, InputError, nearest, quote } from '../text/text.js';
+import { didYouMean, fits, InputError, nearest, oneLine, quote } from '../text/text.js';
 
 /** What kind of thing a value is. */
 export type Kind =
@@ -159,6 +159,13 @@ export const last: Value<Last> = {
     }
   },
 };
+
+/** A few words for people. */
+export const remark = value('text', (text): string => {
+  const words = oneLine(text.trim());
+  if (words === '' || !fits(words, 200)) throw new InputError('write one to 200 characters');
+  return words;
+});
 
 /** A moment of the past or the future; times of day are in the past. */
 export const moment = value('text', (text): Moment => parseMoment(text, Date.now()));

@@ -95,6 +95,9 @@ function ownText(line: Line, paint: Painter): string | undefined {
     act = '',
     outcome,
     why = '',
+    key = '',
+    by = '',
+    until = '',
     by_ms = 0,
     closed,
     last_words,
@@ -135,6 +138,10 @@ function ownText(line: Line, paint: Painter): string | undefined {
       const how = [outcome, why].filter(Boolean).join(': ');
       return oneLine(`the bridge: ${act.replaceAll('_', ' ')}${how && `, ${how}`}`);
     }
+    case 'acknowledged':
+      return `${oneLine(`${key} acknowledged by ${by}`)} until ${wallTime(ms(until))}${why && `: ${oneLine(why)}`}`;
+    case 'withdrawn':
+      return oneLine(`${key} is no longer acknowledged`);
     default:
       return (EVENTS as readonly string[]).includes(event)
         ? undefined

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapBoard } from '../native/index.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { asOwner } from '../service/asowner.js';
 import { editBoard } from '../shm/writer.js';
 import { Failure, usable } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
@@ -28,22 +29,6 @@ const NO_BOARD = 4;
 const SOCKET_BACK_MS = 3000;
 /** How many parts of a host list are shown. */
 const SAID = 10;
-
-/** Root acts as the owner of the board, because the owner's receiver must be able to open the files that it makes. */
-function asOwner<T>(board: string, act: () => T): T {
-  const { geteuid, getegid, seteuid, setegid } = process;
-  const { uid, gid } = lstatSync(board);
-  if (geteuid?.() !== 0 || uid === 0 || !getegid || !seteuid || !setegid) return act();
-  const group = getegid();
-  setegid(gid);
-  seteuid(uid);
-  try {
-    return act();
-  } finally {
-    seteuid(0);
-    setegid(group);
-  }
-}
 
 /** Without a receiver we are the board's writer for a moment. */
 function edit(board: string, names: readonly string[]): Forgotten {

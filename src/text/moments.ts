@@ -1,4 +1,4 @@
-// Reads moments as people write them: 03:00, 2026-11-27 03:00, 1h ago. Times without a zone are local ones.
+// Reads moments as people write them: 03:00, 2026-11-27 03:00, 1h ago, +8h. Times without a zone are local ones.
 
 import { parseDuration } from './durations.js';
 import { InputError, quote } from './text.js';
@@ -10,7 +10,7 @@ export interface Moment {
   readonly isTimeOfDay: boolean;
 }
 
-const WRITE = 'write 03:00, 2026-11-27, 2026-11-27 03:00 or 1h ago';
+const WRITE = 'write 03:00, 2026-11-27, 2026-11-27 03:00, 1h ago or +8h';
 
 /** Local time; undefined if there is no such day or time. */
 function local(year: number, month: number, day: number, [hour = 0, minute = 0, second = 0]: readonly number[]) {
@@ -21,11 +21,14 @@ function local(year: number, month: number, day: number, [hour = 0, minute = 0, 
 
 /**
  * `03:00[:30]` is the last such time, today or yesterday; `2026-11-27[ 03:00[:30]]` local time, with a zone
- * (`2026-11-27T03:00:30Z`, `+01:00`) that of the zone; `1h ago` or `-1h` so long before now. Throws an InputError.
+ * (`2026-11-27T03:00:30Z`, `+01:00`) that of the zone; `1h ago` or `-1h` so long before now,
+ * `in 1h` or `+1h` so long after it. Throws an InputError.
  */
 export function parseMoment(text: string, nowMs: number): Moment {
   const ago = (/^-(\S+)$/.exec(text) ?? /^(\S+) ago$/.exec(text))?.[1];
   if (ago !== undefined) return { ms: nowMs - parseDuration(ago), isTimeOfDay: false };
+  const ahead = (/^\+(\S+)$/.exec(text) ?? /^in (\S+)$/.exec(text))?.[1];
+  if (ahead !== undefined) return { ms: nowMs + parseDuration(ahead), isTimeOfDay: false };
   const [, clock] = /^(\d{1,2}:\d\d(?::\d\d)?)$/.exec(text) ?? [];
   const now = new Date(nowMs);
   const today = [now.getFullYear(), now.getMonth(), now.getDate()] as const;

@@ -129,10 +129,12 @@ export interface OtherSources {
   readonly scheduler?: SchedulerView | undefined;
   /** The folder where journals say how they are. */
   readonly journals?: string | undefined;
+  /** Why it is not known what is acknowledged. */
+  readonly acksWhy?: string | undefined;
 }
 
 /** All that is wrong with a board and what belongs to it, about the chosen nodes. */
-export function findingsOf(found: Survey, { scheduler, journals }: OtherSources = {}): Finding[] {
+export function findingsOf(found: Survey, { scheduler, journals, acksWhy }: OtherSources = {}): Finding[] {
   const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
   return [
     ...aboutChosen(found, findings(found)),
@@ -143,6 +145,7 @@ export function findingsOf(found: Survey, { scheduler, journals }: OtherSources 
         sentences: [{ kind: 'journal', nodes: [], text }],
       }),
     ),
+    ...(acksWhy === undefined ? [] : [{ kind: 'acks', nodes: [], what: acksWhy, sentences: [] } satisfies Finding]),
   ];
 }
 

@@ -21,6 +21,7 @@ type Other =
   | 'drops'
   | 'deaf'
   | 'journal'
+  | 'acks'
   | 'scheduler'
   | 'late'
   | 'clock'
@@ -79,6 +80,7 @@ export const KINDS = {
   kernel: row('notice', 'none'),
   interval: row('notice', 'none'),
   sender: row('notice', 'board'),
+  acks: row('notice', 'none'),
   not_on_board: row('notice', 'none'),
   held: row('notice', 'memory'),
 } as const satisfies Readonly<Record<Kind, Row>>;

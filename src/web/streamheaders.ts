@@ -13,6 +13,7 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { AckFollower } from '../trouble/ackfile.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
 import { type Head, TROUBLE_MOST } from './wire.js';
@@ -44,6 +45,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
 export class StreamHeaders implements NodeConsumer {
   readonly #builder: DigestBuilder;
   readonly #single: BoardReader;
+  readonly #acks: AckFollower;
   #told = NONE;
   /** The earliest time to make them again, of performance.now(), unless the board's own state has changed. */
   #notBefore = 0;
@@ -54,6 +56,7 @@ export class StreamHeaders implements NodeConsumer {
     /** What a scheduler says about these nodes, if the page may show it. */
     readonly scheduler: (found: Survey) => SchedulerView | undefined = () => undefined,
   ) {
+    this.#acks = new AckFollower(watcher.reader.path);
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
     this.#builder = new DigestBuilder(this.#single, () => watcher.names);
   }
@@ -108,7 +111,7 @@ export class StreamHeaders implements NodeConsumer {
   #tell(digest: Snapshot): Told {
     const found = survey(digest, {}, this.watcher.names);
     try {
-      const besides = { scheduler: this.scheduler(found) };
+      const besides = { scheduler: this.scheduler(found), ...this.#acks.found };
       const trouble = troubleOf(found, besides);
       return {
         trouble: trouble.slice(0, TROUBLE_MOST),

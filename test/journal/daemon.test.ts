@@ -117,6 +117,17 @@ t.test('a journal beside a receiver', async t => {
     t.ok(Math.abs(Date.parse(time ?? '') - ms) <= 10, `${what}: ${time}, ${new Date(ms).toISOString()}`);
   const fell = stampOf('n1');
   near(silent.from, fell, 'from its last report');
+  const ack = (...argv: string[]) => run(['ack', 'silent', ...argv, '--board', board], { SUDO_USER: 'eva' });
+  t.match(await ack('--until', '+1h', '--reason', 'PSU'), { code: 0 });
+  const acknowledged = await until('it is acknowledged', () => of('acknowledged')[0]);
+  t.match(acknowledged, { key: 'silent', by: 'eva', nodes: 'n1', count: 1, why: 'PSU' });
+  t.ok(Date.parse(acknowledged.until ?? '') > Date.now());
+  t.match(await ack('--withdraw'), { code: 0 });
+  t.match(await until('that is withdrawn', () => of('withdrawn')[0]), { key: 'silent' });
+  t.match(
+    (await run(['events', '--since', '1h ago', '--journal-dir', dir])).stdout,
+    /n1 silent acknowledged by eva until \S+ \S+: PSU\n.*silent is no longer acknowledged\n/,
+  );
   const before = Date.now();
   nodes.heard.add('n1');
   const again = await until('it is heard again', () => of('heard_again')[0]);
@@ -154,7 +165,7 @@ t.test('a journal beside a receiver', async t => {
   t.match(late, { nodes: 'n2', late: true });
   near(late.from, gone, 'from its last report');
   await until('its end, too', () => of('heard_again').length === 2);
-  t.equal(of('order').length, 1, 'nothing is told twice');
+  t.same([of('order').length, of('acknowledged', 'withdrawn').length], [1, 2], 'nothing is told twice');
   const ids = linesIn(dir).map(({ id }) => Number(id.split('-')[2]));
   t.strictSame(
     ids,

@@ -47,7 +47,7 @@ const PARTS: [part: string, files: RegExp][] = [
   // A line of the trouble list as programs get it.
   ['trouble/info', /^src\/trouble\/info\.ts$/],
   // Who has acknowledged what.
-  ['trouble/acks', /^src\/trouble\/acks\.ts$/],
+  ['trouble/acks', /^src\/trouble\/(ackfile|acks)\.ts$/],
   // The trouble list, made once for all who show it.
   ['trouble', /^src\/trouble\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
@@ -128,7 +128,7 @@ const MAY: Record<string, string[]> = {
   'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
   journal: [
     ...['layout', 'text', 'options', 'service', 'shm/reader', 'presentation', 'journal/format'],
-    ...['journal/state', 'schedulers/orders', 'schedulers/state', 'schedulers/shown'],
+    ...['journal/state', 'schedulers/orders', 'schedulers/state', 'schedulers/shown', 'trouble/acks'],
   ],
   // native, because it prints forms.
   'ganglia-xml': [
@@ -141,7 +141,7 @@ const MAY: Record<string, string[]> = {
   zoom: ['text', 'options', 'net', 'service', 'readings', 'presentation', 'terminal', 'supermon/wire'],
   terminal: [],
   'trouble/info': [],
-  'trouble/acks': ['text'],
+  'trouble/acks': ['text', 'service'],
   trouble: [
     ...['layout', 'text', 'options', 'service', 'shm/reader', 'query', 'presentation/sentences', 'presentation'],
     ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info', 'trouble/acks'],

@@ -1,0 +1,183 @@
+// Lines of the trouble list are acknowledged: for whom, until when, and what stays as it is; and what a file of another
+// may hold.
+//
+// @seconds 12
+
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { openWriter } from '../../src/shm/writer.js';
+import { ACKS_MOST, AckFollower, ackPath, changeAcks, readAcks } from '../../src/trouble/ackfile.js';
+import type { Ack } from '../../src/trouble/acks.js';
+import { now } from '../kit/clocks.js';
+import { boardPath } from '../kit/places.js';
+import { run } from '../kit/program.js';
+import { makeReport } from '../kit/reports.js';
+
+const READONLY = { flags: 1 << bits.flags.root_readonly, interval_ms: 600_000 };
+const HOUR = 3_600_000;
+
+/** A board whose nodes report as they are told, and the program's output about it. */
+function master(t: Test) {
+  const board = boardPath(t);
+  const writer = openWriter({
+    ...{ path: board, cluster: '', capacity: 16, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] },
+  });
+  const beat = setInterval(() => writer.heartbeat(now().mono), 100);
+  t.teardown(() => {
+    clearInterval(beat);
+    writer.close();
+  });
+  writer.listeningSince(now().mono - 60n * 1_000_000_000n);
+  writer.heartbeat(now().mono);
+  const report = (hostname: string, values: Encodable<'report'> = {}) =>
+    t.equal(
+      writer.deliver(makeReport({ hostname, t_real_ns: now().real, ...values }), now().mono, now().real, 'eth0'),
+      0,
+    );
+  const ask = (verb: string, ...argv: string[]) => run([verb, ...argv, '--board', board], { SUDO_USER: 'eva' });
+  const trouble = async () => JSON.parse((await ask('status', '--json')).stdout).trouble;
+  return { board, report, ask, trouble };
+}
+
+t.test('a line is dimmed for all, until another node joins it', async t => {
+  const { report, ask, trouble } = master(t);
+  for (const name of ['n1', 'n2']) report(name, READONLY);
+  report('n3', { interval_ms: 600_000 });
+  const answers = async () => {
+    const all = [await ask('check'), await ask('nodes', '--healthy'), await ask('metrics')];
+    // What is measured at each look is left out.
+    return all.map(({ code, stdout }) => [
+      code,
+      stdout.split('\n').filter(line => !/_(exporter|receiver|seconds)/.test(line)),
+    ]);
+  };
+  const before = await answers();
+  t.match(await ask('ack', 'root_readonly', '--until', '+8h', '--reason', 'disk is on its way'), {
+    code: 0,
+    stdout: /^root_readonly \(n\[1-2\]\): by eva until \d{4}-\d\d-\d\d [\d:]{8}: disk is on its way\n$/,
+  });
+  t.same(await answers(), before, 'no verdict, exit code or metric is another');
+  const [line] = await trouble();
+  t.match(line, { key: 'root_readonly', dim: 'acknowledged', ack: { by: 'eva', reason: 'disk is on its way' } });
+  t.ok(Math.abs(Date.parse(line.ack.until) - Date.now() - 8 * HOUR) < HOUR);
+  t.match((await ask('status')).stdout.replaceAll(/\s+/g, ' '), /; acknowledged by eva until \S+( \S+ \S+)?: disk is/);
+  t.match(JSON.parse((await ask('ack', '--json')).stdout), {
+    schema: 1,
+    acks: [{ key: 'root_readonly', nodes: 'n[1-2]' }],
+  });
+  report('n3', { ...READONLY, seq: 1, t_boot_ns: 200_000_000_000n });
+  t.match(await trouble(), [{ key: 'root_readonly', nodes: 'n[1-3]', dim: undefined }]);
+  t.match(await ask('ack', 'root_readonly', '--until', '+1h'), {
+    code: 0,
+    stdout: /^root_readonly \(n\[1-3\]\): by eva/,
+  });
+  t.match(await trouble(), [{ key: 'root_readonly', dim: 'acknowledged' }]);
+  t.match(await ask('ack', 'root_readonly', '--withdraw'), { code: 0, stdout: '' });
+  t.match(await trouble(), [{ key: 'root_readonly', dim: undefined }]);
+});
+
+t.test('wrong keys, times, uses', async t => {
+  const { report, ask, board } = master(t);
+  report('n1', READONLY);
+  const rows: [argv: string[], code: number, stderr: RegExp][] = [
+    [
+      ['root_readonl', '--until', '+1h'],
+      1,
+      /^beoboard ack: there is no line 'root_readonl'; did you mean root_readonly\?\n$/,
+    ],
+    [['x', '--until', '+1h'], 1, /^beoboard ack: there is no line 'x'; there are root_readonly\n$/],
+    [['root_readonly', '--withdraw'], 1, /^beoboard ack: 'root_readonly' is not acknowledged\n$/],
+    [['root_readonly'], 2, /: until when\? give --until 18:00, or --until \+8h\n/],
+    [['root_readonly', '--until', '2020-01-01'], 2, /: --until: 2020-01-01 00:00:00 is over; /],
+    [['root_readonly', '--until', '8h'], 2, /--until: '8h' is no moment; write /],
+    [['root_readonly', '--until', '+1h', '--reason', ' '], 2, /--reason: write one to 200 characters/],
+    [['--until', '+1h'], 2, /: no key given; /],
+    [['root_readonly', '--until', '+1h', '--withdraw'], 2, /do not go together/],
+  ];
+  for (const [argv, code, stderr] of rows)
+    t.match(await ask('ack', ...argv), { code, stdout: '', stderr }, argv.join(' '));
+  t.notOk(existsSync(ackPath(board)), 'nothing was acknowledged');
+  t.match(await run(['ack', '--board', `${board}.none`]), { code: 4 });
+  const clock = new Date(Date.now() - HOUR).toTimeString().slice(0, 5);
+  const { stdout } = await ask('ack', 'root_readonly', '--until', clock, '--json');
+  t.ok(Date.parse(JSON.parse(stdout).acks[0].until) > Date.now(), 'a time of day is the next one');
+});
+
+const ack = (key: string, more: Partial<Ack> = {}): Ack => ({
+  ...{ key, nodes: 'n1', by: 'eva', at: new Date().toISOString(), until: new Date(Date.now() + HOUR).toISOString() },
+  ...more,
+});
+
+t.test('twenty at once lose nothing, and what is over leaves', async t => {
+  const { report, ask, board } = master(t);
+  report('n1', READONLY);
+  changeAcks(board, Date.now(), () => [ack('old', { until: new Date(Date.now() - 1000).toISOString() })]);
+  const follower = new AckFollower(board);
+  t.match(follower.found.acks, [{ key: 'old' }]);
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      await null;
+      changeAcks(board, Date.now(), acks => [...acks, ack(`k${i}`)]);
+    }),
+  );
+  await Promise.all(Array.from({ length: 6 }, () => ask('ack', 'root_readonly', '--until', '+1h')));
+  const { acks } = readAcks(board);
+  t.same(acks.map(({ key }) => key).sort(), [...Array.from({ length: 20 }, (_, i) => `k${i}`), 'root_readonly'].sort());
+  t.same(follower.found.acks, acks);
+  const full = Array.from({ length: ACKS_MOST + 1 }, (_, i) => ack(`many${i}`));
+  t.throws(() => changeAcks(board, Date.now(), () => full), { message: /has 1000 lines already; withdraw some/ });
+  t.same(readAcks(board).acks, acks);
+});
+
+t.test('a file that nobody believes acknowledges nothing, and is told of', async t => {
+  const { report, board, trouble } = master(t);
+  report('n1', READONLY);
+  const path = ackPath(board);
+  const good = JSON.stringify({ schema: 1, acks: [ack('root_readonly')] });
+  const none = async (what: string) => {
+    const { acks, acksWhy } = readAcks(board);
+    t.same(acks, [], what);
+    t.match(acksWhy, /no line is acknowledged/, what);
+    t.match(
+      await trouble(),
+      [
+        { key: 'root_readonly', dim: undefined },
+        { key: 'acks', severity: 'notice' },
+      ],
+      what,
+    );
+    rmSync(path, { recursive: true });
+  };
+  for (const text of [
+    '',
+    '{',
+    '[]',
+    '{"schema":2,"acks":[]}',
+    good.slice(0, -3),
+    '{"schema":1,"acks":[{}]}',
+    good.replace('n1', 'n['),
+  ]) {
+    writeFileSync(path, text);
+    await none(text);
+  }
+  writeFileSync(path, good);
+  t.equal(readAcks(board).acksWhy, undefined);
+  chmodSync(path, 0o666);
+  await none('writable for others');
+  mkdirSync(path);
+  await none('a folder');
+  writeFileSync(`${board}.other`, good);
+  symlinkSync(`${board}.other`, path);
+  await none('a link');
+  if (process.geteuid?.() === 0) {
+    writeFileSync(path, good);
+    chownSync(path, 4711, 4711);
+    await none("another user's");
+    chownSync(board, 4712, 4712);
+    changeAcks(board, Date.now(), () => [ack('root_readonly')]);
+    t.equal(readAcks(board).acks.length, 1);
+    t.match(JSON.parse(readFileSync(path, 'utf8')), { schema: 1 });
+  }
+});
