@@ -75,7 +75,8 @@ export async function main(argv: string[]): Promise<number> {
   const nowMs = Date.now();
   if (keys.length === 0 && (until !== undefined || withdraw || reason !== undefined))
     throw new UsageError(verb.name, 'no key given; beoboard status --json has them under trouble');
-  if (withdraw && until !== undefined) throw new UsageError(verb.name, '--withdraw and --until do not go together; leave one out');
+  if (withdraw && until !== undefined)
+    throw new UsageError(verb.name, '--withdraw and --until do not go together; leave one out');
   if (keys.length > 0 && !withdraw && until === undefined)
     throw new UsageError(verb.name, 'until when? give --until 18:00, or --until +8h');
   const reader = new BoardReader(board, values.owner);
