@@ -174,7 +174,8 @@ class Journal {
       this.#add(this.#recorder.look(clocks));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
-      this.#recorder.tellAcks(this.#acks.found.acks, this.#acksFromMs);
+      const { acks, acksWhy } = this.#acks.found;
+      if (acksWhy === undefined) this.#recorder.tellAcks(acks, this.#acksFromMs);
       if (this.#orders.trouble !== undefined) this.log.seldom('orders', this.#orders.trouble);
       if (this.looks++ === 0) tellParent({ writing: this.options.journalDir });
       if (this.#recorder.remembers === false)

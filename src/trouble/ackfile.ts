@@ -31,7 +31,7 @@ const isTime = (value: unknown) => isText(value, 40) && !Number.isNaN(Date.parse
 
 function isAck(value: unknown): value is Ack {
   const { key, nodes, by, at, until, reason = '' } = (value ?? {}) as Partial<Ack>;
-  const isWhole = isText(key, 200) && isText(by, 64) && isText(reason, 200) && isTime(at) && isTime(until);
+  const isWhole = isText(key, 200) && isText(by, 128) && isText(reason, 400) && isTime(at) && isTime(until);
   return isWhole && isText(nodes, MOST_BYTES) && (nodes === '' || isHostList(nodes as string));
 }
 
@@ -60,14 +60,20 @@ export function readAcks(board: string): FoundAcks {
 
 /** The same for programs that look again and again: it is read when it has changed. */
 export class AckFollower {
-  #which = '';
+  #which = 'ENOENT';
   #found: FoundAcks = { acks: [] };
 
   constructor(readonly board: string) {}
 
   get found(): FoundAcks {
-    const stats = lstatSync(ackPath(this.board), { bigint: true, throwIfNoEntry: false });
-    const which = stats === undefined ? '' : `${stats.ino} ${stats.mtimeNs} ${stats.ctimeNs}`;
+    let which = '';
+    try {
+      const { ino, mtimeNs, ctimeNs } = lstatSync(ackPath(this.board), { bigint: true });
+      which = `${ino} ${mtimeNs} ${ctimeNs}`;
+    } catch (error) {
+      // That it cannot be looked at is found again by reading it.
+      which = codeOf(error);
+    }
     if (which !== this.#which) [this.#which, this.#found] = [which, readAcks(this.board)];
     return this.#found;
   }
@@ -94,7 +100,11 @@ export function changeAcks(board: string, nowMs: number, change: (acks: readonly
     asOwner(folder, () => {
       const lock = locked(join(folder, `.${name}.acks.lock`));
       try {
-        const acks = change(readAcks(board).acks.filter(({ until }) => Date.parse(until) > nowMs));
+        const before = readAcks(board);
+        // What cannot be read is not thrown away.
+        if (before.acksWhy !== undefined) throw new Failure(before.acksWhy, 1);
+        const acks = change(before.acks.filter(({ until }) => Date.parse(until) > nowMs));
+        if (!acks.every(isAck)) throw failureAt(ackPath(board), 'cannot take a key or reason of that length');
         if (acks.length > ACKS_MOST) throw failureAt(ackPath(board), `has ${ACKS_MOST} lines already; withdraw some`);
         replaceFile(folder, `${name}.acks`, `${JSON.stringify({ schema: 1, acks })}\n`, 0o644);
       } finally {

@@ -9,7 +9,7 @@ import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problem
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Finding } from './finding.js';
 import type { Kind } from './kinds.js';
-import { type Fall, groupsOf, racks } from './together.js';
+import { type Fall, groupsOf, racks, shortRacks } from './together.js';
 
 /** Trouble that is back within this time is the same, ms. */
 const REOPENED_MS = 600_000;
@@ -160,13 +160,16 @@ export function silenceLines(snapshot: Snapshot, all: readonly Surveyed[], links
   const groups = new Map<string, Silenced[]>();
   for (const group of groupsOf(snapshot, falls)) {
     const began = Math.max(...group.map(({ beganMs }) => beganMs));
-    const cause = racks(group.map(({ node }) => node)) ?? `at-${Math.floor((nowMs - began) / 1000)}`;
+    const cause = shortRacks(group.map(({ node }) => node)) ?? `at-${Math.floor((nowMs - began) / 1000)}`;
     groups.set(cause, [...(groups.get(cause) ?? []), ...group]);
   }
   const grouped = new Set([...groups.values()].flat());
+  // A group fell as often as the node of it that fell least.
   const together = [...groups].flatMap(([cause, group]) => {
     const rack = racks(group.map(({ node }) => node));
-    return lineOf('together', cause, group, of => {
+    const count = Math.min(...group.map(fall => fall.count));
+    const fell = group.map(fall => ({ ...fall, count }));
+    return lineOf('together', cause, fell, of => {
       const all =
         of.length === group.length ? '' : ` (${group.length} nodes${rack === undefined ? '' : ` of ${rack}`})`;
       return `fell silent together${all}: probably a switch or rack${words(reports, snapshot, of, false)}`;

@@ -46,3 +46,9 @@ export function groupsOf<F extends Fall>(snapshot: Snapshot, falls: readonly F[]
     return falls.filter(fall => fell.has(fall));
   });
 }
+
+/** The racks as a cause: of many, the list would be too long for a key. */
+export function shortRacks(nodes: readonly Surveyed[]): string | undefined {
+  const found = racks(nodes);
+  return found !== undefined && found.length <= 64 ? found : undefined;
+}

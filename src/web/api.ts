@@ -1,8 +1,11 @@
 // The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
 // by piece if it is long.
 
+import { ranked } from '../layout/terms.gen.js';
 import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import type { Pieces } from '../net/sending.js';
+import { EVENTS } from '../options/journalevents.js';
+import { someOf } from '../options/values.js';
 import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
@@ -10,9 +13,12 @@ import { type Condition, parseCondition } from '../query/conditions.js';
 import { SCALES } from '../readings/scales.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { parseDuration } from '../text/durations.js';
 import { expand, fold } from '../text/hostlists.js';
+import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
+import { type AskedEvents, chosenEvents } from './eventfeed.js';
 import type { HistoryTable } from './history.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
@@ -22,6 +28,9 @@ import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
+/** How many events one answer has. */
+const MOST_EVENTS = 1000;
+const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
 
 const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'application/json', body });
@@ -46,6 +55,17 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   throw new InputError(`${name} is ${quote(text)}; write a whole number`);
 }
 
+/** A look's number, `1h` for so long ago, or a moment. Throws an InputError. */
+function sinceOf(query: URLSearchParams): AskedEvents['since'] {
+  const text = query.get('since') ?? '0';
+  if (/^\d{1,10}$/.test(text)) return { seq: Number(text) };
+  const nowMs = Date.now();
+  return { ms: /^[\d.]+[a-z]+$/.test(text) ? nowMs - parseDuration(text) : parseMoment(text, nowMs).ms };
+}
+
+/** Names of events, as `events --kind` takes them, and the states of nodes. Throws an InputError. */
+const kindsOf = (text: string): ReadonlySet<string> => new Set(KINDS.parse(text));
+
 /** Encodes texts as bytes. */
 function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | undefined> {
   for (const text of texts) yield text === undefined ? undefined : Buffer.from(text);
@@ -62,7 +82,7 @@ export class Api {
       case 'nodes':
         return await this.#nodes(checked(query, ['where', 'fields', 'seq']));
       case 'events':
-        return this.#events(checked(query, ['since']));
+        return await this.#events(checked(query, ['since', 'nodes', 'kind']));
       case 'jobs':
         return this.#jobs(checked(query, []));
       case 'readings':
@@ -221,12 +241,20 @@ export class Api {
     }
   }
 
-  #events(query: URLSearchParams): HttpResponse {
-    const since = wholeNumber(query, 'since') ?? 0;
-    const { kept, count } = this.wall.events;
-    const oldest = kept[0]?.seq ?? 0;
-    const events = kept.filter(({ seq }) => seq > since);
-    return whole({ schema: 1, seq: this.#seq, whole: count === kept.length || oldest <= since, events });
+  async #events(query: URLSearchParams): Promise<HttpResponse> {
+    const since = sinceOf(query);
+    const [list, kinds] = [query.get('nodes'), query.get('kind')];
+    const nodes = list === null ? undefined : new Set(expand(list));
+    const { kept, count, sinceMs } = this.wall.events;
+    const [seq, oldest] = [this.#seq, kept[0]];
+    // Before it began, this server saw nothing; later, it keeps the last ones.
+    const areAll = 'seq' in since || since.ms >= sinceMs;
+    const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
+    const found = await chosenEvents(kept, { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) });
+    const more = Math.max(0, found.length - MOST_EVENTS);
+    const isWhole = (areAll && count === kept.length) || isBefore;
+    const from = new Date(sinceMs).toISOString();
+    return whole({ schema: 1, seq, from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
   #jobs(_: URLSearchParams): HttpResponse {

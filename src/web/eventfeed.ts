@@ -5,7 +5,8 @@ import { foldedEvents } from '../presentation/eventlines.js';
 import { painter } from '../presentation/style.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import type { Watcher } from './watcher.js';
+import { expand } from '../text/hostlists.js';
+import { SlicedLook, type Watcher } from './watcher.js';
 import type { EventInfo } from './wire.js';
 
 /** How many events are kept. */
@@ -20,6 +21,8 @@ export class EventFeed {
   readonly kept: EventInfo[] = [];
   /** How many events there have been. */
   count = 0;
+  /** Since when they are kept: when this server began, ms since 1970. */
+  readonly sinceMs = Date.now();
   #follower: Follower | undefined;
   readonly #plain = painter('never');
 
@@ -53,4 +56,39 @@ export class EventFeed {
     this.count += events.length;
     this.kept.splice(0, this.kept.length - MOST);
   }
+}
+
+/** Which events are asked for. */
+export interface AskedEvents {
+  /** Of later looks than this, or no earlier than that, ms since 1970. */
+  readonly since: { readonly seq: number } | { readonly ms: number };
+  readonly nodes: ReadonlySet<string> | undefined;
+  readonly kinds: ReadonlySet<string> | undefined;
+}
+
+/** The names by which `beoboard events --kind` knows an event: of a change of state, what it begins or ends. */
+function kindsOf({ event, from, to, problem }: EventInfo): unknown[] {
+  if (event !== 'state') return [event === 'reboot' ? 'boot' : event, problem];
+  return [
+    from === undefined ? 'new' : to === undefined ? 'removed' : undefined,
+    to,
+    from === 'silent' && 'heard_again',
+  ];
+}
+
+/** The events that are asked for, the newest last. Yields to the event loop: each may have thousands of nodes. */
+export async function chosenEvents(kept: readonly EventInfo[], asked: AskedEvents): Promise<EventInfo[]> {
+  const { since, nodes, kinds } = asked;
+  const slices = new SlicedLook();
+  const found: EventInfo[] = [];
+  // What comes or goes meanwhile is not asked for.
+  for (const event of [...kept]) {
+    const isLater = 'seq' in since ? event.seq > since.seq : Date.parse(event.time) >= since.ms;
+    if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind as string)))) continue;
+    if (nodes === undefined || event.nodes === undefined || expand(event.nodes).some(name => nodes.has(name)))
+      found.push(event);
+    const pause = slices.next();
+    if (pause !== undefined) await pause;
+  }
+  return found;
 }

@@ -186,7 +186,9 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Events: object({
     schema,
     seq,
-    whole: flag('false: of what happened since then, the older part is kept no longer'),
+    from: text('since when events are kept here: when this server began'),
+    whole: flag('false: of what happened since then, the older part is not here'),
+    more: integer('so many of the older ones are left out of the answer'),
     events: array(ref('Event'), 'the newest last'),
   }),
   Jobs: object({
@@ -290,7 +292,11 @@ const PATHS: Readonly<Record<string, Path>> = {
   },
   '/events': {
     summary: 'What has happened, as long as it is kept; nodes to which the same happened are together.',
-    parameters: [{ name: 'since', about: 'only events of looks after this one', schema: integer() }],
+    parameters: [
+      { name: 'since', about: 'a look’s number: only events of later looks; or 1h, or a time as in 2026-11-27T03:00Z' },
+      { name: 'nodes', about: 'a host list: only events of these nodes, and of no node' },
+      { name: 'kind', about: 'names as in silent,boot,oom: only these' },
+    ],
     answers: 'Events',
   },
   '/jobs': {

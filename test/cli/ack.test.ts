@@ -112,7 +112,7 @@ const ack = (key: string, more: Partial<Ack> = {}): Ack => ({
 
 t.test('twenty at once lose nothing, and what is over leaves', async t => {
   const { report, ask, board } = master(t);
-  report('n1', READONLY);
+  report('n1', { ...READONLY, flags: READONLY.flags | (1 << bits.flags.held) });
   changeAcks(board, Date.now(), () => [ack('old', { until: new Date(Date.now() - 1000).toISOString() })]);
   const follower = new AckFollower(board);
   t.match(follower.found.acks, [{ key: 'old' }]);
@@ -122,13 +122,22 @@ t.test('twenty at once lose nothing, and what is over leaves', async t => {
       changeAcks(board, Date.now(), acks => [...acks, ack(`k${i}`)]);
     }),
   );
-  await Promise.all(Array.from({ length: 6 }, () => ask('ack', 'root_readonly', '--until', '+1h')));
+  const keys = ['root_readonly', 'held'];
+  const all = await Promise.all([1, 2, 3].flatMap(() => keys.map(key => ask('ack', key, '--until', '+1h'))));
+  t.same(new Set(all.map(({ code }) => code)), new Set([0]));
   const { acks } = readAcks(board);
-  t.same(acks.map(({ key }) => key).sort(), [...Array.from({ length: 20 }, (_, i) => `k${i}`), 'root_readonly'].sort());
+  t.same(acks.map(({ key }) => key).sort(), [...Array.from({ length: 20 }, (_, i) => `k${i}`), ...keys].sort());
   t.same(follower.found.acks, acks);
   const full = Array.from({ length: ACKS_MOST + 1 }, (_, i) => ack(`many${i}`));
   t.throws(() => changeAcks(board, Date.now(), () => full), { message: /has 1000 lines already; withdraw some/ });
   t.same(readAcks(board).acks, acks);
+  for (const wrong of [{ key: 'k'.repeat(201) }, { reason: 'r'.repeat(401) }])
+    t.throws(() => changeAcks(board, Date.now(), acks => [...acks, ack('x', wrong)]), { message: /of that length/ });
+  t.match(await ask('ack', 'held', '--until', '+1h', '--reason', '𝒜'.repeat(200)), { code: 0 });
+  t.equal(readAcks(board).acks.length, acks.length);
+  writeFileSync(ackPath(board), '{"schema":2}');
+  t.match(await ask('ack', 'held', '--until', '+1h'), { code: 1, stderr: /is not understood, so no line/ });
+  t.equal(readFileSync(ackPath(board), 'utf8'), '{"schema":2}', 'what a later version wrote stays');
 });
 
 t.test('a file that nobody believes acknowledges nothing, and is told of', async t => {
