@@ -229,6 +229,7 @@ export class Api {
         schema: 1,
         seq: this.#seq,
         line: nodeHead(node, PLAIN),
+        trouble: this.wall.troubleWith(name),
         sections: nodeSections(node, slurm, this.wall.digest),
         history: this.wall.river.node(name),
       };

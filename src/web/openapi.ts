@@ -114,6 +114,24 @@ const NODE = object(
 
 const BOARD = map({}, 'the board and its receiver, as beoboard status --json has them: docs/json.md');
 
+const TROUBLE = object(
+  {
+    key: text('kind and cause'),
+    kind: text(),
+    severity: { enum: ['critical', 'warning', 'notice'] },
+    'nodes?': list,
+    count: integer(),
+    what: text(),
+    ...Object.fromEntries(['since?', 'since_last?', 'ended?', 'times_since?'].map(name => [name, text()])),
+    ...Object.fromEntries(['times?', 'times_hour?', 'jobs_more?'].map(name => [name, integer()])),
+    'jobs?': array(object({ id: text(), user: text() })),
+    'aside?': object({ nodes: list, count: integer(), why: text() }),
+    'ack?': object({ by: text(), until: text(), 'reason?': text() }),
+    'dim?': { enum: ['ended', 'acknowledged', 'aside'] },
+  },
+  'a line of the trouble list: docs/json.md',
+);
+
 const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list });
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -152,6 +170,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     schema,
     seq,
     line: text('its state and evidence'),
+    trouble: array(TROUBLE, 'the lines about this node, the worst first'),
     sections: array(object({ title: text(), facts: array(array(text()), 'what belongs together is in one list') })),
     node: ref('Node'),
     history: object(

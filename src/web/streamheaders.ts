@@ -11,9 +11,10 @@ import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { fold } from '../text/hostlists.js';
+import { fold, tryExpand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { AckFollower } from '../trouble/ackfile.js';
+import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
 import { type Head, TROUBLE_MOST } from './wire.js';
@@ -47,6 +48,8 @@ export class StreamHeaders implements NodeConsumer {
   readonly #single: BoardReader;
   readonly #acks: AckFollower;
   #told = NONE;
+  /** The whole list, of which the page gets the first lines. */
+  #lines: readonly TroubleInfo[] = [];
   /** The earliest time to make them again, of performance.now(), unless the board's own state has changed. */
   #notBefore = 0;
   #state = '';
@@ -108,11 +111,17 @@ export class StreamHeaders implements NodeConsumer {
     };
   }
 
+  /** The lines of the last list that are about this node. */
+  troubleWith(name: string): readonly TroubleInfo[] {
+    return this.#lines.filter(({ nodes }) => nodes !== undefined && tryExpand(nodes, 'any')?.includes(name));
+  }
+
   #tell(digest: Snapshot): Told {
     const found = survey(digest, {}, this.watcher.names);
     try {
       const besides = { scheduler: this.scheduler(found), ...this.#acks.found };
       const trouble = troubleOf(found, besides);
+      this.#lines = trouble;
       return {
         trouble: trouble.slice(0, TROUBLE_MOST),
         trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),

@@ -5,6 +5,7 @@ import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
+import type { TroubleInfo } from '../trouble/info.js';
 import { EventFeed } from './eventfeed.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
@@ -93,6 +94,11 @@ export class Wall {
   /** What the last look has gathered. */
   get digest(): Snapshot | undefined {
     return this.#heads.digest;
+  }
+
+  /** The lines of trouble about this node, as old as those of the page. */
+  troubleWith(name: string): readonly TroubleInfo[] {
+    return this.#heads.troubleWith(name);
   }
 
   /** Makes the first look, and one each second from then on. */

@@ -33,6 +33,8 @@ export const line = (key: string, nodes: string, count: number, more: Partial<Tr
 });
 
 export class MadeWall {
+  /** Nodes that are silent from the beginning. */
+  readonly silent = new Set<string>();
   readonly #streams = new Set<ServerResponse>();
   readonly #names: readonly string[];
   /** The server's clock, ms since 1970. */
@@ -109,8 +111,10 @@ export class MadeWall {
     const picture = Buffer.alloc(8 + 2 * first);
     picture.writeUInt32LE(1, 0);
     picture.writeUInt32LE(this.head.seq, 4);
-    for (let cell = 0; cell < first; cell++)
-      picture.writeUInt16LE(((cell % 40) * 100 * 2 ** CELL.valueShift) | STATES.indexOf('live'), 8 + 2 * cell);
+    for (const [cell, name] of this.groups.flatMap(({ names }) => names).entries()) {
+      const state = STATES.indexOf(this.silent.has(name) ? 'silent' : 'live');
+      picture.writeUInt16LE(((cell % 40) * 100 * 2 ** CELL.valueShift) | state, 8 + 2 * cell);
+    }
     return Buffer.concat([json(FRAME.hello, this.hello), json(FRAME.layout, layout), frame(FRAME.picture, picture)]);
   }
 

@@ -32,6 +32,20 @@ export function selectionOf({ state }: View, nodes: string | undefined, cells: C
   return Uint32Array.from(found).sort();
 }
 
+/**
+ * The nodes that are not well, in the order of the map, of those that are chosen, or of all. Who has left said so and is
+ * not among them.
+ */
+export function unwellOf({ names, values }: Cells, chosen: Uint32Array | undefined): string[] {
+  const found: string[] = [];
+  for (const cell of chosen ?? values.keys()) {
+    const bits = values[cell] as number;
+    const state = stateOf(bits);
+    if (isUnhealthy(bits) || (state !== 'live' && state !== 'left')) found.push(names[cell] as string);
+  }
+  return found;
+}
+
 /** The rows of the table: the selected nodes, those of the only group, or all groups. */
 export function rowsOf(view: View, cells: Cells, chosen: Uint32Array | undefined): Rows {
   const { groups } = cells.layout;

@@ -5,7 +5,7 @@ import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo } from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
-import { choiceText, membersOf, rowsOf, selectionOf } from './choice.js';
+import { choiceText, membersOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, quantity, zone } from './formats.js';
@@ -79,10 +79,13 @@ const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
   if (kind === 'nodes') openNode(index);
   else go({ group: cells.layout.groups[index]?.name ?? 'others', page: undefined });
 });
-const sheet = new Sheet(
-  () => closeSheet(),
-  () => hello?.readings ?? [],
-);
+const sheet = new Sheet({
+  close: () => closeSheet(),
+  open: name => go({ node: name, at: name }, false),
+  readings: () => hello?.readings ?? [],
+  unwell: () => unwellOf(cells, selection()),
+  now: () => nowOf(),
+});
 
 const jobs = new JobView(
   nodes => go({ ...WHOLE, select: nodes }),

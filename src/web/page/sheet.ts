@@ -1,10 +1,12 @@
-// One node on a sheet: the facts of `show`, section by section, and the last minutes of its readings as small curves.
+// One node on a sheet: its trouble above all, the facts of `show`, section by section, and the last minutes of its readings as small curves.
 // It is beside the map, and closes with Escape.
 
+import type { TroubleInfo } from '../../trouble/info.js';
 import type { ReadingInfo } from '../wire.js';
 import { byId, draw, make, set, write } from './dom.js';
-import { quantity } from './formats.js';
+import { count, quantity } from './formats.js';
 import { request } from './requests.js';
+import { columnsOf } from './troublebox.js';
 
 /** How often the sheet is updated, ms. */
 const EVERY_MS = 2000;
@@ -13,6 +15,8 @@ const EVERY_MS = 2000;
 interface NodeInfo {
   /** Its state and evidence in one line. */
   readonly line: string;
+  /** Absent: an older server. */
+  readonly trouble?: readonly TroubleInfo[];
   /** Facts that belong together are in one list. */
   readonly sections: readonly { readonly title: string; readonly facts: readonly (readonly string[])[] }[];
   readonly node: { readonly name: string; readonly state: string };
@@ -48,17 +52,34 @@ export function pathOf(
   return path;
 }
 
+/** What the sheet asks of the page. */
+export interface SheetPage {
+  close(): void;
+  /** Opens the sheet of another node. */
+  open(name: string): void;
+  readings(): readonly ReadingInfo[];
+  /** The nodes that are not well, of the selection if there is one, in the order of the map. */
+  unwell(): readonly string[];
+  /** The server's clock, ms. */
+  now(): number;
+}
+
 export class Sheet {
   readonly #element = byId('sheet');
-  readonly #close: () => void;
-  readonly #readings: () => readonly ReadingInfo[];
+  readonly #page: SheetPage;
   #name: string | undefined;
   #timer: number | undefined;
   #shape = '';
 
-  constructor(close: () => void, readings: () => readonly ReadingInfo[]) {
-    this.#close = close;
-    this.#readings = readings;
+  constructor(page: SheetPage) {
+    this.#page = page;
+    this.#element.addEventListener('keydown', event => {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.#step(event.key === 'ArrowLeft' ? -1 : 1);
+    });
   }
 
   get isOpen(): boolean {
@@ -81,15 +102,64 @@ export class Sheet {
 
   #frame(name: string): void {
     const close = make('button', { type: 'button', id: 'close', 'aria-label': 'Close' }, '×');
-    close.addEventListener('click', () => this.#close());
+    close.addEventListener('click', () => this.#page.close());
+    const button = (id: string, label: string, text: string, step: 1 | -1) => {
+      const element = make('button', { type: 'button', id, 'aria-label': label }, text);
+      element.addEventListener('click', () => this.#step(step));
+      return element;
+    };
     const title = make('h2', { id: 'sheetname', tabindex: '-1' }, name);
+    const focused = document.activeElement?.id ?? '';
     this.#element.replaceChildren(
       make('div', { class: 'head' }, title, close),
+      make(
+        'div',
+        { id: 'sheetsteps' },
+        button('illbefore', 'The node before that is not well', '‹', -1),
+        make('span', { id: 'sheetplace' }),
+        button('illafter', 'The next node that is not well', '›', 1),
+      ),
+      make('div', { id: 'sheettrouble', role: 'group', 'aria-label': 'Trouble', tabindex: '0' }),
       make('p', { id: 'sheetstate' }, ' '),
       make('div', { id: 'curves' }),
       make('div', { id: 'sections' }),
     );
-    title.focus();
+    this.#place();
+    // Somebody who steps with a button goes on with it.
+    (focused === 'illbefore' || focused === 'illafter' ? byId(focused) : title).focus();
+  }
+
+  /** To the next node that is not well, or the one before, and around. */
+  #step(step: 1 | -1): void {
+    const names = this.#page.unwell();
+    const at = names.indexOf(this.#name ?? '');
+    const next = names.at(at < 0 ? (step === 1 ? 0 : -1) : (at + step) % names.length);
+    if (next !== undefined && next !== this.#name) this.#page.open(next);
+  }
+
+  /** Which of the nodes that are not well it is. */
+  #place(): void {
+    const names = this.#page.unwell();
+    const at = names.indexOf(this.#name ?? '');
+    const all = `${count(names.length)} not well`;
+    write(byId('sheetplace'), names.length > 0 && at >= 0 ? `${count(at + 1)} of ${all}` : all);
+    for (const id of ['illbefore', 'illafter'])
+      byId<HTMLButtonElement>(id).disabled = names.length === 0 || (names.length === 1 && at === 0);
+  }
+
+  /** The lines in place of those before, of which nothing but what has changed is written. */
+  #tell(trouble: readonly TroubleInfo[]): void {
+    const box = byId('sheettrouble');
+    while (box.children.length > trouble.length) box.lastElementChild?.remove();
+    while (box.children.length < trouble.length) box.append(make('p'));
+    for (const [i, line] of trouble.entries()) {
+      const { what, why, since, until, times, jobs } = columnsOf(line, this.#page.now(), true);
+      const row = box.children[i] as HTMLElement;
+      row.className = line.dim === undefined ? line.severity : 'dim';
+      const begun = since === 'now' ? since : `since ${since}${until}`;
+      write(row, [`${line.severity}: ${what}${why}`, begun, times, jobs].filter(part => part !== '').join(' · '));
+    }
+    if (trouble.length === 0) box.append(make('p', {}, 'No trouble'));
   }
 
   async #ask(name: string): Promise<void> {
@@ -108,14 +178,16 @@ export class Sheet {
     if (this.#name === name) this.#timer = setTimeout(() => void this.#ask(name), EVERY_MS);
   }
 
-  #show({ line, sections, node, history }: NodeInfo): void {
+  #show({ line, trouble = [], sections, node, history }: NodeInfo): void {
     if (this.#name !== node.name) return;
     const state = byId('sheetstate');
     // The name is above it.
     write(state, line.slice(node.name.length + 2));
     state.className = node.state;
+    this.#tell(trouble);
+    this.#place();
     const { points } = history.readings;
-    const curves = this.#readings().filter(({ name }) => points[name]?.some(value => value !== null));
+    const curves = this.#page.readings().filter(({ name }) => points[name]?.some(value => value !== null));
     const shape = JSON.stringify([
       sections.map(({ title, facts }) => [title, facts.length]),
       curves.map(({ name }) => name),

@@ -28,7 +28,7 @@ function jobsText(jobs: readonly TroubleJob[], more: number, most: number): stri
 }
 
 /** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
-function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
+export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
   const { severity, nodes = '–', since, since_last, times, times_since, times_hour, jobs = [], jobs_more = 0 } = line;
   const at = (time: string) => moment(Date.parse(time), now);
   const often = times === undefined ? [] : [plural(times, 'time')];
