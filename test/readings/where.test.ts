@@ -290,7 +290,6 @@ t.test('what is wrong, where, and what to write', async t => {
     ['any(gpu.util > 1%', "column 4: a '(' without its ')'; write ')'"],
     ['any(all(gpu.util > 1%))', 'column 5: all(…) within another; write them one after the other, joined by &&'],
     ['some(gpu.util > 1%)', "column 1: 'some' before a bracket; write any(CONDITION) or all(CONDITION)"],
-    ['net > 1', 'column 1: net stands for each network interface; write any(!net.carrier), say'],
     ['gpu[0].util > 1', 'column 4: a bracket; write the number of an entry after a point: gpu.0.util_pct'],
     ['load > 1 ; rm', "column 10: ';' is not allowed here; write FIELD < VALUE, as in load > 10"],
     ['load > \u001b', "column 8: '\\u{1b}' is not allowed here; write FIELD < VALUE, as in load > 10"],

@@ -46,6 +46,20 @@ export function unwellOf({ names, values }: Cells, chosen: Uint32Array | undefin
   return found;
 }
 
+/** The names of the nodes that are chosen; undefined: all. */
+export function namesOf(
+  view: View,
+  shown: readonly Member[],
+  cells: Cells,
+  chosen: Uint32Array | undefined,
+): ReadonlySet<string> | undefined {
+  const { names } = cells;
+  if (chosen !== undefined) return new Set(Array.from(chosen, cell => names[cell] ?? ''));
+  const [only] = shown;
+  if (view.group === undefined || shown.length !== 1 || only === undefined) return undefined;
+  return new Set(names.slice(only.first, only.first + only.count));
+}
+
 /** The rows of the table: the selected nodes, those of the only group, or all groups. */
 export function rowsOf(view: View, cells: Cells, chosen: Uint32Array | undefined): Rows {
   const { groups } = cells.layout;

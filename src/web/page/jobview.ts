@@ -26,6 +26,8 @@ export interface JobInfo {
 
 /** What can colour cells in place of a reading. */
 export type Colouring = 'job' | 'user';
+export const COLOURINGS: readonly Colouring[] = ['job', 'user'];
+export const isColouring = (text: string | undefined): text is Colouring => COLOURINGS.some(by => by === text);
 
 /** A job or user whose nodes have a colour of their own. */
 export interface Owner {

@@ -1,17 +1,27 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
-// Judges nothing: states, ages and anomalies come from the server.
+// Judges nothing: states, ages and trouble come from the server.
 
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import { AUTO, FRAME, type Head, type Hello, type LayoutInfo, numberOf, type ReadingInfo } from '../wire.js';
+import {
+  AUTO,
+  type EventInfo,
+  FRAME,
+  type Head,
+  type Hello,
+  type LayoutInfo,
+  numberOf,
+  type ReadingInfo,
+} from '../wire.js';
 import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
-import { choiceText, membersOf, rowsOf, selectionOf, unwellOf } from './choice.js';
+import { Changes } from './changes.js';
+import { choiceText, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
 import { clock, count, quantity, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
-import { type Colouring, JobView } from './jobview.js';
+import { COLOURINGS, isColouring, JobView } from './jobview.js';
 import { Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
@@ -71,9 +81,10 @@ const river = new RiverPart(flow, cells);
 const dark = new DarkLinks();
 const headline = new Headline();
 const trouble = new TroubleBox(key => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key }));
+const selectNodes = (nodes: string) => go({ ...WHOLE, select: nodes });
 const legend = new Legend(
   state => go({ ...WHOLE, group: view.group, state: view.state === state ? undefined : state }),
-  nodes => go({ ...WHOLE, select: nodes }),
+  selectNodes,
 );
 const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
   if (kind === 'nodes') openNode(index);
@@ -87,10 +98,9 @@ const sheet = new Sheet({
   now: () => nowOf(),
 });
 
-const jobs = new JobView(
-  nodes => go({ ...WHOLE, select: nodes }),
-  () => colourOwn(),
-);
+const jobs = new JobView(selectNodes, () => colourOwn());
+
+const changes = new Changes(selectNodes);
 
 const live = new Live({
   opened: () => {
@@ -140,8 +150,7 @@ function takeFrame({ kind, payload }: Frame): void {
     head = json(payload) as Head;
     tellHead(head);
     river.head(head);
-  }
-  // Events are visible by what they change; the sheet and the river show the rest.
+  } else if (kind === FRAME.events) changes.take(json(payload) as EventInfo[]);
 }
 
 let ownRule: string | undefined;
@@ -172,6 +181,7 @@ function greet(said: Hello): void {
   build ??= said.build;
   hello = said;
   river.greet(said);
+  void changes.greet();
   accepted = { reading: view.reading, by: view.by, where: view.where };
   const select = byId<HTMLSelectElement>('reading');
   const options = [
@@ -188,9 +198,6 @@ function greet(said: Hello): void {
   by.placeholder = oneLine(said.by ?? 'no groups');
   write(byId('brand'), said.cluster ?? 'beoboard');
 }
-
-const COLOURINGS: readonly Colouring[] = ['job', 'user'];
-const isColouring = (text: string | undefined): text is Colouring => COLOURINGS.some(by => by === text);
 
 /** Colours cells by their job or user, if that is chosen and available. */
 function colourOwn(): void {
@@ -328,6 +335,7 @@ function arrange(): void {
   tellChoice();
   tellHere();
   river.arrange(view, members(), chosen);
+  changes.choose(namesOf(view, members(), cells, chosen));
   sheet.open(view.node);
 }
 
@@ -426,7 +434,7 @@ function zoom(step: 1 | -1): void {
 }
 
 listen({
-  ...{ field, map, flow, table, sheet, cells },
+  ...{ field, map, flow, table, sheet, cells, changes },
   ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
   refuse: why => {

@@ -1,6 +1,7 @@
 // Keys, clicks and the pointer: what a user does becomes a change of the view. The Back button is viewstate's.
 
 import type { Cells } from './cells.js';
+import type { Changes } from './changes.js';
 import { byId, show, write } from './dom.js';
 import { type Direction, next } from './geometry.js';
 import type { MapView } from './mapview.js';
@@ -18,6 +19,7 @@ export interface Page {
   readonly table: TableView;
   readonly sheet: Sheet;
   readonly cells: Cells;
+  readonly changes: Changes;
   readonly view: () => View;
   readonly go: (change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew?: boolean) => void;
   readonly moveTo: (cell: number) => void;
@@ -53,7 +55,7 @@ export function listen(page: Page): void {
   listenToPointer(page);
 }
 
-function listenToKeys({ field, map, sheet, view, go, moveTo, openNode, closeSheet, zoom }: Page): void {
+function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, closeSheet, zoom }: Page): void {
   field.addEventListener('keydown', event => {
     const { plan, cursor } = map;
     if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -73,12 +75,14 @@ function listenToKeys({ field, map, sheet, view, go, moveTo, openNode, closeShee
     const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.key === 'Escape') {
       if (sheet.isOpen) closeSheet();
+      else if (changes.hasMinute) changes.toggleMinute(undefined);
       else if (isTyping) field.focus();
       else if (Object.keys(WHOLE).some(key => key !== 'page' && view()[key as keyof typeof WHOLE] !== undefined))
         go(WHOLE);
       else return;
     } else if (isTyping) return;
     else if (event.key === '/') byId<HTMLInputElement>('asked').select();
+    else if (event.key === 'e') byId('changedframe').focus();
     else if (event.key === '+') zoom(1);
     else if (event.key === '-') zoom(-1);
     else return;
@@ -121,7 +125,7 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, r
   byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
 }
 
-function listenToPointer({ field, map, flow, cells, go, moveTo, openNode, nodeText, flowText }: Page): void {
+function listenToPointer({ field, map, flow, changes, cells, go, moveTo, openNode, nodeText, flowText }: Page): void {
   let lastPointer = 'mouse';
   field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
     if (pointerType === 'touch') return;
@@ -151,5 +155,8 @@ function listenToPointer({ field, map, flow, cells, go, moveTo, openNode, nodeTe
     const at = flow.at(clientX, clientY);
     tipAt(clientX, clientY, at && flowText(at));
   });
+  byId('flow').addEventListener('click', ({ clientX, clientY }) =>
+    changes.toggleMinute(flow.at(clientX, clientY)?.second),
+  );
   byId('flow').addEventListener('pointerleave', () => tipAt(0, 0, undefined));
 }

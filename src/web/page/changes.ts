@@ -1,0 +1,128 @@
+// What changed: a line for each event that the server has seen, the newest first. The same again is one line. Filtered by
+// what is chosen on the page, and by a minute of the river.
+
+import { tryExpand } from '../../text/hostlists.js';
+import { oneLine } from '../../text/unseen.js';
+import type { EventInfo } from '../wire.js';
+import { byId, make, oncePerFrame, write } from './dom.js';
+import { clock, plural } from './formats.js';
+import { request } from './requests.js';
+
+/** As far back as the river goes. */
+const ASKED = '15m';
+/** So many events are kept, and so many lines are shown. */
+const KEPT = 2000;
+const SHOWN = 200;
+const MINUTE_MS = 60_000;
+
+/** The same event, as often as it came. */
+interface Line {
+  readonly last: EventInfo;
+  first: EventInfo;
+  times: number;
+}
+
+export class Changes {
+  readonly #list = byId('changed');
+  readonly #select: (nodes: string) => void;
+  #events: EventInfo[] = [];
+  #fromMs: number | undefined;
+  #chosen: ReadonlySet<string> | undefined;
+  #minute: number | undefined;
+  #isInSight = false;
+  readonly #request = oncePerFrame(() => this.#show());
+
+  /** `select`: called with the nodes of a line that is clicked. */
+  constructor(select: (nodes: string) => void) {
+    this.#select = select;
+    new IntersectionObserver(entries => {
+      this.#isInSight = entries.at(-1)?.isIntersecting === true;
+      if (this.#isInSight) this.#request();
+    }).observe(byId('changedframe'));
+  }
+
+  /** The stream has begun: what was before it is asked for. */
+  async greet(): Promise<void> {
+    try {
+      const response = await request(`api/v1/events?since=${ASKED}`);
+      if (!response.ok) return;
+      const { from, events } = (await response.json()) as { from: string; events: EventInfo[] };
+      this.#fromMs = Date.parse(from);
+      this.#events = [];
+      this.take(events);
+    } catch {
+      // It is asked for again when the server is back.
+    }
+  }
+
+  /** What has happened since. */
+  take(events: readonly EventInfo[]): void {
+    const last = this.#events.at(-1)?.seq ?? 0;
+    this.#events.push(...events.filter(({ seq }) => seq > last));
+    this.#events.splice(0, this.#events.length - KEPT);
+    this.#request();
+  }
+
+  /** Only events of these nodes, and of none; undefined: all. */
+  choose(chosen: ReadonlySet<string> | undefined): void {
+    this.#chosen = chosen;
+    this.#request();
+  }
+
+  /** Only events of the minute of that second, or all of them again. */
+  toggleMinute(second: number | undefined): void {
+    const minute = second === undefined ? undefined : Math.floor((second * 1000) / MINUTE_MS);
+    this.#minute = minute === this.#minute ? undefined : minute;
+    this.#list.parentElement?.scrollTo(0, 0);
+    this.#request();
+  }
+
+  get hasMinute(): boolean {
+    return this.#minute !== undefined;
+  }
+
+  #lines(): Line[] {
+    const lines = new Map<string, Line>();
+    for (const event of [...this.#events].reverse()) {
+      const minute = Math.floor(Date.parse(event.time) / MINUTE_MS);
+      if (this.#minute !== undefined && minute !== this.#minute) continue;
+      const { nodes, text } = event;
+      const chosen = this.#chosen;
+      if (chosen !== undefined && nodes !== undefined && !tryExpand(nodes, 'any')?.some(name => chosen.has(name)))
+        continue;
+      const same = lines.get(text);
+      if (same === undefined) lines.set(text, { last: event, first: event, times: 1 });
+      else {
+        same.first = event;
+        same.times++;
+      }
+    }
+    return [...lines.values()];
+  }
+
+  #show(): void {
+    if (!this.#isInSight) return;
+    const lines = this.#lines();
+    const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
+    const from = this.#fromMs === undefined ? '' : `Since ${at(this.#fromMs)}, when this server began`;
+    const only = this.#minute === undefined ? '' : `; only ${at(this.#minute * MINUTE_MS).slice(0, 5)}, by the river`;
+    const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
+    write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
+    const shown = lines.slice(0, SHOWN);
+    while (this.#list.children.length > shown.length) this.#list.lastElementChild?.remove();
+    for (const [i, { last, first, times }] of shown.entries()) {
+      const button = this.#list.children[i]?.querySelector('button') ?? this.#add();
+      const often = times > 1 ? ` · ${plural(times, 'time')} since ${at(first.time)}` : '';
+      button.dataset.nodes = last.nodes ?? '';
+      button.disabled = last.nodes === undefined;
+      write(button, `${at(last.time)}  ${oneLine(last.text)}${often}`);
+    }
+  }
+
+  #add(): HTMLButtonElement {
+    const button = make('button', { type: 'button' });
+    button.addEventListener('click', () => this.#select(button.dataset.nodes ?? ''));
+    this.#list.append(make('li', {}, button));
+    return button;
+  }
+}

@@ -1,0 +1,86 @@
+// What changed, in a real browser: events as they happen and of before the page was opened, filtered by what is chosen and
+// by a minute of the river.
+//
+// @seconds 25
+// @waits
+
+import t from 'tap';
+import { NO_BROWSER } from '../kit/browser.js';
+import { until } from '../kit/until.js';
+import { holds, look, startLoad, startWall } from './browsing.js';
+
+const skip = NO_BROWSER ?? false;
+
+t.test('events by time, nodes and kind', async t => {
+  const wall = await startWall(t);
+  startLoad(t, wall, ['--nodes', 'a1']);
+  const ask = async (query: string) =>
+    (await (await fetch(`${wall.url}api/v1/events?${query}`)).json()) as {
+      events: { nodes?: string; text: string }[];
+      from: string;
+      whole: boolean;
+      more: number;
+    };
+  await until('they are new', async () => (await ask('kind=new')).events.some(({ nodes }) => nodes === 'a1'));
+  startLoad(t, wall, ['--nodes', 'b1']);
+  await until('so is another', async () => (await ask('kind=new&nodes=b1')).events.length === 1);
+  t.same(
+    (await ask('kind=new&nodes=a1,b7')).events.map(({ nodes }) => nodes),
+    ['a1'],
+  );
+  t.same((await ask('kind=silent,oom')).events, []);
+  const { from, whole, more } = await ask(`since=${new Date().toISOString()}`);
+  t.match({ whole, more }, { whole: true, more: 0 });
+  t.ok(Date.parse(from) <= Date.now());
+  t.equal((await ask('since=1h')).whole, false, 'this server does not know of an hour ago');
+  for (const [query, why] of [
+    ['since=yesterday', /is no moment/],
+    ['kind=xyzzy', /'xyzzy' is not a kind of event/],
+    ['nodes=a[', /host list/],
+    ['node=a1', /node/],
+  ] as const) {
+    const response = await fetch(`${wall.url}api/v1/events?${query}`);
+    t.equal(response.status, 400, query);
+    t.match(await response.text(), why);
+  }
+});
+
+t.test('a list below the river', { skip }, async t => {
+  const wall = await startWall(t);
+  startLoad(t, wall, ['--nodes', 'rack1n1']);
+  const { page, complaints } = await look(t, wall.url);
+  await holds(page, `document.querySelector('#line').textContent.includes('1 live')`);
+  await page.keyboard.press('e');
+  t.equal(await page.evaluate('document.activeElement.id'), 'changedframe');
+  const lines = () =>
+    page.evaluate<string[]>(`[...document.querySelectorAll('#changed button')].map(one => one.textContent)`);
+  const has = (text: string, times = 1) =>
+    until(text, async () => (await lines()).filter(line => line.includes(text)).length === times);
+  await has('rack1n');
+  const height = await page.evaluate<number>(`document.querySelector('#changedframe').clientHeight`);
+  startLoad(t, wall, ['--nodes', 'rack2n1']);
+  await has('rack2n');
+  t.match((await lines())[0], /^\d\d:\d\d:\d\d {2}.*rack2n/, 'the newest first');
+  t.equal(await page.evaluate(`document.querySelector('#changedframe').clientHeight`), height);
+  t.match(await page.textContent('#changedsince'), /^Since \d\d:\d\d:\d\d, when this server began$/);
+
+  // A line selects its nodes, and what is chosen filters the list.
+  await page.click('#changed button');
+  await holds(page, `location.search.includes('select=')`);
+  await has('rack1n', 0);
+  t.equal((await lines()).filter(line => line.includes('rack2n')).length, 1);
+  await page.keyboard.press('Escape');
+  await has('rack1n');
+
+  // A minute of the river, and back.
+  await page.evaluate(`document.querySelector('#flow').scrollIntoView({ block: 'center' })`);
+  const box = await page.locator('#flow').boundingBox();
+  if (box === null) throw new Error('the river has no place');
+  await page.mouse.click(box.x + box.width * 0.3, box.y + box.height / 2);
+  await page.keyboard.press('e');
+  await holds(page, `document.querySelector('#changedsince').textContent.includes('; only ')`);
+  t.same(await lines(), [], 'nothing had happened then');
+  await page.keyboard.press('Escape');
+  await has('rack1n');
+  t.same(complaints, []);
+});
