@@ -87,7 +87,7 @@ function findings(found: Survey): Finding[] {
   return [
     ...general,
     ...explaining,
-    ...silenceLines(snapshot, all, links),
+    ...silenceLines(found, links),
     ...sentencesOf(lastWords(snapshot, all, explained)),
     // Problems of other nodes do not matter to a user who asks about these.
     ...sentencesOf(unhealthy(nodes)),

@@ -110,7 +110,7 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
     text,
   }));
   const what = 'two machines report as one: one is a copy of the other; stop one, or give it its own name';
-  const sinceMs = Math.max(...cloned.map(({ clone }) => clone.sinceMs));
+  const sinceMs = cloned.reduce((most, { clone }) => Math.max(most, clone.sinceMs), 0);
   return [{ kind: 'clone', nodes: cloned.map(({ node }) => node), what, sinceMs, sentences }];
 }
 

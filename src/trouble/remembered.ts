@@ -3,7 +3,7 @@
 
 import { HOUR_MS } from '../presentation/deafness.js';
 import { afterwards, LastReports, type Said, saidFacts } from '../presentation/lastwords.js';
-import type { Surveyed } from '../query/survey.js';
+import type { Survey, Surveyed } from '../query/survey.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -126,8 +126,9 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[]): Silenced[] {
     const silence = memoryOf(snapshot, node)?.silence;
     const isNow = state === 'silent';
     if (isNow || state === 'uncertain') {
-      const beganMs = snapshot.ageMs(index);
       const isKnown = silence !== undefined && silence.endedMs === undefined;
+      // Of a silence that is noted, the time is the same at every look.
+      const beganMs = isKnown ? silence.beganMs : snapshot.ageMs(index);
       // The writer notes a silence within a second.
       const count = isKnown ? silence.count : (silence?.count ?? 0) + 1;
       const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
@@ -152,14 +153,17 @@ function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Sil
   return causes.length === 0 ? [...falls] : falls.filter(fall => !explains(fall));
 }
 
-/** Nodes that are silent, or were: together, or by themselves. `links`: those that failed, which explain silences. */
-export function silenceLines(snapshot: Snapshot, all: readonly Surveyed[], links: readonly Finding[]): Finding[] {
+/**
+ * Nodes that are silent, or were: together, among all nodes, or by themselves, among the chosen ones. `links`: those that
+ * failed, which explain silences.
+ */
+export function silenceLines({ snapshot, all, nodes }: Survey, links: readonly Finding[]): Finding[] {
   const falls = unexplained(silences(snapshot, all), links);
   const reports = new LastReports(snapshot);
   const nowMs = Number(snapshot.evidence.nowNs) / 1e6;
   const groups = new Map<string, Silenced[]>();
   for (const group of groupsOf(snapshot, falls)) {
-    const began = Math.max(...group.map(({ beganMs }) => beganMs));
+    const began = group.reduce((most, { beganMs }) => Math.max(most, beganMs), 0);
     const cause = shortRacks(group.map(({ node }) => node)) ?? `at-${Math.floor((nowMs - began) / 1000)}`;
     groups.set(cause, [...(groups.get(cause) ?? []), ...group]);
   }
@@ -167,7 +171,7 @@ export function silenceLines(snapshot: Snapshot, all: readonly Surveyed[], links
   // A group fell as often as the node of it that fell least.
   const together = [...groups].flatMap(([cause, group]) => {
     const rack = racks(group.map(({ node }) => node));
-    const count = Math.min(...group.map(fall => fall.count));
+    const count = group.reduce((least, fall) => Math.min(least, fall.count), Number.POSITIVE_INFINITY);
     const fell = group.map(fall => ({ ...fall, count }));
     return lineOf('together', cause, fell, of => {
       const all =
@@ -175,7 +179,13 @@ export function silenceLines(snapshot: Snapshot, all: readonly Surveyed[], links
       return `fell silent together${all}: probably a switch or rack${words(reports, snapshot, of, false)}`;
     });
   });
-  const rest = falls.filter(fall => !grouped.has(fall) && (fall.isNow || fall.endedMs !== undefined));
+  const chosen = nodes === all ? undefined : new Set(nodes);
+  const rest = falls.filter(
+    fall =>
+      !grouped.has(fall) &&
+      (fall.isNow || fall.endedMs !== undefined) &&
+      (chosen === undefined || chosen.has(fall.node)),
+  );
   const silent = lineOf('silent', undefined, rest, of => `silent${words(reports, snapshot, of, true)}`);
   return [...together, ...silent];
 }

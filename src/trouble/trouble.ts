@@ -26,9 +26,14 @@ const DIMMED: readonly (Dimmed | undefined)[] = [undefined, 'acknowledged', 'end
 /** Drains by our own bridge are no administrator's. */
 const OWN_REASON = 'beoboard:';
 
+/** The two clocks are read one after the other: their distance is rounded, so that a time is the same at every look. */
+const DISTANCE_MS = 100;
+
 /** The time so many ms before the look, in whole seconds. */
-function instant({ snapshot }: Survey, agoMs: number): string {
-  const ms = Number(snapshot.realNs / 1_000_000n) - agoMs;
+function instant({ snapshot: { realNs, evidence } }: Survey, agoMs: number): string {
+  const [realMs, nowMs] = [realNs, evidence.nowNs].map(ns => Number(ns / 1_000_000n)) as [number, number];
+  const distance = Math.round((realMs - nowMs) / DISTANCE_MS) * DISTANCE_MS;
+  const ms = distance + Math.round(nowMs - agoMs);
   return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
 }
 
@@ -77,7 +82,7 @@ function lineOf(found: Survey, finding: Finding, what: string, besides: Besides)
   const ack = hasEnded ? undefined : acknowledged(key, nodes, besides.acks ?? [], nowMs);
   const dim: Dimmed | undefined = hasEnded
     ? 'ended'
-    : aside !== undefined && aside.count === nodes.length
+    : kind === 'held' || (aside !== undefined && aside.count === nodes.length)
       ? 'aside'
       : ack && 'acknowledged';
   // A silent node with jobs is worse than one without.

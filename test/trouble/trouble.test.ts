@@ -96,6 +96,24 @@ t.test('one silent node of 2,400 is named', async t => {
   ]);
 });
 
+t.test('whoever asks about some nodes is told of these', async t => {
+  const nodes = [...many('n[1-3]', { age: 60 }), ...many('n[4-9]')];
+  t.match(lines(nodes, {}, {}, { among: ['n2', 'n5'] }), [{ key: 'silent', nodes: 'n2', count: 1 }]);
+  t.same(lines(nodes, {}, {}, { among: ['n5'] }), []);
+  const rack = [...many('rack1n[1-20]', { age: 60 }), ...many('rack2n[1-40]')];
+  t.match(
+    lines(rack, {}, {}, { among: ['rack1n7'] }),
+    [{ key: 'together:rack1', count: 20 }],
+    'the cause is told whole',
+  );
+});
+
+t.test('a hundred thousand nodes behind one link', async t => {
+  const nodes = many('n[000001-100000]', { age: 60, silence: { began: 60 } });
+  t.match(lines(nodes, { links: { 1: { state: [], changed: 59 } } }), [{ key: 'link:eth0', count: 100_000 }]);
+  t.match(lines(nodes), [{ key: /^together:at-/, count: 100_000 }]);
+});
+
 t.test('a rack that fell has one line, and keeps it while its nodes come back', async t => {
   const rack = many('rack1n[01-20],rack2n[01-20]');
   const fallen = many('rack3n[01-20]', { age: 300, silence: { began: 300 } });
