@@ -10,6 +10,7 @@ import { request } from './requests.js';
 
 /** As far back as the river goes. */
 const ASKED = '15m';
+const ASKED_MS = 900_000;
 /** So many events are kept, and so many lines are shown. */
 const KEPT = 2000;
 const SHOWN = 200;
@@ -26,7 +27,10 @@ export class Changes {
   readonly #list = byId('changed');
   readonly #select: (nodes: string) => void;
   #events: EventInfo[] = [];
-  #fromMs: number | undefined;
+  /** Since when all events are here; undefined: not known yet. */
+  #sinceMs: number | undefined;
+  /** Whether that is when the server began. */
+  #isFromBegin = false;
   #chosen: ReadonlySet<string> | undefined;
   #minute: number | undefined;
   #isInSight = false;
@@ -43,13 +47,19 @@ export class Changes {
 
   /** The stream has begun: what was before it is asked for. */
   async greet(): Promise<void> {
+    this.#events = [];
     try {
       const response = await request(`api/v1/events?since=${ASKED}`);
       if (!response.ok) return;
-      const { from, events } = (await response.json()) as { from: string; events: EventInfo[] };
-      this.#fromMs = Date.parse(from);
-      this.#events = [];
-      this.take(events);
+      const { from, more, events } = (await response.json()) as { from: string; more: number; events: EventInfo[] };
+      const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
+      this.#isFromBegin = beganMs >= askedMs && more === 0;
+      this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
+      // What the stream has brought meanwhile comes behind them; the server may have begun anew, and counts anew.
+      const last = events.at(-1)?.seq ?? 0;
+      const later = this.#events.filter(({ seq }) => seq > last);
+      this.#events = [...events, ...later];
+      this.#request();
     } catch {
       // It is asked for again when the server is back.
     }
@@ -59,7 +69,8 @@ export class Changes {
   take(events: readonly EventInfo[]): void {
     const last = this.#events.at(-1)?.seq ?? 0;
     this.#events.push(...events.filter(({ seq }) => seq > last));
-    this.#events.splice(0, this.#events.length - KEPT);
+    const left = this.#events.splice(0, this.#events.length - KEPT).at(-1);
+    if (left !== undefined) [this.#sinceMs, this.#isFromBegin] = [Date.parse(left.time), false];
     this.#request();
   }
 
@@ -104,7 +115,8 @@ export class Changes {
     if (!this.#isInSight) return;
     const lines = this.#lines();
     const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
-    const from = this.#fromMs === undefined ? '' : `Since ${at(this.#fromMs)}, when this server began`;
+    const began = this.#isFromBegin ? ', when this server began' : '';
+    const from = this.#sinceMs === undefined ? '' : `Since ${at(this.#sinceMs)}${began}`;
     const only = this.#minute === undefined ? '' : `; only ${at(this.#minute * MINUTE_MS).slice(0, 5)}, by the river`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
