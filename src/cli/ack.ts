@@ -39,7 +39,13 @@ Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 /** Who asks, for people: with sudo, the user who called it. */
 function asker(): string {
   const { SUDO_USER = '' } = process.env;
-  return shortened(oneLine(SUDO_USER === '' ? userInfo().username : SUDO_USER), 64);
+  if (SUDO_USER !== '') return shortened(oneLine(SUDO_USER), 64);
+  try {
+    return shortened(oneLine(userInfo().username), 64);
+  } catch {
+    // In a container a user may have no name.
+    return `user ${process.getuid?.()}`;
+  }
 }
 
 /** The time until which it holds. Throws a UsageError if that is over. */

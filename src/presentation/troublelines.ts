@@ -37,10 +37,15 @@ function timesText({ since_last, times, times_since, times_hour }: TroubleInfo, 
 
 /** So many parts of a host list are shown, and of each so many characters. */
 const PARTS = { most: 6, length: 60 };
+/** That many parts are in so many characters of it, unless one is far longer. */
+const LOOKED_AT = 4096;
 
 /** The beginning of a host list. */
 function shortList(list: string): string {
-  const parts = oneLine(list).split(/,(?![^[]*\])/);
+  const parts =
+    oneLine(list.slice(0, LOOKED_AT))
+      .match(/[^,[]*(?:\[[^\]]*\]?)?[^,[]*/g)
+      ?.filter(Boolean) ?? [];
   const shown = parts.slice(0, PARTS.most).map(part => shortened(part, PARTS.length));
   return `${shown.join(',')}${parts.length > PARTS.most ? ',…' : ''}`;
 }

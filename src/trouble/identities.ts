@@ -116,7 +116,8 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
 
 /** From where reports came that were rejected, and why. */
 function senderText(sources: readonly Source[]): string {
-  const addresses = [...new Set(sources.map(({ address }) => address))];
+  // The most recent one comes first, and that is another at each look.
+  const addresses = [...new Set(sources.map(({ address }) => address))].sort();
   const few = addresses.slice(0, EACH_MOST).join(', ');
   const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))];
   const more = addresses.length - EACH_MOST;

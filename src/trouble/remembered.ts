@@ -86,12 +86,14 @@ export function problemLines(snapshot: Snapshot, nodes: readonly Surveyed[]): Fi
     for (const [problem, spells] of byProblem) {
       const has = (node.problems & problemBit(problem)) !== 0;
       const episode = memory?.episode(problem);
-      const { count = 1, beganMs, seenMs = 0, isOver = false } = episode ?? {};
+      const { seenMs = 0, isOver = false } = episode ?? {};
       // A node that is not heard has another trouble, and its problems are unknown.
       const lasts = has || (isHeard && episode !== undefined && !isOver);
       const wasLately = isOver && seenMs < HOUR_MS;
-      if (lasts || wasLately)
-        spells.push({ node, beganMs, endedMs: lasts ? undefined : seenMs, count, sinceMs: memory?.sinceMs ?? 0 });
+      if (!lasts && !wasLately) continue;
+      // Of one that has just begun, the board notes the begin with the report that shows it.
+      const { count = 1, beganMs } = lasts && isOver ? {} : (episode ?? {});
+      spells.push({ node, beganMs, endedMs: lasts ? undefined : seenMs, count, sinceMs: memory?.sinceMs ?? 0 });
     }
   }
   return Array.from(byProblem, ([problem, spells]) =>

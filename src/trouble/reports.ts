@@ -40,8 +40,7 @@ function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
       nodes: more,
       text: `reports of ${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
     });
-  const most = formatDuration((late[0]?.us ?? 0) / 1000);
-  const what = `reports are made up to ${most} late: the sender gets too little CPU, or was stopped`;
+  const what = 'reports are made late: the sender gets too little CPU, or was stopped';
   return [{ kind: 'late', nodes: late.map(({ node }) => node), what, sentences: found }];
 }
 

@@ -8,7 +8,7 @@ import { type Ack, acknowledged } from './acks.js';
 import type { Finding } from './finding.js';
 import { findingsOf, type OtherSources } from './findings.js';
 import type { Dimmed, TroubleInfo, TroubleJob } from './info.js';
-import { KINDS, rankOf } from './kinds.js';
+import { KINDS, type Kind, rankOf } from './kinds.js';
 
 /** What the list is made from besides the board. */
 export interface Besides extends OtherSources {
@@ -118,6 +118,17 @@ function compare(a: Line, b: Line): number {
   );
 }
 
+/** What explains why nodes are not heard. */
+const EXPLAINING: ReadonlySet<Kind> = new Set(['refused', 'rival', 'clone', 'mirror']);
+
+/** Without the groups that fell together because of something else, as a rack whose reports are all rejected. */
+function withoutExplained(findings: readonly Finding[]): readonly Finding[] {
+  const causes = findings.filter(({ kind }) => EXPLAINING.has(kind)).map(({ nodes }) => new Set(nodes));
+  const isExplained = ({ kind, nodes, endedMs }: Finding) =>
+    kind === 'together' && endedMs === undefined && causes.some(those => nodes.every(node => those.has(node)));
+  return causes.length === 0 ? findings : findings.filter(finding => !isExplained(finding));
+}
+
 /** Nodes that are not heard because their link failed, or because they fell together: that line is their only one. */
 function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
   const causes = findings.filter(
@@ -127,7 +138,8 @@ function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
 }
 
 /** The lines of these findings, in their order. */
-export function linesOf(found: Survey, findings: readonly Finding[], besides: Besides): TroubleInfo[] {
+export function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
+  const findings = withoutExplained(all);
   const fell = fallen(findings);
   const lines = findings.flatMap(finding => {
     const { kind, what, nodes: all } = finding;
@@ -137,7 +149,12 @@ export function linesOf(found: Survey, findings: readonly Finding[], besides: Be
       ? []
       : [lineOf(found, { ...finding, nodes }, what, besides)];
   });
-  return lines.sort(compare).map(({ info }) => info);
+  // Two links may have had one name: the worse line is shown.
+  const keys = new Set<string>();
+  return lines
+    .sort(compare)
+    .map(({ info }) => info)
+    .filter(({ key }) => !keys.has(key) && keys.add(key));
 }
 
 /** All lines about the chosen nodes. */

@@ -121,6 +121,12 @@ t.test('a rack that fell has one line, and keeps it while its nodes come back', 
   const [line, ...more] = lines([...rack, refused, ...fallen.slice(1)], { header: { refused: [1, 1, 1] } });
   t.same(more, [], 'no other, whatever else is said of them');
   t.match(line, { key: 'together:rack3', nodes: 'rack3n[01-20]', count: 20, since: at(300) });
+  const rejected = fallen.map(node => ({ ...node, refusal: { reason: 'tag', age: 3 } as const }));
+  t.match(
+    lines([...rack, ...rejected], { header: { refused: [1, 1, 1] } }),
+    [{ key: 'refused:tag', count: 20 }],
+    'a rack whose reports are rejected',
+  );
   const back = many('rack3n[01-15]', { age: 0.5, silence: { began: 300, ended: 20 } });
   const [same, ...others] = lines([...rack, ...back, ...fallen.slice(15)]);
   t.same(others, []);
