@@ -66,15 +66,16 @@ prints again every second; with --json one object per line.
 With --json, -o limits each node to its name, its state and these fields. Numbers are numbers; values that were not measured are absent.
 
 A condition compares names listed by beoboard describe (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or
-a text by ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%). A percentage
-of a part is relative to its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. GPUs, interfaces and CPU groups:
-any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct, net.eth0.mbps. Comparisons with values that were not measured are false, so that
+a text by ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), or be hexadecimal (0x1f). A
+percentage of a part is relative to its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. GPUs, interfaces and CPU
+groups: any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct, net.eth0.mbps. Comparisons with values that were not measured are false, so that
 !(…) is true. For nodes that are not live the last known values count: add state == live && for current values only.
 
 --jobs adds to each node what beoboard slurm last read: the state in Slurm and whose jobs run there, in brackets if it is old, and
 sentences where Slurm and the board disagree.
 
---by counts the states of each group and shows the mean over its live nodes: of load, cpu, mem, in and out, or of --columns. Nodes that belong to no group share the line -.
+--by counts the states of each group and shows the mean over its live nodes: of load, cpu, mem, in and out, or of --columns; of an id, the
+value that all share. Nodes that belong to no group share the line -. --long lists the nodes of each group.
 
 Host lists may be given without -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });

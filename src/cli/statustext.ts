@@ -5,6 +5,7 @@ import { plural, shortTimeOf } from '../presentation/sentences.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { troubleText } from '../presentation/troublelines.js';
+import type { Group } from '../query/groups.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
@@ -193,6 +194,19 @@ function moreLines(more: number, { asked = {}, width }: Pick<StatusLayout, 'aske
   return more > 0 ? commandLines(`… ${more} more; all: `, inFull(asked), width).map(line => `${line}\n`) : [];
 }
 
+/** All nodes of a group, by state. */
+function* memberLines({ nodes }: Group, width: number): Generator<string> {
+  for (const [state, some] of byState(nodes)) {
+    const label = `  ${state}: `;
+    const parts = breakable(foldParts(some.map(({ name }) => name)).map(oneLine), width - label.length);
+    let lead = label;
+    for (const line of wrappedList(parts, label.length, width)) {
+      yield `${lead}${line}\n`;
+      lead = ' '.repeat(label.length);
+    }
+  }
+}
+
 /** One line per group: all groups, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: StatusLayout): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint, asked } = look;
@@ -209,7 +223,11 @@ async function grouped(found: Survey, grouping: Grouping, look: StatusLayout): P
     width,
   });
   const more = all.length - lines.length;
-  return [`${paint.title(titles)}\n`, ...lines.map(line => `${line}\n`), ...moreLines(more, { asked, width })];
+  return [
+    `${paint.title(titles)}\n`,
+    ...lines.flatMap((line, i) => [`${line}\n`, ...(long ? memberLines(all[i] as Group, width) : [])]),
+    ...moreLines(more, { asked, width }),
+  ];
 }
 
 /** Words in lines of this width. */

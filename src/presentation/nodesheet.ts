@@ -101,7 +101,7 @@ function of(part: string, whole: string): string {
     : `${part} of ${whole}`;
 }
 
-const hex = (value: Value) => (typeof value === 'number' ? value.toString(16).padStart(8, '0') : undefined);
+const hex = (value: Value) => (typeof value === 'number' ? `0x${value.toString(16).padStart(8, '0')}` : undefined);
 const labelled = (label: string, value: Fact): Fact => (value === undefined ? undefined : `${label} ${value}`);
 
 function version(value: number | undefined): Fact {

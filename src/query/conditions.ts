@@ -30,9 +30,11 @@ interface Token {
 }
 
 const TOKEN =
-  /\s*(?:(?<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:%|°?[A-Za-z]+(?:\/s)?)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|!~|<=|>=|[<>!~()]))/y;
-/** A number and the unit after it. An e is part of the number only before digits. */
-const NUMBER = /^(-?[\d.]+(?:[eE][-+]?\d+)?)(.*)$/s;
+  /\s*(?:(?<number>0[xX][\dA-Fa-f]{1,16}(?![\w.])|-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:%|°?[A-Za-z]+(?:\/s)?)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|!~|<=|>=|[<>!~()]))/y;
+/** A number, which may be hexadecimal, and the unit after it. An e is part of the number only before digits. */
+const NUMBER = /^(0[xX][\dA-Fa-f]+|-?[\d.]+(?:[eE][-+]?\d+)?)(.*)$/s;
+/** The number that a text begins with. */
+const numberIn = (text: string) => (/^0x[\da-f]+$/i.test(text) ? Number(text) : Number.parseFloat(text));
 /** Deeper than people write. A text of a million brackets is refused and cannot exhaust the stack. */
 const DEEPEST = 100;
 
@@ -120,7 +122,7 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
   const { text, unit = '', column } = token;
   const { name, total, wantsUnit } = reading;
   const { quantity, size } = reading.unit;
-  const number = Number.parseFloat(text);
+  const number = numberIn(text);
   const example = `write ${EXAMPLE[quantity]}${total && quantity !== 'share' ? ' or 10%' : ''}, say`;
   if (unit === '') {
     if (wantsUnit) throw wrong(column, `${name} is ${article(quantity)}, and ${quote(text)} has no unit`, example);
@@ -382,9 +384,8 @@ class Parser {
       const next = this.#next;
       if (token.unit === undefined && next.kind === 'word' && isUnit(next.text))
         throw wrong(next.column, `a blank before the unit ${quote(next.text)}`, `write ${text}${next.text}`);
-      if (!Number.isFinite(Number.parseFloat(text)))
-        throw wrong(column, `${quote(text)} is too large`, 'write a smaller one');
-      return { token, isText: false, value: () => Number.parseFloat(text) };
+      if (!Number.isFinite(numberIn(text))) throw wrong(column, `${quote(text)} is too large`, 'write a smaller one');
+      return { token, isText: false, value: () => numberIn(text) };
     }
     const { words } = compared ?? {};
     if (kind === 'text' && words === undefined) return { token, isText: true, value: () => text };

@@ -25,8 +25,7 @@ export type Rule = (snapshot: Snapshot, node: Pick<Surveyed, 'index' | 'name'>) 
 /** The value of a field, as its word if it has words. */
 function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   const value = field.value(snapshot.node(index));
-  if (typeof value !== 'number') return value;
-  return field.words?.[value] ?? Number(value.toPrecision(6));
+  return typeof value === 'number' ? (field.words?.[value] ?? value) : value;
 }
 
 /** Throws an InputError for something that is neither a field nor a regular expression. */
@@ -50,8 +49,8 @@ function worst(a: Group, b: Group): number {
 }
 
 /**
- * The mean of a field over the live nodes of a group; for a text, the value that they all share. Undefined if there is
- * none.
+ * The mean of a field over the live nodes of a group; for a text or an id, the value that they all share. Undefined if
+ * there is none.
  */
 export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Value {
   const values = nodes
@@ -59,7 +58,7 @@ export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Va
     .map(({ index }) => wordOf(snapshot, index, field))
     .filter(value => value !== undefined);
   const [first] = values;
-  if (typeof first !== 'number') return values.every(value => value === first) ? first : undefined;
+  if (typeof first !== 'number' || field.isId) return values.every(value => value === first) ? first : undefined;
   return values.reduce<number>((sum, value) => sum + Number(value), 0) / values.length;
 }
 

@@ -59,6 +59,8 @@ export interface Reading {
   /** The words that stand for its numbers. */
   readonly words?: readonly string[];
   readonly isText?: boolean;
+  /** It is an identity or a mask: neither a mean nor a rounded one means anything. */
+  readonly isId?: boolean;
   /** Its name has no unit although the reading has one, so a number beside it must have one, too. */
   readonly wantsUnit?: boolean;
   /** The name of the whole that per cent refer to. */
@@ -416,8 +418,9 @@ const TITLES: Readonly<Record<string, readonly [title: string, about: string]>> 
   late_us: ['Sender Lateness', 'How late the last report was made: a starved node is late'],
 };
 
+const isIdUnit = (unit: string) => unit === 'id' || unit.startsWith('bits ');
 /** Ids and masks beyond 2^53 are shown in hexadecimal. */
-const isId = (type: string, unit: string) => type.endsWith('64') && (unit === 'id' || unit.startsWith('bits '));
+const isWideId = (type: string, unit: string) => type.endsWith('64') && isIdUnit(unit);
 
 function textOf(name: string, type: string): Reading['value'] {
   const key = name as Parameters<Node['field']>[0];
@@ -439,11 +442,12 @@ function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
   const more = {
     source: name,
     ...(wantsUnit && { wantsUnit }),
+    ...(isIdUnit(unit) && { isId: true }),
     ...(words && { words }),
     ...(total && { total }),
     ...(title && { title }),
   };
-  if (type === 'char' || isId(type, unit)) return [{ ...text(name, about, textOf(name, type)), source: name }];
+  if (type === 'char' || isWideId(type, unit)) return [{ ...text(name, about, textOf(name, type)), source: name }];
   const own = reading(name, about, contractUnit(unit), field(name as NumberField), more);
   if (kind !== 'counter') return [own];
   const [ofRate, aboutRate = `${name} per second`] = TITLES[`rates.${name}`] ?? [];

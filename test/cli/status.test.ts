@@ -89,6 +89,16 @@ const mixed = cluster('01-10', ({ name }) => {
   if (name === 'rack06n48') return { age: 700, refusal: { reason: 'clock', age: 2, skew: 3600 } };
   return {};
 });
+const WITH_ID = BigInt(busy(1).report?.valid ?? 0) | validOf('sw_hash');
+/** Two images whose ids differ in the last figures, on machines whose memory differs in the last figures. */
+const identical = cluster('01-02', ({ name }) => {
+  const isOdd = name.startsWith('rack02');
+  const memory = { mem_total_mib: isOdd ? 1031873 : 1031872 };
+  return {
+    ...busy(1, { valid: WITH_ID, sw_hash: isOdd ? 3117353958 : 3117353957, ...memory }),
+    ...(name.endsWith('48') && { age: 60 }),
+  };
+});
 const REFUSED = { header: { refused: enums.reason.map(reason => (reason === 'clock' ? 12 : 0)) } };
 mixed.push({ name: 'login1', age: 0.1, ...kernel('5.14.0') });
 
@@ -142,6 +152,18 @@ const scenes: [
     [...mixed, { name: 'new' }],
     {},
     { grouping: { field: 'os_release' }, columns: ['mem', 'skew'] },
+  ],
+  [
+    'by what software they have, with their names',
+    identical,
+    {},
+    { grouping: { field: 'sw_hash' }, columns: ['sw_hash', 'mem_total_mib'], long: true },
+  ],
+  [
+    'by memory: two sizes that differ little',
+    identical,
+    {},
+    { grouping: { field: 'mem_total' }, columns: ['mem_total'] },
   ],
   ['all fell silent', cluster('01-02', () => ({ age: 60 }))],
   [

@@ -14,9 +14,19 @@ import { busy, madeBoard, validOf } from '../kit/madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 
+const WITH_ID = BigInt(busy(1).report?.valid ?? 0) | validOf('sw_hash');
 const snapshot = madeBoard([
-  { name: 'node1', age: 0.5, ...busy(12), record: { lost: 3, offset_us: -2500 } },
-  { name: 'node2', age: 60, ...busy(0.25, { mem_avail_mib: 512, cpus_online: 8 }) },
+  {
+    name: 'node1',
+    age: 0.5,
+    ...busy(12, { valid: WITH_ID, sw_hash: 3117353957 }),
+    record: { lost: 3, offset_us: -2500 },
+  },
+  {
+    name: 'node2',
+    age: 60,
+    ...busy(0.25, { mem_avail_mib: 512, cpus_online: 8, valid: WITH_ID, sw_hash: 3117353958 }),
+  },
   { name: 'node3', age: 1, report: { valid: validOf('load', 'health', 'gpu'), load1_c: 800, health: 2, gpu_count: 0 } },
   { name: 'node4' },
 ]);
@@ -109,6 +119,10 @@ t.test('what conditions mean', async t => {
     ['boot_id == "0000000000000007"', '123'],
     ['boot_id', '123'],
     ['!boot_id', '4'],
+    ['sw_hash == 3117353958', '2'],
+    ['sw_hash == 0xb9cf0be6', '2'],
+    ['sw_hash != 0XB9CF0BE6', '1'],
+    ['cpus == 0x8', '2'],
     // A comparison with a value that was not measured is false, and so is that value alone.
     ['gpu > 0', ''],
     ['gpu <= 0', ''],
@@ -249,6 +263,7 @@ t.test('what is wrong, where, and what to write', async t => {
     ['load > "x"', "column 8: load is a number, 'x' is a text; write a number"],
     ['name == 5', 'column 9: name is a text, \'5\' is a number; write "5"'],
     ['name == "x', 'column 9: a text without its closing quote; write "text"'],
+    ['sw_hash == 0xzz', "column 12: 'xzz' in '0xzz' is not a unit; write 10, say"],
     ['load > 1.2.3', "column 8: '1.2.3' is not a number; write digits, as in 1024 or 0.5, and a text in quotes"],
     ['mem_avail > 4 GiB', "column 15: a blank before the unit 'GiB'; write 4GiB"],
     ['load > 1e400', "column 8: '1e400' is too large; write a smaller one"],
