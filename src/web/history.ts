@@ -307,6 +307,7 @@ export class RiverHistory {
         step_ms: TICK_MS,
         points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
         unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
+        gaps: this.#gaps(places),
       },
       readings: {
         since_ms: sinceMs + ((numbers[0] ?? first) - first) * TICK_MS,

@@ -186,6 +186,10 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
             { type: 'array', items: { type: ['boolean', 'integer'] } },
             'whether it was unhealthy, and for how many steps',
           ),
+          gaps: array(
+            { type: 'array', items: { type: ['integer', 'string'] } },
+            'why nobody looked: the first step, how many, and stalled, closed, retired, absent, or missed by this server',
+          ),
         }),
         readings: object({
           since_ms: integer(),

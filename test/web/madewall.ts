@@ -35,6 +35,8 @@ export const line = (key: string, nodes: string, count: number, more: Partial<Tr
 export class MadeWall {
   /** Nodes that are silent from the beginning. */
   readonly silent = new Set<string>();
+  /** What `api/v1/jobs` has. */
+  jobs: readonly object[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #names: readonly string[];
   /** The server's clock, ms since 1970. */
@@ -88,7 +90,7 @@ export class MadeWall {
         this.#streams.add(response);
         response.on('close', () => this.#streams.delete(response));
       } else if (path === '/api/v1/jobs') {
-        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"jobs":[]}');
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ jobs: this.jobs }));
       } else response.writeHead(204).end();
     });
     server.listen(0, '127.0.0.1');

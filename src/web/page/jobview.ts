@@ -105,6 +105,11 @@ export class JobView {
     return row;
   }
 
+  /** The jobs that run on a node. */
+  of(name: string): readonly JobInfo[] {
+    return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
+  }
+
   /** The nodes of a job, by its number or name, or of a user's jobs, as a host list; undefined: there are none. */
   nodesOf(asked: string): string | undefined {
     const of = this.#jobs.filter(job => [String(job.id), job.user, job.name].includes(asked) && job.nodes !== '');

@@ -94,6 +94,8 @@ const sheet = new Sheet({
   close: () => closeSheet(),
   open: name => go({ node: name, at: name }, false),
   readings: () => hello?.readings ?? [],
+  jobsOf: name => (hello?.jobs === true ? jobs.of(name) : []),
+  select: selectNodes,
   unwell: () => unwellOf(cells, selection()),
   now: () => nowOf(),
 });

@@ -8,7 +8,7 @@ import { byId } from './dom.js';
 import { clock, quantity } from './formats.js';
 import type { Member } from './geometry.js';
 import { request } from './requests.js';
-import { type Kind, River } from './riverrows.js';
+import { River, WHY } from './riverrows.js';
 import type { RiverView } from './riverview.js';
 import type { View } from './viewstate.js';
 
@@ -21,18 +21,6 @@ const WALL_MOST = 0.28;
 const LIST_MOST = 4000;
 /** The time from one question to the next, ms. */
 const ASK_MS = 10_000;
-
-/** What a column without nodes says. */
-const WHY: Readonly<Record<Kind, string>> = {
-  unasked: 'not known to this page',
-  unrecorded: 'not recorded: beoboard web began later',
-  ok: 'not on the board',
-  stalled: 'the receiver did not listen',
-  closed: 'the receiver was stopped',
-  retired: 'another board had replaced this one',
-  absent: 'there was no board',
-  missed: 'beoboard web did not look',
-};
 
 export class RiverPart {
   readonly #view: RiverView;

@@ -30,9 +30,19 @@ export interface Column {
 
 type Filled = Pick<Tally, 'states' | 'unhealthy' | 'measured' | 'sum'>;
 
-/** What is known of a second: `unasked`: the server may know more; `unrecorded`: it had not started. */
-const KINDS = ['unasked', 'unrecorded', 'ok', 'stalled', 'closed', 'retired', 'absent', 'missed'] as const;
-export type Kind = (typeof KINDS)[number];
+/** Why nothing is known of nodes in a second, by what is known of it: of `unasked` the server may know more. */
+export const WHY = {
+  unasked: 'not known to this page',
+  unrecorded: 'not recorded: beoboard web began later',
+  ok: 'not on the board',
+  stalled: 'the receiver did not listen',
+  closed: 'the receiver was stopped',
+  retired: 'another board had replaced this one',
+  absent: 'there was no board',
+  missed: 'beoboard web did not look',
+} as const;
+export type Kind = keyof typeof WHY;
+const KINDS = Object.keys(WHY) as Kind[];
 const OK = KINDS.indexOf('ok');
 /** The unit of a share: so fine that the count of a group's nodes comes out of it again. */
 const FULL = 65_535;

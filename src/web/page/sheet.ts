@@ -1,11 +1,13 @@
-// One node on a sheet: its trouble above all, the facts of `show`, section by section, and the last minutes of its readings as small curves.
+// One node on a sheet: its trouble above all, its last minutes, its jobs, and the facts of `show`, section by section.
 // It is beside the map, and closes with Escape.
 
 import type { TroubleInfo } from '../../trouble/info.js';
 import type { ReadingInfo } from '../wire.js';
-import { byId, draw, make, set, write } from './dom.js';
-import { count, quantity } from './formats.js';
+import { byId, make, write } from './dom.js';
+import { count, plural } from './formats.js';
+import type { JobInfo } from './jobview.js';
 import { request } from './requests.js';
+import { type NodeHistory, Timelines } from './timelines.js';
 import { columnsOf } from './troublebox.js';
 
 /** How often the sheet is updated, ms. */
@@ -20,36 +22,7 @@ interface NodeInfo {
   /** Facts that belong together are in one list. */
   readonly sections: readonly { readonly title: string; readonly facts: readonly (readonly string[])[] }[];
   readonly node: { readonly name: string; readonly state: string };
-  readonly history: {
-    readonly readings: { readonly points: Readonly<Record<string, readonly (number | null)[]>> };
-  };
-}
-
-const [WIDTH, HEIGHT] = [160, 36];
-
-/** The place of a number in a reading's range, from 0 to 1. */
-function partOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' | 'scale'>, value: number): number {
-  const part = scale === 'linear' ? (value - low) / (high - low) : Math.log(value / low) / Math.log(high / low);
-  return Math.min(1, Math.max(0, part));
-}
-
-/** A curve in the reading's fixed range, interrupted where nothing was measured. */
-export function pathOf(
-  points: readonly (number | null)[],
-  reading: Pick<ReadingInfo, 'low' | 'high' | 'scale'>,
-): string {
-  const step = WIDTH / Math.max(1, points.length - 1);
-  let [path, isBroken] = ['', true];
-  for (const [i, value] of points.entries()) {
-    if (value === null) {
-      isBroken = true;
-      continue;
-    }
-    const part = partOf(reading, value);
-    path += `${isBroken ? 'M' : 'L'}${(i * step).toFixed(1)} ${(HEIGHT - 2 - part * (HEIGHT - 4)).toFixed(1)}`;
-    isBroken = false;
-  }
-  return path;
+  readonly history: NodeHistory;
 }
 
 /** What the sheet asks of the page. */
@@ -58,6 +31,9 @@ export interface SheetPage {
   /** Opens the sheet of another node. */
   open(name: string): void;
   readings(): readonly ReadingInfo[];
+  /** The jobs on a node, of which a click selects all nodes. */
+  jobsOf(name: string): readonly JobInfo[];
+  select(nodes: string): void;
   /** The nodes that are not well, of the selection if there is one, in the order of the map. */
   unwell(): readonly string[];
   /** The server's clock, ms. */
@@ -70,6 +46,7 @@ export class Sheet {
   #name: string | undefined;
   #timer: number | undefined;
   #shape = '';
+  #timelines = new Timelines();
 
   constructor(page: SheetPage) {
     this.#page = page;
@@ -110,6 +87,7 @@ export class Sheet {
     };
     const title = make('h2', { id: 'sheetname', tabindex: '-1' }, name);
     const focused = document.activeElement?.id ?? '';
+    this.#timelines = new Timelines();
     this.#element.replaceChildren(
       make('div', { class: 'head' }, title, close),
       make(
@@ -121,7 +99,8 @@ export class Sheet {
       ),
       make('div', { id: 'sheettrouble', role: 'group', 'aria-label': 'Trouble', tabindex: '0' }),
       make('p', { id: 'sheetstate' }, ' '),
-      make('div', { id: 'curves' }),
+      this.#timelines.element,
+      make('div', { id: 'sheetjobs' }),
       make('div', { id: 'sections' }),
     );
     this.#place();
@@ -162,6 +141,20 @@ export class Sheet {
     if (trouble.length === 0) box.append(make('p', {}, 'No trouble'));
   }
 
+  /** Its jobs, each a button that selects the nodes of the job. */
+  #tellJobs(name: string): void {
+    const jobs = this.#page.jobsOf(name);
+    const box = byId('sheetjobs');
+    while (box.children.length > jobs.length) box.lastElementChild?.remove();
+    for (const [i, { id, user, name: title, state, nodes, node_count }] of jobs.entries()) {
+      if (box.children[i] === undefined) box.append(make('button', { type: 'button' }));
+      const button = box.children[i] as HTMLButtonElement;
+      const whose = user === undefined || user === '' ? '' : ` of ${user}`;
+      write(button, [`Job ${id}${whose}`, state, title ?? '', plural(node_count)].filter(Boolean).join(' · '));
+      button.onclick = () => this.#page.select(nodes);
+    }
+  }
+
   async #ask(name: string): Promise<void> {
     try {
       const response = await request(`api/v1/nodes/${encodeURIComponent(name)}`);
@@ -186,37 +179,16 @@ export class Sheet {
     state.className = node.state;
     this.#tell(trouble);
     this.#place();
-    const { points } = history.readings;
-    const curves = this.#page.readings().filter(({ name }) => points[name]?.some(value => value !== null));
-    const shape = JSON.stringify([
-      sections.map(({ title, facts }) => [title, facts.length]),
-      curves.map(({ name }) => name),
-    ]);
+    this.#tellJobs(node.name);
+    this.#timelines.show(history, this.#page.readings());
+    const shape = JSON.stringify(sections.map(({ title, facts }) => [title, facts.length]));
     if (shape !== this.#shape) {
       this.#shape = shape;
-      byId('curves').replaceChildren(
-        ...curves.map(({ title, about }) => {
-          const picture = draw('svg', {
-            viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-            preserveAspectRatio: 'none',
-            'aria-hidden': 'true',
-          });
-          picture.append(draw('path', { class: 'line' }));
-          return make('figure', {}, make('figcaption', { title: about }, make('span', {}, title), make('b')), picture);
-        }),
-      );
       byId('sections').replaceChildren(
         ...sections.map(({ title, facts }) =>
           make('section', {}, make('h3', {}, title), ...facts.map(() => make('p'))),
         ),
       );
-    }
-    for (const [i, reading] of curves.entries()) {
-      const figure = byId('curves').children[i] as HTMLElement;
-      const values = points[reading.name] as readonly (number | null)[];
-      const last = values.at(-1);
-      write(figure.querySelector('b') as Element, last == null ? '–' : quantity(last, reading.unit));
-      set(figure.querySelector('path') as Element, { d: pathOf(values, reading) });
     }
     for (const [i, { facts }] of sections.entries()) {
       const lines = (byId('sections').children[i] as HTMLElement).querySelectorAll('p');

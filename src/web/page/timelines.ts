@@ -1,0 +1,226 @@
+// A node's last 15 minutes on its sheet: a band of its states and a curve of each reading, on one axis of time. A mark,
+// moved by the pointer or by keys, says what was at that time; without one, what is now.
+
+import { type ReadingInfo, RIVER, type State } from '../wire.js';
+import { draw, make, set, write } from './dom.js';
+import { clock, minute, quantity } from './formats.js';
+import { type Kind, WHY } from './riverrows.js';
+
+type Runs<T> = readonly (readonly [T, number])[];
+
+/** The history of `nodes/NAME`: runs of states, one a step, and readings, of which each stands for a step of its own. */
+export interface NodeHistory {
+  readonly since_ms: number;
+  readonly states: {
+    readonly step_ms: number;
+    readonly points: Runs<State | null>;
+    readonly unhealthy: Runs<boolean>;
+    readonly gaps: readonly (readonly [first: number, count: number, kind: Kind])[];
+  };
+  readonly readings: {
+    readonly since_ms: number;
+    readonly step_ms: number;
+    readonly points: Readonly<Record<string, readonly (number | null)[]>>;
+  };
+}
+
+type Range = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
+
+const HEIGHT = 36;
+const SPAN_MS = RIVER.columns * 1000;
+const STEP_MS = RIVER.valueEvery * 1000;
+/** How far keys move the mark, ms. */
+const KEYS: Readonly<Record<string, number>> = {
+  ...{ ArrowLeft: -STEP_MS, ArrowDown: -STEP_MS, ArrowRight: STEP_MS, ArrowUp: STEP_MS },
+  ...{ PageDown: -60_000, PageUp: 60_000, Home: -SPAN_MS, End: SPAN_MS },
+};
+
+/** The place of a number in a reading's range, from 0 to 1. */
+function partOf({ low, high, scale }: Range, value: number): number {
+  const part = scale === 'linear' ? (value - low) / (high - low) : Math.log(value / low) / Math.log(high / low);
+  return Math.min(1, Math.max(0, part));
+}
+
+/**
+ * A curve in the reading's fixed range, interrupted where nothing was measured. `x`: of the first point, and `step`: to
+ * the next, for which its value stands, in seconds from the begin of the axis.
+ */
+export function pathOf(points: readonly (number | null)[], reading: Range, x: number, step: number): string {
+  let path = '';
+  for (const [i, value] of points.entries()) {
+    if (value === null) continue;
+    const isBroken = (points[i - 1] ?? null) === null;
+    const y = HEIGHT - 2 - partOf(reading, value) * (HEIGHT - 4);
+    path += `${isBroken ? 'M' : 'L'}${x + i * step} ${y.toFixed(1)}h${Math.min(step, RIVER.columns - x - i * step)}`;
+  }
+  return path;
+}
+
+/** What a run has at that place; undefined: it does not reach so far. */
+function runAt<T>(runs: Runs<T>, place: number): T | undefined {
+  let left = place;
+  for (const [value, length] of runs) {
+    if (left < length) return value;
+    left -= length;
+  }
+  return undefined;
+}
+
+/** The range of a curve in words. */
+function rangeText({ low, high, scale, unit }: ReadingInfo): string {
+  return `${quantity(low, unit)} to ${quantity(high, unit)}${scale === 'linear' ? '' : ', log'}`;
+}
+
+/** Where `make('div', {}, …)` has a label and, on the axis of time, what belongs to it. */
+const row = (label: HTMLElement, content: Element) => make('div', { class: 'timerow' }, label, content);
+
+export class Timelines {
+  readonly #band = draw('g');
+  readonly #slider = make('div', {
+    ...{ id: 'band', role: 'slider', tabindex: '0', 'aria-label': 'The last 15 minutes' },
+    ...{ 'aria-valuemin': -RIVER.columns, 'aria-valuemax': 0 },
+  });
+  readonly #at = make('span', { id: 'timeat' });
+  readonly #ticks = make('div', { class: 'ticks' }, make('span'), make('span'), make('span'));
+  readonly #curves = make('div', { id: 'curves' });
+  readonly #mark = make('div', { id: 'timemark' });
+  readonly element = make(
+    'div',
+    { id: 'timelines' },
+    row(this.#at, this.#slider),
+    row(make('span'), this.#ticks),
+    this.#curves,
+    this.#mark,
+  );
+  #readings: readonly ReadingInfo[] = [];
+  #history: NodeHistory | undefined;
+  /** The time of the mark, ms since 1970; undefined: now. */
+  #marked: number | undefined;
+
+  constructor() {
+    this.#slider.append(picture(10, this.#band));
+    const follow = ({ clientX }: PointerEvent) => {
+      if (this.#history === undefined) return;
+      const { left, width } = this.#slider.getBoundingClientRect();
+      const part = (clientX - left) / width;
+      this.#markAt(part < 0 || part > 1 ? undefined : this.#beginMs + part * SPAN_MS);
+    };
+    this.element.addEventListener('pointermove', follow);
+    // A finger that taps does not move.
+    this.element.addEventListener('pointerdown', follow);
+    this.element.addEventListener('pointerleave', () => this.#markAt(undefined));
+    this.#slider.addEventListener('blur', () => this.#markAt(undefined));
+    this.#slider.addEventListener('keydown', event => {
+      const step = KEYS[event.key];
+      if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      // The sheet would go to another node.
+      event.stopPropagation();
+      this.#markAt((this.#marked ?? this.#endMs) + step);
+    });
+  }
+
+  /** The end of the axis: the newest look. */
+  get #endMs(): number {
+    const { since_ms, states } = this.#history as NodeHistory;
+    return since_ms + states.points.reduce((sum, [, steps]) => sum + steps, 0) * states.step_ms;
+  }
+
+  get #beginMs(): number {
+    return this.#endMs - SPAN_MS;
+  }
+
+  #markAt(ms: number | undefined): void {
+    if (this.#history === undefined) return;
+    this.#marked = ms === undefined || ms >= this.#endMs ? undefined : Math.max(ms, this.#beginMs);
+    this.#tell();
+  }
+
+  /** Shows what there is; a mark stays at its time. */
+  show(history: NodeHistory, readings: readonly ReadingInfo[]): void {
+    this.#history = history;
+    const { points } = history.readings;
+    const shown = readings.filter(({ name }) => points[name]?.some(value => value !== null));
+    if (shown.map(({ name }) => name).join() !== this.#readings.map(({ name }) => name).join())
+      this.#curves.replaceChildren(...shown.map(curveRow));
+    this.#readings = shown;
+    this.#drawBand(history);
+    const x = (history.readings.since_ms - this.#beginMs) / 1000;
+    for (const [i, reading] of shown.entries()) {
+      const path = this.#curves.children[i]?.querySelector('path') as Element;
+      set(path, { d: pathOf(points[reading.name] ?? [], reading, x, history.readings.step_ms / 1000) });
+    }
+    for (const [i, tick] of [...this.#ticks.children].entries()) write(tick, minute(this.#beginMs + (i * SPAN_MS) / 2));
+    this.#markAt(this.#marked);
+  }
+
+  #drawBand({ since_ms, states }: NodeHistory): void {
+    const scale = states.step_ms / 1000;
+    const draws = (
+      runs: Runs<string | boolean | null>,
+      y: number,
+      look: (value: string | boolean | null) => string,
+    ) => {
+      let x = (since_ms - this.#beginMs) / 1000;
+      return runs.flatMap(([value, steps]) => {
+        const rect = { x, y, width: steps * scale, height: 10 - y, class: look(value) };
+        x += rect.width;
+        return rect.class === '' ? [] : [draw('rect', rect)];
+      });
+    };
+    this.#band.replaceChildren(
+      ...draws(states.points, 0, state => String(state ?? 'gap')),
+      ...draws(states.unhealthy, 5, isUnhealthy => (isUnhealthy === true ? 'unhealthy' : '')),
+    );
+  }
+
+  /** What the band shows at that time. */
+  #stateAt(ms: number): string {
+    const { since_ms, states } = this.#history as NodeHistory;
+    const place = Math.floor((Math.min(ms, this.#endMs - 1) - since_ms) / states.step_ms);
+    if (place < 0) return WHY.unrecorded;
+    const state = runAt(states.points, place) ?? null;
+    const [, , kind = 'ok'] = states.gaps.find(([first, length]) => place >= first && place < first + length) ?? [];
+    if (state === null) return WHY[kind];
+    return runAt(states.unhealthy, place) ? `${state}, unhealthy` : state;
+  }
+
+  #tell(): void {
+    const ms = this.#marked ?? this.#endMs;
+    const { since_ms, step_ms, points } = (this.#history as NodeHistory).readings;
+    const place = Math.floor((ms - since_ms) / step_ms);
+    const values = this.#readings.map(({ name, unit }) => {
+      const values = points[name] ?? [];
+      const value = this.#marked === undefined ? values.at(-1) : values[place];
+      return value == null ? '–' : quantity(value, unit);
+    });
+    for (const [i, value] of values.entries()) write(this.#curves.children[i]?.querySelector('b') as Element, value);
+    const state = this.#stateAt(ms);
+    const when = this.#marked === undefined ? 'now' : clock(ms);
+    write(this.#at, `${when}: ${state}`);
+    const told = this.#readings.map(({ title }, i) => `${title} ${values[i] === '–' ? 'not measured' : values[i]}`);
+    set(this.#slider, {
+      'aria-valuenow': Math.round((ms - this.#endMs) / 1000),
+      'aria-valuetext': [when, state, ...told].join(', '),
+    });
+    this.#mark.hidden = this.#marked === undefined;
+    this.#mark.style.setProperty('--at', String((ms - this.#beginMs) / SPAN_MS));
+  }
+}
+
+/** A drawing as wide as the axis, so many units high. */
+function picture(height: number, content: Element): SVGElement {
+  const box = { viewBox: `0 0 ${RIVER.columns} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
+  return draw('svg', box, content);
+}
+
+function curveRow(reading: ReadingInfo): HTMLElement {
+  const label = make(
+    'span',
+    { title: reading.about },
+    make('span', {}, reading.title),
+    make('b'),
+    make('small', {}, rangeText(reading)),
+  );
+  return row(label, picture(HEIGHT, draw('path', { class: 'line' })));
+}
