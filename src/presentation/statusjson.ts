@@ -245,12 +245,12 @@ function nodePut(columns: readonly string[] | undefined, all: Snapshot | undefin
 }
 
 /** The same as text, for programs that write about few nodes at a time. */
-export function nodeTeller(columns?: readonly string[], all?: Snapshot): (node: Node) => string {
+export function nodeTeller(columns?: readonly string[], all?: Snapshot): (node: Node, more?: object) => string {
   const put = nodePut(columns, all);
   const page = new Page(NODE_MOST);
-  return node => {
+  return (node, more) => {
     page.length = 0;
-    put(page, node);
+    put(page, node, more);
     return Buffer.from(page.written).toString();
   };
 }

@@ -38,20 +38,39 @@ export function compareValues(a: Value, b: Value, upward: boolean): number {
   return upward ? by : -by;
 }
 
+/** By which field, of which only the name is needed, and whether from the least. */
+type Order = Pick<Sorting, 'upward'> & { readonly field: { readonly name: string } };
+
+/**
+ * What a node is sorted by: the value of the field, which is asked for only if it is needed. States are those of
+ * `worstFirst`, problems count by the worst one. Undefined: it comes last.
+ */
+export function sortKey({ field, upward }: Order): (node: Surveyed, value: () => Value) => Value {
+  const illness = (node: Surveyed) => (node.problems === 0 ? ILL.length : rankOf(node));
+  if (field.name === 'name') return () => undefined;
+  if (field.name === 'problems') return node => (node.problems === 0 ? undefined : illness(node));
+  if (field.name !== 'state') return (_, value) => value();
+  // In both directions the ill ones are the first of their state.
+  return node => (upward ? 1 : -1) * (RANK.get(node.state) ?? 0) * (ILL.length + 1) + illness(node);
+}
+
+/** Compares by these keys, then by name. */
+export function comparisonBy<T>(
+  { field, upward }: Order,
+  key: (node: T) => Value,
+  byName: (a: T, b: T) => number,
+): (a: T, b: T) => number {
+  if (field.name === 'name') return upward ? byName : (a, b) => byName(b, a);
+  const isUpward = upward || field.name === 'state';
+  return (a, b) => compareValues(key(a), key(b), isUpward) || byName(a, b);
+}
+
 /** By a field, then by name. Reads only that field of every node. */
-export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting, byName = byNames): Surveyed[] {
-  if (field.name === 'state') {
-    const by = (a: Surveyed, b: Surveyed) => (RANK.get(a.state) ?? 0) - (RANK.get(b.state) ?? 0);
-    return worstFirst(nodes, byName).sort((a, b) => (upward ? by(a, b) : by(b, a)));
-  }
-  if (field.name === 'name') {
-    const sorted = [...nodes].sort(byName);
-    return upward ? sorted : sorted.reverse();
-  }
-  return nodes
-    .map(node => ({ node, value: field.value(snapshot.node(node.index)) }))
-    .sort((a, b) => compareValues(a.value, b.value, upward) || byName(a.node, b.node))
-    .map(({ node }) => node);
+export function inOrder({ snapshot, nodes }: Survey, sorting: Sorting, byName = byNames): Surveyed[] {
+  const keyOf = sortKey(sorting);
+  const keys: Value[] = [];
+  for (const node of nodes) keys[node.index] = keyOf(node, () => sorting.field.value(snapshot.node(node.index)));
+  return [...nodes].sort(comparisonBy(sorting, ({ index }) => keys[index], byName));
 }
 
 /** Sorts as the user asked: `load`, `-load`. Throws an InputError for something that is not a field. */

@@ -43,6 +43,11 @@ export interface Disagreement {
   readonly what?: string;
 }
 
+/** A column that needs nothing but a node's name. */
+export interface SchedulerColumn extends ExtraColumn {
+  readonly text: (node: { readonly name: string }) => string | undefined;
+}
+
 /** How many jobs one sentence names. */
 const JOBS_SHOWN = 4;
 
@@ -152,10 +157,10 @@ export class SchedulerView {
   }
 
   /** Columns for the table; in brackets if the answer is old. */
-  get columns(): ExtraColumn[] {
+  get columns(): SchedulerColumn[] {
     const cell = (text: string | undefined) =>
       text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
-    const column = (name: string, title: string, of: (side: SchedulerNodeInfo) => string): ExtraColumn => ({
+    const column = (name: string, title: string, of: (side: SchedulerNodeInfo) => string): SchedulerColumn => ({
       name,
       title,
       left: true,

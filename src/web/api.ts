@@ -20,6 +20,7 @@ import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { type AskedEvents, chosenEvents } from './eventfeed.js';
 import type { HistoryTable } from './history.js';
+import { type AskedPage, nodePage } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
 import { SLICE_MS } from './watcher.js';
@@ -32,6 +33,7 @@ const MOST_FIELDS = 64;
 const MOST_EVENTS = 1000;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
+const JOBS_HIDDEN = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
 
 const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'application/json', body });
 const whole = (value: object): HttpResponse => answer(`${json(value)}\n`);
@@ -80,7 +82,7 @@ export class Api {
     if (name !== undefined) return this.#node(name, checked(query, []));
     switch (path) {
       case 'nodes':
-        return await this.#nodes(checked(query, ['where', 'fields', 'seq']));
+        return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']));
       case 'events':
         return await this.#events(checked(query, ['since', 'nodes', 'kind']));
       case 'jobs':
@@ -120,24 +122,63 @@ export class Api {
     const seq = wholeNumber(query, 'seq');
     const where = query.get('where');
     if (seq !== undefined) {
-      if (where !== null)
-        throw new InputError('where and seq do not go together: a condition is about now; leave one out');
+      const other = ['where', 'nodes', 'sort', 'page'].find(name => query.has(name));
+      if (other !== undefined)
+        throw new InputError(`${other} and seq do not go together: ${other} is about now; leave one out`);
       return this.#nodesAt(seq, fields);
     }
-    const teller = nodeTeller(fields, this.wall.digest);
+    const page = wholeNumber(query, 'page');
+    if (page === 0) throw new InputError('page is 0; the first one is 1');
+    const among = this.#namesOn(query);
     // Here an invalid request throws.
-    if (where !== null) await this.wall.queries.chosen(where);
+    const chosen = where === null ? undefined : await this.wall.queries.chosen(where);
+    const sort = query.get('sort') ?? (page === undefined ? undefined : 'state');
+    if (sort !== undefined) {
+      const isChosen: AskedPage['isChosen'] = (index, name) =>
+        (among === undefined || among.has(name)) && (chosen === undefined || chosen.holds[index] === 1);
+      return await this.#nodePage({ sort, page: page ?? 1, fields, isChosen });
+    }
+    const teller = nodeTeller(fields, this.wall.digest);
     const condition = where === null ? undefined : parseCondition(where);
     // Trouble with the board is reported before the first byte.
     const { trouble } = this.wall.watcher;
     if (trouble !== undefined) return sentence(503, trouble);
-    return answer(bytesOf(this.#nodePieces(teller, condition)));
+    const isShown: Condition = node =>
+      (among === undefined || among.has(node.name)) && (condition === undefined || condition(node));
+    return answer(bytesOf(this.#nodePieces(teller, isShown)));
   }
 
-  *#nodePieces(
-    teller: (node: Parameters<Condition>[0]) => string,
-    condition: Condition | undefined,
-  ): Generator<string | undefined> {
+  /** The names of the parameter nodes; undefined: all. Throws an InputError for those that are not on the board. */
+  #namesOn(query: URLSearchParams, limit?: number): ReadonlySet<string> | undefined {
+    const list = query.get('nodes');
+    if (list === null) return undefined;
+    const names = expand(list, limit);
+    const known = new Set(this.wall.watcher.names);
+    const notOnBoard = names.filter(name => !known.has(name));
+    if (notOnBoard.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(notOnBoard))}`);
+    return new Set(names);
+  }
+
+  async #nodePage(asked: Omit<AskedPage, 'columns'>): Promise<HttpResponse> {
+    const { jobs, watcher, digest } = this.wall;
+    const columns = jobs?.view(watcher.names).columns ?? [];
+    const hidden = [...(asked.fields ?? []), asked.sort].find(name => /^-?(slurm|user|jobs)$/.test(name));
+    if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${JOBS_HIDDEN}`);
+    if (digest === undefined || watcher.trouble !== undefined)
+      return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+    const reader = this.#reader();
+    try {
+      const head = { schema: 1, seq: this.#seq, board: boardJson(digest) };
+      return answer(await nodePage(this.wall, reader, head, { ...asked, columns }));
+    } catch (error) {
+      if (error instanceof NoBoard) return sentence(503, error.message);
+      throw error;
+    } finally {
+      reader.close();
+    }
+  }
+
+  *#nodePieces(teller: (node: Parameters<Condition>[0]) => string, isShown: Condition): Generator<string | undefined> {
     const reader = this.#reader();
     try {
       let separator = '';
@@ -155,7 +196,7 @@ export class Api {
             text = '';
             began = performance.now();
           }
-          if (condition !== undefined && !condition(node)) continue;
+          if (!isShown(node)) continue;
           text += `${separator}${teller(node)}`;
           separator = ',\n';
         }
@@ -260,8 +301,7 @@ export class Api {
 
   #jobs(_: URLSearchParams): HttpResponse {
     const { jobs, digest, watcher } = this.wall;
-    if (jobs === undefined)
-      return sentence(404, 'jobs are not shown here; the administrator can start beoboard web with --show-jobs');
+    if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
     try {
@@ -276,18 +316,14 @@ export class Api {
     const { scale, by } = await this.wall.view(query);
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
-    const list = query.get('nodes');
     const common = { schema: 1, reading };
-    if (list === null) {
+    if (!query.has('nodes')) {
       const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
       return this.#packed({ ...common, by: by?.text ?? null }, table);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
-    const names = expand(list, RIVER.mostNodes);
-    const known = new Set(watcher.names);
-    const notOnBoard = names.filter(name => !known.has(name));
-    if (notOnBoard.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(notOnBoard))}`);
-    return this.#packed(common, river.nodes(names, scale));
+    const names = this.#namesOn(query, RIVER.mostNodes) ?? [];
+    return this.#packed(common, river.nodes([...names], scale));
   }
 
   #packed(common: object, { head, columns }: HistoryTable): HttpResponse {

@@ -4,7 +4,7 @@ import { structs } from '../layout/layout.gen.js';
 import { terms } from '../layout/terms.gen.js';
 import { VERSION } from '../options/version.js';
 import { SCALES } from '../readings/scales.js';
-import { RIVER, STATES } from './wire.js';
+import { NODE_PAGE, RIVER, STATES } from './wire.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -148,7 +148,10 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     schema,
     seq,
     board: BOARD,
-    nodes: array({ anyOf: [ref('Node'), ref('Chosen')] }, 'in the order of the board'),
+    'total?': integer('with sort or page: how many nodes there are on all pages'),
+    'page?': integer(),
+    'unmeasured?': array(text(), 'those of the fields that no node of the board has, as far as the map has them'),
+    nodes: array({ anyOf: [ref('Node'), ref('Chosen')] }, 'in the order of the board, or as sort says'),
   }),
   NodesAt: object({
     schema,
@@ -297,8 +300,23 @@ const PATHS: Readonly<Record<string, Path>> = {
   '/nodes': {
     summary: 'Nodes as beoboard status --json has them, or with seq the readings of one of the last ten looks.',
     parameters: [
+      { name: 'nodes', about: 'a host list: only these' },
       { name: 'where', about: WHERE },
-      { name: 'fields', about: 'only these, separated by commas: columns and fields as beoboard describe lists them' },
+      {
+        name: 'fields',
+        about:
+          'only these, separated by commas: columns and fields as beoboard describe lists them; of a page also slurm, user and jobs, where jobs are shown',
+      },
+      {
+        name: 'sort',
+        about:
+          'a page of them as --sort of beoboard status has them: a field, or slurm, user or jobs; behind a minus reversed; state: the worst first',
+      },
+      {
+        name: 'page',
+        about: `which page of ${NODE_PAGE} nodes, from 1; without sort the worst first`,
+        schema: integer(),
+      },
       {
         name: 'seq',
         about: 'the number of a look; fields are readings of the map then, to 1/4000 of their domain',

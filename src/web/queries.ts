@@ -1,12 +1,14 @@
-// Conditions and grouping rules over all nodes, each computed once for all clients, at each look as long as a client
+// Conditions, grouping rules and sort fields over all nodes, each computed once for all clients, at each look as long as a client
 // uses it. Limits their number, their length, and their CPU time.
 
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Grouping } from '../options/options.js';
+import type { Reading } from '../readings/readings.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
 import { Chosen, Grouped } from './layouts.js';
+import { Values } from './nodeorder.js';
 import type { View } from './streams.js';
 import { evaluateAll, type NodeConsumer, SlicedLook, type Watcher } from './watcher.js';
 
@@ -23,6 +25,8 @@ const JUST_MS = 500;
 /** A request that cannot be answered now, and may be later; a sentence. */
 export class TooMuch extends Error {}
 
+type Query = Chosen | Grouped | Values;
+
 interface SharedQuery<A extends NodeConsumer> {
   readonly consumer: A;
   /** Resolved when all nodes were evaluated once. */
@@ -35,6 +39,7 @@ interface SharedQuery<A extends NodeConsumer> {
 export class Queries {
   readonly #conditions = new Map<string, SharedQuery<Chosen>>();
   readonly #rules = new Map<string, SharedQuery<Grouped>>();
+  readonly #values = new Map<string, SharedQuery<Values>>();
   readonly #reader: BoardReader;
   /** Evaluations run one after another, half of the time. */
   #passes: Promise<void> = Promise.resolve();
@@ -60,8 +65,16 @@ export class Queries {
     return { text, grouping, grouped: await this.#settled(kept, 'by') };
   }
 
+  /** The values of that field; throws TooMuch if too many fields are asked for at once. */
+  async values(field: Reading): Promise<Values> {
+    return await this.#settled(
+      this.#keep(this.#values, 'sort', field.name, () => new Values(field)),
+      'sort',
+    );
+  }
+
   /** Waits until all nodes were evaluated once. */
-  async #settled<A extends Chosen | Grouped>(kept: SharedQuery<A>, what: string): Promise<A> {
+  async #settled<A extends Query>(kept: SharedQuery<A>, what: string): Promise<A> {
     // A client that waits counts as a user of it.
     kept.uses++;
     try {
@@ -74,12 +87,7 @@ export class Queries {
     throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
-  #keep<A extends Chosen | Grouped>(
-    all: Map<string, SharedQuery<A>>,
-    what: string,
-    text: string,
-    make: () => A,
-  ): SharedQuery<A> {
+  #keep<A extends Query>(all: Map<string, SharedQuery<A>>, what: string, text: string, make: () => A): SharedQuery<A> {
     const lastAsked = performance.now();
     const known = all.get(text);
     if (known !== undefined) {
@@ -97,14 +105,14 @@ export class Queries {
   }
 
   /** Evaluates all nodes once, and again at each look from then on. */
-  #ask(consumer: Chosen | Grouped): Promise<void> {
+  #ask(consumer: Query): Promise<void> {
     const began = this.#passes.then(() => performance.now());
     const pass = began.then(() => this.#pass(consumer));
     this.#passes = pass.then(async () => rest(performance.now() - (await began), undefined, { ref: false }));
     return pass;
   }
 
-  async #pass(consumer: Chosen | Grouped): Promise<void> {
+  async #pass(consumer: Query): Promise<void> {
     const slices = new SlicedLook();
     let first = 0;
     try {
@@ -136,6 +144,7 @@ export class Queries {
   tidy(): void {
     this.#drop(this.#conditions, KEPT_MS);
     this.#drop(this.#rules, KEPT_MS);
+    this.#drop(this.#values, KEPT_MS);
   }
 
   #drop(all: Map<string, SharedQuery<NodeConsumer>>, keptMs: number): void {

@@ -32,6 +32,9 @@ export const VALUE_MOST = 4000;
 /** The value of a cell that was not measured. */
 export const NOT_MEASURED = 4095;
 
+/** How many nodes a page of the nodes in an order has. */
+export const NODE_PAGE = 200;
+
 /** A reading that can colour the cells. */
 export interface ReadingInfo {
   readonly name: string;

@@ -102,6 +102,24 @@ const identical = cluster('01-02', ({ name }) => {
 const REFUSED = { header: { refused: enums.reason.map(reason => (reason === 'clock' ? 12 : 0)) } };
 mixed.push({ name: 'login1', age: 0.1, ...kernel('5.14.0') });
 
+/** Silent, uncertain, unhealthy and live ones, in no order. */
+const ill: MadeNode[] = [
+  { name: 'n8', age: 0.5, ...busy(3) },
+  { name: 'n7', age: 0.5, ...busy(9, { flags: 1 << bits.flags.held }) },
+  {
+    name: 'n6',
+    age: 0.5,
+    ...busy(5, { valid: EVERYTHING, health: enums.health.indexOf('warning'), flags: 1 << bits.flags.held }),
+  },
+  { name: 'n5', age: 0.5, ...busy(7, { flags: 1 << bits.flags.root_readonly, root_total_mib: 9, valid: EVERYTHING }) },
+  { name: 'n4', age: 0.5, ...busy(2, { valid: EVERYTHING, health: enums.health.indexOf('bad') }) },
+  { name: 'n3', age: 6, ...busy(4) },
+  { name: 'n2', age: 7, ...busy(4, { valid: EVERYTHING, health: enums.health.indexOf('bad') }) },
+  { name: 'n10', age: 190, ...busy(60) },
+  { name: 'n9', age: 190, ...busy(61) },
+  { name: 'n1', age: 0.5, ...busy(8) },
+];
+
 const scenes: [
   title: string,
   nodes: MadeNode[],
@@ -114,6 +132,12 @@ const scenes: [
   ['in colour', dozen.slice(0, 5), {}, { paint: painter('always') }],
   ['what is not live', dozen, {}, { exceptions: true }],
   ['by load', dozen, {}, { sort: 'load' }],
+  ...[80, 120, 200].flatMap((width): typeof scenes => [
+    [`the ill first, ${width} columns`, ill, {}, { long: true, width }],
+    [`only the ill, ${width} columns`, ill, {}, { exceptions: true, width }],
+  ]),
+  ['by state, reversed: the ill first in each', ill, {}, { sort: '-state' }],
+  ['by the worst problem', ill, {}, { sort: 'problems' }],
   ['some columns, one of them a field', dozen, {}, { columns: ['state', 'gpu', 'pressure', 'mem_avail_mib', 'skew'] }],
   ['some nodes', dozen, {}, {}, { among: ['node03', 'node04', 'node99'] }],
   ['a condition', dozen, {}, {}, { holds: parseCondition('load > 30 && state == live') }],

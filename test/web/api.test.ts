@@ -116,6 +116,29 @@ t.test('a board that stands still', async t => {
     t.strictSame(none.nodes, []);
   });
 
+  t.test('a page of the nodes is sorted as status sorts them', async t => {
+    const fields = 'load,mem,problems,os_release';
+    for (const sort of ['state', '-state', 'name', '-name', 'load', '-load', 'mem', 'problems', 'gpu', 'os_release']) {
+      const url = `nodes?sort=${sort}&fields=${fields}`;
+      const told = (await ask(`${api}${url}`)).json() as { nodes: Node[]; total: number; page: number };
+      const status = await run(['status', '--json', '--sort', sort, '-o', fields, '--board', board]);
+      t.strictSame(told.nodes, JSON.parse(status.stdout).nodes, sort);
+      t.match(told, { total: 12, page: 1 });
+      t.strictSame(await wrongWith(url, '/nodes'), [], sort);
+    }
+    const of = async (query: string) =>
+      (await ask(`${api}nodes?${query}`)).json() as { nodes: Node[]; total: number; unmeasured: string[] };
+    const names = ({ nodes }: { nodes: Node[] }) => nodes.map(({ name }) => name);
+    const worst = JSON.parse((await run(['status', '--json', '--board', board])).stdout) as { nodes: Node[] };
+    t.strictSame(names(await of('page=1')), names(worst), 'without a field the worst first');
+    t.strictSame(await of('page=2&fields=load').then(({ nodes, total }) => [nodes, total]), [[], 12]);
+    t.strictSame(names(await of('nodes=node[03,07-08]&sort=-name&fields=load')), ['node08', 'node07', 'node03']);
+    t.strictSame(names(await of('nodes=node[03,07-08]&fields=load')), ['node03', 'node07', 'node08']);
+    const where = encodeURIComponent('name ~ "[13579]$"');
+    t.match(await of(`nodes=node[01-04]&where=${where}&sort=name`), { total: 2, nodes: [{ report: Object }, {}] });
+    t.strictSame((await of('page=1&fields=load,mem,fabric')).unmeasured, ['fabric']);
+  });
+
   t.test('invalid requests are rejected in a sentence', async t => {
     const refused = async (url: string, status: number, why: RegExp) => {
       const answer = await ask(`${api}${url}`);
@@ -131,7 +154,17 @@ t.test('a board that stands still', async t => {
     await refused('nodes?fields=a&fields=b', 400, /fields is given twice/);
     await refused(`nodes?fields=${Array(65).fill('load').join()}`, 400, /there are 65; write at most 64/);
     await refused('nodes?seq=x', 400, /seq is 'x'; write a whole number/);
-    await refused('nodes?seq=1&where=load', 400, /do not go together/);
+    for (const other of ['where', 'nodes', 'sort', 'page'])
+      await refused(`nodes?seq=1&${other}=load`, 400, new RegExp(`^${other} and seq do not go together`));
+    await refused('nodes?sort=lod', 400, /there is no field 'lod'/);
+    await refused('nodes?page=0', 400, /page is 0; the first one is 1/);
+    await refused('nodes?page=x', 400, /page is 'x'; write a whole number/);
+    for (const asked of ['sort=nobody', 'page=1&fields=load,nothing', 'sort=toString'])
+      await refused(`nodes?${asked}`, 400, /there is no (field|column) '/);
+    for (const asked of ['nodes?nodes=nobody', 'nodes?nodes=node01,nobody&page=1'])
+      await refused(asked, 400, /not on the board: 'nobody'/);
+    for (const asked of ['sort=user', 'sort=-jobs', 'page=1&fields=load,slurm'])
+      t.match(await ask(`${plain.url}api/v1/nodes?${asked}`), { status: 400, text: /--show-jobs/ }, asked);
     await refused(`nodes?seq=${client.seq}&fields=load`, 400, /'load' is not one; .*load_per_cpu/);
     await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
     await refused('nodes/nobody', 404, /'nobody' is not on the board/);
@@ -231,6 +264,15 @@ t.test('a board that stands still', async t => {
     });
     t.match(told.jobs, [{ id: '17', user: job.user, nodes: 'node[01-02]', alone: true, states: { live: 2 } }]);
     t.strictSame(await wrongWith('jobs', '/jobs'), []);
+    const rows = async (sort: string) => {
+      const url = `nodes?fields=slurm,jobs,user,cpus&nodes=node[01-03]&sort=${sort}`;
+      t.strictSame(await wrongWith(url, '/nodes'), []);
+      return ((await ask(`${api}${url}`)).json() as { nodes: Node[] }).nodes;
+    };
+    const [first, second, third] = await rows('user');
+    t.match(first, { name: 'node01', slurm: 'ALLOCATED', jobs: '17', user: job.user, cpus: Number });
+    t.match([second?.name, third?.name, third?.jobs], ['node02', 'node03', undefined]);
+    t.match(await rows('-jobs'), [{ name: 'node01' }, { name: 'node02' }, { name: 'node03' }], 'none is the last');
     const { sections } = (await ask(`${api}nodes/node01`)).json() as {
       sections: { title: string; facts: string[][] }[];
     };
@@ -240,6 +282,33 @@ t.test('a board that stands still', async t => {
     };
     t.not(unasked.at(-1)?.title, 'Slurm', 'without --show-jobs nothing of it is told');
   });
+});
+
+t.test('more nodes than a page has are told page by page, each once', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);
+  const load = start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', '450', '--interval', '500ms']);
+  const web = await startWeb(t, board);
+  const client = WallClient.open(t, web.url);
+  await until('all nodes are there', () => client.count('live') === 450);
+  load.child.kill('SIGKILL');
+  await load.exit;
+  const { seq } = client;
+  await until('two looks more', () => client.seq >= seq + 2);
+  for (const sort of ['state', 'load', '-cpus', '-name']) {
+    const pages = await Promise.all(
+      [1, 2, 3, 4].map(async page => {
+        const url = `${web.url}api/v1/nodes?sort=${sort}&page=${page}&fields=load`;
+        return ((await ask(url)).json() as { nodes: Node[] }).nodes;
+      }),
+    );
+    const status = await run(['status', '--json', '--sort', sort, '-o', 'load', '--board', board]);
+    t.strictSame(pages.flat(), JSON.parse(status.stdout).nodes, sort);
+    t.strictSame(
+      pages.map(({ length }) => length),
+      [200, 200, 50, 0],
+    );
+  }
 });
 
 t.test('a node has the lines of the trouble list that are about it, as status has them', async t => {
