@@ -20,7 +20,7 @@ import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { type AskedEvents, chosenEvents } from './eventfeed.js';
 import type { HistoryTable } from './history.js';
-import { type AskedPage, nodePage } from './nodeorder.js';
+import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
 import { SLICE_MS } from './watcher.js';
@@ -29,6 +29,8 @@ import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
+/** How many unknown nodes are named. */
+const MOST_NAMED = 16;
 /** How many events one answer has. */
 const MOST_EVENTS = 1000;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
@@ -74,7 +76,11 @@ function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | u
 }
 
 export class Api {
-  constructor(readonly wall: Wall) {}
+  readonly #pages: NodePages;
+
+  constructor(readonly wall: Wall) {
+    this.#pages = new NodePages(wall);
+  }
 
   /** Answers a request for `path`, which is the part after api/v1/; undefined: there is no such path. */
   async answer(path: string, { query }: HttpRequest): Promise<HttpResponse | undefined> {
@@ -136,7 +142,7 @@ export class Api {
     if (sort !== undefined) {
       const isChosen: AskedPage['isChosen'] = (index, name) =>
         (among === undefined || among.has(name)) && (chosen === undefined || chosen.holds[index] === 1);
-      return await this.#nodePage({ sort, page: page ?? 1, fields, isChosen });
+      return await this.#nodePage(`${query}`, { sort, page: page ?? 1, fields, isChosen });
     }
     const teller = nodeTeller(fields, this.wall.digest);
     const condition = where === null ? undefined : parseCondition(where);
@@ -152,29 +158,27 @@ export class Api {
   #namesOn(query: URLSearchParams, limit?: number): ReadonlySet<string> | undefined {
     const list = query.get('nodes');
     if (list === null) return undefined;
-    const names = expand(list, limit);
-    const known = new Set(this.wall.watcher.names);
-    const notOnBoard = names.filter(name => !known.has(name));
-    if (notOnBoard.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(notOnBoard))}`);
-    return new Set(names);
+    const { names } = this.wall.watcher;
+    const asked = new Set(expand(list, limit ?? Math.max(RIVER.mostNodes, names.length)));
+    const notOnBoard = new Set(asked);
+    for (const name of names) notOnBoard.delete(name);
+    const some = [...notOnBoard].slice(0, MOST_NAMED);
+    const more = notOnBoard.size - some.length;
+    if (some.length > 0)
+      throw new InputError(`nodes: not on the board: ${quote(fold(some))}${more > 0 ? ` and ${more} more` : ''}`);
+    return asked;
   }
 
-  async #nodePage(asked: Omit<AskedPage, 'columns'>): Promise<HttpResponse> {
-    const { jobs, watcher, digest } = this.wall;
-    const columns = jobs?.view(watcher.names).columns ?? [];
+  async #nodePage(key: string, asked: Omit<AskedPage, 'columns'>): Promise<HttpResponse> {
+    const { jobs, watcher } = this.wall;
     const hidden = [...(asked.fields ?? []), asked.sort].find(name => /^-?(slurm|user|jobs)$/.test(name));
     if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${JOBS_HIDDEN}`);
-    if (digest === undefined || watcher.trouble !== undefined)
-      return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
-    const reader = this.#reader();
+    if (watcher.trouble !== undefined) return sentence(503, watcher.trouble);
     try {
-      const head = { schema: 1, seq: this.#seq, board: boardJson(digest) };
-      return answer(await nodePage(this.wall, reader, head, { ...asked, columns }));
+      return answer(await this.#pages.page(key, { ...asked, columns: jobs?.view(watcher.names).columns ?? [] }));
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;
-    } finally {
-      reader.close();
     }
   }
 

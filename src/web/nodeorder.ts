@@ -1,7 +1,7 @@
 // The nodes in an order, a page of them at a time, as beoboard status sorts them. All nodes are compared in slices, so
 // that no look waits; what is told of the nodes of the page is read anew.
 
-import { nodeTeller } from '../presentation/statusjson.js';
+import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { sortField } from '../query/columns.js';
 import { comparisonBy, sortKey } from '../query/sorting.js';
 import { Cursor } from '../readings/cursor.js';
@@ -9,33 +9,47 @@ import { taken } from '../readings/measures.js';
 import type { Reading, Value } from '../readings/readings.js';
 import { SCALES } from '../readings/scales.js';
 import type { SchedulerColumn } from '../schedulers/schedulerview.js';
-import { NUMBERED, type State } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
-import type { BoardReader } from '../shm/reader.js';
+import type { Node } from '../shm/node.js';
+import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Wall } from './wall.js';
 import { type NodeConsumer, SlicedLook, type Tick } from './watcher.js';
-import { CELL, NODE_PAGE, NOT_MEASURED } from './wire.js';
+import { CELL, NODE_PAGE, NOT_MEASURED, STATE_MASK, STATES, type State } from './wire.js';
 
+/** The share of the time in which the values of one field may be read. */
+const SHARE = 0.03;
+/** So many answers are kept until the next look. */
+const MOST_SHARED = 16;
 /** How many nodes are compared at a time. */
 const CHUNK = 1024;
 
-/** The values of a field of all nodes at the last look, by their numbers. */
+/** The values of a field of all nodes, by their numbers: of the last look, or of an earlier one if reading takes long. */
 export class Values implements NodeConsumer {
   readonly of: Value[] = [];
   readonly isTooSlow = false;
   readonly #cursor = new Cursor();
+  #spentMs = 0;
+  /** Not read again before this time, of performance.now(). */
+  #notBefore = 0;
+  #isReading = true;
 
   constructor(readonly field: Reading) {}
 
   begin(count: number, isAnother: boolean): void {
+    const now = performance.now();
+    if (this.#isReading) this.#notBefore = now + this.#spentMs / SHARE;
+    this.#isReading = isAnother || count !== this.of.length || now >= this.#notBefore;
+    this.#spentMs = 0;
     if (isAnother) this.of.length = 0;
     this.of.length = count;
   }
 
   ask(piece: Snapshot, first: number): number {
+    if (!this.#isReading) return piece.count;
+    const began = performance.now();
     const { measure, value } = this.field;
     const end = Math.min(piece.count, this.of.length - first);
     for (let i = 0; i < end; i++) {
@@ -46,6 +60,7 @@ export class Values implements NodeConsumer {
         this.of[first + i] = Number.isNaN(number) ? undefined : number;
       }
     }
+    this.#spentMs += performance.now() - began;
     return piece.count;
   }
 }
@@ -63,22 +78,58 @@ export interface AskedPage {
   readonly isChosen: (index: number, name: string) => boolean;
 }
 
-/** The first `most` of the nodes in an order. */
-async function firstOf(
-  nodes: readonly number[],
-  most: number,
-  by: (a: number, b: number) => number,
-  slices: SlicedLook,
-): Promise<number[]> {
-  let found: number[] = [];
-  const step = Math.max(CHUNK, most >> 3);
-  for (let at = 0; at < nodes.length; at += step) {
-    const last = found[most - 1];
-    const some = nodes.slice(at, at + step).filter(node => last === undefined || by(node, last) < 0);
-    if (some.length > 0) found = [...found, ...some.sort(by)].sort(by).slice(0, most);
+type Order = (a: number, b: number) => number;
+
+/** Two lists in an order as one, of which only the first `most` are wanted. */
+async function merged(a: number[], b: number[], most: number, by: Order, slices: SlicedLook): Promise<number[]> {
+  const all: number[] = [];
+  const length = Math.min(most, a.length + b.length);
+  for (let i = 0, j = 0; all.length < length; ) {
+    const isFirst = j === b.length || (i < a.length && by(a[i] as number, b[j] as number) <= 0);
+    all.push((isFirst ? a[i++] : b[j++]) as number);
+    if (all.length % CHUNK === 0) await slices.next();
+  }
+  return all;
+}
+
+/** The nodes in an order: at least the first `most` of them. */
+async function firstOf(nodes: readonly number[], most: number, by: Order, slices: SlicedLook): Promise<number[]> {
+  let runs: number[][] = [];
+  for (let at = 0; at < nodes.length; at += CHUNK) {
+    const [best] = runs;
+    const last = best?.[most - 1];
+    const some = nodes.slice(at, at + CHUNK).filter(node => last === undefined || by(node, last) < 0);
+    some.sort(by);
+    // For a few of them, most nodes are compared only once.
+    if (best === undefined || most > CHUNK) runs.push(some);
+    else runs = [await merged(best, some, most, by, slices)];
     await slices.next();
   }
-  return found;
+  while (runs.length > 1) {
+    const longer: number[][] = [];
+    for (let i = 0; i < runs.length; i += 2)
+      longer.push(await merged(runs[i] as number[], runs[i + 1] ?? [], most, by, slices));
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+/** By what nodes are sorted: of the last look, and of a node as it is now. */
+interface Ordering {
+  readonly order: Parameters<typeof sortKey>[0];
+  readonly of: (index: number, name: string) => Value;
+  readonly now: (node: Node) => Value;
+}
+
+/** What is told of a node. Throws an InputError for a column that does not exist. */
+function rowTeller({ fields, columns }: Pick<AskedPage, 'fields' | 'columns'>, digest: Snapshot | undefined) {
+  const extra = columns.filter(one => fields?.includes(one.name));
+  const teller = nodeTeller(
+    fields?.filter(name => !extra.some(one => one.name === name)),
+    digest,
+  );
+  return (node: Node): string =>
+    teller(node, extra.length === 0 ? undefined : Object.fromEntries(extra.map(one => [one.name, one.text(node)])));
 }
 
 interface Row {
@@ -106,63 +157,89 @@ function unmeasured(fields: readonly string[] | undefined, { cells, count }: Tic
   });
 }
 
-/** The page that is asked for, as JSON. Throws an InputError, TooMuch or NoBoard. */
-export async function nodePage(wall: Wall, reader: BoardReader, head: object, asked: AskedPage): Promise<string> {
-  const { order, field, column } = orderOf(asked);
-  const names = asked.columns.map(one => one.name);
-  const fields = asked.fields?.filter(name => !names.includes(name));
-  const extra = asked.columns.filter(one => asked.fields?.includes(one.name));
-  const teller = nodeTeller(fields, wall.digest);
-  const isOverview = ['name', 'state', 'problems'].includes(order.field.name);
-  const values = field === undefined || isOverview ? undefined : (await wall.queries.values(field)).of;
-  const { digest, watcher } = wall;
-  const tick = watcher.last;
-  if (digest === undefined || tick === undefined) throw new NoBoard('absent', reader.path, 'was not looked at yet');
-  const slices = new SlicedLook();
-  const { states, problems } = digest.overview;
-  const nodeNames = watcher.names;
-  const keyOf = sortKey(order);
-  const keys: Value[] = [];
-  const chosen: number[] = [];
-  for (let index = 0; index < tick.count; index++) {
-    if (index % CHUNK === 0) await slices.next();
-    const name = nodeNames[index] as string;
-    if (!asked.isChosen(index, name)) continue;
-    chosen.push(index);
-    const node = {
-      index,
-      name,
-      state: NUMBERED[states[index] as number] as State,
-      problems: problems[index] as number,
-    };
-    keys[index] = keyOf(node, () => (column === undefined ? values?.[index] : column.text(node)));
+/** The nodes in all orders that are asked for. */
+export class NodePages {
+  readonly #wall: Wall;
+  /** Pages are made one after another: many at once would leave no time for looks. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Those of the last look, by what was asked, because many clients ask for the same. */
+  #told = { seq: 0, pages: new Map<string, Promise<string>>() };
+
+  constructor(wall: Wall) {
+    this.#wall = wall;
   }
-  const by = comparisonBy<number>(
-    order,
-    index => keys[index],
-    (a, b) => compareNames(nodeNames[a] as string, nodeNames[b] as string),
-  );
-  const end = asked.page * NODE_PAGE;
-  const rows: Row[] = [];
-  for (const index of (await firstOf(chosen, end, by, slices)).slice(end - NODE_PAGE)) {
-    await slices.next();
-    const name = nodeNames[index] as string;
-    const snapshot = reader.snapshotOf(name);
-    const [node] = [...snapshot.nodes()];
-    if (node === undefined) continue;
-    const now = { index, name, state: node.state, problems: snapshot.overview.problems[0] as number };
-    const key = keyOf(now, () => (column === undefined ? field?.value(node) : column.text(node)));
-    const more = extra.length === 0 ? undefined : Object.fromEntries(extra.map(one => [one.name, one.text(node)]));
-    rows.push({ name, key, text: teller(node, more) });
+
+  /**
+   * The page that is asked for, as JSON; `key` means the same question. Throws an InputError, TooMuch or NoBoard.
+   */
+  async page(key: string, asked: AskedPage): Promise<string> {
+    const { order, field, column } = orderOf(asked);
+    rowTeller(asked, undefined);
+    const isOverview = ['name', 'state', 'problems'].includes(order.field.name);
+    const values = field === undefined || isOverview ? undefined : await this.#wall.queries.values(field);
+    const seq = this.#wall.watcher.last?.seq ?? 0;
+    if (this.#told.seq !== seq) this.#told = { seq, pages: new Map() };
+    const { pages } = this.#told;
+    const known = pages.get(key);
+    if (known !== undefined) return await known;
+    const of = (index: number, name: string) => (column === undefined ? values?.of[index] : column.text({ name }));
+    const now = (node: Node) => (column === undefined ? field?.value(node) : column.text(node));
+    const page = this.#last.then(() => this.#make(asked, { order, of, now }));
+    this.#last = page.catch(() => undefined);
+    if (pages.size < MOST_SHARED) pages.set(key, page);
+    return await page;
   }
-  // Their values are newer than those by which they were chosen.
-  rows.sort(
-    comparisonBy<Row>(
-      order,
-      ({ key }) => key,
-      (a, b) => compareNames(a.name, b.name),
-    ),
-  );
-  const page = { ...head, total: chosen.length, page: asked.page, unmeasured: unmeasured(asked.fields, tick) };
-  return `${json(page).slice(0, -1)},"nodes":[\n${rows.map(({ text }) => text).join(',\n')}\n]}\n`;
+
+  async #make(asked: AskedPage, { order, of, now }: Ordering): Promise<string> {
+    const { digest, watcher } = this.#wall;
+    const tick = watcher.last;
+    const { path, owner } = watcher.reader;
+    if (digest === undefined || tick === undefined || watcher.trouble !== undefined)
+      throw new NoBoard('absent', path, watcher.trouble ?? 'was not looked at yet');
+    const slices = new SlicedLook();
+    const { names } = watcher;
+    const { problems } = digest.overview;
+    const [cells] = tick.cells as [Uint16Array];
+    const keyOf = sortKey(order);
+    const keys: Value[] = [];
+    const chosen: number[] = [];
+    for (let index = 0; index < tick.count; index++) {
+      if (index % CHUNK === 0) await slices.next();
+      const name = names[index] as string;
+      if (!asked.isChosen(index, name)) continue;
+      chosen.push(index);
+      const state = STATES[(cells[index] as number) & STATE_MASK] as State;
+      keys[index] = keyOf({ index, name, state, problems: problems[index] as number }, () => of(index, name));
+    }
+    const byName = (a: number, b: number) => compareNames(names[a] as string, names[b] as string);
+    const by = comparisonBy<number>(order, index => keys[index], byName);
+    const [first, end] = [(asked.page - 1) * NODE_PAGE, asked.page * NODE_PAGE];
+    const shown = first < chosen.length ? (await firstOf(chosen, end, by, slices)).slice(first, end) : [];
+    const reader = new BoardReader(path, owner);
+    try {
+      const rows: Row[] = [];
+      const teller = rowTeller(asked, digest);
+      for (const index of shown) {
+        await slices.next();
+        const snapshot = reader.snapshotOf(names[index] as string);
+        const [node] = [...snapshot.nodes()];
+        if (node === undefined) continue;
+        const { name, state } = node;
+        const key = keyOf({ index, name, state, problems: snapshot.overview.problems[0] as number }, () => now(node));
+        rows.push({ name, key, text: teller(node) });
+      }
+      // Their values are newer than those by which they were chosen.
+      const byKey = comparisonBy<Row>(
+        order,
+        ({ key }) => key,
+        (a, b) => compareNames(a.name, b.name),
+      );
+      rows.sort(byKey);
+      const head = { schema: 1, seq: tick.seq, board: boardJson(digest), total: chosen.length, page: asked.page };
+      const text = json({ ...head, unmeasured: unmeasured(asked.fields, tick) });
+      return `${text.slice(0, -1)},"nodes":[\n${rows.map(row => row.text).join(',\n')}\n]}\n`;
+    } finally {
+      reader.close();
+    }
+  }
 }
