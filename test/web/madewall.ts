@@ -5,10 +5,19 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { fold } from '../../src/text/hostlists.js';
+import { expand, fold } from '../../src/text/hostlists.js';
 import type { TroubleInfo } from '../../src/trouble/info.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
-import { CELL, FRAME, FRAME_HEAD, type Head, type Hello, type LayoutInfo, STATES } from '../../src/web/wire.js';
+import {
+  CELL,
+  FRAME,
+  FRAME_HEAD,
+  type Head,
+  type Hello,
+  type LayoutInfo,
+  NODE_PAGE,
+  STATES,
+} from '../../src/web/wire.js';
 import type { Teardown } from '../kit/places.js';
 
 function frame(kind: number, payload: Uint8Array): Buffer {
@@ -81,7 +90,7 @@ export class MadeWall {
   async listen(t: Teardown): Promise<void> {
     const { files } = readPageFiles();
     const server = createServer((request, response) => {
-      const path = new URL(request.url ?? '/', 'http://wall').pathname;
+      const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://wall');
       const file = files.get(path);
       if (file !== undefined) response.writeHead(200, { 'Content-Type': file.type }).end(file.body);
       else if (path === '/api/v1/stream') {
@@ -91,6 +100,8 @@ export class MadeWall {
         response.on('close', () => this.#streams.delete(response));
       } else if (path === '/api/v1/jobs') {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ jobs: this.jobs }));
+      } else if (path === '/api/v1/nodes') {
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(this.#rows(searchParams)));
       } else response.writeHead(204).end();
     });
     server.listen(0, '127.0.0.1');
@@ -100,6 +111,17 @@ export class MadeWall {
       server.closeAllConnections();
     });
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  }
+
+  /** A page of nodes, in their order. */
+  #rows(query: URLSearchParams): object {
+    const list = query.get('nodes');
+    const names = list === null ? this.#names : expand(list);
+    const page = Number(query.get('page'));
+    const nodes = names
+      .slice((page - 1) * NODE_PAGE, page * NODE_PAGE)
+      .map(name => ({ name, state: this.silent.has(name) ? 'silent' : 'live', cpu: 43 }));
+    return { total: names.length, unmeasured: ['gpu', 'temp', 'power', 'net'], nodes };
   }
 
   #begin(): Buffer {

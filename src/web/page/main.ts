@@ -3,22 +3,13 @@
 
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import {
-  AUTO,
-  type EventInfo,
-  FRAME,
-  type Head,
-  type Hello,
-  type LayoutInfo,
-  numberOf,
-  type ReadingInfo,
-} from '../wire.js';
-import { Cells, type Changed, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
+import { AUTO, type EventInfo, FRAME, type Head, type Hello, type LayoutInfo, type ReadingInfo } from '../wire.js';
+import { Cells, type Changed } from './cells.js';
 import { Changes } from './changes.js';
 import { choiceText, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, write } from './dom.js';
-import { clock, count, quantity, zone } from './formats.js';
+import { clock, count, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
 import { COLOURINGS, isColouring, JobView } from './jobview.js';
@@ -27,7 +18,7 @@ import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
-import { Headline } from './sayings.js';
+import { cellText, Headline } from './sayings.js';
 import { meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
 import { tellTab } from './tab.js';
@@ -86,9 +77,16 @@ const legend = new Legend(
   state => go({ ...WHOLE, group: view.group, state: view.state === state ? undefined : state }),
   selectNodes,
 );
-const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
-  if (kind === 'nodes') openNode(index);
-  else go({ group: cells.layout.groups[index]?.name ?? 'others', page: undefined });
+const table = new TableView(byId<HTMLTableElement>('table'), {
+  choose: (kind, index) => {
+    if (kind === 'nodes') openNode(index);
+    else go({ group: cells.layout.groups[index]?.name ?? 'others', page: undefined });
+  },
+  sort: sort => go({ sort, page: undefined }, false),
+  told: () => tellPages(),
+  hello: () => hello,
+  where: () => accepted?.where,
+  now: nowOf,
 });
 const sheet = new Sheet({
   close: () => closeSheet(),
@@ -97,7 +95,7 @@ const sheet = new Sheet({
   jobsOf: name => (hello?.jobs === true ? jobs.of(name) : []),
   select: selectNodes,
   unwell: () => unwellOf(cells, selection()),
-  now: () => nowOf(),
+  now: nowOf,
 });
 
 const jobs = new JobView(selectNodes, () => colourOwn());
@@ -332,7 +330,7 @@ function arrange(): void {
   map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
   measure();
   if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
-  table.show(cells, reading, rowsOf(view, cells, chosen), view.page ?? 1);
+  table.show(cells, reading, rowsOf(view, cells, chosen), view.page ?? 1, view.sort);
   tellPages();
   tellChoice();
   tellHere();
@@ -350,20 +348,7 @@ function tellPages(): void {
   write(byId('tabletitle'), byId('table').querySelector('caption')?.textContent ?? 'Groups');
 }
 
-/** A line about the node under the cursor or the pointer. */
-function nodeText(cell: number): string {
-  const bits = cells.values[cell] as number;
-  const reading = readingNow();
-  const state = stateOf(bits);
-  const value =
-    reading === undefined || !isMeasured(bits)
-      ? `${reading?.title ?? 'reading'} not measured`
-      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
-  const name = cells.names[cell] ?? '?';
-  const link = dark.of(name);
-  const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
-  return [name, state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
-}
+const nodeText = (cell: number) => cellText(cells, cell, readingNow(), dark.of(cells.names[cell] ?? ''));
 
 function tellHere(): void {
   const { cursor } = map;

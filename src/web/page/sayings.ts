@@ -1,8 +1,10 @@
-// The head of the page: the line of status, its beginning in large letters.
+// What the page says of all nodes, and of one: the line of status, its beginning in large letters; the line about a cell.
 
 import { oneLine } from '../../text/unseen.js';
-import { type Head, STATES } from '../wire.js';
+import { type Head, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { type Cells, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
+import { quantity } from './formats.js';
 
 /** A number and what is counted, in the form of the line: a state, or all nodes. They are never on two lines. */
 const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy', 'nodes?'].join('|')})\\b`, 'g');
@@ -24,6 +26,23 @@ function coloured(text: string): (Node | string)[] {
   }
   pieces.push(text.slice(end));
   return pieces;
+}
+
+/** A line about a node, in whose cell is this reading. `link`: the one behind which it is, if nothing is heard on it. */
+export function cellText(
+  cells: Cells,
+  cell: number,
+  reading: ReadingInfo | undefined,
+  link: string | undefined,
+): string {
+  const bits = cells.values[cell] as number;
+  const state = stateOf(bits);
+  const value =
+    reading === undefined || !isMeasured(bits)
+      ? `${reading?.title ?? 'reading'} not measured`
+      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
+  const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
+  return [cells.names[cell] ?? '?', state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
 }
 
 export class Headline {

@@ -1,13 +1,18 @@
-// The table below the map: the contents of the map in words and numbers. Groups first; for one group, or for selected
-// nodes, the nodes, 200 rows a page.
+// The table below the map: the contents of the map in words and numbers. Groups first, of which the page knows all; for
+// one group, or for selected nodes, the nodes as `beoboard status` shows them, of which the server sorts all and sends a
+// page. A click on a title sorts, and again the other way round; so does the number of a column on the keyboard.
 
-import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
-import { type Cells, isMeasured, isUnhealthy, LIVE, stateOf, type Tally, valueIn } from './cells.js';
+import { foldInOrder } from '../../text/hostlists.js';
+import { type Hello, NODE_PAGE, numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
+import { type Cells, isMeasured, LIVE, type Tally, valueIn } from './cells.js';
 import { make, set, write } from './dom.js';
-import { count, quantity } from './formats.js';
+import { count, moment, quantity } from './formats.js';
+import { request } from './requests.js';
 
-/** Rows of a page. */
-export const PAGE = 200;
+/** The rows of nodes are asked for again after so long, ms. */
+const EVERY_MS = 3000;
+/** A longer list of names does not fit into a request. */
+const LIST_MOST = 4000;
 
 export interface Rows {
   readonly title: string;
@@ -16,96 +21,283 @@ export interface Rows {
   readonly indices: ArrayLike<number>;
 }
 
-/** A row: the texts of its cells, the first of which is a button, and a class name. */
+/** A row: the texts of its cells, the first of which is a button, its class, and what the button chooses. */
 interface TableLine {
   readonly texts: readonly string[];
   readonly look: string;
+  readonly index: number | undefined;
 }
+
+interface TableColumn {
+  readonly title: string;
+  /** By what it sorts. */
+  readonly sort: string;
+  /** Its first order is from a to z, or from the smallest. */
+  readonly isUpward?: boolean;
+}
+
+/** A row of `nodes?page=…`. */
+interface NodeRow {
+  readonly name: string;
+  readonly state: State;
+  /** s. */
+  readonly since?: number;
+  readonly problems?: string;
+  readonly [field: string]: unknown;
+}
+
+/** The answer, as far as the table shows it. */
+interface NodePage {
+  readonly total: number;
+  /** The fields that no node has. */
+  readonly unmeasured: readonly string[];
+  readonly nodes: readonly NodeRow[];
+}
+
+interface NodeColumn extends TableColumn {
+  /** Undefined: there is nothing to show. */
+  readonly text: (row: NodeRow, now: number) => string | undefined;
+}
+
+/** What the table asks of the page. */
+export interface TablePage {
+  choose(kind: Rows['kind'], index: number): void;
+  /** Undefined: the first order. */
+  sort(by: string | undefined): void;
+  /** Rows have come: there may be more or fewer pages. */
+  told(): void;
+  /** What the server has said of itself. */
+  hello(): Hello | undefined;
+  /** The condition that all nodes of the page meet. */
+  where(): string | undefined;
+  /** The server's clock, ms. */
+  now(): number;
+}
+
+/** A dash means that there is none; a number, even 0, that it was measured. */
+const NOTHING = '–';
 
 /** The states that have their own column; the others share one. */
 const OWN: readonly State[] = ['live', 'silent', 'uncertain'];
+const GROUP_COLUMNS: readonly TableColumn[] = [
+  { title: 'Group', sort: 'group', isUpward: true },
+  ...['Nodes', 'Live', 'Silent', 'Uncertain', 'Others', 'Unhealthy', 'mean', 'highest'].map(title => ({
+    title,
+    sort: title.toLowerCase(),
+  })),
+];
+
+/** The readings of a node in the table. */
+const FIELDS = ['cpu', 'load', 'mem', 'gpu', 'temp', 'power', 'net'];
+const FIXED: readonly NodeColumn[] = [
+  { title: 'Node', sort: 'name', isUpward: true, text: ({ name }) => name },
+  { title: 'State', sort: 'state', text: ({ state }) => state },
+  {
+    ...{ title: 'Since', sort: 'since', isUpward: true },
+    text: ({ since }, now) => (since === undefined ? undefined : moment(now - since * 1000, now)),
+  },
+  { title: 'Trouble', sort: 'problems', isUpward: true, text: ({ problems }) => problems?.replaceAll(',', ', ') },
+];
+const JOBS: readonly NodeColumn[] = [
+  ['Job', 'jobs'],
+  ['User', 'user'],
+].map(([title = '', sort = '']) => ({ title, sort, isUpward: true, text: row => row[sort] as string | undefined }));
+
+/** A column of a reading; in brackets: the last known value. */
+function readingColumn(sort: string, readings: readonly ReadingInfo[]): NodeColumn {
+  const { title = 'Load', unit = '' } = readings.find(({ name }) => name === sort) ?? {};
+  return {
+    ...{ title, sort },
+    text: row => {
+      const value = row[sort];
+      if (typeof value !== 'number') return undefined;
+      return row.state === 'live' ? quantity(value, unit) : `(${quantity(value, unit)})`;
+    },
+  };
+}
 
 export class TableView {
   readonly #table: HTMLTableElement;
-  readonly #choose: (kind: Rows['kind'], index: number) => void;
+  readonly #page: TablePage;
   #rows: Rows = { title: '', kind: 'groups', indices: [] };
-  #page = 1;
+  #number = 1;
+  #sort: string | undefined;
   #cells: Cells | undefined;
   #reading: ReadingInfo | undefined;
   #body = make('tbody');
   #shape = '';
+  #columns: readonly TableColumn[] = [];
+  /** The last rows of nodes, and the last question for them. */
+  #nodes: NodePage | undefined;
+  #asked = { query: '', at: Number.NEGATIVE_INFINITY };
 
-  constructor(table: HTMLTableElement, choose: (kind: Rows['kind'], index: number) => void) {
+  constructor(table: HTMLTableElement, page: TablePage) {
     this.#table = table;
-    this.#choose = choose;
+    this.#page = page;
+    table.parentElement?.addEventListener('keydown', event => {
+      const column = /^[1-9]$/.test(event.key) ? this.#columns[Number(event.key) - 1] : undefined;
+      if (column === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.#sortBy(column);
+    });
   }
 
   get pages(): number {
-    return Math.max(1, Math.ceil(this.#rows.indices.length / PAGE));
+    const { kind, indices } = this.#rows;
+    return Math.max(
+      1,
+      Math.ceil((kind === 'nodes' ? (this.#nodes?.total ?? indices.length) : indices.length) / NODE_PAGE),
+    );
   }
 
   /** The number of the visible page, from 1. */
   get page(): number {
-    return Math.min(this.#page, this.pages);
+    return Math.min(this.#number, this.pages);
   }
 
-  show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number): void {
-    [this.#cells, this.#reading, this.#rows, this.#page] = [cells, reading, rows, page];
-    const shape = `${rows.kind} ${rows.title} ${reading.name} ${this.page}`;
-    if (shape !== this.#shape) {
-      this.#shape = shape;
-      this.#begin(rows, reading);
-    }
+  show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number, sort: string | undefined): void {
+    [this.#cells, this.#reading, this.#rows, this.#number, this.#sort] = [cells, reading, rows, page, sort];
     this.update();
   }
 
-  #begin({ kind, title }: Rows, { title: reading }: ReadingInfo): void {
-    const titles =
-      kind === 'groups'
-        ? ['Group', 'Nodes', 'Live', 'Silent', 'Uncertain', 'Others', 'Unhealthy', `${reading}, mean`, 'highest']
-        : ['Node', 'State', 'Unhealthy', reading];
-    this.#body = make('tbody');
+  #sortBy({ sort }: TableColumn): void {
+    const [{ sort: first = '' } = {}] = this.#rows.kind === 'groups' ? GROUP_COLUMNS : FIXED.slice(1);
+    const now = this.#sort ?? first;
+    const next = now === sort ? `-${sort}` : sort;
+    this.#page.sort(next === first ? undefined : next);
+  }
+
+  /** Writes the titles anew if they are others. */
+  #titles(columns: readonly TableColumn[]): void {
+    const { kind, title } = this.#rows;
+    const sort = this.#sort ?? (kind === 'groups' ? 'group' : 'state');
+    const shape = `${kind} ${title} ${sort} ${columns.map(column => column.title).join()}`;
+    if (shape === this.#shape) return;
+    const focused = [...this.#table.querySelectorAll('thead button')].indexOf(document.activeElement as Element);
+    this.#shape = shape;
+    this.#columns = columns;
+    if (this.#table.className !== kind) this.#body = make('tbody');
     set(this.#table, { class: kind });
+    const cells = columns.map(column => {
+      const isUp = (column.isUpward === true) !== sort.startsWith('-');
+      const isSorted = sort.replace(/^-/, '') === column.sort;
+      const button = make('button', { type: 'button' }, column.title);
+      button.addEventListener('click', () => this.#sortBy(column));
+      return make(
+        'th',
+        { scope: 'col', 'data-sort': column.sort, 'aria-sort': isSorted && (isUp ? 'ascending' : 'descending') },
+        button,
+      );
+    });
     this.#table.replaceChildren(
       make('caption', { class: 'unseen' }, title),
-      make('thead', {}, make('tr', {}, ...titles.map(text => make('th', { scope: 'col' }, text)))),
+      make('thead', {}, make('tr', {}, ...cells)),
       this.#body,
     );
+    if (focused >= 0) this.#table.querySelectorAll<HTMLElement>('thead button')[focused]?.focus();
   }
 
   /** Updates the visible rows. */
   update(): void {
     const [cells, reading] = [this.#cells, this.#reading];
     if (cells === undefined || reading === undefined) return;
-    const { kind, indices } = this.#rows;
-    const first = (this.page - 1) * PAGE;
-    const shown = Math.min(PAGE, indices.length - first);
-    while (this.#body.rows.length > shown) this.#body.lastElementChild?.remove();
-    for (let i = 0; i < shown; i++) {
-      const index = indices[first + i] as number;
-      const line = kind === 'groups' ? groupLine(cells, reading, index) : nodeLine(cells, reading, index);
-      const row = this.#body.rows[i] ?? this.#add(kind, line.texts.length);
-      if (row.className !== line.look) row.className = line.look;
-      if (row.dataset.index !== String(index)) row.dataset.index = String(index);
-      for (const [at, text] of line.texts.entries()) {
+    if (this.#rows.kind === 'groups') {
+      const columns = GROUP_COLUMNS.map(column =>
+        column.sort === 'mean' ? { ...column, title: `${reading.title}, mean` } : column,
+      );
+      this.#titles(columns);
+      const first = (this.page - 1) * NODE_PAGE;
+      const lines = groupLines(cells, reading, this.#rows.indices, this.#sort);
+      this.#write(lines.slice(first, first + NODE_PAGE));
+    } else this.#updateNodes(cells);
+  }
+
+  #write(lines: readonly TableLine[]): void {
+    while (this.#body.rows.length > lines.length) this.#body.lastElementChild?.remove();
+    for (const [i, { texts, look, index }] of lines.entries()) {
+      let row = this.#body.rows[i] ?? this.#add();
+      // A column more or less.
+      if (row.cells.length > texts.length) {
+        row.remove();
+        row = this.#add();
+      }
+      while (row.cells.length < texts.length) row.append(make('td'));
+      if (row.className !== look) row.className = look;
+      row.dataset.index = String(index ?? '');
+      for (const [at, text] of texts.entries()) {
         const cell = row.cells[at] as HTMLElement;
         write(at === 0 ? (cell.firstElementChild as Element) : cell, text);
+        // Where a text may be cut.
+        if (at > 2 && at < 6 && cell.title !== text) cell.title = text;
       }
     }
   }
 
-  #add(kind: Rows['kind'], width: number): HTMLTableRowElement {
+  #add(): HTMLTableRowElement {
     const button = make('button', { type: 'button' });
     const row = make('tr', {}, make('th', { scope: 'row' }, button));
-    for (let i = 1; i < width; i++) row.append(make('td'));
-    button.addEventListener('click', () => this.#choose(kind, Number(row.dataset.index)));
+    button.addEventListener('click', () => {
+      if (row.dataset.index !== '') this.#page.choose(this.#rows.kind, Number(row.dataset.index));
+    });
     this.#body.append(row);
     return row;
   }
-}
 
-/** A dash means that there is none; a number, even 0, that it was measured. */
-const NOTHING = '–';
+  #updateNodes(cells: Cells): void {
+    const query = this.#query(cells);
+    const now = performance.now();
+    const isDue = query !== this.#asked.query || now - this.#asked.at >= EVERY_MS;
+    const isEmpty = this.#rows.indices.length === 0;
+    if (isEmpty) this.#nodes = undefined;
+    else if (isDue && document.visibilityState !== 'hidden') {
+      this.#asked = { query, at: now };
+      void this.#ask(query);
+    }
+    // Until the answer is there, the rows of the last question stay.
+    const { nodes: rows = [], unmeasured = [] } = this.#nodes ?? {};
+    const { jobs = false, readings = [] } = this.#page.hello() ?? {};
+    const measured = FIELDS.filter(field => !unmeasured.includes(field));
+    const columns = [...FIXED, ...(jobs ? JOBS : []), ...measured.map(field => readingColumn(field, readings))];
+    this.#titles(columns);
+    const clock = this.#page.now();
+    this.#write(
+      rows.map(row => ({
+        texts: columns.map(({ text }) => text(row, clock) ?? NOTHING),
+        look: row.state !== 'live' ? row.state : row.problems === undefined ? '' : 'unhealthy',
+        index: cells.indexOf(row.name),
+      })),
+    );
+  }
+
+  #query(cells: Cells): string {
+    const { indices } = this.#rows;
+    const fields = ['since', 'problems', ...(this.#page.hello()?.jobs ? ['jobs', 'user'] : []), ...FIELDS];
+    const query = new URLSearchParams({ fields: fields.join(), page: String(this.#number) });
+    if (this.#sort !== undefined) query.set('sort', this.#sort);
+    const where = this.#page.where();
+    if (indices.length < cells.layout.count) {
+      let names = Array.from(indices, index => cells.names[index] ?? '');
+      let list = foldInOrder(names);
+      // The first ones, as many as a request can name.
+      for (; list.length > LIST_MOST; list = foldInOrder(names)) names = names.slice(0, Math.floor(0.8 * names.length));
+      query.set('nodes', list);
+    } else if (where !== undefined) query.set('where', where);
+    return String(query);
+  }
+
+  async #ask(query: string): Promise<void> {
+    try {
+      const response = await request(`api/v1/nodes?${query}`);
+      if (!response.ok || query !== this.#asked.query || this.#rows.indices.length === 0) return;
+      this.#nodes = (await response.json()) as NodePage;
+      if (this.#rows.kind !== 'nodes') return;
+      this.update();
+      this.#page.told();
+    } catch {
+      // That the server is away is shown elsewhere.
+    }
+  }
+}
 
 /**
  * The mean of the measured values of live nodes from `first` on, in the reading's own numbers; undefined: none was
@@ -129,39 +321,44 @@ export function meanOf(
   return whole / measured;
 }
 
-function groupLine(cells: Cells, reading: ReadingInfo, index: number): TableLine {
+/** The groups, in the order of the map or sorted by a column. */
+function groupLines(
+  cells: Cells,
+  reading: ReadingInfo,
+  indices: ArrayLike<number>,
+  sort: string | undefined,
+): TableLine[] {
+  const found = Array.from(indices, index => ({ index, values: groupValues(cells, reading, index) }));
+  const at = GROUP_COLUMNS.findIndex(column => column.sort === sort?.replace(/^-/, ''));
+  if (at > 0) {
+    const sign = sort?.startsWith('-') ? 1 : -1;
+    found.sort(
+      (a, b) => sign * ((a.values[at] ?? Number.NEGATIVE_INFINITY) - (b.values[at] ?? Number.NEGATIVE_INFINITY)),
+    );
+  } else if (at === 0 && sort?.startsWith('-')) found.reverse();
+  return found.map(({ index, values }) => {
+    const [, , , silent = 0, uncertain = 0, others = 0] = values;
+    const texts = values.map((value, i) =>
+      value === undefined ? NOTHING : i < 7 ? count(value) : quantity(value, reading.unit),
+    );
+    return {
+      texts: [cells.layout.groups[index]?.name ?? 'others', ...texts.slice(1)],
+      look: silent > 0 ? 'silent' : uncertain > 0 ? 'uncertain' : others > 0 ? 'left' : '',
+      index,
+    };
+  });
+}
+
+/** The numbers of a group, in the order of the columns; its name has none. */
+function groupValues(cells: Cells, reading: ReadingInfo, index: number): (number | undefined)[] {
   const group = cells.layout.groups[index];
-  if (group === undefined) return { texts: [], look: '' };
+  if (group === undefined) return [];
   const tally = cells.tally(group.first, group.count);
   const of = (state: State) => tally.states[STATES.indexOf(state)] as number;
   const others = STATES.filter(state => !OWN.includes(state)).reduce((sum, state) => sum + of(state), 0);
-  const look = of('silent') > 0 ? 'silent' : of('uncertain') > 0 ? 'uncertain' : others > 0 ? 'left' : '';
-  const mean = meanOf(cells, tally, reading, group.first, group.count);
-  const highest = tally.measured === 0 ? NOTHING : quantity(numberOf(reading, tally.most), reading.unit);
-  const numbers = [group.count, of('live'), of('silent'), of('uncertain'), others, tally.unhealthy];
-  return {
-    texts: [
-      group.name ?? 'others',
-      ...numbers.map(count),
-      mean === undefined ? NOTHING : quantity(mean, reading.unit),
-      highest,
-    ],
-    look,
-  };
-}
-
-function nodeLine(cells: Cells, reading: ReadingInfo, index: number): TableLine {
-  const bits = cells.values[index] as number;
-  const state = stateOf(bits);
-  const value = isMeasured(bits) ? quantity(numberOf(reading, valueIn(bits)), reading.unit) : NOTHING;
-  return {
-    texts: [
-      cells.names[index] ?? '',
-      state,
-      isUnhealthy(bits) ? 'yes' : '',
-      // In brackets: the last known value.
-      state === 'live' || value === NOTHING ? value : `(${value})`,
-    ],
-    look: state === 'live' ? (isUnhealthy(bits) ? 'unhealthy' : '') : state,
-  };
+  return [
+    ...[undefined, group.count, of('live'), of('silent'), of('uncertain'), others, tally.unhealthy],
+    meanOf(cells, tally, reading, group.first, group.count),
+    tally.measured === 0 ? undefined : numberOf(reading, tally.most),
+  ];
 }

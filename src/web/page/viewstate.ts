@@ -19,6 +19,8 @@ export interface View {
   readonly at?: string | undefined;
   /** The page of the table, from 1. */
   readonly page?: number | undefined;
+  /** By what the table is sorted; behind a minus, the other way round. */
+  readonly sort?: string | undefined;
   /** The smallest size of a cell, px; undefined: as large as fits. */
   readonly zoom?: number | undefined;
   readonly theme?: 'dark' | 'light' | undefined;
@@ -26,7 +28,19 @@ export interface View {
   readonly wall?: boolean | undefined;
 }
 
-const TEXTS = ['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'trouble', 'node', 'at'] as const;
+const TEXTS = [
+  'reading',
+  'by',
+  'colour',
+  'where',
+  'group',
+  'select',
+  'state',
+  'trouble',
+  'node',
+  'at',
+  'sort',
+] as const;
 /** Nothing is selected, and all groups are shown, of which the table has its first page. */
 export const WHOLE = { group: undefined, select: undefined, state: undefined, trouble: undefined, page: undefined };
 /** The zoom sizes of cells. */
