@@ -7,6 +7,7 @@ import { type LastWords, Memory } from '../shm/memory.js';
 import type { Node, Refusal } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
 import { type Heat, type Overview, Snapshot } from '../shm/snapshot.js';
+import { HOUR_MS } from './deafness.js';
 
 /** A state for which somebody may ask why no newer report was heard. */
 const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
@@ -85,8 +86,6 @@ class Digest extends Snapshot {
   }
 }
 
-/** Whoever was in trouble so many ms ago is told of. */
-const TROUBLE_MS = 3_600_000;
 const MEMORY_BYTES = structs.memory.bytes;
 
 /** Copies of the memories of some nodes. The room is kept for the next look. */
@@ -192,7 +191,7 @@ export class DigestBuilder {
       this.heats[first + i] = heat?.dc ?? NO_HEAT;
       const words = piece.silentWordsOf(i);
       if (words !== undefined) this.words.set(first + i, words);
-      const memory = piece.troubleWithin(i, TROUBLE_MS) ? piece.memoryOf(i) : undefined;
+      const memory = piece.troubleWithin(i, HOUR_MS) ? piece.memoryOf(i) : undefined;
       if (memory !== undefined) this.memories.set(first + i, memory);
       if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
       const refusal = piece.refusedSinceOf(i);

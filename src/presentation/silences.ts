@@ -9,6 +9,8 @@ export interface Unheard {
   readonly intervalMs: number;
   /** Whether the node is known to be gone. Others are probably gone; they count among the deaths around it. */
   readonly isSilent: boolean;
+  /** Whether it is heard again. */
+  readonly isOver?: boolean;
 }
 
 /**
@@ -63,27 +65,57 @@ function rateAround(ages: Float64Array, age: number, window: number, within: num
   return rate;
 }
 
-/** The first and last of the largest group that chance does not explain, among nodes of one interval sorted by age. */
-function largest(nodes: readonly Unheard[], window: number, chance: number): [from: number, end: number] | undefined {
-  const ages = Float64Array.from(nodes, ({ ageMs }) => ageMs);
-  const found: { from: number; end: number; silent: number }[] = [];
-  let silent = 0;
-  for (let from = 0, end = 0; from < nodes.length; from++) {
-    for (; end < nodes.length && (ages[end] as number) < (ages[from] as number) + window; end++)
-      silent += Number(nodes[end]?.isSilent);
-    if (isBeyondChance(silent, RATE_LEAST, chance)) found.push({ from, end, silent });
-    silent -= Number(nodes[from]?.isSilent);
-  }
-  found.sort((a, b) => b.silent - a.silent);
-  const group = found.find(({ from, end, silent }) =>
-    isBeyondChance(silent, rateAround(ages, ages[from] as number, window, end - from), chance),
-  );
-  return group && [group.from, group.end];
+/** Whether a silence lasts. */
+const lasts = ({ isSilent, isOver = false }: Unheard) => isSilent && !isOver;
+
+/** The groups that are sought: with a silence that lasts, or without. */
+interface Sought {
+  readonly isLasting: boolean;
+  /** 1: the node is in a larger group of the other sort. */
+  readonly isTaken: Uint8Array;
 }
 
-/** The silent nodes that fell together: at most so many groups for each interval, the largest first. */
+/**
+ * The first and last of the largest group of that sort that chance does not explain, among nodes of one interval sorted
+ * by age. A larger group of the other sort keeps its nodes: they are taken, and no part of it makes a group with a
+ * neighbour.
+ */
+function largest(
+  nodes: readonly Unheard[],
+  window: number,
+  chance: number,
+  { isLasting, isTaken }: Sought,
+): [from: number, end: number] | undefined {
+  const ages = Float64Array.from(nodes, ({ ageMs }) => ageMs);
+  const found: { from: number; end: number; silent: number; isLasting: boolean }[] = [];
+  let [silent, lasting] = [0, 0];
+  for (let from = 0, end = 0; from < nodes.length; from++) {
+    for (; end < nodes.length && (ages[end] as number) < (ages[from] as number) + window; end++) {
+      silent += Number(nodes[end]?.isSilent);
+      lasting += Number(lasts(nodes[end] as Unheard));
+    }
+    if (isBeyondChance(silent, RATE_LEAST, chance)) found.push({ from, end, silent, isLasting: lasting > 0 });
+    silent -= Number(nodes[from]?.isSilent);
+    lasting -= Number(lasts(nodes[from] as Unheard));
+  }
+  found.sort((a, b) => b.silent - a.silent);
+  for (const group of found) {
+    const { from, end, silent } = group;
+    const taken = isTaken.indexOf(1, from);
+    if (taken !== -1 && taken < end) continue;
+    if (!isBeyondChance(silent, rateAround(ages, ages[from] as number, window, end - from), chance)) continue;
+    if (group.isLasting === isLasting) return [from, end];
+    isTaken.fill(1, from, end);
+  }
+  return undefined;
+}
+
+/**
+ * The silent nodes that fell together: for each interval at most so many groups of which some are still silent, and as
+ * many of which none is, so that what is over hides nothing. Those that last come first, then the largest.
+ */
 export function fellTogether<T extends Unheard>(nodes: readonly T[], most: number): T[][] {
-  const found: T[][] = [];
+  const found: { group: T[]; isLasting: boolean }[] = [];
   const byInterval = new Map<number, T[]>();
   for (const node of nodes) {
     const same = byInterval.get(node.intervalMs);
@@ -92,15 +124,23 @@ export function fellTogether<T extends Unheard>(nodes: readonly T[], most: numbe
   }
   for (const [intervalMs, same] of byInterval) {
     const left = same.sort((a, b) => a.ageMs - b.ageMs);
-    for (let i = 0; i < most; i++) {
-      const group = WINDOWS.reduce<ReturnType<typeof largest>>(
-        (group, { intervals, chance }) => group ?? largest(left, intervals * intervalMs, chance),
-        undefined,
-      );
-      if (group === undefined) break;
-      const [from, end] = group;
-      found.push(left.splice(from, end - from).filter(({ isSilent }) => isSilent));
-    }
+    for (const isLasting of [true, false])
+      for (let i = 0; i < most; i++) {
+        const sought = { isLasting, isTaken: new Uint8Array(left.length) };
+        const group = WINDOWS.reduce<ReturnType<typeof largest>>(
+          (group, { intervals, chance }) => group ?? largest(left, intervals * intervalMs, chance, sought),
+          undefined,
+        );
+        if (group === undefined) break;
+        const [from, end] = group;
+        found.push({ group: left.splice(from, end - from).filter(({ isSilent }) => isSilent), isLasting });
+      }
   }
-  return found.sort((a, b) => b.length - a.length).slice(0, most);
+  found.sort((a, b) => b.group.length - a.group.length);
+  return [true, false].flatMap(lasts =>
+    found
+      .filter(({ isLasting }) => isLasting === lasts)
+      .slice(0, most)
+      .map(({ group }) => group),
+  );
 }

@@ -1,4 +1,4 @@
-// Who has acknowledged which lines of the trouble list, for which nodes and until when: a file beside the board.
+// Who has acknowledged which lines of the trouble list, for which nodes and until when. No I/O: ackfile.ts keeps them.
 
 import { expand } from '../text/hostlists.js';
 
@@ -15,6 +15,9 @@ export interface Ack {
 
 const namesOf = new WeakMap<Ack, ReadonlySet<string>>();
 
+/** The nodes of a rack that died are, when others of it have long been well, silent nodes among others. */
+const topicOf = (key: string) => (key.startsWith('together:') ? 'silent' : key);
+
 /** The one that holds for a line: all nodes that it has now are among those that it had then. */
 export function acknowledged(
   key: string,
@@ -22,13 +25,14 @@ export function acknowledged(
   acks: readonly Ack[],
   nowMs: number,
 ): Ack | undefined {
-  return acks.find(ack => {
-    if (ack.key !== key || !(Date.parse(ack.until) > nowMs)) return false;
+  const holds = (ack: Ack) => {
+    if (topicOf(ack.key) !== topicOf(key) || !(Date.parse(ack.until) > nowMs)) return false;
     let then = namesOf.get(ack);
     if (then === undefined) {
       then = new Set(ack.nodes === '' ? [] : expand(ack.nodes));
       namesOf.set(ack, then);
     }
     return nodes.every(({ name }) => then.has(name));
-  });
+  };
+  return acks.find(ack => ack.key === key && holds(ack)) ?? acks.find(holds);
 }

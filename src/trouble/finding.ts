@@ -3,8 +3,6 @@
 
 import { shownNames } from '../presentation/rejections.js';
 import type { Surveyed } from '../query/survey.js';
-import { mirrorOf } from '../shm/header.js';
-import type { Snapshot } from '../shm/snapshot.js';
 import type { Kind } from './kinds.js';
 
 /** A sentence by itself: with the names of its nodes, and with times that grow. */
@@ -69,6 +67,3 @@ export const EACH_MOST = 3;
 export function shown(nodes: readonly Surveyed[]): string {
   return shownNames(nodes.map(({ name }) => name));
 }
-
-/** Whether whoever reads the board of a receiver, and not a mirror, may say it. */
-export const isReceivers = (snapshot: Snapshot) => mirrorOf(snapshot) === undefined;

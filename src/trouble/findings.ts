@@ -7,13 +7,14 @@ import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { fold } from '../text/hostlists.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, newLinks, pieces, unvouched } from './links.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
 import { problemLines, silenceLines } from './remembered.js';
 import { reportFindings } from './reports.js';
-import { groupsOf, racks } from './together.js';
+import { groupsOf, racksOf } from './together.js';
 
 export type { Anomaly } from './finding.js';
 
@@ -22,8 +23,8 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
   const falls = nodes.map(node => ({ node, beganMs: snapshot.ageMs(node.index), isSilent: node.state === 'silent' }));
   return groupsOf(snapshot, falls).map(group => {
     const fell = group.map(({ node }) => node);
-    const rack = racks(fell);
-    const who = `${fell.length} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
+    const racks = racksOf(fell);
+    const who = `${fell.length} nodes${racks === undefined ? ` (${shown(fell)})` : ` of ${fold(racks)}`}`;
     const text = `${who} fell silent together: probably a switch or rack, not ${fell.length} nodes`;
     return { kind: 'together', nodes: fell, text };
   });
@@ -98,7 +99,7 @@ function findings(found: Survey): Finding[] {
   ];
 }
 
-/** What is about the chosen nodes, or about none. */
+/** What is about the chosen nodes, or about none: lines are about these only, sentences tell the whole. */
 function aboutChosen({ all, nodes, notOnBoard }: Survey, found: Finding[]): Finding[] {
   if (nodes === all) return found;
   const chosen = new Set(nodes);
@@ -109,9 +110,11 @@ function aboutChosen({ all, nodes, notOnBoard }: Survey, found: Finding[]): Find
   };
   return found.flatMap(finding => {
     const sentences = finding.sentences.filter(isOf);
-    const isAbout =
-      finding.nodes.length === 0 ? finding.kind !== 'sender' : finding.nodes.some(node => chosen.has(node));
-    return isAbout || sentences.length > 0 ? [{ ...finding, sentences }] : [];
+    const those = finding.nodes.filter(node => chosen.has(node));
+    const isAbout = finding.nodes.length === 0 ? finding.kind !== 'sender' : those.length > 0;
+    if (!isAbout && sentences.length === 0) return [];
+    const isOthers = finding.nodes.length > 0 && !isAbout;
+    return [{ ...finding, nodes: those, ...(isOthers && { what: undefined }), sentences }];
   });
 }
 

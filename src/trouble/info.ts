@@ -27,7 +27,7 @@ export interface TroubleInfo {
   /** Since when the first of its nodes has it, and since when the last one, if that is another time; absent: not known. */
   readonly since?: string;
   readonly since_last?: string;
-  /** When it was over for its last node. */
+  /** When it was over for its last node, or that was heard for the last time. */
   readonly ended?: string;
   /** How often one of its nodes had it, the most of any, since that time. */
   readonly times?: number;

@@ -7,9 +7,10 @@ import type { Survey, Surveyed } from '../query/survey.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { fold } from '../text/hostlists.js';
 import type { Finding } from './finding.js';
 import type { Kind } from './kinds.js';
-import { type Fall, groupsOf, racks, shortRacks } from './together.js';
+import { type Fall, groupsOf, racksOf } from './together.js';
 
 /** Trouble that is back within this time is the same, ms. */
 const REOPENED_MS = 600_000;
@@ -89,7 +90,8 @@ export function problemLines(snapshot: Snapshot, nodes: readonly Surveyed[]): Fi
       const { seenMs = 0, isOver = false } = episode ?? {};
       // A node that is not heard has another trouble, and its problems are unknown.
       const lasts = has || (isHeard && episode !== undefined && !isOver);
-      const wasLately = isOver && seenMs < HOUR_MS;
+      // Of a node that is no longer heard, it is known until its last report.
+      const wasLately = !lasts && episode !== undefined && seenMs < HOUR_MS;
       if (!lasts && !wasLately) continue;
       // Of one that has just begun, the board notes the begin with the report that shows it.
       const { count = 1, beganMs } = lasts && isOver ? {} : (episode ?? {});
@@ -135,8 +137,13 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[]): Silenced[] {
       const count = isKnown ? silence.count : (silence?.count ?? 0) + 1;
       const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
       found.push({ ...{ node, beganMs, endedMs: undefined, count, sinceMs }, isSilent: isNow, isNow });
-    } else if (silence?.endedMs !== undefined && silence.endedMs < HOUR_MS) {
-      const { beganMs, endedMs, count } = silence;
+    } else if (
+      silence !== undefined &&
+      (silence.endedMs ?? 0) < HOUR_MS &&
+      (silence.endedMs !== undefined || state === 'live')
+    ) {
+      // The writer notes the end within a second.
+      const { beganMs, endedMs = snapshot.ageMs(index), count } = silence;
       const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
       found.push({ ...{ node, beganMs, endedMs, count, sinceMs }, isSilent: true, isNow });
     }
@@ -156,38 +163,35 @@ function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Sil
 }
 
 /**
- * Nodes that are silent, or were: together, among all nodes, or by themselves, among the chosen ones. `links`: those that
- * failed, which explain silences.
+ * Those of the chosen nodes that are silent, or were: together, as is found among all nodes, or by themselves. `links`:
+ * those that failed, which explain silences.
  */
 export function silenceLines({ snapshot, all, nodes }: Survey, links: readonly Finding[]): Finding[] {
   const falls = unexplained(silences(snapshot, all), links);
   const reports = new LastReports(snapshot);
-  const nowMs = Number(snapshot.evidence.nowNs) / 1e6;
+  const chosen = nodes === all ? undefined : new Set(nodes);
+  const isChosen = ({ node }: Silenced) => chosen === undefined || chosen.has(node);
+  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
   const groups = new Map<string, Silenced[]>();
   for (const group of groupsOf(snapshot, falls)) {
     const began = group.reduce((most, { beganMs }) => Math.max(most, beganMs), 0);
-    const cause = shortRacks(group.map(({ node }) => node)) ?? `at-${Math.floor((nowMs - began) / 1000)}`;
+    // Of its racks, the first one: whichever of the others are well again, the line stays the same.
+    const [cause = `at-${Math.floor((nowMs - began) / 1000)}`] = racksOf(group.map(({ node }) => node)) ?? [];
     groups.set(cause, [...(groups.get(cause) ?? []), ...group]);
   }
   const grouped = new Set([...groups.values()].flat());
   // A group fell as often as the node of it that fell least.
   const together = [...groups].flatMap(([cause, group]) => {
-    const rack = racks(group.map(({ node }) => node));
+    const racks = racksOf(group.map(({ node }) => node));
     const count = group.reduce((least, fall) => Math.min(least, fall.count), Number.POSITIVE_INFINITY);
-    const fell = group.map(fall => ({ ...fall, count }));
+    const fell = group.filter(isChosen).map(fall => ({ ...fall, count }));
     return lineOf('together', cause, fell, of => {
       const all =
-        of.length === group.length ? '' : ` (${group.length} nodes${rack === undefined ? '' : ` of ${rack}`})`;
+        of.length === group.length ? '' : ` (${group.length} nodes${racks === undefined ? '' : ` of ${fold(racks)}`})`;
       return `fell silent together${all}: probably a switch or rack${words(reports, snapshot, of, false)}`;
     });
   });
-  const chosen = nodes === all ? undefined : new Set(nodes);
-  const rest = falls.filter(
-    fall =>
-      !grouped.has(fall) &&
-      (fall.isNow || fall.endedMs !== undefined) &&
-      (chosen === undefined || chosen.has(fall.node)),
-  );
+  const rest = falls.filter(fall => !grouped.has(fall) && (fall.isNow || fall.endedMs !== undefined) && isChosen(fall));
   const silent = lineOf('silent', undefined, rest, of => `silent${words(reports, snapshot, of, true)}`);
   return [...together, ...silent];
 }

@@ -3,9 +3,9 @@
 import { fellTogether } from '../presentation/silences.js';
 import type { Surveyed } from '../query/survey.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { fold } from '../text/hostlists.js';
+import { compareNames } from '../text/hostlists.js';
 
-/** At most so many groups are told of. */
+/** At most so many groups that are silent are told of, and as many that are heard again. */
 const GROUPS_MOST = 3;
 /** The interval of a report that does not give one. */
 const USUAL_INTERVAL_MS = 1000;
@@ -15,12 +15,12 @@ function rackOf(name: string): string | undefined {
   return /^(.*?\d+)[^\d].*\d$/.exec(name)?.[1];
 }
 
-/** The racks of these nodes, if each node has one and there are clearly fewer racks than nodes. */
-export function racks(nodes: readonly Surveyed[]): string | undefined {
+/** The racks of these nodes by name, if each node has one and there are clearly fewer racks than nodes. */
+export function racksOf(nodes: readonly Surveyed[]): string[] | undefined {
   const found = nodes.map(({ name }) => rackOf(name));
   const different = new Set(found);
   if (found.includes(undefined) || different.size * 2 > nodes.length || different.size > 64) return undefined;
-  return fold([...different] as string[]);
+  return ([...different] as string[]).sort(compareNames);
 }
 
 /** A silence, or what may become one. */
@@ -30,25 +30,22 @@ export interface Fall {
   readonly beganMs: number;
   /** Whether it is known to have been silent. */
   readonly isSilent: boolean;
+  /** When it ended; undefined: it lasts. */
+  readonly endedMs?: number | undefined;
 }
 
-/** Groups of those that fell together, the largest first. */
+/** Groups of those that fell together: those that are still silent first, then the largest. */
 export function groupsOf<F extends Fall>(snapshot: Snapshot, falls: readonly F[]): F[][] {
   const unheard = falls.map(fall => ({
     fall,
     ageMs: fall.beganMs,
     intervalMs: snapshot.intervalOf(fall.node.index) || USUAL_INTERVAL_MS,
     isSilent: fall.isSilent,
+    isOver: fall.endedMs !== undefined,
   }));
   return fellTogether(unheard, GROUPS_MOST).map(group => {
     // The order of the board, as everywhere.
     const fell = new Set(group.map(({ fall }) => fall));
     return falls.filter(fall => fell.has(fall));
   });
-}
-
-/** The racks as a cause: of many, the list would be too long for a key. */
-export function shortRacks(nodes: readonly Surveyed[]): string | undefined {
-  const found = racks(nodes);
-  return found !== undefined && found.length <= 64 ? found : undefined;
 }

@@ -102,9 +102,72 @@ t.test('whoever asks about some nodes is told of these', async t => {
   t.same(lines(nodes, {}, {}, { among: ['n5'] }), []);
   const rack = [...many('rack1n[1-20]', { age: 60 }), ...many('rack2n[1-40]')];
   t.match(
-    lines(rack, {}, {}, { among: ['rack1n7'] }),
-    [{ key: 'together:rack1', count: 20 }],
+    lines(rack, {}, {}, { among: ['rack1n7', 'rack2n1'] }),
+    [{ key: 'together:rack1', nodes: 'rack1n7', count: 1, what: /^fell silent together \(20 nodes of rack1\): / }],
     'the cause is told whole',
+  );
+  t.same(lines(rack, {}, {}, { among: ['rack2n1'] }), []);
+  const some = { among: ['n2', 'n9'] };
+  const behind = [...many('n[1-9]', { age: 40, link: 1 }), ...many('m[1-9]', { link: 2 })];
+  t.match(lines(behind, { links: { 1: { state: [], changed: 39 }, 2: {} } }, {}, some), [
+    { key: 'link:eth0', nodes: 'n[2,9]' },
+  ]);
+  const tag = many('n[1-5]', { age: 60, refusal: { reason: 'tag', age: 3 } });
+  const rejected = lines([...tag, ...many('n[6-9]')], { header: { refused: [1, 1, 1] } }, {}, some);
+  t.match(
+    rejected.map(({ key, nodes }) => [key, nodes]),
+    [
+      ['silent', 'n2'],
+      ['refused:tag', 'n2'],
+    ],
+  );
+});
+
+t.test('what is over hides no rack that is down', async t => {
+  const over = ['rack4', 'rack5', 'rack6', 'rack7', 'rack8'].flatMap((rack, i) =>
+    many(`${rack}n[01-40]`, { silence: { began: 900 + 300 * i, ended: 700 } }),
+  );
+  const down = many('rack3n[01-20]', { age: 60, silence: { began: 60 } });
+  const found = keys([...over, ...down, ...many('z[1-40]')]);
+  t.equal(found[0], 'together:rack3');
+  t.equal(found.filter(key => key.startsWith('(together:')).length, 3);
+  const beside = many('rack4n[01-40]', { silence: { began: 60.5, ended: 30 } });
+  const one = many('z1', { age: 62, silence: { began: 62 } });
+  t.same(
+    keys([...beside, ...one, ...many('z[2-40]')]),
+    ['silent', '(together:rack4)'],
+    'a node that fell a moment before is none of them',
+  );
+});
+
+t.test('an acknowledged rack stays so when the nodes of the other one have been well for long', async t => {
+  const down = (list: string) => many(list, { age: 4000, silence: { began: 4000 } });
+  const well = (list: string, ended: number) => many(list, { silence: { began: 4000, ended } });
+  const rest = many('z[1-40]');
+  const [before] = lines([...well('rack17n[01-20]', 3500), ...down('rack18n[01-20]'), ...rest]);
+  t.match(before, { key: 'together:rack17', nodes: 'rack18n[01-20]', what: /40 nodes of rack\[17-18\]/ });
+  const ack = { by: 'eva', at: at(3900), until: at(-60), key: 'together:rack17', nodes: 'rack[17-18]n[01-20]' };
+  const later = [...well('rack17n[01-20]', 3700), ...down('rack18n[01-20]'), ...rest];
+  t.match(lines(later, {}, { acks: [ack] }), [{ key: 'together:rack18', dim: 'acknowledged' }]);
+  const few = [...well('rack17n[01-20],rack18n[04-20]', 3700), ...down('rack18n[01-03]'), ...rest];
+  t.match(lines(few, {}, { acks: [ack] }), [{ key: 'silent', dim: 'acknowledged' }]);
+  t.match(lines([...few, ...many('y', { age: 20 })], {}, { acks: [ack] }), [{ key: 'silent', dim: undefined }]);
+  const first = [...down('rack17n[01-20]'), ...well('rack18n[01-20]', 3700), ...rest];
+  t.match(lines(first, {}, { acks: [ack] }), [{ key: 'together:rack17', dim: 'acknowledged' }]);
+});
+
+t.test('no line is lost for a look while the writer has not noted what changed', async t => {
+  const back = many('n1', { age: 0.2, silence: { began: 100 } });
+  t.match(lines([...back, ...many('n[2-9]')]), [{ key: 'silent', nodes: 'n1', dim: 'ended', since: at(100) }]);
+  const full = { remembered: { root_full: { began: 900, seen: 60, open: true } } };
+  const silent = { age: 60, silence: { began: 60 }, ...full };
+  t.match(
+    lines([...many('n1', silent), ...many('n[2-9]')]),
+    [
+      { key: 'silent', nodes: 'n1' },
+      { key: 'root_full', nodes: 'n1', dim: 'ended', since: at(900), ended: at(60) },
+    ],
+    'whether a node that is not heard still has a problem is not known',
   );
 });
 
