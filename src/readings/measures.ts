@@ -265,6 +265,63 @@ export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Me
   return { ...setOf('gpu'), take };
 }
 
+const { group, groups, gpu_flags } = structs.report.fields;
+
+/** The mean of all CPU groups that know theirs, weighted by their CPUs; NaN: no CPU is known. */
+export function ofGroups(name: keyof typeof structs.cpu_group.fields): Measure {
+  const [read, cpusOf] = [leaf('cpu_group', name), leaf('cpu_group', 'cpus')];
+  const isTopologyKnown = setBit('topology');
+  const take = ({ view, report }: Cursor) => {
+    if (!isMeasured(view, report, isTopologyKnown)) return Number.NaN;
+    const entries = Math.min(view.getUint8(report + groups.offset), group.count);
+    let [all, cpus] = [0, 0];
+    for (let i = 0; i < entries; i++) {
+      const at = report + group.offset + i * structs.cpu_group.bytes;
+      const [value, weight] = [read(view, at), cpusOf(view, at)];
+      if (Number.isNaN(value)) continue;
+      all += value * weight;
+      cpus += weight;
+    }
+    return cpus > 0 ? all / cpus : Number.NaN;
+  };
+  return { ...setOf('group'), take };
+}
+
+/** How many GPUs have one of `some` and none of `none`, masks of `gpu_flags`. */
+export function gpusWith(some: number, none: number): Measure {
+  const take = ({ view, report }: Cursor) => {
+    const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu_flags.count);
+    let count = 0;
+    for (let i = 0; i < entries; i++) {
+      const flags = view.getUint8(report + gpu_flags.offset + i);
+      if ((flags & some) !== 0 && (flags & none) === 0) count++;
+    }
+    return count;
+  };
+  return { ...setOf('gpu'), take };
+}
+
+const [STATE, SPEED] = [leaf('net_if', 'state'), leaf('net_if', 'mbps')];
+const CARRIER = 1 << bits.net_state.carrier;
+
+/**
+ * Of all network entries with carrier: how many there are, or their speeds together in Mbit/s, which are not known if
+ * one of them is not.
+ */
+export function ofLinks(what: 'count' | 'speed'): Measure {
+  const take = ({ view, report }: Cursor) => {
+    let [count, speed] = [0, 0];
+    for (let i = 0; i <= NET.count; i++) {
+      const at = report + (i < NET.count ? NET.offset + i * structs.net_if.bytes : NET_REST.offset);
+      if (!isUsed(view, at) || (STATE(view, at) & CARRIER) === 0) continue;
+      count++;
+      speed += SPEED(view, at) || Number.NaN;
+    }
+    return what === 'count' ? count : speed;
+  };
+  return { ...setOf('net'), take };
+}
+
 /** A number of the board's record: what the master knows about the node. */
 export function ofRecord(name: keyof typeof structs.record.fields): Measure {
   const { offset, type } = structs.record.fields[name];

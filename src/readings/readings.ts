@@ -22,13 +22,18 @@ import {
   bit,
   field,
   gpus,
+  gpusWith,
   highest,
+  leaf,
   type Measure,
   map,
   mean,
   type NumberField,
+  ofGroups,
+  ofLinks,
   ofRecord,
   rate,
+  setOf,
   share,
   sum,
   sumRate,
@@ -178,6 +183,20 @@ const gpuMemory: Measure = {
   },
 };
 
+const [PRESENT, OFF_THE_BUS, THROTTLED] = (['present', 'off_the_bus', 'throttled'] as const).map(
+  flag => 1 << bits.gpu_flags[flag],
+) as [number, number, number];
+
+const [swappedIn, swappedOut] = [rate('swapin_pages'), rate('swapout_pages')];
+const swapping: Measure = { ...swappedIn, take: cursor => swappedIn.take(cursor) + swappedOut.take(cursor) };
+
+const fabricMbps = leaf('net_if', 'mbps');
+/** 0 is a speed that is not known. */
+const fabricSpeed: Measure = {
+  ...setOf('fabric'),
+  take: ({ view, report }) => fabricMbps(view, report + structs.report.fields.fabric.offset) || Number.NaN,
+};
+
 const ageMs = overview(({ ages }, index) => ((ages[index] as number) < 0 ? Number.NaN : (ages[index] as number)));
 
 /** Why no newer report is accepted of a node that reports. */
@@ -293,6 +312,15 @@ const OWN: Reading[] = [
   reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
     title: 'GPU Temperature',
   }),
+  reading('gpus_up', 'GPUs that are there and work', NUMBER, gpusWith(PRESENT, OFF_THE_BUS), { total: 'gpu_count' }),
+  reading('gpus_throttled', 'GPUs that run slower for heat or supply', NUMBER, gpusWith(THROTTLED, 0), {
+    total: 'gpu_count',
+  }),
+  reading('mhz', 'clock rate of the CPUs, mean', contractUnit('MHz'), ofGroups('mhz')),
+  reading('links_up', 'network interfaces with carrier', NUMBER, ofLinks('count')),
+  reading('link_speed', 'speed of all network interfaces with carrier', contractUnit('Mbit/s'), ofLinks('speed')),
+  reading('fabric_speed', 'speed of all ports of InfiniBand and its like', contractUnit('Mbit/s'), fabricSpeed),
+  reading('swapping', 'pages read from swap and written to it per second', NUMBER, swapping),
   reading('temp', 'The hottest CPU sensor', contractUnit('°C'), field('temp_hottest_dc', 0.1)),
   reading('power', 'Power of the whole node', contractUnit('W'), field('power_node_w')),
   text('key', 'which key its newest report has proved: node:2, cluster:1, or none', key),

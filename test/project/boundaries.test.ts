@@ -30,6 +30,8 @@ const PARTS: [part: string, files: RegExp][] = [
     /^src\/shm\/(header|links|liveness|memory|memorywatch|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/,
   ],
   ['readings', /^src\/readings\//],
+  // How far each of several nodes is from the others, and which one is marked; knows no board.
+  ['outliers', /^src\/outliers\//],
   // Which nodes, in which order and with which columns: conditions, groups, sorting.
   ['query', /^src\/query\//],
   // Sentences of what the board says, for whoever shows them; knows no reading.
@@ -107,6 +109,7 @@ const MAY: Record<string, string[]> = {
   'shm/reader': ['layout', 'native', 'text', 'options'],
   // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
+  outliers: [],
   query: ['presentation/sentences', 'layout', 'text', 'options', 'shm/reader', 'readings'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
   'journal/format': ['layout', 'text', 'options'],

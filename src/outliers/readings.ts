@@ -1,0 +1,136 @@
+// Which readings of a job's nodes are compared, and how: the one table for all who sort nodes by their difference or
+// mark one. Pure; the values come from the readings of the same name.
+
+/**
+ * A condition tells of the node itself and may mark it. A load tells of its share of the work: a job may share it out
+ * as it likes, so a load only sorts, and marks only a node that had the same share as the others for ten minutes.
+ */
+export type Class = 'condition' | 'load';
+
+/** The side on which a value is bad. */
+export type Direction = 'low' | 'high' | 'both';
+
+export interface Compared {
+  /** The reading's name in src/readings, in whose unit the value and `floor` are. */
+  readonly reading: string;
+  /** In words, before the value: `clock 1.9 GHz`. */
+  readonly label: string;
+  readonly class: Class;
+  readonly direction: Direction;
+  /**
+   * The least unit of deviation: what differences between good nodes of one job may be (about one standard deviation),
+   * whichever is more: so much of the reading, and such a share of the peers' median.
+   */
+  readonly floor: number;
+  readonly floorShare: number;
+  /** It is compared only among nodes at work, and as much as their peers: by this reading. */
+  readonly atEqual?: 'cpu' | 'gpu_util';
+  /** It only grows: what is compared is the growth of the last minutes. */
+  readonly isTally?: true;
+  /** It is renewed by the sender only so often, ms; absent: with each report. */
+  readonly renewMs?: number;
+  /** Why it is compared, and why the floor is this one. */
+  readonly why: string;
+}
+
+/** The period of the slow sources, as the report's contract has it: `sources slow`. */
+const [OFTEN_MS, SELDOM_MS] = [5_000, 10_000];
+
+export const COMPARED: readonly Compared[] = [
+  {
+    ...{ reading: 'mhz', label: 'clock', class: 'condition', direction: 'low', floor: 25, floorShare: 0.025 },
+    ...{ atEqual: 'cpu', renewMs: SELDOM_MS },
+    why: 'processors of one kind under equal load run within some per cent of one clock rate; one that is held back runs a fifth slower or more',
+  },
+  {
+    ...{ reading: 'temp', label: 'CPU temperature', class: 'condition', direction: 'high', floor: 3, floorShare: 0 },
+    ...{ atEqual: 'cpu', renewMs: OFTEN_MS },
+    why: 'places in a rack and sockets in a row differ by some degrees; a fan or a heat sink that fails makes twenty',
+  },
+  {
+    ...{ reading: 'throttle_events', label: 'thermal throttling', class: 'condition', direction: 'high' },
+    ...{ floor: 3, floorShare: 0.2, isTally: true, renewMs: SELDOM_MS },
+    why: 'a processor at its limit throttles now and then; one that does twenty times in some minutes when its peers do not is not cooled',
+  },
+  {
+    ...{ reading: 'gpu_power', label: 'GPU power', class: 'condition', direction: 'low', floor: 10, floorShare: 0.035 },
+    ...{ atEqual: 'gpu_util', renewMs: OFTEN_MS },
+    why: 'GPUs of one kind differ by some per cent each, and less as the sum of a node; a power limit or a lost supply takes a quarter',
+  },
+  {
+    ...{
+      reading: 'gpu_temp',
+      label: 'GPU temperature',
+      class: 'condition',
+      direction: 'high',
+      floor: 3,
+      floorShare: 0,
+    },
+    ...{ atEqual: 'gpu_util', renewMs: OFTEN_MS },
+    why: 'the hottest of several GPUs differs by some degrees from node to node; without its fan it is twenty hotter',
+  },
+  {
+    ...{ reading: 'gpus_up', label: 'GPUs that work', class: 'condition', direction: 'low', floor: 0.1, floorShare: 0 },
+    ...{ renewMs: OFTEN_MS },
+    why: 'a count: good nodes do not differ',
+  },
+  {
+    ...{ reading: 'gpus_throttled', label: 'GPUs throttled', class: 'condition', direction: 'high' },
+    ...{ floor: 0.1, floorShare: 0, renewMs: OFTEN_MS },
+    why: 'a count, which is told only for heat and supply, never for the power limit that all share',
+  },
+  {
+    ...{ reading: 'links_up', label: 'links with carrier', class: 'condition', direction: 'low' },
+    ...{ floor: 0.1, floorShare: 0 },
+    why: 'a count: good nodes do not differ',
+  },
+  {
+    ...{ reading: 'link_speed', label: 'link speed', class: 'condition', direction: 'low', floor: 0, floorShare: 0.05 },
+    ...{ renewMs: SELDOM_MS },
+    why: 'it is negotiated, so good nodes do not differ; half of it is ten floors',
+  },
+  {
+    ...{ reading: 'fabric_speed', label: 'fabric speed', class: 'condition', direction: 'low' },
+    ...{ floor: 0, floorShare: 0.05, renewMs: SELDOM_MS },
+    why: 'as of the other links',
+  },
+  {
+    ...{ reading: 'swapping', label: 'swapping', class: 'condition', direction: 'high', floor: 100, floorShare: 0 },
+    why: 'pages a second, in and out: the kernel moves some hundred of old ones without harm, a node that is out of memory thousands',
+  },
+  {
+    ...{ reading: 'edac_ce', label: 'memory errors, corrected', class: 'condition', direction: 'high' },
+    ...{ floor: 2, floorShare: 0.2, isTally: true, renewMs: SELDOM_MS },
+    why: 'a few come from outside; a failing module has many in some minutes',
+  },
+  {
+    ...{ reading: 'edac_ue', label: 'memory errors, uncorrected', class: 'condition', direction: 'high' },
+    ...{ floor: 0.1, floorShare: 0, isTally: true, renewMs: SELDOM_MS },
+    why: 'each is one too many',
+  },
+  {
+    ...{ reading: 'cpu', label: 'CPU', class: 'load', direction: 'both', floor: 5, floorShare: 0 },
+    why: 'ranks of one job that wait for each other are busy alike, to some points',
+  },
+  {
+    ...{ reading: 'gpu_util', label: 'GPU use', class: 'load', direction: 'both', floor: 5, floorShare: 0 },
+    ...{ renewMs: OFTEN_MS },
+    why: 'as of the CPU',
+  },
+  {
+    ...{ reading: 'net', label: 'network', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
+    why: 'below some MB/s it is what all nodes have, daemons and file systems',
+  },
+  {
+    ...{ reading: 'fabric', label: 'fabric', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
+    why: 'as of the network',
+  },
+  {
+    ...{ reading: 'disk', label: 'disk', class: 'load', direction: 'both', floor: 5e6, floorShare: 0.15 },
+    why: 'below that it is logs and caches written back',
+  },
+  {
+    ...{ reading: 'pressure', label: 'waits', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
+    why: 'some tasks always wait for some per cent of the time; who competes with the job makes it tens',
+  },
+];
