@@ -68,8 +68,9 @@ export class Recorder {
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
   #now: Clocks | undefined;
-  /** What was acknowledged at the last look, by its key. */
-  #acks: ReadonlyMap<string, Ack> | undefined;
+  /** What was acknowledged at the last look, or before it by the journal's last lines, by its key. */
+  #acks = new Map<string, Pick<Ack, 'at' | 'until'>>();
+  #isFirstAcks = true;
 
   /** @param board the board's name in the lines; @param past the last lines of the journal, in their order */
   constructor(
@@ -81,7 +82,12 @@ export class Recorder {
     this.#reader = reader;
     this.#watch = new MemoryWatch(reader);
     this.#past = past;
-    for (const line of past) this.#number = Math.max(this.#number, partsOf(line).number);
+    for (const line of past) {
+      this.#number = Math.max(this.#number, partsOf(line).number);
+      const { event, key = '', at, until = '' } = line;
+      if (event === 'acknowledged') this.#acks.set(key, { at, until });
+      else if (event === 'withdrawn') this.#acks.delete(key);
+    }
   }
 
   /** The names of all nodes of the board. */
@@ -149,7 +155,9 @@ export class Recorder {
 
   /** What is acknowledged now. Those of before `sinceMs`, of the wall clock, are told already. After the first look. */
   tellAcks(acks: readonly Ack[], sinceMs: number): void {
-    const before = this.#acks ?? new Map(acks.filter(({ at }) => Date.parse(at) < sinceMs).map(ack => [ack.key, ack]));
+    const before = new Map(this.#acks);
+    if (this.#isFirstAcks) for (const ack of acks) if (Date.parse(ack.at) < sinceMs) before.set(ack.key, ack);
+    this.#isFirstAcks = false;
     this.#acks = new Map(acks.map(ack => [ack.key, ack]));
     for (const { key, nodes, by, at, until, reason } of acks) {
       if (before.get(key)?.at === at) continue;
@@ -157,7 +165,7 @@ export class Recorder {
       const what = { event: 'acknowledged', ...whose, key, by, until: iso(until), ...(reason && { why: reason }) };
       this.#note(what, this.#monotonic(Date.parse(at)));
     }
-    for (const { key, until } of before.values())
+    for (const [key, { until }] of before)
       if (!this.#acks.has(key) && Date.parse(until) > this.#clocks.realMs)
         this.#note({ event: 'withdrawn', key }, this.#clocks.monoMs);
   }

@@ -128,6 +128,8 @@ t.test('a journal beside a receiver', async t => {
     (await run(['events', '--since', '1h ago', '--journal-dir', dir])).stdout,
     /n1 silent acknowledged by eva until \S+ \S+: PSU\n.*silent is no longer acknowledged\n/,
   );
+  t.match(await ack('--until', '+2h'), { code: 0 });
+  await until('it is acknowledged again', () => of('acknowledged')[1]);
   const before = Date.now();
   nodes.heard.add('n1');
   const again = await until('it is heard again', () => of('heard_again')[0]);
@@ -153,6 +155,7 @@ t.test('a journal beside a receiver', async t => {
   await journal.exit;
   const [events = ''] = files(dir, 'events-');
   appendFileSync(join(dir, events), '{"id":"half');
+  t.match(await ack('--withdraw'), { code: 0 }, 'while there is no journal');
   nodes.heard.delete('n2');
   const states = async () => (await run(['nodes', '--board', board, '--state', 'silent'])).stdout;
   await until('n2 is silent', async () => (await states()) === 'n2\n', 100);
@@ -165,7 +168,8 @@ t.test('a journal beside a receiver', async t => {
   t.match(late, { nodes: 'n2', late: true });
   near(late.from, gone, 'from its last report');
   await until('its end, too', () => of('heard_again').length === 2);
-  t.same([of('order').length, of('acknowledged', 'withdrawn').length], [1, 2], 'nothing is told twice');
+  t.equal((await until('that is withdrawn, too', () => of('withdrawn')[1])).key, 'silent');
+  t.same([of('order').length, of('acknowledged', 'withdrawn').length], [1, 4], 'nothing is told twice');
   const ids = linesIn(dir).map(({ id }) => Number(id.split('-')[2]));
   t.strictSame(
     ids,
