@@ -2,7 +2,7 @@
 // nodes that they have now. Changes no verdict.
 
 import { userInfo } from 'node:os';
-import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { forms } from '../options/table.js';
 import { VERBS } from '../options/verbs.js';
 import { wallTime } from '../presentation/sentences.js';
@@ -64,8 +64,16 @@ const present = (board: string, nowMs: number) => {
   return { acks: acks.filter(({ until }) => Date.parse(until) > nowMs), why };
 };
 
+/** Lines that are about the question, not about the board. */
+const OF_THE_LOOK: Readonly<Record<string, string>> = {
+  acks: 'is about what is acknowledged itself',
+  not_on_board: 'is about names that somebody asked for',
+};
+
 /** Why a key has no line that can be acknowledged; undefined: it has. */
 function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefined {
+  const ofLook = OF_THE_LOOK[key];
+  if (ofLook !== undefined) return `${quote(key)} ${ofLook}, and cannot be acknowledged`;
   const line = lines.find(line => line.key === key);
   if (line?.dim === 'ended') return `${quote(key)} is over; nothing is to be acknowledged`;
   const keys = lines.filter(({ dim }) => dim !== 'ended').map(line => line.key);
@@ -75,17 +83,22 @@ function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefine
   return `there is no line ${quote(key)}; ${didYouMean(nearest(key, keys), there)}`;
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const { values, args: keys } = parseVerb(verb, argv);
-  const { board, until, reason, withdraw } = values;
-  const nowMs = Date.now();
-  if (keys.length === 0 && (until !== undefined || withdraw || reason !== undefined))
-    throw new UsageError(verb.name, 'no key given; beoboard status --json has them under trouble');
-  if (withdraw && until !== undefined)
-    throw new UsageError(verb.name, '--withdraw and --until do not go together; leave one out');
-  if (keys.length > 0 && !withdraw && until === undefined)
-    throw new UsageError(verb.name, 'until when? give --until 18:00, or --until +8h');
-  const reader = new BoardReader(board, values.owner);
+/** Throws a NoBoard: whoever mistypes the path is told so. */
+function checkBoard(board: string, owner: Values['owner']): void {
+  const reader = new BoardReader(board, owner);
+  try {
+    reader.links();
+  } finally {
+    reader.close();
+  }
+}
+
+type Values = ValuesOf<typeof verb>;
+
+/** Acknowledges the lines with these keys. Returns what is wrong with the others. */
+function acknowledge(keys: readonly string[], values: Values, until: string, nowMs: number): string[] {
+  const { board, owner, reason } = values;
+  const reader = new BoardReader(board, owner);
   try {
     const snapshot = reader.snapshot();
     const known = schedulerViewOf(values.slurmDir, snapshot);
@@ -93,30 +106,50 @@ export async function main(argv: string[]): Promise<number> {
       scheduler: known.isKnown ? known : undefined,
       journals: values.journalRun,
     });
-    const wrong: string[] = [];
-    const isIn = new Set(keys);
-    if (withdraw) {
-      const there = new Set(present(board, nowMs).acks.map(({ key }) => key));
-      wrong.push(...keys.filter(key => !there.has(key)).map(key => `${quote(key)} is not acknowledged`));
-      if (wrong.length < keys.length) changeAcks(board, nowMs, acks => acks.filter(({ key }) => !isIn.has(key)));
-    } else if (until !== undefined && keys.length > 0) {
-      wrong.push(...keys.flatMap(key => wrongKey(key, lines) ?? []));
-      const why = reason === undefined ? {} : { reason };
-      const about = { by: asker(), at: new Date(nowMs).toISOString(), until: untilOf(until, nowMs), ...why };
-      const made = lines
-        .filter(({ key, dim }) => isIn.has(key) && dim !== 'ended')
-        .map(({ key, nodes = '' }) => ({ key, nodes, ...about }));
-      const taken = new Set(made.map(({ key }) => key));
-      if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
-    }
-    const { acks, why } = present(board, nowMs);
-    if (why !== undefined) wrong.push(why);
-    const shown = keys.length === 0 ? acks : acks.filter(({ key }) => isIn.has(key));
-    if (values.json) await print([`${json({ schema: 1, acks: shown })}\n`]);
-    else await print(shown.map(ack => `${told(ack)}\n`));
-    for (const text of wrong) process.stderr.write(`beoboard ack: ${text}\n`);
-    return wrong.length === 0 ? 0 : 1;
+    const about = { by: asker(), at: new Date(nowMs).toISOString(), until, ...(reason !== undefined && { reason }) };
+    const made = lines
+      .filter(({ key, dim }) => keys.includes(key) && dim !== 'ended')
+      .map(({ key, nodes = '' }) => ({ key, nodes, ...about }));
+    const taken = new Set(made.map(({ key }) => key));
+    if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
+    return keys.flatMap(key => wrongKey(key, lines) ?? []);
   } finally {
     reader.close();
   }
+}
+
+/** Withdraws what is acknowledged under these keys. Returns what is wrong with the others. */
+function withdraw(keys: readonly string[], board: string, nowMs: number): string[] {
+  const there = present(board, nowMs).acks.map(({ key }) => key);
+  const wrong = keys.filter(key => !there.includes(key));
+  if (wrong.length < keys.length) changeAcks(board, nowMs, acks => acks.filter(({ key }) => !keys.includes(key)));
+  return wrong.map(key => {
+    const near = nearest(key, there);
+    return `${quote(key)} is not acknowledged${near === undefined ? '' : `; ${didYouMean(oneLine(near), '')}`}`;
+  });
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values, args: keys } = parseVerb(verb, argv);
+  const { board, until } = values;
+  const nowMs = Date.now();
+  if (keys.length === 0 && (until !== undefined || values.withdraw || values.reason !== undefined))
+    throw new UsageError(verb.name, 'no key given; beoboard status --json has them under trouble');
+  if (values.withdraw && until !== undefined)
+    throw new UsageError(verb.name, '--withdraw and --until do not go together; leave one out');
+  if (keys.length > 0 && !values.withdraw && until === undefined)
+    throw new UsageError(verb.name, 'until when? give --until 18:00, or --until +8h');
+  checkBoard(board, values.owner);
+  const wrong = values.withdraw
+    ? withdraw(keys, board, nowMs)
+    : until === undefined
+      ? []
+      : acknowledge(keys, values, untilOf(until, nowMs), nowMs);
+  const { acks, why } = present(board, nowMs);
+  if (why !== undefined) wrong.push(why);
+  const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));
+  if (values.json) await print([`${json({ schema: 1, acks: shown })}\n`]);
+  else await print(shown.map(ack => `${told(ack)}\n`));
+  for (const text of wrong) process.stderr.write(`beoboard ack: ${text}\n`);
+  return wrong.length === 0 ? 0 : 1;
 }

@@ -15,6 +15,7 @@ import type { Ack } from './acks.js';
 /** At most so many, so that nobody's loop fills the board's file system. */
 export const ACKS_MOST = 1000;
 const MOST_BYTES = 16 << 20;
+const STICKY = 0o1000;
 /** How long another that writes is waited for, in steps of so many ms. */
 const [STEP_MS, STEPS] = [20, 250];
 
@@ -97,7 +98,9 @@ function locked(path: string): number {
 export function changeAcks(board: string, nowMs: number, change: (acks: readonly Ack[]) => readonly Ack[]): void {
   const [folder, name] = [dirname(board), basename(board)];
   try {
-    asOwner(folder, () => {
+    // In a folder where each has files of its own, as in /dev/shm, root's would be in the way of the board's owner.
+    const isSticky = (lstatSync(folder).mode & STICKY) !== 0;
+    asOwner(isSticky ? board : folder, () => {
       const lock = locked(join(folder, `.${name}.acks.lock`));
       try {
         const before = readAcks(board);

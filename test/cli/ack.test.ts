@@ -3,7 +3,19 @@
 //
 // @seconds 12
 
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
@@ -74,6 +86,10 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
     stdout: /^root_readonly \(n\[1-3\]\): by eva/,
   });
   t.match(await trouble(), [{ key: 'root_readonly', dim: 'acknowledged' }]);
+  t.match(await ask('ack', 'root_readonl', '--withdraw'), {
+    code: 1,
+    stderr: /acknowledged; did you mean root_readonly\?\n$/,
+  });
   t.match(await ask('ack', 'root_readonly', '--withdraw'), { code: 0, stdout: '' });
   t.match(await trouble(), [{ key: 'root_readonly', dim: undefined }]);
 });
@@ -89,6 +105,12 @@ t.test('wrong keys, times, uses', async t => {
     ],
     [['x', '--until', '+1h'], 1, /^beoboard ack: there is no line 'x'; there are root_readonly\n$/],
     [['root_readonly', '--withdraw'], 1, /^beoboard ack: 'root_readonly' is not acknowledged\n$/],
+    [['acks', '--until', '+1h'], 1, /^beoboard ack: 'acks' is about what is acknowledged itself, and cannot be ack/],
+    [
+      ['not_on_board', '--until', '+1h'],
+      1,
+      /^beoboard ack: 'not_on_board' is about names that somebody asked for, and/,
+    ],
     [['root_readonly'], 2, /: until when\? give --until 18:00, or --until \+8h\n/],
     [['root_readonly', '--until', '2020-01-01'], 2, /: --until: 2020-01-01 00:00:00 is over; /],
     [['root_readonly', '--until', '8h'], 2, /--until: '8h' is no moment; write /],
@@ -190,3 +212,18 @@ t.test('a file that nobody believes acknowledges nothing, and is told of', async
     t.match(JSON.parse(readFileSync(path, 'utf8')), { schema: 1 });
   }
 });
+
+t.test(
+  "in a folder where each has files of its own, root's do not stand in the way of the board's owner",
+  { skip: process.geteuid?.() !== 0 && 'only root may act as another' },
+  async t => {
+    const { board } = master(t);
+    const folder = dirname(board);
+    chmodSync(folder, 0o1777);
+    chownSync(board, 4712, 4712);
+    changeAcks(board, Date.now(), () => [ack('silent')]);
+    for (const file of readdirSync(folder).filter(file => file.includes('.acks')))
+      t.equal(lstatSync(join(folder, file)).uid, 4712, file);
+    t.equal(readAcks(board).acks.length, 1);
+  },
+);
