@@ -12,8 +12,7 @@ import { BoardReader } from '../shm/reader.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { readAcks } from '../trouble/ackfile.js';
-import { findingsOf, sentencesIn } from '../trouble/findings.js';
-import { linesOf } from '../trouble/trouble.js';
+import { troubleAndSentences } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 
 export const verb = defineVerb({
@@ -61,12 +60,8 @@ export async function main(argv: string[]): Promise<number> {
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json) {
       const scheduler = slurm.isKnown ? slurm : undefined;
-      const findings = findingsOf(found);
-      const contents = () => ({
-        nodes,
-        odd: sentencesIn(findings),
-        trouble: linesOf(found, findings, { scheduler, ...readAcks(values.board) }),
-      });
+      const { acks } = readAcks(values.board);
+      const contents = () => ({ nodes, ...troubleAndSentences(found, { scheduler, acks }) });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
     } else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {

@@ -17,8 +17,7 @@ import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print } from '../text/output.js';
 import { InputError } from '../text/text.js';
 import { readAcks } from '../trouble/ackfile.js';
-import { findingsOf, sentencesIn } from '../trouble/findings.js';
-import { linesOf } from '../trouble/trouble.js';
+import { troubleAndSentences } from '../trouble/trouble.js';
 import { type CommandOptions, commandOptions } from './commandline.js';
 import { plainText, type StatusLayout, statusText } from './statustext.js';
 
@@ -138,6 +137,10 @@ function exceptions(found: Survey, only: boolean): Survey {
 /** The answer in pieces, in the chosen form. */
 async function answer(found: Survey, options: Options, asked: CommandOptions): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
+  if (options.csv) {
+    const { csvPieces } = await import('./csv.js');
+    return csvPieces(found, () => ordered(exceptions(found, options.exceptions), options.sort), options.columns);
+  }
   const { schedulerViewOf } = await import('../schedulers/schedulerview.js');
   const scheduler = schedulerViewOf(options.slurmDir, snapshot);
   const slurm = options.jobs ? scheduler : undefined;
@@ -151,19 +154,13 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
     const { jsonPieces } = await import('../presentation/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const grouping = by && (await import('../query/groups.js'));
-    const findings = findingsOf(found, besides);
     const contents = () => ({
-      odd: sentencesIn(findings),
-      trouble: linesOf(found, findings, besides),
+      ...troubleAndSentences(found, besides),
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
       totals: totalsOf(found),
       groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),
     });
     return jsonPieces(snapshot, contents, { columns, slurm, inOneLine });
-  }
-  if (options.csv) {
-    const { csvPieces } = await import('./csv.js');
-    return csvPieces(found, () => ordered(exceptions(found, options.exceptions), options.sort), options.columns);
   }
   const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);

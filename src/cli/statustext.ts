@@ -16,9 +16,8 @@ import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { type Anomaly, findingsOf, sentencesIn } from '../trouble/findings.js';
-import type { TroubleInfo } from '../trouble/info.js';
-import { type Besides, linesOf } from '../trouble/trouble.js';
+import type { Anomaly } from '../trouble/findings.js';
+import { type Besides, troubleAndSentences } from '../trouble/trouble.js';
 import { type CommandOptions, commandLines, inFull, nodesCommand } from './commandline.js';
 import { totalsTexts } from './totalstext.js';
 import { troubleLines } from './troublelist.js';
@@ -256,16 +255,13 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
   );
 }
 
-const lookMs = ({ realNs }: Snapshot) => Number(realNs / 1_000_000n);
+/** The time of the look, ms since 1970. */
+export const lookMs = ({ realNs }: Snapshot) => Number(realNs / 1_000_000n);
 
 /** The list of trouble, and the sentences. What is over is no exception. */
-function troubleAnd(
-  found: Survey,
-  { besides = {}, exceptions }: StatusLayout,
-): { trouble: TroubleInfo[]; odd: Anomaly[] } {
-  const findings = findingsOf(found, besides);
-  const lines = linesOf(found, findings, besides);
-  return { trouble: exceptions ? lines.filter(({ dim }) => dim !== 'ended') : lines, odd: sentencesIn(findings) };
+function shownTrouble(found: Survey, { besides, exceptions }: StatusLayout) {
+  const { trouble, odd } = troubleAndSentences(found, besides);
+  return { trouble: exceptions ? trouble.filter(({ dim }) => dim !== 'ended') : trouble, odd };
 }
 
 /** Anomalies that are a reason for a silence. */
@@ -304,7 +300,7 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): strin
 export async function statusText(found: Survey, look: StatusLayout): Promise<string[]> {
   const { snapshot } = found;
   const { grouping, exceptions, width } = look;
-  const { trouble, odd } = troubleAnd(found, look);
+  const { trouble, odd } = shownTrouble(found, look);
   const table = grouping === undefined ? [] : await grouped(found, grouping, look);
   const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
   const nodes = grouping === undefined ? shown : [];
@@ -372,7 +368,7 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
   }
   for (const { state, count, since, parts } of foldStates(snapshot, folded))
     out.push(`${state}${since === undefined ? '' : ` ${since}`}, ${plural(count)}: ${parts.join(', ')}.\n`);
-  const { trouble, odd } = troubleAnd(found, look);
+  const { trouble, odd } = shownTrouble(found, look);
   for (const line of trouble) {
     const { severity, since, text } = troubleText(line, lookMs(snapshot), look.long);
     const when = since === 'now' ? since : `since ${since}`;

@@ -17,6 +17,7 @@ import {
   type FoldedState,
   foldedLines,
   foldStates,
+  lookMs,
   totalsLines,
   unmatched,
   wrappedText,
@@ -283,8 +284,6 @@ function nodePage(view: View, { found, slurm }: Present, { columns, rows }: Size
   return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
 }
 
-const lookMs = ({ snapshot }: Survey) => Number(snapshot.realNs / 1_000_000n);
-
 /** The whole list of trouble, scrolled. */
 function troublePage(
   view: View,
@@ -294,7 +293,7 @@ function troublePage(
   page: Page,
 ): Frame {
   const head = wrappedText(headline(found), columns).split('\n').slice(0, 2);
-  const asked = { nowMs: lookMs(found), width: columns, paint: look.paint, whole: true };
+  const asked = { nowMs: lookMs(found.snapshot), width: columns, paint: look.paint, whole: true };
   const all = troubleLines(trouble, asked).flat();
   const lines = all.length === 0 ? ['no trouble'] : all;
   const room = Math.max(0, rows - head.length - 1);
@@ -322,7 +321,7 @@ function linesAbove(
   // Folded nodes leave room.
   const spare = folded === undefined ? 0 : rows - around - Math.max(folded, ROWS_LEAST);
   const { paint } = look;
-  const list = troubleLines(trouble, { nowMs: lookMs(found), width: columns, paint });
+  const list = troubleLines(trouble, { nowMs: lookMs(found.snapshot), width: columns, paint });
   const lines = firstOf(list, Math.max(TROUBLE_LINES, spare));
   return [...summary, ...shownSums, ...(rows - around - lines.length >= ROWS_LEAST ? lines : []), ...only];
 }

@@ -5,8 +5,8 @@ import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { type Ack, acknowledged } from './acks.js';
-import type { Finding } from './finding.js';
-import { findingsOf, type OtherSources } from './findings.js';
+import type { Anomaly, Finding } from './finding.js';
+import { findingsOf, type OtherSources, sentencesIn } from './findings.js';
 import type { Dimmed, TroubleInfo, TroubleJob } from './info.js';
 import { KINDS, type Kind, rankOf } from './kinds.js';
 
@@ -138,7 +138,7 @@ function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
 }
 
 /** The lines of these findings, in their order. */
-export function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
+function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
   const findings = withoutExplained(all);
   const fell = fallen(findings);
   const lines = findings.flatMap(finding => {
@@ -155,6 +155,12 @@ export function linesOf(found: Survey, all: readonly Finding[], besides: Besides
     .sort(compare)
     .map(({ info }) => info)
     .filter(({ key }) => !keys.has(key) && keys.add(key));
+}
+
+/** All that is said of the chosen nodes: in lines, and in sentences. */
+export function troubleAndSentences(found: Survey, besides: Besides = {}): { trouble: TroubleInfo[]; odd: Anomaly[] } {
+  const findings = findingsOf(found, besides);
+  return { trouble: linesOf(found, findings, besides), odd: sentencesIn(findings) };
 }
 
 /** All lines about the chosen nodes. */
