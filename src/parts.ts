@@ -30,6 +30,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   slurm: () => import('./schedulers/main.js'),
   bridge: () => import('./schedulers/bridge/main.js'),
   jobs: () => import('./cli/jobs.js'),
+  users: () => import('./cli/users.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),

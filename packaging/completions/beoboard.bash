@@ -18,7 +18,7 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status show ack events journal nodes check xml ganglia web prometheus metrics supermon zoom slurm bridge jobs dump describe nodeset forget pace keygen relay mirror load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status show ack events journal nodes check xml ganglia web prometheus metrics supermon zoom slurm bridge jobs users dump describe nodeset forget pace keygen relay mirror load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
@@ -28,21 +28,21 @@ _beoboard() {
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | users:--board | users:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | status:--journal-run | show:--slurm-dir | ack:--slurm-dir | ack:--journal-run | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | status:--journal-run | show:--slurm-dir | ack:--slurm-dir | ack:--journal-run | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir | users:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
-    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
+    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | users:--nodes | users:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     receive:--require | mirror:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
     receive:--clock-window | mirror:--clock-window)
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
-    status:--color | show:--color | events:--color | zoom:--color | jobs:--color)
+    status:--color | show:--color | events:--color | zoom:--color | jobs:--color | users:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
-    status:--owner | show:--owner | ack:--owner | events:--owner | journal:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | dump:--owner | keygen:--owner | relay:--owner)
+    status:--owner | show:--owner | ack:--owner | events:--owner | journal:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | users:--owner | dump:--owner | keygen:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     events:--kind)
       _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order acknowledged withdrawn begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
@@ -94,6 +94,7 @@ _beoboard_words() {
       slurm) COMPREPLY=($(compgen -W '--scheduler --slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
       bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-unhealthy --ignore --unsigned --witness --by --journal --bridge-dir --kill-switch --status --json --release --undrain-own --scheduler --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
+      users) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;
@@ -111,6 +112,7 @@ _beoboard_words() {
     show) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     zoom) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     jobs) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
+    users) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     nodeset) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     forget) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     keygen) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -27,6 +27,7 @@ export const VERBS = {
   slurm: 'read the state of nodes and jobs from Slurm, for the verbs that show it',
   bridge: 'drain silent nodes in Slurm and resume them when live again; a dry run unless --enforce is given',
   jobs: 'show Slurm jobs and the state of their nodes',
+  users: 'show whose jobs run on which nodes, how much of them is in use, and which are in trouble',
   dump: 'print everything in the board file, raw, and the first error in it',
   describe: 'explain what a field means and what it does not mean',
   nodeset: 'expand, fold and count host lists',

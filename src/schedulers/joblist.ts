@@ -31,9 +31,13 @@ const READINGS = {
   cpus: readingOf('cpus'),
   cpu: readingOf('cpu'),
   gpus: readingOf('gpu_busy'),
+  gpuCount: readingOf('gpu_count'),
+  gpu: readingOf('gpu'),
   total: readingOf('mem_total_mib'),
   left: readingOf('mem_avail_mib'),
 };
+
+const WHAT = Object.keys(READINGS) as (keyof typeof READINGS)[];
 
 type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 
@@ -55,14 +59,8 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
       const value: Value = READINGS[of]?.value(node);
       return typeof value === 'number' ? value : undefined;
     };
-    const [cpus, cpu, gpus, total, left] = [
-      number('cpus'),
-      number('cpu'),
-      number('gpus'),
-      number('total'),
-      number('left'),
-    ];
-    const one = { state: node.state, problems: node.problems, cpus, cpu, gpus, total, left };
+    const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as Numbers;
+    const one = { state: node.state, problems: node.problems, ...numbers };
     found.set(name, one);
     return one;
   };

@@ -239,7 +239,14 @@ t.test('what others wrote controls no terminal', async t => {
       'xml',
       'metrics --collect state',
     ],
-    ...['check', 'nodes --state live', 'jobs', 'events --for 1ms --last 5', 'status --where \'os_release~"\x1b"\''],
+    ...[
+      'check',
+      'nodes --state live',
+      'jobs',
+      'users',
+      'events --for 1ms --last 5',
+      'status --where \'os_release~"\x1b"\'',
+    ],
   ];
   for (const line of lines) {
     const [verb = '', ...more] = line.split(' ');

@@ -795,6 +795,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'bridge --enforce=yes',
     'bridge node001',
     [`jobs --slurm-dir DIR/nowhere ${BOARD}`, { code: 1 }],
+    [`users --slurm-dir DIR/nowhere ${BOARD}`, { code: 1 }],
     [`nodes --for slurm --slurm-dir DIR/nowhere ${BOARD}`, { code: 1 }],
     'receive --key-file DIR/nowhere/key',
     'receive --key-file DIR/loose.key',

@@ -1,0 +1,103 @@
+// What verbs do alike that show jobs beside the board: one look at the board and at the file of the scheduler's reader,
+// sentences where the two disagree, what is wrong with either, and the exit code.
+
+import { type Painter, painter } from '../presentation/style.js';
+import { type Survey, survey } from '../query/survey.js';
+import { type JobNode, nodesOf } from '../schedulers/joblist.js';
+import { type SchedulerView, schedulerViewOf } from '../schedulers/schedulerview.js';
+import { NO_BOARD, unknownText } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
+import { json, print } from '../text/output.js';
+import { type TableColumn, tableLines } from './table.js';
+
+/** What such a verb is asked for. */
+export interface SchedulerOptions {
+  readonly board: string;
+  readonly owner: string | number | undefined;
+  readonly slurmDir: string;
+  readonly json: boolean | undefined;
+  readonly color: Parameters<typeof painter>[0];
+}
+
+export interface SchedulerLook {
+  readonly found: Survey;
+  readonly slurm: SchedulerView;
+  readonly nodeOf: (name: string) => JobNode | undefined;
+  readonly among: ReadonlySet<string> | undefined;
+}
+
+/** What it found. */
+export interface Shown {
+  /** The key of the rows in JSON, and the rows. */
+  readonly key: string;
+  readonly json: () => readonly object[];
+  /** The lines for people. */
+  readonly lines: (paint: Painter) => string[];
+  /** The nodes about which sentences are told; undefined: about those that were asked for. */
+  readonly about?: readonly string[] | undefined;
+  /** What is wrong with the question, in a sentence: the exit code is 1. */
+  readonly wrong?: string | undefined;
+}
+
+const ROWS = 40;
+
+/** A table of the first rows, or with `--long` of all. */
+export function rowsText<Row>(
+  verb: string,
+  columns: readonly TableColumn<Row>[],
+  all: readonly Row[],
+  { slurm, long, paint }: { slurm: SchedulerView; long: boolean | undefined; paint: Painter },
+): string[] {
+  // Without an answer of now, nobody knows that there are none.
+  if (all.length === 0) return slurm.trouble === undefined ? ['no jobs'] : [];
+  const rows = long ? all : all.slice(0, ROWS);
+  const [titles = '', ...lines] = tableLines(columns, rows);
+  const more = all.length - rows.length;
+  return [
+    paint.title(titles),
+    ...(slurm.trouble === undefined ? lines : lines.map(line => paint.state('left', line))),
+    ...(more > 0 ? [`… ${more} more; all: beoboard ${verb} --long`] : []),
+  ];
+}
+
+/** Looks once, prints what `show` finds, and returns the exit code. `asked`: names of nodes; undefined: all. */
+export async function lookBesideScheduler(
+  verb: string,
+  options: SchedulerOptions,
+  asked: readonly string[] | undefined,
+  show: (look: SchedulerLook) => Shown,
+): Promise<number> {
+  const reader = new BoardReader(options.board, options.owner);
+  try {
+    const snapshot = reader.snapshot();
+    const slurm = schedulerViewOf(options.slurmDir, snapshot);
+    const found = survey(snapshot);
+    const shown = show({ found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) });
+    const about = shown.about ?? asked;
+    const odd = slurm.disagreements(about === undefined ? found : survey(snapshot, { among: about }));
+    if (options.json) {
+      const sentences = json(odd.map(({ text }) => text));
+      const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${sentences},"${shown.key}":[`;
+      await print([
+        head,
+        shown
+          .json()
+          .map(row => `\n${json(row)}`)
+          .join(','),
+        '\n]}\n',
+      ]);
+    } else if (slurm.isKnown) {
+      const paint = painter(options.color);
+      const lines = shown.lines(paint);
+      if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
+      await print(lines.map(line => `${line}\n`));
+    }
+    const wrong = slurm.isKnown ? shown.wrong : slurm.trouble;
+    if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
+    if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
+    process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+    return NO_BOARD;
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,67 @@
+// Users and the nodes that their jobs hold. Reads the board and the files of the scheduler's reader, once; never asks
+// the scheduler.
+
+import { defineVerb, parseVerb } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { shownNames } from '../presentation/rejections.js';
+import { namesOf } from '../query/survey.js';
+import { listJobs } from '../schedulers/joblist.js';
+import { type ListedUser, listUsers, userJson } from '../schedulers/userlist.js';
+import { cut, oneLine } from '../text/text.js';
+import { lookBesideScheduler, rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
+import type { TableColumn } from './table.js';
+
+export const verb = defineVerb({
+  name: 'users',
+  summary: VERBS.users,
+  options: ['nodes', 'long', 'json', 'slurm-dir', 'color', 'board', 'owner', 'config'],
+  letters: { w: 'nodes', l: 'long' },
+  arguments: ['[lists...]'],
+  examples: [
+    'beoboard users',
+    'beoboard users rack17n[01-48]',
+    "beoboard users --json | jq -r '.users[] | select(.cpu_use < 0.1) | .user'",
+  ],
+  notes: `For each user whose jobs have nodes, most nodes first: the number of jobs, nodes, CPUs given to them and how much of these is in use, GPUs
+likewise. Use is that of their live nodes: ~ means that jobs of others run on some of them, too, and that their use is in it. TROUBLE names nodes
+that are not live, have a problem, or are not on the board. Host lists select users by the nodes of their jobs, by board or Slurm name.
+Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known from Slurm, 2 usage, 4 no board, or stalled.`,
+});
+
+/** A long name must not push everything else off the screen. */
+const USER_MOST = 24;
+
+function useText(share: number | undefined, { shared }: ListedUser): string | undefined {
+  return share === undefined ? undefined : `${shared.length > 0 ? '~' : ''}${Math.round(100 * share)}%`;
+}
+
+const COLUMNS: readonly TableColumn<ListedUser>[] = [
+  { title: 'USER', isLeft: true, text: ({ user }) => (user === '' ? undefined : cut(oneLine(user), USER_MOST)) },
+  { title: 'JOBS', text: ({ jobs }) => String(jobs.length) },
+  { title: 'NODES', text: ({ names }) => String(names.length) },
+  { title: 'CPUS', text: ({ cpus }) => (cpus === 0 ? undefined : String(cpus)) },
+  { title: 'CPU', text: user => useText(user.cpuUse, user) },
+  { title: 'GPUS', text: ({ gpus }) => (gpus === 0 ? undefined : String(gpus)) },
+  { title: 'GPU', text: user => useText(user.gpuUse, user) },
+  {
+    title: 'TROUBLE',
+    isLeft: true,
+    text: ({ trouble }) => (trouble.length === 0 ? undefined : `${trouble.length}: ${shownNames(trouble)}`),
+  },
+];
+
+/** The users of the jobs on the chosen nodes. */
+export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolean): Shown {
+  const users = listUsers(listJobs(slurm, nodeOf, among), slurm, nodeOf);
+  return {
+    key: 'users',
+    json: () => users.map(userJson),
+    lines: paint => rowsText(verb.name, COLUMNS, users, { slurm, long, paint }),
+  };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values, args } = parseVerb(verb, argv);
+  const asked = namesOf(verb.name, values.nodes, args);
+  return await lookBesideScheduler(verb.name, values, asked, look => showUsers(look, values.long));
+}

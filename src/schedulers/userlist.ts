@@ -1,0 +1,119 @@
+// Users and the nodes that their jobs hold: how much of what was given to them is in use, and which nodes are in
+// trouble. Use is a node's: where jobs of others run beside theirs, it is that of all of them.
+
+import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
+import type { JobNode, ListedJob } from './joblist.js';
+import type { SchedulerView } from './schedulerview.js';
+
+/** What is shown of a user. */
+export interface ListedUser {
+  /** Empty: of jobs whose user the scheduler does not tell. */
+  readonly user: string;
+  readonly jobs: readonly string[];
+  /** Names on the board; NodeNames where the board does not have the node. */
+  readonly names: readonly string[];
+  /** CPUs given to their jobs; 0: not told. */
+  readonly cpus: number;
+  /** The busy part of the CPUs that are given to jobs on their live nodes; undefined: not known. */
+  readonly cpuUse?: number | undefined;
+  /** GPUs given to jobs on their nodes, and the busy part of them. */
+  readonly gpus: number;
+  readonly gpuUse?: number | undefined;
+  /** The nodes on which jobs of others run, too, as far as is shown. */
+  readonly shared: readonly string[];
+  /** The nodes that are not live, unhealthy, or not on the board. */
+  readonly trouble: readonly string[];
+}
+
+/** Parts of wholes, added. */
+class Share {
+  #part = 0;
+  #whole = 0;
+
+  /** An unknown part is left out with its whole. `percent`: how much of `all` is in use. */
+  add(percent: number | undefined, all: number | undefined, given: number | undefined): void {
+    if (percent === undefined || all === undefined || !given) return;
+    this.#part += (percent / 100) * all;
+    this.#whole += given;
+  }
+
+  get value(): number | undefined {
+    return this.#whole === 0 ? undefined : this.#part / this.#whole;
+  }
+}
+
+/** What is shown of the user of these jobs. */
+function listUser(
+  user: string,
+  jobs: readonly ListedJob[],
+  slurm: SchedulerView,
+  nodeOf: (name: string) => JobNode | undefined,
+): ListedUser {
+  const [cpus, gpus] = [new Share(), new Share()];
+  const names = new Set<string>();
+  const [shared, trouble]: [string[], string[]] = [[], []];
+  let gpusGiven = 0;
+  for (const nodeName of new Set(jobs.flatMap(({ job }) => expandNodeNames(job.nodes)))) {
+    const boardName = slurm.pairing.matched.boardName.get(nodeName);
+    const name = boardName ?? nodeName;
+    const [told, node] = [slurm.nodeNamed(nodeName), nodeOf(boardName ?? '')];
+    names.add(name);
+    gpusGiven += told?.gpus_used ?? 0;
+    if (slurm.jobsOn(nodeName).some(job => job.user !== user)) shared.push(name);
+    if (node?.state !== 'live' || node.problems.length > 0) trouble.push(name);
+    if (node?.state !== 'live') continue;
+    cpus.add(node.cpu, node.cpus, told?.cpus_used || told?.cpus || node.cpus);
+    gpus.add(node.gpu, node.gpuCount, told?.gpus_used);
+  }
+  return {
+    user,
+    jobs: jobs.map(({ job }) => job.id).sort(compareNames),
+    names: [...names],
+    cpus: jobs.reduce((all, { job }) => all + job.cpus, 0),
+    cpuUse: cpus.value,
+    gpus: gpusGiven,
+    gpuUse: gpus.value,
+    shared,
+    trouble,
+  };
+}
+
+/** The users of these jobs, who has the most nodes first. `nodeOf`: as for `nodesOf` of joblist.ts. */
+export function listUsers(
+  jobs: readonly ListedJob[],
+  slurm: SchedulerView,
+  nodeOf: (name: string) => JobNode | undefined,
+): ListedUser[] {
+  const byUser = new Map<string, ListedJob[]>();
+  for (const job of jobs) {
+    const others = byUser.get(job.job.user);
+    if (others === undefined) byUser.set(job.job.user, [job]);
+    else others.push(job);
+  }
+  return Array.from(byUser, ([user, theirs]) => listUser(user, theirs, slurm, nodeOf)).sort(
+    (a, b) => b.names.length - a.names.length || compareNames(a.user, b.user),
+  );
+}
+
+/** So many jobs of a user are told to programs by their numbers; `job_count` is of all. */
+const JOBS_MOST = 1000;
+
+/** One user, for programs. */
+export function userJson({ user, jobs, names, cpus, cpuUse, gpus, gpuUse, shared, trouble }: ListedUser) {
+  const some = (those: readonly string[]) => (those.length === 0 ? undefined : fold(those));
+  return {
+    user,
+    job_count: jobs.length,
+    jobs: jobs.slice(0, JOBS_MOST),
+    node_count: names.length,
+    nodes: fold(names),
+    cpus,
+    cpu_use: cpuUse,
+    gpus,
+    gpu_use: gpuUse,
+    shared_count: shared.length,
+    shared: some(shared),
+    trouble_count: trouble.length,
+    trouble: some(trouble),
+  };
+}

@@ -1,0 +1,37 @@
+// Jobs beside boards made in memory: what the reader of a scheduler has left, exactly as the test says it. No test of
+// its own.
+
+import type { SchedulerLook } from '../../src/cli/schedulerlook.js';
+import { survey } from '../../src/query/survey.js';
+import { nodesOf } from '../../src/schedulers/joblist.js';
+import type { Job, SchedulerNode } from '../../src/schedulers/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
+import { monotonicMs, type State } from '../../src/schedulers/statefile.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
+
+/** A running job; `since_s`: for how long. */
+export function madeJob(id: string, nodes: string, { since_s = 11_540, ...more }: Partial<Job> & { since_s?: number }) {
+  const start_s = Math.floor(Date.now() / 1000) - since_s;
+  return { id, nodes, state: 'RUNNING', user: 'anna', partition: 'batch', cpus: 0, name: 'job', start_s, ...more };
+}
+
+/** What the reader has left, of now. */
+export function madeState(nodes: readonly SchedulerNode[], jobs: readonly Job[], more: Partial<State> = {}): State {
+  const now = monotonicMs();
+  const answer = { time_ms: Date.now(), mono_ms: now, whole: true as const };
+  return {
+    ...{ schema: 2, pid: 1, mono_ms: now, next_ms: now + 600_000, time_ms: Date.now() },
+    ...{ scheduler: 'Slurm', daemon: 'slurmd', cluster: 'alpha', version: '22.05.8', user: 'root' },
+    ...{ names: {}, differences: [] },
+    nodes: { ...answer, list: nodes },
+    jobs: { ...answer, list: jobs },
+    ...more,
+  };
+}
+
+/** One look at both, at the jobs on these nodes or at all. */
+export function madeLook(snapshot: Snapshot, state: State, among?: readonly string[]): SchedulerLook {
+  const found = survey(snapshot);
+  const slurm = new SchedulerView(new Pairing({ state }, snapshot.names()));
+  return { found, slurm, nodeOf: nodesOf(found), among: among && new Set(among) };
+}
