@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ABOUT, EXIT_CODES, VERBS } from './options/verbs.js';
 import { parts } from './parts.js';
+import { isAscii, speakAscii } from './text/ascii.js';
 import { Failure, HelpShown, UsageError } from './text/failure.js';
 import { didYouMean, nearest, oneLine, quote } from './text/text.js';
 
@@ -78,6 +79,7 @@ function withoutAddon(error: unknown): string | undefined {
 
 /** Runs `beoboard argv`; returns the exit code. An error that no part of the program has foreseen is thrown. */
 export async function runVerb([name, ...argv]: readonly string[]): Promise<number> {
+  const undo = isAscii(process.env) ? speakAscii() : undefined;
   try {
     return await give(name, argv);
   } catch (error) {
@@ -102,5 +104,7 @@ export async function runVerb([name, ...argv]: readonly string[]): Promise<numbe
       `beoboard ${name}: ${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}\n`,
     );
     return NOT_BUILT;
+  } finally {
+    undo?.();
   }
 }

@@ -4,6 +4,7 @@
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
 import type { Put } from '../presentation/structjson.js';
+import { asAscii, speaksAscii } from '../text/ascii.js';
 import { type Page, Prepared } from '../text/buffer.js';
 import { oneLine } from '../text/text.js';
 
@@ -149,7 +150,8 @@ function linePut(struct: StructName, name: string, field: Field, at: number, lab
   const { offset, type, count, unit } = field;
   const value = valuePut(struct, name, field);
   const before = `  ${label.padEnd(NAME_WIDTH)} `;
-  const behind = unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${unit}\n`;
+  const behind =
+    unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${speaksAscii() ? asAscii(unit) : unit}\n`;
   const [left, right] = [new Prepared(before), new Prepared(behind)];
   const place = at + offset;
   const any: PutLines = (page, view, base, origin) => {

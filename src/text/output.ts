@@ -1,6 +1,7 @@
 // Writing to stdout as fast as its reader takes it, and our form of JSON. Knows nothing of the contents.
 
 import { StringDecoder } from 'node:string_decoder';
+import { speaksAscii } from './ascii.js';
 import { oneLine, UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
@@ -66,9 +67,14 @@ export function json(value: unknown): string {
   return escaped(text);
 }
 
-/** JSON, in which characters that control a terminal are ASCII escapes: only its strings can contain any. */
+const NOT_ASCII = /[\x7f-\u{10ffff}]/gu;
+
+/**
+ * JSON, in which characters that control a terminal, or that the locale has not, are ASCII escapes: only its strings can
+ * contain any.
+ */
 export function escaped(text: string): string {
-  return text.replace(UNSEEN, character =>
+  return text.replace(speaksAscii() ? NOT_ASCII : UNSEEN, character =>
     character
       .split('')
       .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
