@@ -15,6 +15,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   receive: () => import('./receiver/main.js'),
   status: () => import('./cli/status.js'),
   show: () => import('./cli/show.js'),
+  odd: () => import('./cli/odd.js'),
   ack: () => import('./cli/ack.js'),
   events: () => import('./cli/events.js'),
   journal: () => import('./journal/main.js'),

@@ -14,7 +14,7 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
-import { hasScreen, json, print } from '../text/output.js';
+import { hasScreen, json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
 import { readAcks } from '../trouble/ackfile.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
@@ -80,12 +80,6 @@ Host lists may be given without -w. NO_COLOR turns colours off. Exit codes: 0 do
 });
 
 type Options = ValuesOf<typeof verb>;
-
-/** The columns of the terminal: 80 unless it is known to be wider or narrower. */
-function terminalWidth(): number {
-  const { columns = Number(process.env.COLUMNS) } = process.stdout;
-  return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
-}
 
 /** Every second until a signal comes. Waits for a board that is absent for a moment. */
 async function again(

@@ -5,7 +5,7 @@ import { troubleText } from '../presentation/troublelines.js';
 import type { TroubleInfo } from '../trouble/info.js';
 
 /** Words in lines of this width, at least one word in each; a host list is broken at its commas if it is longer. */
-function wrapped(text: string, width: number): string[] {
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   const words = text.split(' ').flatMap(word => (word.length <= width ? [` ${word}`] : ` ${word}`.split(/(?<=,)/)));
   for (const word of words) {

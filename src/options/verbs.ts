@@ -12,6 +12,7 @@ export const VERBS = {
   receive: 'receive reports and write them to the board',
   status: 'show the state of the nodes in a table, the worst first',
   show: 'show all that is known about a node on one page',
+  odd: 'show which nodes of a family differ from its others, in kernel, memory, interval …',
   ack: 'acknowledge lines of the trouble list, until a time',
   events: 'print changes and events of the board as they happen',
   journal: 'write what happens to the nodes into files that outlive the board',

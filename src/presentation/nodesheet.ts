@@ -5,7 +5,7 @@ import { bitNames } from '../layout/codec.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
-import { SECONDS, writeValue } from '../readings/units.js';
+import { SECONDS, writeId, writeValue, writeVersion } from '../readings/units.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import { PROBLEM_TEXT, type Problem } from '../shm/problems.js';
@@ -101,11 +101,11 @@ function of(part: string, whole: string): string {
     : `${part} of ${whole}`;
 }
 
-const hex = (value: Value) => (typeof value === 'number' ? `0x${value.toString(16).padStart(8, '0')}` : undefined);
+const hex = (value: Value) => (typeof value === 'number' ? writeId(value) : undefined);
 const labelled = (label: string, value: Fact): Fact => (value === undefined ? undefined : `${label} ${value}`);
 
 function version(value: number | undefined): Fact {
-  return value === undefined || value === 0 ? undefined : `${value >> 16}.${(value >> 8) & 255}.${value & 255}`;
+  return value === undefined || value === 0 ? undefined : writeVersion(value);
 }
 
 function identity(facts: NodeFacts): FactLine[] {

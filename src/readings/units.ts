@@ -199,3 +199,9 @@ export function writeValue(value: number, of: Unit): string {
       return `${figures(base)}${of.label.endsWith('/s') ? '/s' : ''}`;
   }
 }
+
+/** An identity of 32 bits, in which equal is all that a number tells: `0x0badcafe`. */
+export const writeId = (id: number) => `0x${id.toString(16).padStart(8, '0')}`;
+
+/** A version as reports have it: `0.2.0`. */
+export const writeVersion = (version: number) => `${version >> 16}.${(version >> 8) & 255}.${version & 255}`;

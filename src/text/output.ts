@@ -52,6 +52,12 @@ export async function print(all: Iterable<string | Uint8Array>): Promise<void> {
   if (text !== '') await write(text);
 }
 
+/** The columns of the terminal: 80 unless it is known to be wider or narrower. */
+export function terminalWidth(): number {
+  const { columns = Number(process.env.COLUMNS) } = process.stdout;
+  return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
+}
+
 /** Whether stdout is a terminal whose lines can be drawn again. */
 export const hasScreen = () => process.stdout.isTTY === true && process.env.TERM !== 'dumb';
 

@@ -110,7 +110,7 @@ const MAY: Record<string, string[]> = {
   // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
   readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
   outliers: [],
-  query: ['presentation/sentences', 'layout', 'text', 'options', 'shm/reader', 'readings'],
+  query: ['presentation/sentences', 'layout', 'text', 'options', 'outliers', 'shm/reader', 'readings'],
   'presentation/sentences': ['layout', 'text', 'shm/reader'],
   'journal/format': ['layout', 'text', 'options'],
   'journal/reader': ['text', 'options', 'journal/format'],

@@ -1,0 +1,114 @@
+// The odd ones of each family of nodes: in what a few of them differ from the others. Reads the board once.
+
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { VERBS } from '../options/verbs.js';
+import { oddJson, oddText } from '../presentation/oddlines.js';
+import { type Painter, painter } from '../presentation/style.js';
+import { type FamilyOf, type Odd, oddOnes } from '../query/odd.js';
+import { namesOf, type Survey, survey } from '../query/survey.js';
+import { NO_BOARD, unknownText } from '../shm/noboard.js';
+import { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { usable } from '../text/failure.js';
+import { compareNames, fold } from '../text/hostlists.js';
+import { json, print, terminalWidth } from '../text/output.js';
+import { InputError } from '../text/text.js';
+import { wrapped } from './troublelist.js';
+
+export const verb = defineVerb({
+  name: 'odd',
+  summary: VERBS.odd,
+  options: ['nodes', 'where', 'by', 'json', 'color', 'board', 'owner', 'config'],
+  letters: { w: 'nodes' },
+  arguments: ['[lists...]'],
+  examples: [
+    'beoboard odd',
+    'beoboard odd rack11n[01-48]',
+    "beoboard odd --by '/^[a-z]+/'",
+    'beoboard odd --where \'name ~ "^gpu"\'',
+    "beoboard odd --json | jq -r '.odd[] | select(.minority) | .groups[1:][].nodes'",
+  ],
+  notes: `A family is the nodes whose names differ only in the number at their end; --by makes other families: by a part of the name, or by a field.
+Its live nodes are compared by kernel, software (sw_hash), sender version, report interval, clock state, CPUs online, memory, GPUs, link speed
+and hardware (hw_hash). Software is told only of nodes whose kernel is that of the others, and hardware only of nodes whose CPUs, memory, GPUs
+and link speed are. Sizes of memory within 1 % or 256 MiB are one. What a node does not measure is not compared.
+
+At most a third of a family are the odd ones. Where more differ, nobody can say who is odd: these lines come last, with all groups.
+Host lists and --where select lines that name one of these nodes; nodes are compared with their whole family all the same.
+Exit codes: 0 done, whether or not nodes differ, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
+});
+
+/** Those that name a chosen node. The odd ones before the groups that nobody can blame, in the order of the families. */
+function chosen(odd: readonly Odd[], { all, nodes }: Survey): Odd[] {
+  const those = nodes === all ? undefined : new Set(nodes.map(({ index }) => index));
+  return odd
+    .filter(
+      ({ groups, isMinority }) =>
+        those === undefined ||
+        groups.slice(isMinority ? 1 : 0).some(({ members }) => members.some(at => those.has(at))),
+    )
+    .sort((a, b) => Number(b.isMinority) - Number(a.isMinority) || compareNames(a.family, b.family));
+}
+
+const UNDECIDED = 'No minority:';
+
+/** A line for each, in this width. */
+export function oddLines(
+  snapshot: Snapshot,
+  odd: readonly Odd[],
+  { width, paint }: { readonly width: number; readonly paint: Painter },
+): string[] {
+  if (odd.length === 0) return ['no node differs from its family'];
+  const names = snapshot.names();
+  const wide = Math.max(...odd.map(({ trait }) => trait.label.length)) + 2;
+  const firstEven = odd.findIndex(({ isMinority }) => !isMinority);
+  return odd.flatMap((one, i) => {
+    const lines = wrapped(oddText(snapshot, names, one), width - wide).map(
+      (part, at) => `${(at === 0 ? one.trait.label : '').padEnd(wide)}${part}`,
+    );
+    return i === firstEven ? [...(i > 0 ? [''] : []), paint.title(UNDECIDED), ...lines] : lines;
+  });
+}
+
+/** The rule that --by asks for. Throws a UsageError if there is none such. */
+async function familiesOf(
+  by: Parameters<typeof import('../query/groups.js').ruleOf>[0] | undefined,
+): Promise<((snapshot: Snapshot) => FamilyOf) | undefined> {
+  if (by === undefined) return undefined;
+  const { ruleOf } = await import('../query/groups.js');
+  const rule = usable(verb.name, () => ruleOf(by));
+  return snapshot => node => rule(snapshot, node);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values, args } = parseVerb(verb, argv);
+  const familyOf = await familiesOf(values.by);
+  const holds =
+    values.where === undefined ? undefined : (await import('../query/conditions.js')).filter(verb.name, values.where);
+  const among = namesOf(verb.name, values.nodes, args);
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const snapshot = reader.snapshot();
+    if (snapshot.stalled || snapshot.retired) {
+      process.stderr.write(`beoboard odd: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+      return NO_BOARD;
+    }
+    const found = survey(snapshot, { among, holds });
+    const odd = chosen(oddOnes(snapshot, found.all, familyOf?.(snapshot)), found);
+    if (values.json) {
+      const names = snapshot.names();
+      await print([`{"schema":1,"odd":[${odd.map(one => `\n${json(oddJson(snapshot, names, one))}`).join(',')}\n]}\n`]);
+    } else {
+      const lines = oddLines(snapshot, odd, { width: terminalWidth(), paint: painter(values.color) });
+      await print(lines.map(line => `${line}\n`));
+    }
+    if (found.notOnBoard.length === 0) return 0;
+    process.stderr.write(`beoboard odd: not on the board: ${fold(found.notOnBoard)}\n`);
+    return 1;
+  } catch (error) {
+    if (error instanceof InputError) throw new UsageError(verb.name, error.message);
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
