@@ -128,7 +128,7 @@ export class DigestBuilder {
   readonly refusals = new Map<number, Refusal>();
   /** The last words of silent nodes. */
   readonly words = new Map<number, LastWords>();
-  /** What is remembered of nodes that were in trouble within the last hour. */
+  /** What is remembered of nodes that were in trouble or booted within the last hour. */
   readonly memories = new Memories();
   #room = 0;
   #count = 0;
@@ -191,7 +191,8 @@ export class DigestBuilder {
       this.heats[first + i] = heat?.dc ?? NO_HEAT;
       const words = piece.silentWordsOf(i);
       if (words !== undefined) this.words.set(first + i, words);
-      const memory = piece.troubleWithin(i, HOUR_MS) ? piece.memoryOf(i) : undefined;
+      const isNews = piece.troubleWithin(i, HOUR_MS) || piece.bootedWithin(i, HOUR_MS);
+      const memory = isNews ? piece.memoryOf(i) : undefined;
       if (memory !== undefined) this.memories.set(first + i, memory);
       if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
       const refusal = piece.refusedSinceOf(i);

@@ -33,11 +33,15 @@ function trait(name: string, reading: string, more: Partial<BoardTrait> = {}): B
   return { name, label: name, measure: unlessZero(measure), text: value => writeValue(value, unit), ...more };
 }
 
-/** The report has the release as a text; the look at all nodes has a number for it. */
-const kernel: Measure = {
+/** A number that a look at all nodes has of each, also where it has none of their reports; 0: not known. */
+const ofLook = (number: (snapshot: Snapshot, index: number) => number | undefined): Measure => ({
   ofRecord: true,
-  take: ({ snapshot, index }) => (snapshot as Snapshot).overview.kernels[index] || Number.NaN,
-};
+  take: ({ snapshot, index }) => number(snapshot as Snapshot, index) || Number.NaN,
+});
+
+/** The report has the release as a text. */
+const kernel = ofLook(({ overview }, index) => overview.kernels[index]);
+const interval = ofLook((snapshot, index) => snapshot.intervalOf(index));
 
 const release: BoardTrait['text'] = (_, snapshot, index) =>
   oneLine(String(snapshot.node(index).field('os_release') || NOTHING));
@@ -53,7 +57,7 @@ export const TRAITS: readonly BoardTrait[] = [
   { name: 'kernel', label: 'kernel', measure: kernel, text: release },
   trait('software', 'sw_hash', { text: writeId, parts: ['kernel'] }),
   trait('sender', 'agent_version', { text: writeVersion }),
-  trait('interval', 'interval_ms', { text: writeDuration }),
+  { name: 'interval', label: 'interval', measure: interval, text: writeDuration },
   { name: 'clock', label: 'clock', measure: unsynchronised, text: value => `${value === 0 ? '' : 'not '}synchronised` },
   trait('cpus', 'cpus_online', { label: 'CPUs' }),
   trait('memory', 'mem_total_mib', { slack: 256, slackShare: 0.01 }),
@@ -61,6 +65,8 @@ export const TRAITS: readonly BoardTrait[] = [
   trait('link_speed', 'link_speed', { label: 'link speed' }),
   trait('hardware', 'hw_hash', { text: writeId, parts: ['cpus', 'memory', 'gpus', 'link_speed'] }),
 ];
+
+export type { Alike } from '../outliers/families.js';
 
 /** To which family a node belongs; undefined: to none. */
 export type FamilyOf = (node: Surveyed) => string | undefined;
@@ -91,6 +97,8 @@ export function oddOnes(
   const families = new Map<string, number[]>();
   const values = traits.map(() => new Float64Array(snapshot.count).fill(Number.NaN));
   const cursor = new Cursor();
+  // Of a digest's nodes there are no reports.
+  const areRead = traits.some(({ measure }) => measure.ofRecord !== true);
   for (const node of nodes) {
     // What a node was that is no longer heard is not what it is.
     const family = node.state === 'live' ? familyOf(node) : undefined;
@@ -98,7 +106,8 @@ export function oddOnes(
     const members = families.get(family);
     if (members === undefined) families.set(family, [node.index]);
     else members.push(node.index);
-    cursor.moveTo(snapshot, node.index);
+    if (areRead) cursor.moveTo(snapshot, node.index);
+    else [cursor.snapshot, cursor.index] = [snapshot, node.index];
     for (let i = 0; i < traits.length; i++)
       (values[i] as Float64Array)[node.index] = taken((traits[i] as BoardTrait).measure, cursor);
   }

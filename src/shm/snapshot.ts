@@ -119,6 +119,7 @@ const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
 const CLONE = structs.memory.fields.clone_ns.offset / 4;
 const RECENT = structs.memory.fields.recent.offset / 4;
 const SILENCE = structs.memory.fields.silence.offset / 4;
+const BOOT = structs.memory.fields.boot_ns.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
 const EPISODES = structs.memory.fields.episodes.offset / 4;
 const EPISODE = structs.episode.bytes / 4;
@@ -370,6 +371,14 @@ export class Snapshot implements SeenNodes {
     const memory = this.memoryOf(index);
     const { endedMs = 0 } = memory?.silence ?? { endedMs: ms };
     return endedMs < ms || (memory?.episodes.some(({ seenMs }) => seenMs < ms) ?? false);
+  }
+
+  /** Whether it is remembered that the node of that number was booted within the last so many ms. */
+  bootedWithin(index: number, ms: number): boolean {
+    if (this.#memoryBytes < structs.memory.bytes) return false;
+    const at = this.recordWord(index) + this.#memoryOffset / 4 + BOOT;
+    const isKnown = ((this.words[at] ?? 0) | (this.words[at + 1] ?? 0)) !== 0;
+    return isKnown && this.sinceStamp(at) <= ms * 1e6;
   }
 
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */

@@ -77,7 +77,7 @@ export const KINDS = {
   scheduler: row('notice', 'none'),
   late: row('notice', 'none'),
   clock: row('notice', 'none'),
-  kernel: row('notice', 'none'),
+  kernel: row('notice', 'memory'),
   interval: row('notice', 'none'),
   sender: row('notice', 'board'),
   acks: row('notice', 'none'),

@@ -5,9 +5,9 @@ import { ahead } from '../presentation/sentences.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
-import { lastDigits } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { intervals, kernels } from './oddities.js';
 
 /**
  * A report that is later than this, and than half of its interval, counts as late. The flag `late` uses half the
@@ -103,52 +103,6 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   return [...findings, { kind: 'clock', nodes: odd.map(({ node }) => node), what, sentences: found }];
 }
 
-/** Fewer siblings do not make a rule. There is no rule either if more than a tenth of them differ. */
-const SIBLINGS_LEAST = 3;
-const ODD_SHARE = 0.1;
-
-function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
-  const { kernels: running } = snapshot.overview;
-  const known = running.find(kernel => kernel !== 0);
-  // Nearly always all nodes run the same kernel: then there is nothing to compare.
-  if (running.every(kernel => kernel === 0 || kernel === known)) return [];
-  const families = new Map<string, Map<number, Surveyed[]>>();
-  // Neighbours are nearly always siblings with the same kernel, so they need no look-up.
-  let [prefix, lastKernel] = ['', 0];
-  let same: Surveyed[] = [];
-  for (const node of nodes) {
-    const kernel = running[node.index];
-    if (!kernel) continue;
-    const { name } = node;
-    const sibling = lastDigits(name) === prefix.length && name.startsWith(prefix);
-    if (!sibling || kernel !== lastKernel) {
-      [prefix, lastKernel] = [name.slice(0, lastDigits(name)), kernel];
-      const family = families.get(prefix) ?? new Map<number, Surveyed[]>();
-      families.set(prefix, family);
-      same = family.get(kernel) ?? [];
-      family.set(kernel, same);
-    }
-    same.push(node);
-  }
-  const found: Finding[] = [];
-  for (const [name, family] of families) {
-    const [most, ...rest] = [...family.values()].sort((a, b) => b.length - a.length);
-    const odd = rest.flat();
-    if (most === undefined || odd.length === 0 || most.length < SIBLINGS_LEAST) continue;
-    if (odd.length > ODD_SHARE * (most.length + odd.length) && odd.length > 1) continue;
-    const one = odd.length === 1;
-    const release = snapshot.node(odd[0]?.index ?? 0).field('os_release') as string | undefined;
-    const than = `${one ? 'its' : 'their'} ${most.length} siblings`;
-    const other = `another kernel${one && release ? ` (${oneLine(release)})` : ''}`;
-    const text = `${one ? oneLine(odd[0]?.name ?? '') : `${odd.length} nodes (${shown(odd)})`} ${one ? 'runs' : 'run'} ${other} than ${than}`;
-    found.push({
-      ...{ kind: 'kernel', cause: name, nodes: odd, what: `${one ? 'runs' : 'run'} ${other} than ${than}` },
-      sentences: [{ kind: 'kernel', nodes: odd, text }],
-    });
-  }
-  return found;
-}
-
 /** Nodes that report more rarely than the receiver allows for: they are uncertain between two reports. */
 function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   const { uncertainAfterNs, silentAfterNs, longestIntervalMs: longest } = snapshot.evidence;
@@ -169,49 +123,14 @@ function rare(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   ];
 }
 
-/** Nodes that report at another interval than most: somebody has set it, temporarily or permanently. */
-function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
-  const groups = new Map<number, Surveyed[]>();
-  let [last, same]: [number, Surveyed[]] = [0, []];
-  for (const node of nodes) {
-    // The interval of a node that is no longer heard is unknown.
-    if (node.state !== 'live') continue;
-    const ms = snapshot.intervalOf(node.index);
-    if (ms === 0) continue;
-    if (ms !== last) {
-      last = ms;
-      same = groups.get(ms) ?? [];
-      groups.set(ms, same);
-    }
-    same.push(node);
-  }
-  const [most, ...rest] = [...groups].sort(([, a], [, b]) => b.length - a.length);
-  const odd = rest.flatMap(([, some]) => some);
-  if (most === undefined || odd.length === 0 || odd.length >= most[1].length) return [];
-  const usual = writeDuration(most[0]);
-  const found = rest.slice(0, EACH_MOST).map(
-    ([ms, some]): Anomaly => ({
-      kind: 'interval',
-      nodes: some,
-      text:
-        some.length === 1
-          ? `${shown(some)} reports every ${writeDuration(ms)}, most every ${usual}`
-          : `${some.length} nodes report every ${writeDuration(ms)}, most every ${usual}: ${shown(some)}`,
-    }),
-  );
-  const more = rest.slice(EACH_MOST).flatMap(([, some]) => some);
-  if (more.length > 0)
-    found.push({
-      kind: 'interval',
-      nodes: more,
-      text: `${more.length} more nodes (${shown(more)}) report at other intervals`,
-    });
-  const own = rest.map(([ms]) => writeDuration(ms)).slice(0, EACH_MOST);
-  const what = `another interval (${own.join(', ')}${rest.length > EACH_MOST ? ', …' : ''}) than most (${usual})`;
-  return [{ kind: 'interval', nodes: odd, what, sentences: found }];
-}
-
 /** All of these among all nodes. */
-export function reportFindings({ snapshot, all }: Survey): Finding[] {
-  return [delays, clocks, kernels, rare, intervals].flatMap(look => look(snapshot, all));
+export function reportFindings(found: Survey): Finding[] {
+  const { snapshot, all } = found;
+  return [
+    ...delays(snapshot, all),
+    ...clocks(snapshot, all),
+    ...kernels(found),
+    ...rare(snapshot, all),
+    ...intervals(found),
+  ];
 }

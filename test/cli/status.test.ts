@@ -83,7 +83,7 @@ const big = tenThousand();
 const dead = cluster('11-20', node => (/rack1[78]/.test(node.name) ? { age: 60 + Number(node.age) } : {}));
 const kernel = (os_release: string) => busy(1, { os_release });
 const mixed = cluster('01-10', ({ name }) => {
-  if (name === 'rack03n07') return kernel('6.1.0-18-amd64');
+  if (name === 'rack03n07') return { ...kernel('6.1.0-18-amd64'), booted: 300 };
   if (name === 'rack04n01') return { record: { offset_us: -3_725_000_000 } };
   if (/rack05n0[1-5]/.test(name)) return { record: { offset_us: 700_000 } };
   if (name === 'rack06n48') return { age: 700, refusal: { reason: 'clock', age: 2, skew: 3600 } };

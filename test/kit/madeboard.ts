@@ -51,6 +51,8 @@ export interface MadeNode {
   silence?: { began: Span; ended?: Span; count?: number };
   /** For how long it has been heard without a gap, as it is remembered. */
   heard?: Span;
+  /** How long ago its boot was, as it is remembered. */
+  booted?: Span;
   goodbye?: boolean;
   /** The number of the link by which it reports; 1 by default. */
   link?: number | bigint;
@@ -217,6 +219,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         remembered,
         silence,
         heard,
+        booted,
         goodbye = false,
         link = 1,
         refusal,
@@ -240,7 +243,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         ...{ clone_head: 2n, clone_since_ns: NOW - 3600n * S, clone_ns: NOW, clone_tail: 2n },
         ...{ clone_address: cloned[0], clone_other: cloned[1] },
       };
-      const remembers = remembered !== undefined || heard !== undefined || silence !== undefined;
+      const remembers = remembered !== undefined || [heard, booted, silence].some(it => it !== undefined);
       const episodes = Object.entries(remembered ?? {}).map(([problem, made]) => {
         const episode: MadeEpisode = typeof made === 'object' ? made : { began: Number(made) + 60, seen: made };
         return { number: terms.problem.indexOf(problem as Problem), ...episode };
@@ -250,6 +253,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         ...clone,
         ...(remembers && { remembers_since_ns: NOW - 86_400n * S }),
         ...(heard !== undefined && { heard_since_ns: NOW - ns(heard) }),
+        ...(booted !== undefined && { boot_ns: NOW - ns(booted) }),
         ...(silence && {
           silence: packWord('spell', { begin: msOf(silence.began), count: silence.count ?? 1 }),
           silence_end_ms: silence.ended === undefined ? 0 : Number(msOf(silence.ended)),
