@@ -210,6 +210,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from web' -l proxy -x -d 'addres
 complete -c beoboard -n '__fish_seen_subcommand_from web' -l base -x -d 'the path under which a proxy serves the page, as in /cluster'
 complete -c beoboard -n '__fish_seen_subcommand_from web' -l show-jobs -d 'serve Slurm jobs, with users and nodes, to everybody who can connect'
 complete -c beoboard -n '__fish_seen_subcommand_from web' -l slurm-dir -xa '(__fish_complete_directories)' -d 'where beoboard slurm writes its files'
+complete -c beoboard -n '__fish_seen_subcommand_from web' -l journal-run -xa '(__fish_complete_directories)' -d 'where journals say how they are'
 complete -c beoboard -n '__fish_seen_subcommand_from web' -l config -rF -d 'TOML with the same names; the command line takes precedence'
 complete -c beoboard -n '__fish_seen_subcommand_from web' -l help -s h -d 'show this help'
 complete -c beoboard -n '__fish_seen_subcommand_from prometheus' -l board -rF -d 'a board file, and the cluster name to show for it; may be repeated'

@@ -52,9 +52,14 @@ export class Journal {
 
   /** Reads all from the segment that covers that moment on. Throws NoJournal. */
   read(sinceMs: number, take: Take): void {
+    for (const _ of this.reading(sinceMs, take));
+  }
+
+  /** The same piece by piece: whoever reads may do something else between two. */
+  *reading(sinceMs: number, take: Take): Generator<undefined> {
     const segments = this.folder.segments('events');
     if (segments.length === 0) throw this.folder.absent();
-    for (const segment of this.#covering(segments, sinceMs)) this.#scan(segment, take);
+    for (const segment of this.#covering(segments, sinceMs)) yield* this.#scan(segment, take);
     if (this.opened.length === 0) throw this.folder.refused.size > 0 ? this.folder.unread() : this.folder.absent();
   }
 
@@ -76,22 +81,27 @@ export class Journal {
     return later;
   }
 
-  #scan(opened: OpenSegment, take: Take): void {
+  *#scan(opened: OpenSegment, take: Take): Generator<undefined> {
     this.opened.push(opened);
     this.#end = 0;
-    this.#scanOn(take);
+    yield* this.#scanOn(take);
   }
 
   /** What is new in the last segment. */
-  #scanOn(take: Take): void {
+  *#scanOn(take: Take): Generator<undefined> {
     const segment = this.opened.length - 1;
     const { fd } = this.opened[segment] as OpenSegment;
-    this.#end = scan(fd, this.#end, (text, offset, bytes) => {
+    const each = (text: string | undefined, offset: number, bytes: number) => {
       const line = text === undefined ? undefined : parseLine(text);
       if (line?.repeated && segment === 0) this.#repeated.add(line.id);
       if (line !== undefined && this.board === '') this.board = line.board;
       if (line === undefined || !take(line, { segment, offset, bytes })) this.unreadable++;
-    });
+    };
+    for (let before = -1; this.#end > before; ) {
+      if (before >= 0) yield;
+      before = this.#end;
+      this.#end = scan(fd, before, each, 1);
+    }
   }
 
   /**
@@ -99,21 +109,26 @@ export class Journal {
    * NoJournal if the folder is gone.
    */
   readOn(take: Take): void {
+    for (const _ of this.readingOn(take));
+  }
+
+  /** The same piece by piece. */
+  *readingOn(take: Take): Generator<undefined> {
     const last = this.opened.at(-1) as OpenSegment;
     for (const index of this.#jobs.values()) index.isWhole = false;
     this.#without.clear();
-    this.#scanOn(take);
+    yield* this.#scanOn(take);
     const segments = this.folder.segments('events');
     const newer = segments.filter(({ number }) => number > last.segment.number);
     // A folder that was emptied begins anew.
     const next = newer.length === 0 && !this.folder.has(last) ? segments : newer;
     for (const [i, one] of next.entries()) {
       // What was written until the next one began.
-      if (i === 0) this.#scanOn(take);
+      if (i === 0) yield* this.#scanOn(take);
       const opened = this.folder.open(one);
       if (opened === undefined) continue;
       closeSegment(this.opened.at(-1) as OpenSegment);
-      this.#scan(opened, take);
+      yield* this.#scan(opened, take);
     }
   }
 

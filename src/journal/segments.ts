@@ -52,19 +52,21 @@ const LEAST_BYTES = 32;
 
 /**
  * Calls `each` with every whole line from that byte on, and where it begins; returns where the last one ends. A line too
- * long or too short to be one of a journal is given as undefined.
+ * long or too short to be one of a journal is given as undefined. `pieces`: reads no more than so many, unless a line is
+ * longer.
  */
 export function scan(
   fd: number,
   from: number,
   each: (line: string | undefined, offset: number, bytes: number) => void,
+  pieces = Number.POSITIVE_INFINITY,
 ): number {
   let room = Buffer.allocUnsafe(PIECE_BYTES);
   // Where the room's first byte stands in the file, and how many bytes of a line without its end are in it.
   let [at, held] = [from, 0];
   // Where a line began that does not fit.
   let tooLong: number | undefined;
-  while (at + held < SEGMENT_BYTES) {
+  for (let piece = 1; at + held < SEGMENT_BYTES; piece++) {
     if (room.length < held + PIECE_BYTES)
       room = Buffer.concat([room, Buffer.allocUnsafe(held + PIECE_BYTES - room.length)]);
     const read = readSync(fd, room, held, Math.min(PIECE_BYTES, SEGMENT_BYTES - at - held), at + held);
@@ -86,6 +88,7 @@ export function scan(
       at += held;
       held = 0;
     }
+    if (piece >= pieces && at > from && tooLong === undefined) break;
     room.copyWithin(0, start, start + held);
   }
   return tooLong ?? at;

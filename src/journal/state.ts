@@ -14,7 +14,7 @@ import { brief } from '../text/text.js';
 /** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
 export interface JournalState {
   readonly schema: 1;
-  /** The board's file, as an absolute path. */
+  /** The board's file, and the journal's folder, as absolute paths. */
   readonly board: string;
   readonly journal_dir: string;
   readonly pid: number;
@@ -45,7 +45,7 @@ const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
 /** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
 export function writeState(folder: string, name: string, state: JournalState): void {
   // Whoever reads it may stand in another folder.
-  const told = { ...state, board: resolve(state.board) };
+  const told = { ...state, board: resolve(state.board), journal_dir: resolve(state.journal_dir) };
   const text = JSON.stringify(told, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
   replaceFile(folder, `${name}.json`, `${text}\n`, 0o644);
 }
@@ -65,10 +65,10 @@ export function parseState(text: string): JournalState | undefined {
   } catch {}
   if (typeof value !== 'object' || value === null) return undefined;
   const state = value as JournalState;
-  const { schema, board, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
+  const { schema, board, journal_dir, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
   const isWhole =
     schema === 1 &&
-    typeof board === 'string' &&
+    [board, journal_dir].every(path => typeof path === 'string') &&
     [time_ms, mono_ms, next_ms].every(isTime) &&
     (error === undefined || (typeof error === 'string' && isTime(error_since_ms))) &&
     (dropped === undefined || isTime(dropped));
@@ -144,4 +144,19 @@ export function journalTrouble({ name, state }: Found, look: Look): JournalTroub
 /** What is wrong with the journals of a board. */
 export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'path'>): JournalTrouble[] {
   return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
+}
+
+/** The folder of the journal of this board that is written, or why there is none. */
+export function runningJournal(
+  folder: string,
+  boardPath: string,
+): { readonly path: string } | { readonly why: string } {
+  const now = { realNs: BigInt(Date.now()) * 1_000_000n, evidence: { nowNs: process.hrtime.bigint() } };
+  let why: string | undefined;
+  for (const found of readJournalStates(folder, boardPath)) {
+    const trouble = journalTrouble(found, now);
+    if (trouble === undefined) return { path: found.state.journal_dir };
+    why ??= trouble.what;
+  }
+  return { why: why ?? 'no journal of this board runs' };
 }

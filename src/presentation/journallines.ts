@@ -10,7 +10,7 @@ import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 import type { Change } from './changes.js';
-import { boardText, nodeText } from './eventlines.js';
+import { boardText, type FoldedEvent, nodeText } from './eventlines.js';
 import { afterwards } from './lastwords.js';
 import { ahead, plural, wallTime } from './sentences.js';
 import type { Painter } from './style.js';
@@ -166,16 +166,29 @@ function remarksText({ more = 0, missed = 0, late }: Line): string {
   return remarks.map(remark => `; ${remark}`).join('');
 }
 
-/** A line for people. `isNamed`: with the board's name, because there are several. */
-export function journalLine(told: Told, paint: Painter, isNamed: boolean): string {
-  const { line, of = line.count ?? 1, ending, goesOn, jobs = [] } = told;
-  const { nodes, count = 1, first, board, from = line.at, to } = line;
-  const endMs = ending?.toLastMs ?? (to === undefined ? undefined : ms(to));
-  const toMs = goesOn === undefined && !(ending && isMoment(ending)) ? endMs : undefined;
+/** What a line says after its time. */
+function toldText(told: Told, paint: Painter, isNamed: boolean): string {
+  const { line, of = line.count ?? 1, jobs = [] } = told;
+  const { nodes, count = 1, first, board } = line;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
   const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
-  const more = `${lastWordsText(line)}${jobsText(jobs)}${remarksText(line)}`;
-  return `${spanText(ms(from), toMs)}  ${whose}${what}${more}\n`;
+  return `${whose}${what}${lastWordsText(line)}${jobsText(jobs)}${remarksText(line)}`;
+}
+
+/** A line for people. `isNamed`: with the board's name, because there are several. */
+export function journalLine(told: Told, paint: Painter, isNamed: boolean): string {
+  const { line, ending, goesOn } = told;
+  const { from = line.at, to } = line;
+  const endMs = ending?.toLastMs ?? (to === undefined ? undefined : ms(to));
+  const toMs = goesOn === undefined && !(ending && isMoment(ending)) ? endMs : undefined;
+  return `${spanText(ms(from), toMs)}  ${toldText(told, paint, isNamed)}\n`;
+}
+
+/** A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people. */
+export function journalEvent(told: Told, paint: Painter): FoldedEvent {
+  const { line, jobs = [] } = told;
+  const time = line.to ?? line.from ?? line.at;
+  return { ...line, ...(jobs.length > 0 && { jobs }), time, text: toldText(told, paint, false) };
 }
 
 const iso = (at: number) => new Date(at).toISOString();

@@ -1,6 +1,7 @@
 // The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
 // by piece if it is long.
 
+import { type AskedEvents, chosenEvents } from '../events/eventfeed.js';
 import { ranked } from '../layout/terms.gen.js';
 import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import type { Pieces } from '../net/sending.js';
@@ -11,6 +12,7 @@ import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { SCALES } from '../readings/scales.js';
+import { SLICE_MS } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { parseDuration } from '../text/durations.js';
@@ -18,12 +20,10 @@ import { expand, fold } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
-import { type AskedEvents, chosenEvents } from './eventfeed.js';
 import type { HistoryTable } from './history.js';
 import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
-import { SLICE_MS } from './watcher.js';
 import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
 
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
@@ -291,16 +291,16 @@ export class Api {
     const since = sinceOf(query);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
     const nodes = list === null ? undefined : new Set(expand(list));
-    const { kept, count, sinceMs } = this.wall.events;
+    const { from, log } = this.wall.events;
+    const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];
-    // Before it began, this server saw nothing; later, it keeps the last ones.
-    const areAll = 'seq' in since || since.ms >= sinceMs;
+    // Of before that nothing is here; of later, the last ones are kept.
+    const areAll = 'seq' in since || since.ms >= Date.parse(from.from);
     const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
     const found = await chosenEvents(kept, { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) });
     const more = Math.max(0, found.length - MOST_EVENTS);
     const isWhole = (areAll && count === kept.length) || isBefore;
-    const from = new Date(sinceMs).toISOString();
-    return whole({ schema: 1, seq, from, whole: isWhole && more === 0, more, events: found.slice(more) });
+    return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
   #jobs(_: URLSearchParams): HttpResponse {

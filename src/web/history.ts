@@ -3,6 +3,7 @@
 // its nodes when somebody does.
 
 import { SCALES } from '../readings/scales.js';
+import { SlicedLook } from '../service/slices.js';
 import {
   addValues,
   BLOCK,
@@ -20,7 +21,7 @@ import {
   VALUES,
 } from './historyrows.js';
 import type { Grouped } from './layouts.js';
-import { SlicedLook, TICK_MS, type Tick } from './watcher.js';
+import { TICK_MS, type Tick } from './watcher.js';
 import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;

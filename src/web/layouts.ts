@@ -4,9 +4,10 @@
 import type { Grouping } from '../options/options.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { type Rule, ruleOf } from '../query/groups.js';
+import { SLICE_MS } from '../service/slices.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
-import { type NodeConsumer, SLICE_MS, type Tick, type Watcher } from './watcher.js';
+import type { NodeConsumer, Tick, Watcher } from './watcher.js';
 import type { GroupInfo } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */

@@ -13,7 +13,18 @@ import { Wall } from './wall.js';
 export const verb = defineVerb({
   name: 'web',
   summary: VERBS.web,
-  options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'base', 'show-jobs', 'slurm-dir', 'config'],
+  options: [
+    'board',
+    'owner',
+    'listen',
+    'allow-host',
+    'proxy',
+    'base',
+    'show-jobs',
+    'slurm-dir',
+    'journal-run',
+    'config',
+  ],
   forms: forms.web,
   examples: [
     'beoboard web',
@@ -33,6 +44,7 @@ export async function main(argv: string[]): Promise<number> {
     board: options.board,
     owner: options.owner,
     build: page.build,
+    journalRun: options.journalRun,
     slurmDir: options.showJobs ? options.slurmDir : undefined,
   });
   const server = new HttpServer(responder(wall, page, options.base), {

@@ -9,6 +9,7 @@ import { taken } from '../readings/measures.js';
 import type { Reading, Value } from '../readings/readings.js';
 import { SCALES } from '../readings/scales.js';
 import type { SchedulerColumn } from '../schedulers/schedulerview.js';
+import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';
 import { BoardReader } from '../shm/reader.js';
@@ -16,7 +17,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Wall } from './wall.js';
-import { type NodeConsumer, SlicedLook, type Tick } from './watcher.js';
+import type { NodeConsumer, Tick } from './watcher.js';
 import { CELL, NODE_PAGE, NOT_MEASURED, STATE_MASK, STATES, type State } from './wire.js';
 
 /** The share of the time in which the values of one field may be read. */

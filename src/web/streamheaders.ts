@@ -79,7 +79,7 @@ export class StreamHeaders implements NodeConsumer {
   }
 
   /** The text for the last look. */
-  at({ seq, nowMs, state, count, roster }: Tick): Head {
+  at({ seq, nowMs, state, count, roster }: Tick): Omit<Head, 'events'> {
     const { digest } = this;
     const base = { seq, now_ms: nowMs, state };
     if (this.watcher.trouble !== undefined || digest === undefined) {

@@ -1,13 +1,14 @@
 // The streams: the clients, their views, and what each is sent at each look. What several clients share is made once. A
 // client that has not read everything gets nothing more until it has, and then a full picture.
 
+import type { EventLog } from '../events/eventlog.js';
 import type { Sink } from '../net/http.js';
 import type { Grouping } from '../options/options.js';
 import { SCALES } from '../readings/scales.js';
 import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
 import { Arrangement, type Chosen, type Grouped, type Layout } from './layouts.js';
 import type { Tick, Watcher } from './watcher.js';
-import type { EventInfo, Head, Hello, LayoutInfo } from './wire.js';
+import type { Head, Hello, LayoutInfo } from './wire.js';
 
 /** What a stream shows. */
 export interface View {
@@ -25,8 +26,9 @@ interface Client {
   layout: number;
   roster: number;
   head: Uint8Array | undefined;
-  /** The number of the last event that it was sent. */
+  /** The number of the last event of this log that it was sent. */
   event: number;
+  log: EventLog | undefined;
 }
 
 /** What all streams share at a look. */
@@ -35,11 +37,8 @@ export interface News {
   readonly head: Head;
   /** The same object as at the last look if only its times have changed. */
   readonly headFrame: Uint8Array;
-  /**
-   * The events that are kept, and the number of the last one; the first has the number `lastEvent - events.length + 1`.
-   */
-  readonly events: readonly EventInfo[];
-  readonly lastEvent: number;
+  /** Its first event has the number `count - kept.length + 1`. */
+  readonly log: EventLog;
 }
 
 /** All streams with the same view. */
@@ -98,7 +97,7 @@ class Channel {
 
   /** Sends a look to all clients that are ready for it. */
   tell(news: News, hello: () => Uint8Array, eventsFrame: (since: number) => Uint8Array | undefined): void {
-    const { tick } = news;
+    const { tick, log } = news;
     const before = this.#seq;
     const changes = tick.seq === before ? undefined : this.#follow(tick);
     const whole = new Map<string, Uint8Array>();
@@ -111,7 +110,9 @@ class Channel {
       if (client.layout !== number || client.roster !== tick.roster) parts.push(this.#layoutBytes, this.#picture);
       else parts.push(client.seq === before && changes !== undefined ? changes : this.#picture);
       if (client.head !== news.headFrame) parts.push(news.headFrame);
-      if (client.event < news.lastEvent) parts.push(eventsFrame(client.event));
+      // Those that come from elsewhere are not new: the page asks for them.
+      if (client.log !== log) [client.log, client.event] = [log, log.count];
+      if (client.event < log.count) parts.push(eventsFrame(client.event));
       // Nearly all clients are sent the same.
       const key = `${parts.length} ${client.seq === before} ${client.layout} ${client.roster} ${client.event} ${client.head === news.headFrame}`;
       let bytes = whole.get(key);
@@ -124,7 +125,7 @@ class Channel {
       client.layout = number;
       client.roster = tick.roster;
       client.head = news.headFrame;
-      client.event = news.lastEvent;
+      client.event = log.count;
     }
   }
 }
@@ -163,8 +164,8 @@ export class Streams {
       channel = new Channel(view, arrangement);
       this.#channels.set(key, channel);
     }
-    const event = this.#news?.lastEvent ?? 0;
-    const client: Client = { sink, seq: 0, layout: 0, roster: -1, head: undefined, event };
+    const log = this.#news?.log;
+    const client: Client = { sink, seq: 0, layout: 0, roster: -1, head: undefined, event: log?.count ?? 0, log };
     const { clients } = channel;
     clients.add(client);
     this.uses(view, 1);
@@ -201,8 +202,8 @@ export class Streams {
       return jsonFrame('hello', { ...this.hello(news.tick), ...shown } satisfies Hello);
     };
     channel.tell(news, hello, since => {
-      const { events, lastEvent } = news;
-      const more = events.slice(Math.max(0, events.length - (lastEvent - since)));
+      const { kept, count } = news.log;
+      const more = kept.slice(Math.max(0, kept.length - (count - since)));
       return more.length > 0 ? jsonFrame('events', more) : undefined;
     });
   }

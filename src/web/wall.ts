@@ -1,12 +1,12 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
+import { EventFeed } from '../events/eventfeed.js';
 import type { StreamBody } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import type { TroubleInfo } from '../trouble/info.js';
-import { EventFeed } from './eventfeed.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
 import { Jobs } from './joblook.js';
@@ -25,6 +25,8 @@ interface WallOptions {
   readonly build: string;
   /** The folder with Slurm's answers; undefined: they are not shown. */
   readonly slurmDir?: string | undefined;
+  /** The folder where journals say how they are. */
+  readonly journalRun: string;
 }
 
 /** A larger difference between this machine's clocks means that it slept, or that its wall clock was set, s. */
@@ -61,8 +63,8 @@ export class Wall {
     this.#options = options;
     this.watcher = new Watcher(options.board, options.owner);
     this.queries = new Queries(this.watcher);
-    this.events = new EventFeed(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
+    this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
     this.#heads = new StreamHeaders(this.watcher, ({ all }) => this.jobs?.view(all.map(({ name }) => name)));
     this.watcher.consumers.add(this.#heads);
     this.streams = new Streams(
@@ -132,7 +134,7 @@ export class Wall {
     this.#lookedAt = performance.now();
     if (this.#isClosed) return;
     this.events.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
-    const head = this.#heads.at(tick);
+    const head = { ...this.#heads.at(tick), events: this.events.from };
     const text = withoutTimes(head);
     const isSame = text === this.#headText;
     this.#headText = text;
@@ -140,8 +142,7 @@ export class Wall {
       tick,
       head,
       headFrame: isSame && this.#news !== undefined ? this.#news.headFrame : jsonFrame('head', head),
-      events: this.events.kept,
-      lastEvent: this.events.count,
+      log: this.events.log,
     };
     this.streams.tell(this.#news);
     this.queries.tidy();
@@ -188,6 +189,7 @@ export class Wall {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#heads.close();
+    this.events.close();
     this.queries.close();
     this.watcher.reader.close();
   }

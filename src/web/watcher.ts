@@ -1,9 +1,9 @@
 // Looks at the board once a second, node by node, and keeps the data for pages from each look: a cell for each node and
 // reading. Reads the board in pieces, and yields to the event loop in between. Serves no clients.
 
-import { setImmediate as turn } from 'node:timers/promises';
 import { Cursor } from '../readings/cursor.js';
 import { SCALES, type Scale } from '../readings/scales.js';
+import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -15,8 +15,6 @@ export const TICK_MS = 1000;
 const KEPT_TICKS = 10;
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
-/** After so long other work gets its turn, ms. */
-export const SLICE_MS = 4;
 /** How often a board is looked at again if it is replaced meanwhile. */
 const TRIES = 3;
 
@@ -56,19 +54,6 @@ export interface NodeConsumer {
   ask(piece: Snapshot, first: number, from: number): number;
   /** Before the first piece of a look at so many nodes, whose numbers may mean other nodes than before. */
   begin(count: number, isAnother: boolean): void;
-}
-
-/** Yields to the event loop if enough time has passed. */
-export class SlicedLook {
-  #began = performance.now();
-
-  /** Undefined: continue. */
-  next(): Promise<void> | undefined {
-    if (performance.now() - this.#began < SLICE_MS) return undefined;
-    return turn().then(() => {
-      this.#began = performance.now();
-    });
-  }
 }
 
 /** Has all nodes of a piece read. */

@@ -121,6 +121,18 @@ export interface Head {
   readonly trouble_more: number;
   /** Links that are down or dark, with their nodes. */
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
+  /** Once they come from elsewhere, `api/v1/events` has other ones. */
+  readonly events: EventsFrom;
+}
+
+/** Where events come from. */
+export interface EventsFrom {
+  /** Whether it is the journal; otherwise this server has seen them itself. */
+  readonly journal: boolean;
+  /** Since when they are known, ISO 8601, UTC. */
+  readonly from: string;
+  /** Why it is not the journal. */
+  readonly why?: string;
 }
 
 /** One event, of one node or of several within a second; `event` and its keys are those of `beoboard events --json`. */

@@ -52,6 +52,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['trouble/acks', /^src\/trouble\/(ackfile|acks)\.ts$/],
   // The trouble list, made once for all who show it.
   ['trouble', /^src\/trouble\//],
+  // What happens, look by look: of the journal, or as it was seen.
+  ['events', /^src\/events\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
   // The expressions of Supermon's protocol, for servers and clients.
@@ -149,13 +151,14 @@ const MAY: Record<string, string[]> = {
     ...['layout', 'text', 'options', 'service', 'shm/reader', 'query', 'presentation/sentences', 'presentation'],
     ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info', 'trouble/acks'],
   ],
+  events: [...['text', 'service', 'shm/reader', 'presentation', 'journal/format', 'journal/reader', 'journal/state']],
   'web/wire': ['trouble/info'],
   // Runs in the browser: nothing from the server or from Node.
   'web/page': ['web/wire', 'trouble/info', 'text/pure'],
   web: [
     ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
     ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
-    ...['trouble', 'trouble/info', 'trouble/acks', 'journal/format', 'journal/reader'],
+    ...['trouble', 'trouble/info', 'trouble/acks', 'events'],
   ],
   // Only schedulers/chosen knows which scheduler is behind the door.
   'schedulers/door': ['text'],
@@ -193,7 +196,7 @@ const MAY: Record<string, string[]> = {
       'terminal',
       'service',
     ],
-    ...['journal/format', 'journal/reader', 'journal/state'],
+    ...['events', 'journal/format', 'journal/reader', 'journal/state'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/shown', 'trouble', 'trouble/info', 'trouble/acks'],
   ],
   // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.

@@ -84,6 +84,7 @@ export class MadeWall {
       trouble: [],
       trouble_more: 0,
       dark: [],
+      events: { journal: false, from: '2026-03-01T01:50:03Z', why: 'no journal of this board runs' },
     };
   }
 

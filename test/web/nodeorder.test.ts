@@ -29,7 +29,7 @@ async function still(t: Test): Promise<{ wall: Wall; board: string }> {
   watcher.reader.close();
   load.child.kill('SIGKILL');
   await load.exit;
-  const wall = new Wall({ board, build: 'x' });
+  const wall = new Wall({ board, build: 'x', journalRun: '/nowhere' });
   await wall.begin();
   t.teardown(() => wall.close());
   return { wall, board };

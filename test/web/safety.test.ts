@@ -208,7 +208,11 @@ t.test('endless headers, and too many clients', async t => {
 
 t.test('texts of nodes stay texts', async t => {
   for (const [what, cluster] of HOSTILE) {
-    const wall = new Wall({ board: aBoard(t, Buffer.from(cluster).subarray(0, 48)), build: 'x' });
+    const wall = new Wall({
+      board: aBoard(t, Buffer.from(cluster).subarray(0, 48)),
+      build: 'x',
+      journalRun: '/nowhere',
+    });
     await wall.begin();
     const { client } = await (async () => {
       const reader = new Reader();

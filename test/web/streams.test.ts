@@ -16,7 +16,7 @@ async function wallOf(t: Test, size: number): Promise<{ wall: Wall; load: Return
   const watcher = new Watcher(board);
   await until('all nodes are there', async () => (await watcher.look()).count === size, 100);
   watcher.reader.close();
-  const wall = new Wall({ board, build: 'x' });
+  const wall = new Wall({ board, build: 'x', journalRun: '/nowhere' });
   await wall.begin();
   t.teardown(() => wall.close());
   return { wall, load, board };

@@ -1,16 +1,16 @@
-// What changed: a line for each event that the server has seen, the newest first. The same again is one line. Filtered by
+// What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is one line. Filtered by
 // what is chosen on the page, and by a minute of the river.
 
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import type { EventInfo } from '../wire.js';
+import type { EventInfo, EventsFrom } from '../wire.js';
 import { byId, make, oncePerFrame, write } from './dom.js';
 import { clock, plural } from './formats.js';
 import { request } from './requests.js';
 
-/** As far back as the river goes. */
-const ASKED = '15m';
-const ASKED_MS = 900_000;
+/** How far back it goes. */
+const ASKED = '1h';
+const ASKED_MS = 3_600_000;
 /** So many events are kept, and so many lines are shown. */
 const KEPT = 2000;
 const SHOWN = 200;
@@ -29,7 +29,8 @@ export class Changes {
   #events: EventInfo[] = [];
   /** Since when all events are here; undefined: not known yet. */
   #sinceMs: number | undefined;
-  /** Whether that is when the server began. */
+  /** Where they come from, and whether that is their begin. */
+  #from: EventsFrom | undefined;
   #isFromBegin = false;
   #chosen: ReadonlySet<string> | undefined;
   #minute: number | undefined;
@@ -51,7 +52,9 @@ export class Changes {
     try {
       const response = await request(`api/v1/events?since=${ASKED}`);
       if (!response.ok) return;
-      const { from, more, events } = (await response.json()) as { from: string; more: number; events: EventInfo[] };
+      const said = (await response.json()) as EventsFrom & { more: number; events: EventInfo[] };
+      const { from, more, events } = said;
+      this.#from = said;
       const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
       this.#isFromBegin = beganMs >= askedMs && more === 0;
       this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
@@ -63,6 +66,12 @@ export class Changes {
     } catch {
       // It is asked for again when the server is back.
     }
+  }
+
+  /** The server may have them from elsewhere now. */
+  come(now: EventsFrom): void {
+    const before = this.#from;
+    if (before !== undefined && (now.journal !== before.journal || now.from !== before.from)) void this.greet();
   }
 
   /** What has happened since. */
@@ -115,8 +124,11 @@ export class Changes {
     if (!this.#isInSight) return;
     const lines = this.#lines();
     const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
-    const began = this.#isFromBegin ? ', when this server began' : '';
-    const from = this.#sinceMs === undefined ? '' : `Since ${at(this.#sinceMs)}${began}`;
+    const { journal = false, why = '' } = this.#from ?? {};
+    const began = this.#isFromBegin && !journal ? ', when this server began' : '';
+    const source = journal ? 'By the journal' : 'Without a journal:';
+    const from = this.#sinceMs === undefined ? '' : `${source} since ${at(this.#sinceMs)}${began}`;
+    byId('changedsince').title = why;
     const only = this.#minute === undefined ? '' : `; only ${at(this.#minute * MINUTE_MS).slice(0, 5)}, by the river`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);

@@ -150,6 +150,7 @@ function takeFrame({ kind, payload }: Frame): void {
     head = json(payload) as Head;
     tellHead(head);
     river.head(head);
+    changes.come(head.events);
   } else if (kind === FRAME.events) changes.take(json(payload) as EventInfo[]);
 }
 

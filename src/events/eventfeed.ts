@@ -1,43 +1,58 @@
-// The events of the board, look by look, as long as they are kept: nodes with the same event are together.
+// What happens to a board, look by look, for programs that go on: the lines of its journal if one can be read, else what
+// they have seen themselves. Nodes with the same event are together.
 
 import { Follower } from '../presentation/changes.js';
 import { foldedEvents } from '../presentation/eventlines.js';
 import { painter } from '../presentation/style.js';
+import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
+import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { expand } from '../text/hostlists.js';
-import { SlicedLook, type Watcher } from './watcher.js';
-import type { EventInfo } from './wire.js';
+import { EventLog, type KeptEvent } from './eventlog.js';
+import { JournalFeed } from './journalfeed.js';
 
-/** How many events are kept. */
-const MOST = 4096;
-/** How many of one look: above that, only their number is shown. */
-const MOST_AT_ONCE = 512;
 /** How many events of the board's ring are shown at the start. */
 const FIRST = 100;
 
 export class EventFeed {
-  /** The last events; each has the number of its look. */
-  readonly kept: EventInfo[] = [];
-  /** How many events there have been. */
-  count = 0;
-  /** Since when they are kept: when this server began, ms since 1970. */
-  readonly sinceMs = Date.now();
+  readonly #seen = new EventLog();
+  readonly #began = new Date().toISOString();
+  readonly #journal: JournalFeed;
   #follower: Follower | undefined;
   readonly #plain = painter('never');
 
-  constructor(readonly watcher: Watcher) {}
+  /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there. */
+  constructor(
+    readonly reader: BoardReader,
+    journals: string,
+    areJobsShown: boolean,
+  ) {
+    this.#journal = new JournalFeed(reader, journals, areJobsShown);
+  }
 
-  /** Adds the events since the last look; `digest`: what the last look has gathered. */
+  /** The events; another object means that they come from elsewhere now. */
+  get log(): EventLog {
+    return this.#journal.followed?.log ?? this.#seen;
+  }
+
+  /** Whether they come from the journal, since when they are known, and why it is not the journal. */
+  get from(): { readonly journal: boolean; readonly from: string; readonly why?: string } {
+    const { followed, why } = this.#journal;
+    if (followed !== undefined) return { journal: true, from: new Date(followed.sinceMs).toISOString() };
+    return { journal: false, from: this.#began, why };
+  }
+
+  /** Adds the events since the last look, whose number is `seq`; `digest`: what it has gathered. */
   follow(seq: number, digest: Snapshot | undefined): void {
-    const { reader } = this.watcher;
+    this.#journal.look(seq);
     let happened: ReturnType<Follower['look']>;
     try {
       const isBeginning = this.#follower === undefined;
-      this.#follower ??= new Follower(reader, { last: FIRST });
+      this.#follower ??= new Follower(this.reader, { last: FIRST });
       const { problems, states } = digest?.overview ?? { problems: new Uint32Array(), states: new Uint8Array() };
       const realNs = digest?.realNs ?? 0n;
-      happened = this.#follower.look({ opened: reader.opened, realNs, problems, states });
+      happened = this.#follower.look({ opened: this.reader.opened, realNs, problems, states });
       // The states at the first look are not events.
       if (isBeginning) happened = happened.filter(({ event }) => event !== 'state' && event !== 'begin');
     } catch (error) {
@@ -45,16 +60,11 @@ export class EventFeed {
       this.#follower = undefined;
       return;
     }
-    const events = foldedEvents(happened, this.#plain);
-    const more = events.length - MOST_AT_ONCE;
-    if (more > 0) {
-      const { time } = events[MOST_AT_ONCE] as (typeof events)[number];
-      events.length = MOST_AT_ONCE;
-      events.push({ time, event: 'more', text: `${more} more events at once: see beoboard events` });
-    }
-    for (const event of events) this.kept.push({ seq, ...event });
-    this.count += events.length;
-    this.kept.splice(0, this.kept.length - MOST);
+    this.#seen.add(seq, foldedEvents(happened, this.#plain));
+  }
+
+  close(): void {
+    this.#journal.close();
   }
 }
 
@@ -67,7 +77,7 @@ export interface AskedEvents {
 }
 
 /** The names by which `beoboard events --kind` knows an event: of a change of state, what it begins or ends. */
-function kindsOf({ event, from, to, problem }: EventInfo): unknown[] {
+function kindsOf({ event, from, to, problem }: KeptEvent): unknown[] {
   if (event !== 'state') return [event === 'reboot' ? 'boot' : event, problem];
   return [
     from === undefined ? 'new' : to === undefined ? 'removed' : undefined,
@@ -77,10 +87,10 @@ function kindsOf({ event, from, to, problem }: EventInfo): unknown[] {
 }
 
 /** The events that are asked for, the newest last. Yields to the event loop: each may have thousands of nodes. */
-export async function chosenEvents(kept: readonly EventInfo[], asked: AskedEvents): Promise<EventInfo[]> {
+export async function chosenEvents(kept: readonly KeptEvent[], asked: AskedEvents): Promise<KeptEvent[]> {
   const { since, nodes, kinds } = asked;
   const slices = new SlicedLook();
-  const found: EventInfo[] = [];
+  const found: KeptEvent[] = [];
   // What comes or goes meanwhile is not asked for.
   for (const event of [...kept]) {
     const isLater = 'seq' in since ? event.seq > since.seq : Date.parse(event.time) >= since.ms;

@@ -1,0 +1,165 @@
+// What the wall tells of a journal: the last hour, then what is written; and of one that is killed, removed, unreadable,
+// torn or followed by another segment.
+//
+// @seconds 15
+// @waits
+
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { JournalFeed } from '../../src/events/journalfeed.js';
+import { type JournalState, writeState } from '../../src/journal/state.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { MadeJournal } from '../kit/journals.js';
+import { boardPath, folder, type Teardown } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
+import { startLoad } from './browsing.js';
+
+const monoMs = () => Number(process.hrtime.bigint() / 1_000_000n);
+const BEGAN = Date.now();
+const ago = (seconds: number) => new Date(BEGAN - seconds * 1000).toISOString();
+
+/** A journal that runs, as far as its state says, and a feed that looks at it. */
+function made(t: Teardown, areJobsShown = false) {
+  const [dir, runs, board] = [join(folder(t), 'journal'), folder(t), boardPath(t)];
+  const journal = new MadeJournal(dir);
+  const state = (over: Partial<JournalState> = {}) =>
+    writeState(runs, 'default', {
+      ...{ schema: 1, board, journal_dir: dir, pid: process.pid, time_ms: Date.now(), mono_ms: monoMs() },
+      ...{ next_ms: monoMs() + 600_000, ...over },
+    });
+  state();
+  const feed = new JournalFeed(new BoardReader(board), runs, areJobsShown);
+  t.teardown(() => feed.close());
+  let seq = 0;
+  const look = () => feed.look(++seq);
+  const texts = () => feed.followed?.log.kept.map(({ text }) => text);
+  const settles = async (what: string, wanted: readonly string[] | undefined) =>
+    until(what, () => {
+      look();
+      return JSON.stringify(texts()) === JSON.stringify(wanted);
+    });
+  return { dir, runs, board, journal, state, feed, look, texts, settles };
+}
+
+t.test('the last hour in the order of its times, then what is written', async t => {
+  const { journal, feed, settles } = made(t);
+  journal.line(ago(7200), { event: 'boot', nodes: 'n1', from: ago(7200) });
+  journal.line(ago(90), { event: 'silent', nodes: 'n1', from: ago(100) });
+  journal.line(ago(80), { event: 'problem', problem: 'oom', nodes: 'n2', from: ago(200) });
+  journal.raw('no line\n{"id":"torn');
+  const both = ['n2 problem: programs were killed, memory ran out', 'n1 silent'];
+  await settles('what was written before', both);
+  t.ok(Math.abs((feed.followed?.sinceMs ?? 0) - (Date.now() - 3_600_000)) < 60_000, 'an hour is known');
+  journal.raw('\n');
+  journal.line(ago(1), { event: 'heard_again', nodes: 'n1', from: ago(100), to: ago(2) });
+  const three = [...both, 'n1 heard again after 1m38s'];
+  await settles('and what comes', three);
+  // The head of the next segment repeats what goes on.
+  journal.next();
+  journal.line(ago(0), { event: 'problem', problem: 'oom', nodes: 'n2', from: ago(200), repeated: true });
+  journal.line(ago(0), { event: 'new', nodes: 'n3', from: ago(0) });
+  await settles('of the next segment, too', [...three, 'n3 new on the board']);
+  const kept = feed.followed?.log.kept ?? [];
+  t.match(kept[1], { event: 'silent', nodes: 'n1', board: 'default' }, 'the keys of the journal');
+  t.ok((kept.at(-1)?.seq ?? 0) > (kept[0]?.seq ?? 0), 'what comes has the number of its look');
+});
+
+t.test('a journal that is not written, removed, or may not be read', async t => {
+  const { dir, journal, state, feed, settles } = made(t);
+  await settles('one that has no line yet', undefined);
+  t.match(feed.why, /there is no journal/);
+  journal.line(ago(5), { event: 'new', nodes: 'n1', from: ago(5) });
+  const one = ['n1 new on the board'];
+  await settles('it is read', one);
+  state({ next_ms: monoMs() - 16_000 });
+  await settles('its daemon was killed', undefined);
+  t.match(feed.why, /^the journal default has stopped/);
+  state({ error: 'the disk is full', error_since_ms: Date.now() });
+  await settles('its disk is full', undefined);
+  t.match(feed.why, /is not written: the disk is full/);
+  state();
+  await settles('it goes on', one);
+  renameSync(dir, `${dir}.gone`);
+  await settles('its folder is gone', undefined);
+  mkdirSync(dir);
+  await settles('another is empty', undefined);
+  rmSync(dir, { recursive: true });
+  renameSync(`${dir}.gone`, dir);
+  await settles('it is back', one);
+  if (process.geteuid?.() !== 0) {
+    chmodSync(dir, 0o300);
+    await settles('its folder may not be read', undefined);
+    t.match(feed.why, /permission denied/);
+    chmodSync(dir, 0o700);
+  }
+  rmSync(dir, { recursive: true });
+  new MadeJournal(dir).line(ago(1), { event: 'new', nodes: 'n2', from: ago(1) });
+  await settles('one that begins anew goes on', [...one, 'n2 new on the board']);
+});
+
+t.test('many lines, in bounded room, and jobs where they are shown', async t => {
+  const silent = { event: 'silent', nodes: 'n1', from: ago(100) } as const;
+  const jobs = [{ id: '4711', user: 'anna', nodes: 'n1' }];
+  const [shown, hidden] = [made(t, true), made(t)];
+  for (const { journal } of [shown, hidden]) journal.line(ago(90), silent, jobs);
+  await shown.settles('with jobs', ['n1 silent; job 4711 (anna)']);
+  await hidden.settles('without', ['n1 silent']);
+  t.notMatch(JSON.stringify(hidden.feed.followed?.log.kept), /4711|anna/);
+
+  const many = made(t);
+  const text = Array.from({ length: 20_000 }, (_, i) => `n${i}`);
+  for (const nodes of text) many.journal.line(ago(60), { event: 'new', nodes, from: ago(60) });
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  many.look();
+  t.equal(many.feed.followed, undefined, 'they are not all read at once');
+  await until('they are read', () => {
+    many.look();
+    return many.feed.followed !== undefined;
+  });
+  clearInterval(timer);
+  t.ok(turns > 0, 'other work has its turn');
+  const { count, kept } = many.feed.followed?.log ?? { count: 0, kept: [] };
+  t.same([count, kept.length, kept.at(-1)?.nodes], [20_000, 4096, 'n19999']);
+});
+
+t.test('the API beside a real journal', async t => {
+  const [board, dir, runs] = [boardPath(t), join(folder(t), 'journal'), folder(t)];
+  const receiver = await startReceiver(t, board, ['--uncertain-after', '1s', '--silent-after', '2s']);
+  const web = start(t, ['web', '--board', board, '--journal-run', runs, '--listen', '127.0.0.1:0']);
+  const { listening } = await web.ready;
+  const ask = async (query = '') =>
+    (await (await fetch(`http://${listening?.[0]}/api/v1/events?${query}`)).json()) as {
+      events: { event: string; nodes?: string; id?: string }[];
+      journal: boolean;
+      from: string;
+      why?: string;
+    };
+  t.match(await ask(), { journal: false, why: 'no journal of this board runs' });
+  startLoad(t, { receiver }, ['--nodes', 'a1', '--interval', '200ms']);
+  const falls = startLoad(t, { receiver }, ['--nodes', 'b1', '--interval', '200ms']);
+  await until('it was seen', async () => (await ask('kind=new&nodes=b1')).events.length === 1);
+  const journal = start(t, ['journal', '--board', board, '--journal-dir', dir, '--journal-run', runs]);
+  await journal.ready;
+  await until('it is read', async () => (await ask()).journal);
+  t.notOk('why' in (await ask()));
+  falls.child.kill('SIGKILL');
+  const [silent] = await until('it says so', async () => {
+    const { events } = await ask('kind=silent');
+    return events.length > 0 ? events : undefined;
+  });
+  t.match(silent, { event: 'silent', nodes: 'b1', id: /-/ });
+  t.equal((await ask('kind=silent&nodes=b1')).events.length, 1, 'once');
+  rmSync(dir, { recursive: true });
+  const without = await until('it is gone', async () => {
+    const said = await ask('nodes=b1');
+    return said.journal ? undefined : said;
+  });
+  t.match(without.why, /there is no journal/);
+  t.ok(
+    without.events.some(({ event }) => event === 'state'),
+    'what the server saw itself is told',
+  );
+});
