@@ -15,6 +15,7 @@ import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { AckFollower } from '../trouble/ackfile.js';
 import type { Line } from './format.js';
+import { HourCounts } from './hourcounts.js';
 import { Jobs } from './jobs.js';
 import { type Clocks, type Entry, Recorder } from './recorder.js';
 import { removeState, writeState } from './state.js';
@@ -65,6 +66,7 @@ class StateKeeper {
   constructor(
     private readonly options: Options,
     private readonly store: Store,
+    private readonly hour: HourCounts,
     private readonly log: Log,
   ) {}
 
@@ -79,6 +81,7 @@ class StateKeeper {
       writeState(journalRun, name, {
         ...{ schema: 1, board, journal_dir: journalDir, pid: process.pid, last_id: lastId },
         ...{ time_ms: realMs, mono_ms: monoMs, next_ms: this.#next },
+        times_hour: this.hour.most(realMs),
         ...(trouble && { error: trouble.why, error_since_ms: trouble.sinceMs, dropped }),
       });
     } catch (error) {
@@ -124,6 +127,7 @@ class Journal {
   readonly #acksFromMs: number;
   readonly store: Store;
   readonly #recorder: Recorder;
+  readonly #hour = new HourCounts();
   readonly #states: StateKeeper;
   readonly #troubles: TroubleLog;
   #flushing: Promise<void> | undefined;
@@ -145,12 +149,13 @@ class Journal {
       count => this.#recorder.lost(count, 'disk').line,
     );
     const past = this.store.readPast();
+    for (const line of past) this.#hour.add(line);
     this.#recorder = new Recorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
     this.#acks = new AckFollower(board);
     this.#acksFromMs = Date.parse(past.at(-1)?.at ?? '') || Date.now();
-    this.#states = new StateKeeper(options, this.store, log);
+    this.#states = new StateKeeper(options, this.store, this.#hour, log);
     this.#troubles = new TroubleLog(log);
   }
 
@@ -160,6 +165,7 @@ class Journal {
 
   #add(entries: readonly Entry[]): void {
     const { names } = this.#recorder;
+    for (const { line } of entries) this.#hour.add(line);
     this.store.add(
       entries.map(({ line, silent }): Written => {
         const jobs = silent.length === 0 ? [] : this.#jobs.on(silent, names);

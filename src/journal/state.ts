@@ -28,6 +28,8 @@ export interface JournalState {
   readonly error_since_ms?: number | undefined;
   /** Lines that were lost since then. */
   readonly dropped?: number | undefined;
+  /** See `HourCounts.most`; absent: the journal is younger than an hour. */
+  readonly times_hour?: Readonly<Record<string, number>> | undefined;
 }
 
 /** A state, and the name of the journal. */
@@ -38,7 +40,7 @@ export interface Found {
 
 /** A journal that is late by more than this has stopped, ms. */
 const PATIENCE_MS = 15_000;
-/** A state has a few hundred bytes. */
+/** A state has a few hundred bytes, and some for each key of `times_hour`. */
 const MOST_BYTES = 65_536;
 const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
 
@@ -57,6 +59,8 @@ export function removeState(folder: string, name: string): void {
 
 const isTime = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 
+const isCounts = (value: unknown) => typeof value === 'object' && value !== null && Object.values(value).every(isTime);
+
 /** The state in the text of a file; undefined: this is none, or one of another version. */
 export function parseState(text: string): JournalState | undefined {
   let value: unknown;
@@ -65,13 +69,14 @@ export function parseState(text: string): JournalState | undefined {
   } catch {}
   if (typeof value !== 'object' || value === null) return undefined;
   const state = value as JournalState;
-  const { schema, board, journal_dir, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
+  const { schema, board, journal_dir, time_ms, mono_ms, next_ms, error, error_since_ms, dropped, times_hour } = state;
   const isWhole =
     schema === 1 &&
     [board, journal_dir].every(path => typeof path === 'string') &&
     [time_ms, mono_ms, next_ms].every(isTime) &&
     (error === undefined || (typeof error === 'string' && isTime(error_since_ms))) &&
-    (dropped === undefined || isTime(dropped));
+    (dropped === undefined || isTime(dropped)) &&
+    (times_hour === undefined || isCounts(times_hour));
   return isWhole ? state : undefined;
 }
 
@@ -144,6 +149,12 @@ export function journalTrouble({ name, state }: Found, look: Look): JournalTroub
 /** What is wrong with the journals of a board. */
 export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'path'>): JournalTrouble[] {
   return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
+}
+
+/** How often each line of the trouble list began in the last hour, by a journal of this board that is written. */
+export function timesInLastHour(folder: string, board: Look & Pick<Snapshot, 'path'>): ReadonlyMap<string, number> {
+  const written = readJournalStates(folder, board.path).filter(found => journalTrouble(found, board) === undefined);
+  return new Map(Object.entries(written.find(({ state }) => state.times_hour)?.state.times_hour ?? {}));
 }
 
 /** The folder of the journal of this board that is written, or why there is none. */

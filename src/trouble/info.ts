@@ -32,7 +32,7 @@ export interface TroubleInfo {
   /** How often one of its nodes had it, the most of any, since that time. */
   readonly times?: number;
   readonly times_since?: string;
-  /** How often it began in the last hour, by the journal. */
+  /** How often it began in the last hour by the journal, for the node of the board that had it most. */
   readonly times_hour?: number;
   /** The jobs on its nodes; absent: they are not shown here. */
   readonly jobs?: readonly TroubleJob[];

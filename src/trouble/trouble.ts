@@ -1,5 +1,6 @@
 // The list of trouble: what is wrong now or was within the last hour, the worst first. Made here for all who show it.
 
+import { timesInLastHour } from '../journal/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
@@ -13,8 +14,6 @@ import { KINDS, type Kind, rankOf } from './kinds.js';
 /** What the list is made from besides the board. */
 export interface Besides extends OtherSources {
   readonly acks?: readonly Ack[] | undefined;
-  /** How often each line began in the last hour, by its key, if a journal can be read. */
-  readonly timesInLastHour?: ReadonlyMap<string, number> | undefined;
 }
 
 /** So many jobs of a line are named. */
@@ -70,7 +69,14 @@ interface Line {
   readonly sinceMs: number;
 }
 
-function lineOf(found: Survey, finding: Finding, what: string, besides: Besides): Line {
+/** `hourly`: how often each line began in the last hour, by its key, as far as a journal tells. */
+function lineOf(
+  found: Survey,
+  finding: Finding,
+  what: string,
+  besides: Besides,
+  hourly: ReadonlyMap<string, number> | undefined,
+): Line {
   const { kind, cause, nodes, sinceMs, lastMs, endedMs, times } = finding;
   const key = cause === undefined ? kind : `${kind}:${cause}`;
   const since = sinceMs === undefined ? undefined : instant(found, sinceMs);
@@ -87,7 +93,7 @@ function lineOf(found: Survey, finding: Finding, what: string, besides: Besides)
       : ack && 'acknowledged';
   // A silent node with jobs is worse than one without.
   const rank = rankOf(kind) + (kind === 'silent' && (jobs?.length ?? 0) === 0 ? 0.5 : 0);
-  const hourly = besides.timesInLastHour?.get(key);
+  const inHour = hourly?.get(key);
   const info: TroubleInfo = {
     ...{ key, kind, severity: KINDS[kind].severity },
     ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
@@ -96,7 +102,8 @@ function lineOf(found: Survey, finding: Finding, what: string, besides: Besides)
     ...(last !== undefined && last !== since && { since_last: last }),
     ...(hasEnded && { ended: instant(found, endedMs) }),
     ...(times !== undefined && { times: times.count, times_since: instant(found, times.sinceMs) }),
-    ...(hourly !== undefined && { times_hour: hourly }),
+    // That something began once its since says.
+    ...(inHour !== undefined && (times !== undefined || inHour > 1) && { times_hour: inHour }),
     ...(jobs !== undefined && { jobs: jobs.slice(0, JOBS_MOST) }),
     ...(jobs !== undefined && jobs.length > JOBS_MOST && { jobs_more: jobs.length - JOBS_MOST }),
     ...(aside !== undefined && { aside }),
@@ -141,13 +148,14 @@ function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
 function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
   const findings = withoutExplained(all);
   const fell = fallen(findings);
+  const hourly = besides.journals === undefined ? undefined : timesInLastHour(besides.journals, found.snapshot);
   const lines = findings.flatMap(finding => {
     const { kind, what, nodes: all } = finding;
     const isCause = kind === 'link' || kind === 'together' || fell.size === 0;
     const nodes = isCause ? all : all.filter(node => !fell.has(node));
     return what === undefined || nodes.length < Math.min(1, all.length)
       ? []
-      : [lineOf(found, { ...finding, nodes }, what, besides)];
+      : [lineOf(found, { ...finding, nodes }, what, besides, hourly)];
   });
   // Two links may have had one name: the worse line is shown.
   const keys = new Set<string>();

@@ -56,6 +56,8 @@ export class StreamHeaders implements NodeConsumer {
 
   constructor(
     readonly watcher: Watcher,
+    /** The folder where journals say how they are. */
+    readonly journals: string,
     /** What a scheduler says about these nodes, if the page may show it. */
     readonly scheduler: (found: Survey) => SchedulerView | undefined = () => undefined,
   ) {
@@ -119,7 +121,7 @@ export class StreamHeaders implements NodeConsumer {
   #tell(digest: Snapshot): Told {
     const found = survey(digest, {}, this.watcher.names);
     try {
-      const besides = { scheduler: this.scheduler(found), ...this.#acks.found };
+      const besides = { scheduler: this.scheduler(found), journals: this.journals, ...this.#acks.found };
       const trouble = troubleOf(found, besides);
       this.#lines = trouble;
       return {

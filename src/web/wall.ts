@@ -65,7 +65,9 @@ export class Wall {
     this.queries = new Queries(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
     this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
-    this.#heads = new StreamHeaders(this.watcher, ({ all }) => this.jobs?.view(all.map(({ name }) => name)));
+    this.#heads = new StreamHeaders(this.watcher, options.journalRun, ({ all }) =>
+      this.jobs?.view(all.map(({ name }) => name)),
+    );
     this.watcher.consumers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,

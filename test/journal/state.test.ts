@@ -59,6 +59,7 @@ t.test('what nobody believes, or is no state, is passed over', async t => {
   put('later.json', text({ schema: 2 }));
   put('words.json', text({ mono_ms: '5' }));
   put('below.json', text({ next_ms: -1 }));
+  put('hour.json', text({ times_hour: { silent: 'often' } }));
   put('since.json', text({ error: 'without since when' }));
   put('large.json', text({ error: 'x'.repeat(70_000), error_since_ms: WALL }));
   put('name with blank.json', text({}));

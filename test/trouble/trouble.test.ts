@@ -1,6 +1,7 @@
 // The list of trouble: its lines, their order, their times, and what dims them.
 
 import t from 'tap';
+import { writeState } from '../../src/journal/state.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { DigestBuilder } from '../../src/presentation/digest.js';
 import { troubleText } from '../../src/presentation/troublelines.js';
@@ -15,6 +16,7 @@ import type { Ack } from '../../src/trouble/acks.js';
 import { KINDS } from '../../src/trouble/kinds.js';
 import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
 import { busy, type MadeBoard, type MadeNode, madeBoard, REAL } from '../kit/madeboard.js';
+import { folder } from '../kit/places.js';
 
 const MINUTE = 60;
 const readonly = busy(1, { flags: 1 << bits.flags.root_readonly });
@@ -354,9 +356,28 @@ t.test('in words', async t => {
     { n1: { aside: 'drained' } },
     [{ nodes: 'n[1-2]' }],
   );
-  const [silent = ''] = text(nodes, { scheduler, timesInLastHour: new Map([['silent', 2]]) });
+  const journals = folder(t);
+  const written = { mono_ms: 0, next_ms: Number.MAX_SAFE_INTEGER, times_hour: { silent: 2, oom: 1 } };
+  writeState(journals, 'default', {
+    ...{ schema: 1, board: 'test', journal_dir: '/journal', pid: 1, time_ms: 0, ...written },
+  });
+  const [silent = ''] = text(nodes, { scheduler, journals });
   t.match(
     silent,
     /^n\[1-2\] \(2 nodes\): silent; their last reports: nothing that explains it; 3 times since .*; 2 in the last hour; job 40 \(bert\); 1 of them drained \(n1\)$/,
+  );
+  const killed = { ...(many('n1')[0] as MadeNode), remembered: { oom: { began: 30, seen: 3, open: true } } };
+  t.notMatch(text([killed], { journals }), /in the last hour/, 'its since says so');
+  t.match(lines(nodes, {}, { journals }, { among: ['n2'] })[0], { times: 3, times_hour: 2 });
+  writeState(journals, 'default', {
+    ...{ schema: 1, board: 'test', journal_dir: '/journal', pid: 1, time_ms: 0, ...written, next_ms: 0 },
+  });
+  t.same(
+    lines(nodes, {}, { journals }).map(({ key, times_hour }) => [key, times_hour]),
+    [
+      ['silent', undefined],
+      ['journal:default', undefined],
+    ],
+    'one that has stopped says nothing of the last hour',
   );
 });
