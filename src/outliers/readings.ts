@@ -29,12 +29,17 @@ export interface Compared {
   readonly isTally?: true;
   /** It is renewed by the sender only so often, ms; absent: with each report. */
   readonly renewMs?: number;
+  /** A difference counts only after so long, ms; absent: after three new readings. */
+  readonly lastsMs?: number;
   /** Why it is compared, and why the floor is this one. */
   readonly why: string;
 }
 
 /** The period of the slow sources, as the report's contract has it: `sources slow`. */
 const [OFTEN_MS, SELDOM_MS] = [5_000, 10_000];
+
+/** What one node of a job does now and then for a while: a daemon's work, a checkpoint for all. */
+const [SHORT_MS, LONG_MS] = [30_000, 300_000];
 
 export const COMPARED: readonly Compared[] = [
   {
@@ -53,7 +58,7 @@ export const COMPARED: readonly Compared[] = [
     why: 'a processor at its limit throttles now and then; one that does twenty times in some minutes when its peers do not is not cooled',
   },
   {
-    ...{ reading: 'gpu_power', label: 'GPU power', class: 'condition', direction: 'low', floor: 10, floorShare: 0.035 },
+    ...{ reading: 'gpu_power', label: 'GPU power', class: 'condition', direction: 'low', floor: 10, floorShare: 0.03 },
     ...{ atEqual: 'gpu_util', renewMs: OFTEN_MS },
     why: 'GPUs of one kind differ by some per cent each, and less as the sum of a node; a power limit or a lost supply takes a quarter',
   },
@@ -119,18 +124,32 @@ export const COMPARED: readonly Compared[] = [
   },
   {
     ...{ reading: 'net', label: 'network', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
-    why: 'below some MB/s it is what all nodes have, daemons and file systems',
+    ...{ lastsMs: LONG_MS },
+    why: 'below some MB/s it is what all nodes have, daemons and file systems; who writes for all others does not for long',
   },
   {
     ...{ reading: 'fabric', label: 'fabric', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
+    ...{ lastsMs: LONG_MS },
     why: 'as of the network',
   },
   {
     ...{ reading: 'disk', label: 'disk', class: 'load', direction: 'both', floor: 5e6, floorShare: 0.15 },
-    why: 'below that it is logs and caches written back',
+    ...{ lastsMs: LONG_MS },
+    why: 'below that it is logs and caches written back; one rank may write a checkpoint for all, for a while',
   },
   {
-    ...{ reading: 'pressure', label: 'waits', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
-    why: 'some tasks always wait for some per cent of the time; who competes with the job makes it tens',
+    ...{ reading: 'pressure_cpu', label: 'waits for CPU', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
+    ...{ lastsMs: SHORT_MS },
+    why: 'some tasks always wait for some per cent of the time; who competes with the job makes it tens, a daemon for some seconds',
+  },
+  {
+    ...{ reading: 'pressure_mem', label: 'waits for memory', class: 'load', direction: 'high' },
+    ...{ floor: 4, floorShare: 0, lastsMs: SHORT_MS },
+    why: 'as of the CPU',
+  },
+  {
+    ...{ reading: 'pressure_io', label: 'waits for I/O', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
+    ...{ lastsMs: LONG_MS },
+    why: 'as of the disk',
   },
 ];

@@ -291,6 +291,9 @@ const OWN: Reading[] = [
   reading('packets_out', 'network packets out per second', NUMBER, traffic('tx_packets')),
   reading('disk', 'disk read and written', BYTES_PER_SECOND, diskTraffic),
   reading('pressure', 'tasks waited for CPU, memory or I/O, the largest share', PERCENT, pressure),
+  ...PRESSURES.map(([what, measure]) =>
+    reading(`pressure_${what}`, `tasks waited for ${{ cpu: 'CPU', mem: 'memory', io: 'I/O' }[what]}`, PERCENT, measure),
+  ),
   reading(
     'gpu',
     'GPUs: how busy they are in the mean, or where that is not known how many of them are in use',

@@ -1,0 +1,323 @@
+// Finds the odd node of a job: it is given looks at all nodes, some seconds apart, and marks a node that differs from
+// its peers in several new readings in a row. All state is in it, and the caller gives the time. It judges no job in its
+// first two minutes or after a change of most of its nodes, and no node that is not known to be the job's alone.
+
+import { Cells, type Counted } from './cells.js';
+import { deviation, findMiddle, floorAt, type Middle } from './deviation.js';
+import { FEWEST, Peers } from './peers.js';
+import { COMPARED, type Compared } from './readings.js';
+import { Tallies } from './tallies.js';
+
+/** All nodes at one moment, by their places; the same arrays may be used again for the next look. */
+export interface NodesSeen {
+  /** Of any clock that goes evenly, ms. */
+  readonly nowMs: number;
+  /** 1: it is live. */
+  readonly live: Uint8Array;
+  /** 1: it is known to be one job's alone. */
+  readonly alone: Uint8Array;
+  /** When its newest report came, of the same clock. */
+  readonly stampMs: Float64Array;
+  /** `hw_hash` and the number of GPUs; NaN: not known. */
+  readonly hardware: Float64Array;
+  readonly gpus: Float64Array;
+  /** Of each node a value for each row of COMPARED; NaN: not measured. */
+  readonly values: Float64Array;
+}
+
+/** A job that runs. */
+export interface JobSeen {
+  readonly id: string;
+  /** When it began, of the clock of looks; absent: not known, and the first look counts. */
+  readonly startMs?: number | undefined;
+  /** Names of its nodes; the same array as long as they are the same. */
+  readonly nodes: readonly string[];
+  /** Their places; -1: it is not on the board. */
+  readonly places: Int32Array;
+}
+
+/** A node that differs from its peers. Numbers are in the unit of the reading. */
+export interface Mark {
+  readonly job: string;
+  readonly node: string;
+  readonly reading: string;
+  value: number;
+  /** Of the peers that are not marked for this reading: how many there are, their median, their lowest and highest. */
+  peers: number;
+  median: number;
+  lowest: number;
+  highest: number;
+  /** Of the clock of looks, ms. */
+  readonly sinceMs: number;
+}
+
+/**
+ * Why a job is not judged now: it has just begun, most of its nodes have just changed, too few of its nodes can be
+ * compared, or they are not known to be its alone.
+ */
+export type Unjudged = 'young' | 'changed' | 'few' | 'shared';
+
+export interface Judgement {
+  /** Standing marks, also those that began earlier. */
+  readonly marks: readonly Mark[];
+  /** By the job's id. */
+  readonly unjudged: ReadonlyMap<string, Unjudged>;
+}
+
+const ROW = COMPARED.length;
+const rowOf = (reading: string) => COMPARED.findIndex(one => one.reading === reading);
+const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : rowOf(atEqual)));
+/** By these it is seen that most nodes of a job begin something else. */
+const PHASE_ROWS = ['cpu', 'gpu_util'].map(rowOf);
+
+/** No marks begin for so long after a job's begin, ms. */
+const QUIET_MS = 120_000;
+/** And for so long after a change of most of its nodes: then all slow readings have been renewed at least twice. */
+const CHANGED_MS = 30_000;
+/** So many points at once are a change. */
+const CHANGE = 25;
+/** A node is at work from so many per cent on, and as much as its peers within so many points of their median. */
+const AT_WORK = 50;
+const AS_MUCH = 15;
+/** 1,000 hours of a job that is looked at every 5 s. */
+const LOOKS = 720_000;
+
+/**
+ * The limit in units of deviation: of so many values that are normally distributed, one is beyond it in 1,000 hours. It
+ * grows as the largest of many values does (Gumbel). Three readings in a row are asked for beside it, because what nodes
+ * do is not normal.
+ */
+export function limitOf(values: number): number {
+  return Math.sqrt(2 * Math.log(values * LOOKS));
+}
+
+/** Whether a node is at work, and as much as its peers. */
+function isAtEqual(use: number, median: number): boolean {
+  return median >= AT_WORK && use >= AT_WORK && Math.abs(use - median) <= AS_MUCH;
+}
+
+/** Room for the values of a group of nodes, which all jobs use in turn. */
+class Room {
+  own = new Float64Array(0);
+  scratch = new Float64Array(0);
+
+  for(count: number): this {
+    if (count > this.own.length) [this.own, this.scratch] = [new Float64Array(count), new Float64Array(count)];
+    return this;
+  }
+}
+
+/** One job from look to look. */
+class JudgedJob {
+  #nodes: readonly string[] = [];
+  #peers = new Peers(0);
+  #cells = new Cells(0, 0);
+  #tallies = new Tallies(0);
+  #sinceMs: number;
+  #quietMs = Number.NEGATIVE_INFINITY;
+  /** Standing marks, by cell. */
+  #marks = new Map<number, Mark>();
+  readonly #middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
+
+  readonly #counted: Counted = { value: 0, stampMs: 0, isLoad: false, isBeyond: false, isWithin: false };
+
+  constructor(
+    readonly id: string,
+    sinceMs: number,
+  ) {
+    this.#sinceMs = sinceMs;
+  }
+
+  get marks(): Iterable<Mark> {
+    return this.#marks.values();
+  }
+
+  /** Its nodes are others now; of those that stay all is kept. */
+  #change(nodes: readonly string[], nowMs: number): void {
+    const before = new Map(this.#nodes.map((name, i) => [name, i]));
+    const [peers, cells, marks] = [
+      new Peers(nodes.length),
+      new Cells(nodes.length * ROW, nowMs),
+      new Map<number, Mark>(),
+    ];
+    let kept = 0;
+    nodes.forEach((name, node) => {
+      const was = before.get(name);
+      if (was === undefined) return;
+      kept++;
+      peers.take(node, this.#peers, was);
+      cells.copy(this.#cells, was * ROW, node * ROW, ROW);
+      for (let row = 0; row < ROW; row++) {
+        const mark = this.#marks.get(was * ROW + row);
+        if (mark !== undefined) marks.set(node * ROW + row, mark);
+      }
+    });
+    if (before.size > 0 && kept < nodes.length / 2) this.#sinceMs = nowMs;
+    [this.#nodes, this.#peers, this.#cells, this.#marks] = [nodes, peers, cells, marks];
+    this.#tallies = new Tallies(nodes.length * ROW);
+  }
+
+  /** One look; returns why it is not judged now. */
+  look(seen: NodesSeen, { nodes, places }: JobSeen, room: Room): Unjudged | undefined {
+    const { nowMs } = seen;
+    if (nodes !== this.#nodes) this.#change(nodes, nowMs);
+    if (this.#peers.isLearning) this.#learn(seen, places);
+    let [most, mostShared] = [0, 0];
+    for (const group of this.#peers.groups) {
+      let [own, shared] = [0, 0];
+      for (let i = 0; i < group.length; i++) {
+        const place = places[group[i] as number] as number;
+        if (place < 0 || seen.live[place] === 0) continue;
+        if (seen.alone[place] === 1) own++;
+        else shared++;
+      }
+      most = Math.max(most, own);
+      mostShared = Math.max(mostShared, own + shared);
+      if (own >= FEWEST && this.#hasChanged(seen, places, group)) this.#quietMs = nowMs + CHANGED_MS;
+    }
+    const isYoung = nowMs < this.#sinceMs + QUIET_MS;
+    const isQuiet = isYoung || nowMs < this.#quietMs;
+    for (const group of this.#peers.groups)
+      for (let row = 0; row < ROW; row++) this.#judge(seen, places, group, row, isQuiet, room.for(group.length));
+    if (most < FEWEST) return mostShared < FEWEST ? 'few' : 'shared';
+    if (isYoung) return 'young';
+    return isQuiet ? 'changed' : undefined;
+  }
+
+  #learn({ live, hardware, gpus }: NodesSeen, places: Int32Array): void {
+    for (let node = 0; node < places.length; node++) {
+      const place = places[node] as number;
+      if (place >= 0 && live[place] === 1) this.#peers.learn(node, hardware[place] as number, gpus[place] as number);
+    }
+  }
+
+  /** Whether most nodes do something else than at their last new reading. */
+  #hasChanged({ values, stampMs, alone, live }: NodesSeen, places: Int32Array, group: Int32Array): boolean {
+    for (const row of PHASE_ROWS) {
+      let [known, changed] = [0, 0];
+      for (let i = 0; i < group.length; i++) {
+        const node = group[i] as number;
+        const place = places[node] as number;
+        if (place < 0 || live[place] === 0 || alone[place] === 0) continue;
+        const [value, cell] = [values[place * ROW + row] as number, node * ROW + row];
+        const last = this.#cells.last[cell] as number;
+        if (Number.isNaN(value) || Number.isNaN(last)) continue;
+        known++;
+        if (Math.abs(value - last) > CHANGE && this.#cells.isNew(cell, value, stampMs[place] as number, 0)) changed++;
+      }
+      if (known >= FEWEST && changed > known / 2) return true;
+    }
+    return false;
+  }
+
+  /** Compares the nodes of a group in one reading. */
+  #judge(
+    seen: NodesSeen,
+    places: Int32Array,
+    group: Int32Array,
+    row: number,
+    isQuiet: boolean,
+    { own, scratch }: Room,
+  ): void {
+    const compared = COMPARED[row] as Compared;
+    const { nowMs, stampMs } = seen;
+    const middle = this.#middle;
+    this.#gather(seen, places, group, row, own, scratch);
+    findMiddle(compared, own, group.length, scratch, middle);
+    const isEnough = middle.count >= FEWEST;
+    const limit = limitOf(middle.count * ROW);
+    const floor = floorAt(compared, middle.median);
+    const { renewMs = 0, lastsMs = 0 } = compared;
+    const counted = this.#counted;
+    counted.isLoad = compared.class === 'load';
+    for (let i = 0; i < group.length; i++) {
+      const [node, value] = [group[i] as number, own[i] as number];
+      const cell = node * ROW + row;
+      if (!isEnough || Number.isNaN(value)) {
+        if (this.#cells.miss(cell, nowMs)) this.#marks.delete(cell);
+        continue;
+      }
+      const stamp = stampMs[places[node] as number] as number;
+      if (!this.#cells.isNew(cell, value, stamp, renewMs)) continue;
+      counted.value = value;
+      counted.stampMs = stamp;
+      const far = deviation(compared, value, middle);
+      counted.isBeyond = far > limit && !isQuiet;
+      counted.isWithin = counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1;
+      const change = this.#cells.count(cell, counted, lastsMs);
+      if (change === 'ends') this.#marks.delete(cell);
+      if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, own, i);
+    }
+  }
+
+  /** The values of a group; NaN: a node has none that can be compared. */
+  #gather(
+    seen: NodesSeen,
+    places: Int32Array,
+    group: Int32Array,
+    row: number,
+    own: Float64Array,
+    scratch: Float64Array,
+  ): void {
+    const { nowMs, live, alone, values } = seen;
+    const { isTally } = COMPARED[row] as Compared;
+    const by = EQUAL_BY[row] as number;
+    if (by >= 0) {
+      this.#gather(seen, places, group, by, own, scratch);
+      findMiddle(COMPARED[by] as Compared, own, group.length, scratch, this.#middle);
+    }
+    const { median } = this.#middle;
+    for (let i = 0; i < group.length; i++) {
+      const node = group[i] as number;
+      const place = places[node] as number;
+      if (place < 0 || live[place] === 0 || alone[place] === 0 || (by >= 0 && !isAtEqual(own[i] as number, median))) {
+        own[i] = Number.NaN;
+        continue;
+      }
+      const value = values[place * ROW + row] as number;
+      own[i] = isTally ? this.#tallies.growth(node * ROW + row, value, nowMs) : value;
+    }
+  }
+
+  /** Writes down what a mark tells now. */
+  #tell(cell: number, { reading }: Compared, group: Int32Array, own: Float64Array, which: number): void {
+    const node = group[which] as number;
+    const row = cell - node * ROW;
+    const isOther = (value: number, i: number) => i !== which && i < group.length && !Number.isNaN(value);
+    const isGood = (i: number) => this.#cells.isMarked[(group[i] as number) * ROW + row] === 0;
+    const good = own.filter((value, i) => isOther(value, i) && isGood(i));
+    const others = (good.length > 0 ? good : own.filter(isOther)).sort();
+    const [low = Number.NaN, high = Number.NaN] = [others[(others.length - 1) >> 1], others[others.length >> 1]];
+    const told = {
+      ...{ value: own[which] as number, peers: others.length, median: (low + high) / 2 },
+      ...{ lowest: others[0] ?? low, highest: others.at(-1) ?? high },
+    };
+    const mark = this.#marks.get(cell);
+    if (mark !== undefined) Object.assign(mark, told);
+    else
+      this.#marks.set(cell, {
+        ...{ job: this.id, node: this.#nodes[node] as string, reading, ...told },
+        sinceMs: this.#cells.beyondMs[cell] as number,
+      });
+  }
+}
+
+/** Judges all jobs, from look to look. */
+export class Judge {
+  #jobs = new Map<string, JudgedJob>();
+  readonly #room = new Room();
+
+  /** One look at all nodes; `jobs` are all that run, and what is known of others is forgotten. */
+  look(seen: NodesSeen, jobs: Iterable<JobSeen>): Judgement {
+    const [next, marks, unjudged] = [new Map<string, JudgedJob>(), [] as Mark[], new Map<string, Unjudged>()];
+    for (const job of jobs) {
+      const judged = this.#jobs.get(job.id) ?? new JudgedJob(job.id, job.startMs ?? seen.nowMs);
+      next.set(job.id, judged);
+      const why = judged.look(seen, job, this.#room);
+      if (why !== undefined) unjudged.set(job.id, why);
+      for (const mark of judged.marks) marks.push(mark);
+    }
+    this.#jobs = next;
+    return { marks, unjudged };
+  }
+}

@@ -1,0 +1,274 @@
+// The judge of jobs on looks by hand: when a mark begins, what it tells, when it ends, and what is never marked.
+//
+// @seconds 3
+
+import t from 'tap';
+import { Judge, type Judgement, limitOf, type NodesSeen } from '../../src/outliers/judge.js';
+import { COMPARED } from '../../src/outliers/readings.js';
+
+const ROW = COMPARED.length;
+const MINUTE = 60_000;
+
+type Values = Readonly<Record<string, number>>;
+
+/** Nodes that all do the same, each with small differences of its own that do not change. */
+const USUAL: Values = {
+  ...{ cpu: 97, mhz: 2900, temp: 70, gpu_util: 95, gpu_power: 1500, gpu_temp: 60, gpus_up: 4, gpus_throttled: 0 },
+  ...{ net: 2e7, fabric: 2e9, disk: 1e5, pressure_cpu: 1, pressure_mem: 0, pressure_io: 0, swapping: 0 },
+  ...{ links_up: 1, link_speed: 25_000, fabric_speed: 200_000, throttle_events: 5, edac_ce: 100, edac_ue: 0 },
+};
+
+class Scene {
+  readonly judge = new Judge();
+  nodes: string[];
+  places: Int32Array;
+  readonly seen: NodesSeen & { nowMs: number };
+  /** What differs of a node. */
+  readonly other = new Map<string, Values>();
+  all: Values = USUAL;
+  begin: number | undefined = 0;
+  last: Judgement = { marks: [], unjudged: new Map() };
+
+  constructor(readonly size = 8) {
+    this.nodes = Array.from({ length: size }, (_, i) => `n${i + 1}`);
+    this.places = Int32Array.from({ length: size }, (_, i) => i);
+    this.seen = {
+      nowMs: 0,
+      ...{ live: new Uint8Array(size).fill(1), alone: new Uint8Array(size).fill(1) },
+      ...{ stampMs: new Float64Array(size), hardware: new Float64Array(size).fill(7) },
+      ...{ gpus: new Float64Array(size).fill(4), values: new Float64Array(size * ROW) },
+    };
+  }
+
+  look(seconds = 5): Judgement {
+    const { seen } = this;
+    seen.nowMs += seconds * 1000;
+    for (let i = 0; i < this.size; i++) {
+      const values = { ...this.all, ...this.other.get(`n${i + 1}`) };
+      seen.stampMs[i] = seen.nowMs;
+      COMPARED.forEach(({ reading, floor, floorShare }, row) => {
+        const value = values[reading] ?? Number.NaN;
+        const own = this.other.has(`n${i + 1}`) || value < 10 ? 0 : 0.2 * (i % 3) * Math.max(floor, floorShare * value);
+        seen.values[i * ROW + row] = value + (/_up|_speed|events|edac/.test(reading) ? 0 : own);
+      });
+    }
+    this.last = this.judge.look(seen, [{ id: '4711', startMs: this.begin, nodes: this.nodes, places: this.places }]);
+    return this.last;
+  }
+
+  /** Looks every 5 s for so long; returns after how many seconds the first mark was there, undefined: never. */
+  for(ms: number, step = 5): number | undefined {
+    const from = this.seen.nowMs;
+    let first: number | undefined;
+    while (this.seen.nowMs < from + ms) if (this.look(step).marks.length > 0) first ??= (this.seen.nowMs - from) / 1000;
+    return first;
+  }
+}
+
+/** What is marked, as text. */
+const marked = ({ marks }: Judgement) => marks.map(({ node, reading }) => `${node} ${reading}`).sort();
+
+t.test('nodes that differ by less than the floors are not marked in an hour', async t => {
+  const scene = new Scene();
+  t.equal(scene.for(60 * MINUTE), undefined);
+  t.equal(scene.last.unjudged.size, 0);
+});
+
+t.test('a clock that falls by a fifth is marked, told, and stands until it is as the others again', async t => {
+  const scene = new Scene(64);
+  scene.for(5 * MINUTE);
+  scene.other.set('n9', { mhz: 2320 });
+  const after = scene.for(MINUTE) as number;
+  t.ok(after >= 15 && after <= 35, `three readings that are renewed every 10 s: after ${after} s`);
+  scene.for(4 * MINUTE);
+  t.same(marked(scene.last), ['n9 mhz']);
+  const [mark] = scene.last.marks;
+  t.match(mark, { job: '4711', node: 'n9', value: 2320, peers: 63, median: 2914.5, lowest: 2900, highest: 2929 });
+  t.equal(mark?.sinceMs, 5 * MINUTE + 5000, 'since it fell');
+  scene.other.set('n9', { mhz: 2750 });
+  scene.for(2 * MINUTE);
+  t.equal(scene.last.marks.length, 1, 'below the limit, but not within the floor: it stands');
+  scene.other.delete('n9');
+  scene.look();
+  scene.look();
+  t.equal(scene.last.marks.length, 1, 'one reading within the floor does not end it');
+  scene.for(MINUTE);
+  t.equal(scene.last.marks.length, 0);
+});
+
+t.test('a condition marks in the bad direction only', async t => {
+  const scene = new Scene();
+  scene.other.set('n1', { mhz: 3700, temp: 40, gpu_power: 2500, links_up: 2, link_speed: 100_000 });
+  t.equal(scene.for(30 * MINUTE), undefined);
+});
+
+t.test('each fault of hardware is marked by its reading', async t => {
+  const faults: [reading: string, values: Values][] = [
+    ['temp', { temp: 95 }],
+    ['gpu_power', { gpu_power: 1125 }],
+    ['gpu_temp', { gpu_temp: 85 }],
+    ['gpus_up', { gpus_up: 3 }],
+    ['gpus_throttled', { gpus_throttled: 1 }],
+    ['links_up', { links_up: 0 }],
+    ['link_speed', { link_speed: 2500 }],
+    ['fabric_speed', { fabric_speed: 20_000 }],
+    ['swapping', { swapping: 5000 }],
+    ['edac_ue', { edac_ue: 1 }],
+    ['edac_ce', { edac_ce: 200 }],
+    ['throttle_events', { throttle_events: 60 }],
+  ];
+  for (const [reading, values] of faults) {
+    const scene = new Scene(16);
+    scene.for(5 * MINUTE);
+    scene.other.set('n3', { ...values });
+    const after = scene.for(MINUTE);
+    t.ok(after !== undefined && after <= 60, `${reading}: after ${after} s`);
+    t.same(marked(scene.last), [`n3 ${reading}`]);
+  }
+});
+
+t.test('a load marks only a node that was like the others for ten minutes and left them', async t => {
+  const uneven = new Scene();
+  uneven.other.set('n1', { cpu: 20, net: 5e8, pressure_cpu: 60 });
+  t.equal(uneven.for(60 * MINUTE), undefined, 'different from the beginning');
+  const early = new Scene();
+  early.for(8 * MINUTE);
+  early.other.set('n1', { cpu: 20 });
+  t.equal(early.for(60 * MINUTE), undefined, 'it left them after eight minutes');
+  const late = new Scene();
+  late.for(11 * MINUTE);
+  late.other.set('n1', { cpu: 20 });
+  const after = late.for(5 * MINUTE) as number;
+  t.ok(after <= 20, `after ${after} s`);
+  t.same(marked(late.last), ['n1 cpu']);
+});
+
+t.test('what may be a checkpoint for all has to last five minutes', async t => {
+  const scene = new Scene();
+  scene.for(15 * MINUTE);
+  scene.other.set('n1', { disk: 1e9, pressure_io: 50 });
+  t.equal(scene.for(4 * MINUTE), undefined);
+  scene.other.delete('n1');
+  t.equal(scene.for(15 * MINUTE), undefined);
+  scene.other.set('n1', { disk: 1e9 });
+  t.ok((scene.for(6 * MINUTE) as number) > 299);
+});
+
+t.test('a short burst is none, however often it is looked at; the same report is no new reading', async t => {
+  const scene = new Scene();
+  scene.for(15 * MINUTE);
+  scene.other.set('n1', { swapping: 9000 });
+  t.equal(scene.for(8000, 1), undefined, 'nine looks in eight seconds');
+  const stuck = new Scene();
+  stuck.for(15 * MINUTE);
+  stuck.other.set('n1', { swapping: 9000 });
+  stuck.look();
+  for (let i = 0; i < 60; i++) {
+    stuck.seen.nowMs += 5000;
+    t.equal(stuck.judge.look(stuck.seen, [{ id: '4711', nodes: stuck.nodes, places: stuck.places }]).marks.length, 0);
+  }
+});
+
+t.test('nothing in the first two minutes, and nothing just after most nodes changed', async t => {
+  const scene = new Scene();
+  scene.other.set('n2', { mhz: 2000 });
+  const first = scene.for(4 * MINUTE) as number;
+  t.ok(first >= 130 && first <= 160, `after ${first} s`);
+  const young = new Scene();
+  young.look();
+  t.same([...young.last.unjudged], [['4711', 'young']]);
+  const known = new Scene();
+  known.begin = -3_600_000;
+  known.other.set('n2', { mhz: 2000 });
+  t.ok((known.for(MINUTE) as number) <= 35, 'a job that runs for an hour is not young to a judge that starts');
+  const changing = new Scene();
+  changing.for(5 * MINUTE);
+  changing.other.set('n2', { swapping: 9000 });
+  changing.all = { ...USUAL, cpu: 10 };
+  changing.look();
+  t.same([...changing.last.unjudged], [['4711', 'changed']]);
+  const after = changing.for(2 * MINUTE) as number;
+  t.ok(after > 30, `after ${after} s`);
+});
+
+t.test('only nodes that are live, the job’s alone, and of the same hardware; at least four', async t => {
+  const odd = (scene: Scene) => {
+    scene.other.set('n2', { mhz: 2000 });
+    return scene;
+  };
+  const three = odd(new Scene(3));
+  t.equal(three.for(10 * MINUTE), undefined);
+  t.same([...three.last.unjudged], [['4711', 'few']]);
+  const shared = odd(new Scene());
+  shared.seen.alone.fill(0, 2);
+  t.equal(shared.for(10 * MINUTE), undefined);
+  t.same([...shared.last.unjudged], [['4711', 'shared']]);
+  const itself = odd(new Scene());
+  itself.seen.alone[1] = 0;
+  t.equal(itself.for(10 * MINUTE), undefined, 'the odd one is shared');
+  const dead = odd(new Scene());
+  dead.seen.live[1] = 0;
+  t.equal(dead.for(10 * MINUTE), undefined, 'the odd one is silent');
+  const older = odd(new Scene());
+  older.seen.hardware[1] = 8;
+  t.equal(older.for(10 * MINUTE), undefined, 'the odd one is of other hardware');
+  const two = odd(new Scene(12));
+  for (let i = 6; i < 12; i++) two.seen.hardware[i] = 8;
+  two.other.set('n9', { temp: 99 });
+  two.for(10 * MINUTE);
+  t.same(marked(two.last), ['n2 mhz', 'n9 temp'], 'each among its own');
+  t.same(
+    two.last.marks.map(({ peers }) => peers),
+    [5, 5],
+  );
+});
+
+t.test('a node that loses a GPU stays among its peers', async t => {
+  const scene = new Scene();
+  scene.for(5 * MINUTE);
+  scene.seen.gpus[3] = 3;
+  scene.seen.hardware[3] = 99;
+  scene.other.set('n4', { gpus_up: 3 });
+  scene.for(MINUTE);
+  t.same(marked(scene.last), ['n4 gpus_up']);
+});
+
+t.test('half of the nodes are no minority; a clock is compared only at equal work', async t => {
+  const half = new Scene();
+  for (const node of ['n1', 'n2', 'n3', 'n4']) half.other.set(node, { mhz: 2000 });
+  t.equal(half.for(10 * MINUTE), undefined);
+  const idle = new Scene();
+  idle.other.set('n1', { cpu: 30, mhz: 1200 });
+  t.equal(idle.for(10 * MINUTE), undefined, 'an idle node may clock down');
+});
+
+t.test('marks of nodes that stay in the job stay, of nodes and jobs that go they go', async t => {
+  const scene = new Scene();
+  scene.for(3 * MINUTE);
+  scene.other.set('n2', { mhz: 2000 });
+  scene.other.set('n3', { temp: 99 });
+  scene.for(2 * MINUTE);
+  t.same(marked(scene.last), ['n2 mhz', 'n3 temp']);
+  scene.nodes = scene.nodes.filter(name => name !== 'n3');
+  scene.places = scene.places.filter(place => place !== 2);
+  scene.look();
+  t.same(marked(scene.last), ['n2 mhz']);
+  t.equal(scene.judge.look(scene.seen, []).marks.length, 0);
+});
+
+t.test('a mark outlives a while without a comparable reading, and not more', async t => {
+  const scene = new Scene();
+  scene.for(3 * MINUTE);
+  scene.other.set('n2', { mhz: 2000 });
+  scene.for(2 * MINUTE);
+  scene.other.set('n2', { mhz: Number.NaN });
+  scene.for(4 * MINUTE);
+  t.equal(scene.last.marks.length, 1);
+  scene.for(2 * MINUTE);
+  t.equal(scene.last.marks.length, 0);
+});
+
+t.test('the limit grows with nodes and readings', async t => {
+  t.ok(limitOf(4 * ROW) > 5.5 && limitOf(4 * ROW) < limitOf(256 * ROW));
+  t.ok(limitOf(10_000 * ROW) < 7.5);
+});
