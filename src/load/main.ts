@@ -2,17 +2,21 @@
 // before a cluster is bought; reads nothing of this machine except its clocks.
 
 import { lookup } from 'node:dns/promises';
+import { basename, dirname } from 'node:path';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
 import { nodeKey, readClusterKeys } from '../options/keys.js';
-import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
+import { replaceFile } from '../service/replacefile.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
+import { oneLine } from '../text/text.js';
+import { JobNodes } from './jobnodes.js';
 import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
@@ -32,21 +36,27 @@ export const verb = defineVerb({
     'silent',
     'silent-from',
     'silent-for',
+    'jobs',
+    'jobs-file',
+    'odd',
     'seed',
     'for',
     'json',
     'config',
   ],
+  forms: forms.load,
   examples: [
     'beoboard load --to 127.0.0.1 --size 1000',
     'beoboard load --to 127.0.0.1 --nodes rack[1-4]n[01-48],login1',
     'beoboard load --to 127.0.0.1 --size 100k --rate 100k --for 60s',
     'beoboard load --to 127.0.0.1 --size 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
+    'beoboard load --to 127.0.0.1 --size 480 --jobs 40 --jobs-file /tmp/jobs.jsonl --odd clock',
   ],
   notes: `Every node reports once per --interval. With --rate, the interval follows from the total reports a second. Node names are PREFIX and a
 number, padded to the digits of --size (node0001 of 1000); --nodes replaces --size and --prefix. Every eighth node has GPUs. When it ends,
 all nodes fall silent, as if a switch had failed. The master counts dropped reports as lost. With --key-file, the cluster key, each node
-signs with its own key, as --require node demands. Use it only against your own master, to see what a cluster of this size costs there.`,
+signs with its own key, as --require node demands. With --jobs most nodes work at jobs of several kinds, and --jobs-file tells them to
+beoboard slurm (docs/jobs.md). Use it only against your own master, to see what a cluster of this size costs there.`,
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -94,7 +104,34 @@ function readOptions(argv: string[]): { options: Options; to: Address } {
       verb.name,
       `--${ofSilent} is only for the nodes of --silent; give these, too, or leave it out`,
     );
+  const ofJobs = ['jobs-file', 'odd'].find(name => given.has(name));
+  if (ofJobs !== undefined && options.jobs === undefined)
+    throw new UsageError(verb.name, `--${ofJobs} is only for jobs; give --jobs, too, or leave it out`);
   return { options, to };
+}
+
+/** The jobs' file is written so often, s. */
+const JOBS_EVERY_S = 10;
+
+/** Tells the jobs again and again until it is stopped; throws a Failure if it cannot. */
+function tellJobs(jobs: JobNodes, path: string, nameOf: (i: number) => string, log: Log): () => void {
+  const write = () => {
+    const text = jobs.text(nameOf, JOBS_EVERY_S, Number(readClocks().bootNs / 1_000_000n), Date.now());
+    replaceFile(dirname(path), basename(path), text, 0o644);
+  };
+  try {
+    write();
+  } catch (error) {
+    throw new Failure(`cannot write ${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}`, 1);
+  }
+  const timer = setInterval(() => {
+    try {
+      write();
+    } catch (error) {
+      log.seldom('jobs', `cannot write ${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}`);
+    }
+  }, JOBS_EVERY_S * 1000);
+  return () => clearInterval(timer);
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -114,6 +151,8 @@ export async function main(argv: string[]): Promise<number> {
   const nameOf = (i: number) => nodes?.[i] ?? `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const { keyFile } = options;
   const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
+  const bootMs = Number(readClocks().bootNs / 1_000_000n);
+  const jobs = options.jobs && new JobNodes(size, options.jobs, intervalMs, options.seed, options.odd, bootMs);
   const cluster = new Cluster(
     size,
     i => ({
@@ -125,13 +164,16 @@ export async function main(argv: string[]): Promise<number> {
       key: key && nodeKey(key, nameOf(i)),
     }),
     options.seed,
+    jobs || undefined,
   );
+  const endTelling = jobs && options.jobsFile ? tellJobs(jobs, options.jobsFile, nameOf, log) : () => undefined;
   const mishaps = new Mishaps(options, size, intervalMs, nameOf);
   log.info(
     `ready: ${size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
   );
   const { sent, leftOut, restarts, seconds } = await run(cluster, mishaps, sender, rate, options.for, stop.signal, log);
   sender.close();
+  endTelling();
   const summary = {
     nodes: size,
     reports: sent,

@@ -1,7 +1,7 @@
 // A simulated node: a report whose readings change as on a busy machine. Writes directly into the bytes that are sent,
 // because one core has to make 100,000 of these a second. Pure: the caller gives the time.
 
-import { encode, REPORT_BYTES } from '../layout/codec.js';
+import { type Encodable, encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId } from '../layout/identity.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
@@ -48,7 +48,7 @@ const GPUS_BUSY = at('gpu_busy');
 const gpu = (entry: number, field: keyof typeof structs.gpu_slot.fields) =>
   at('gpu') + entry * structs.gpu_slot.bytes + structs.gpu_slot.fields[field].offset;
 
-const CPUS = 64;
+export const CPUS = 64;
 const MEMORY_MIB = 256 * 1024;
 const GPUS = 4;
 /** One of so many nodes has GPUs. */
@@ -134,7 +134,7 @@ export function random(seed: number): () => number {
 }
 
 /** Adds to a u64 in place, without bigint. */
-function add(view: DataView, offset: number, more: number): void {
+export function add(view: DataView, offset: number, more: number): void {
   const low = view.getUint32(offset, true) + more;
   view.setUint32(offset, low % HIGH, true);
   if (low >= HIGH) view.setUint32(offset + 4, view.getUint32(offset + 4, true) + Math.floor(low / HIGH), true);
@@ -157,6 +157,14 @@ export interface Simulated {
   key?: Key | undefined;
 }
 
+/** What nodes do, if it is not a random walk of their own. */
+export interface Work {
+  /** What node number `index` has besides what all have. */
+  begin(index: number): { valid: bigint; fields: Encodable<'report'> };
+  /** Makes its readings those of now: of CLOCK_BOOTTIME, ms. */
+  write(view: DataView, base: number, index: number, nowMs: number): void;
+}
+
 /** The nodes of a simulated cluster, with their reports one after another in `reports`. */
 export class Cluster {
   readonly reports: Uint8Array;
@@ -170,6 +178,7 @@ export class Cluster {
     readonly count: number,
     node: (index: number) => Simulated,
     seed: number,
+    readonly work?: Work,
   ) {
     this.reports = new Uint8Array(count * REPORT_BYTES);
     this.#view = new DataView(this.reports.buffer);
@@ -181,6 +190,8 @@ export class Cluster {
 
   #begin(index: number, node: Simulated): void {
     this.#keys.push(node.key);
+    const work = this.work?.begin(index);
+    const hasGpus = work === undefined && index % GPU_NODES === 0;
     const uptime = Math.floor(this.#random() * 100 * 86_400_000); // ms, up to 100 days before now
     encode('report', this.#view, index * REPORT_BYTES, {
       ...COMMON,
@@ -189,7 +200,7 @@ export class Cluster {
       seq: HIGH - 1, // The first move makes it 0.
       interval_ms: node.intervalMs,
       t_boot_ns: node.bootNs,
-      valid: index % GPU_NODES === 0 ? VALID_WITH_GPUS : VALID,
+      valid: hasGpus ? VALID_WITH_GPUS : VALID | (work?.valid ?? 0n),
       hostname: node.name,
       agent_version: node.agentVersion,
       ...(node.key && { key_id: node.key.id, auth_alg: enums.auth_alg.indexOf('node') }),
@@ -199,7 +210,7 @@ export class Cluster {
       disk_read_bytes: uptime * 400,
       disk_write_bytes: uptime * 900,
       energy_cpu_mj: uptime * 250,
-      ...(index % GPU_NODES === 0 && WITH_GPUS),
+      ...(hasGpus && WITH_GPUS),
       cpu_user_ms: uptime * CPUS * 0.4,
       cpu_system_ms: uptime * CPUS * 0.05,
       cpu_idle_ms: uptime * CPUS * 0.55,
@@ -217,6 +228,7 @@ export class Cluster {
           state: 0x1_0003,
         },
       ],
+      ...work?.fields,
     });
   }
 
@@ -231,17 +243,26 @@ export class Cluster {
   move(index: number, realNs: bigint, bootNs: bigint): void {
     const view = this.#view;
     const base = index * REPORT_BYTES;
-    const random = this.#random;
-    // A busy node stays busy for a while: a random walk that drifts, limited to 0 to 1.
-    const busy = Math.min(1, Math.max(0, (this.#busy[index] ?? 0) + (random() - 0.5) * 0.05));
-    this.#busy[index] = busy;
-    const ms = this.#seconds * 1000;
     const seq = (view.getUint32(base + SEQ, true) + 1) % HIGH;
     view.setUint32(base + SEQ, seq, true);
     view.setUint32(base + FLAGS, seq === 0 ? 2 ** bits.flags.first : 0, true);
     view.setBigUint64(base + REAL, realNs, true);
     view.setBigUint64(base + BOOT, bootNs, true);
     view.setBigUint64(base + SLOW, bootNs, true);
+    if (this.work === undefined) this.#wander(base, index);
+    else this.work.write(view, base, index, Number(bootNs / 1_000_000n));
+    const key = this.#keys[index];
+    if (key !== undefined) sign(this.reports.subarray(base, base + REPORT_BYTES), key);
+  }
+
+  /** The readings of a node that works for itself. */
+  #wander(base: number, index: number): void {
+    const view = this.#view;
+    const random = this.#random;
+    // A busy node stays busy for a while: a random walk that drifts, limited to 0 to 1.
+    const busy = Math.min(1, Math.max(0, (this.#busy[index] ?? 0) + (random() - 0.5) * 0.05));
+    this.#busy[index] = busy;
+    const ms = this.#seconds * 1000;
     const load = busy * CPUS * 100;
     view.setUint32(base + LOAD, Math.round(load), true);
     follow(view, base + LOAD5, load, this.#seconds / 300);
@@ -268,8 +289,6 @@ export class Cluster {
     add(view, base + RX_PACKETS, Math.round(busy * 100 * ms));
     add(view, base + TX_PACKETS, Math.round(busy * 80 * ms));
     if (index % GPU_NODES === 0) this.#moveGpus(base, busy);
-    const key = this.#keys[index];
-    if (key !== undefined) sign(this.reports.subarray(base, base + REPORT_BYTES), key);
   }
 
   /** The busier the node, the more of its GPUs are in use. */

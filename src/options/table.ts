@@ -1,6 +1,7 @@
 // The table of all options: the meaning of each wherever it occurs, and the variants of some verbs. Reads nothing.
 
 import { ranked } from '../layout/terms.gen.js';
+import { FAULTS } from './faults.js';
 import { shortHostName } from './hostname.js';
 import { EVENTS } from './journalevents.js';
 import { flag, later, many, type Option, one, optional, standard } from './option.js';
@@ -269,6 +270,8 @@ export const options = {
   silent: optional('LIST', 'nodes that fall silent, as if their switch failed: a host list, or @FILE', values.nodes),
   'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
   'silent-for': optional('TIME', 'for how long, 1ms to 500h; default: forever', time('1ms', '500h')),
+  'jobs-file': optional('FILE', 'where to tell the jobs to beoboard slurm --scheduler file:FILE', file),
+  odd: optional('FAULT', `what is wrong with one node of the first job: ${FAULTS.join(', ')}`, oneOf(...FAULTS)),
   seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
   nats: many('URL', 'a NATS server, as in nats://10.0.0.1:4222 or tls://nats.example:4222', values.natsServer),
   site: optional('NAME', 'the site name in subjects: a-z 0-9 _ -', values.relayName),
@@ -446,7 +449,10 @@ export const forms = {
     for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
     'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
   },
-  /** The only option name with another meaning here: nodes instead of a duration. */
+  /** The only option names with another meaning: how many jobs, and nodes instead of a duration. */
+  load: {
+    jobs: optional('N', 'so many simulated jobs on the nodes, 1 to 10000', count(1, 10_000)),
+  },
   nodes: {
     for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard slurm', oneOf('slurm')),
   },

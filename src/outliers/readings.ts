@@ -39,7 +39,7 @@ export interface Compared {
 const [OFTEN_MS, SELDOM_MS] = [5_000, 10_000];
 
 /** What one node of a job does now and then for a while: a daemon's work, a checkpoint for all. */
-const [SHORT_MS, LONG_MS] = [30_000, 300_000];
+const [SHORT_MS, LONG_MS] = [20_000, 300_000];
 
 export const COMPARED: readonly Compared[] = [
   {

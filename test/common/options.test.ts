@@ -506,7 +506,7 @@ t.test('config files that are refused', async t => {
  * Options that have another meaning in one verb on purpose: in English, `for` is natural for a recipient as well as for
  * a duration.
  */
-const OTHERWISE = ['nodes --for'];
+const OTHERWISE = ['nodes --for', 'load --jobs'];
 
 /** A line for each option of these verbs that breaks the rule that a name means one thing. */
 function ambiguities(verbs: readonly Verb[]): string[] {
