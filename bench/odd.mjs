@@ -1,0 +1,240 @@
+// False marks and found faults of the judge of jobs (src/outliers/), with simulated jobs in made time: parts that are
+// appended to odd.jsonl, of which odd.bench.mjs tells the sum. A part counts only for the sources it was measured with.
+//   node bench/odd.mjs --minutes 30 [--kinds compute,farm] [--sizes 4,16] [--look 1] [--hours 3000]
+
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { KINDS, QUANTITIES, SimulatedJob } from '../dist/src/load/jobs.js';
+import { random } from '../dist/src/load/simulatednode.js';
+import { FAULTS } from '../dist/src/options/faults.js';
+import { Judge } from '../dist/src/outliers/judge.js';
+import { COMPARED } from '../dist/src/outliers/readings.js';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const KEPT = at('./odd.jsonl');
+export const SIZES = [4, 16, 64, 256];
+/** Seconds between looks. */
+export const LOOK_S = 5;
+
+/** What the results depend on. */
+export function rules() {
+  const folder = at('../src/outliers');
+  const files = [...readdirSync(folder).map(name => `${folder}/${name}`), at('../src/load/jobs.ts'), at('./odd.mjs')];
+  const hash = createHash('sha256');
+  for (const file of files.sort()) hash.update(readFileSync(file));
+  return hash.digest('hex').slice(0, 12);
+}
+
+const ROW = COMPARED.length;
+const FROM = COMPARED.map(({ reading }) => QUANTITIES.indexOf(reading));
+if (FROM.includes(-1))
+  throw new Error(`not simulated: ${COMPARED.filter((_, i) => FROM[i] < 0).map(one => one.reading)}`);
+
+/** One simulated job before the judge. */
+class Judged {
+  constructor(kind, size, seed) {
+    this.job = new SimulatedJob(kind, size, seed);
+    this.judge = new Judge();
+    this.nodes = Array.from({ length: size }, (_, i) => `n${i}`);
+    this.places = Int32Array.from({ length: size }, (_, i) => i);
+    this.seen = {
+      nowMs: 0,
+      live: new Uint8Array(size).fill(1),
+      alone: new Uint8Array(size).fill(1),
+      stampMs: new Float64Array(size),
+      hardware: new Float64Array(size).fill(7),
+      gpus: new Float64Array(size).fill(kind === 'training' ? 4 : 0),
+      values: new Float64Array(size * ROW),
+    };
+  }
+
+  look(seconds) {
+    const { job, seen } = this;
+    job.step(seconds);
+    seen.nowMs += seconds * 1000;
+    seen.stampMs.fill(seen.nowMs);
+    const { values } = job;
+    for (let node = 0; node < job.size; node++)
+      for (let row = 0; row < ROW; row++) seen.values[node * ROW + row] = values[node * QUANTITIES.length + FROM[row]];
+    return this.judge.look(seen, [{ id: 'j', startMs: 0, nodes: this.nodes, places: this.places }]);
+  }
+}
+
+/** Judges jobs of a kind without faults for so many job-hours; returns how many marks began, by reading. */
+function falseMarks(kind, size, hours, seed, lookS, untilMs) {
+  const marks = {};
+  let [seconds, looks, unjudged] = [0, 0, 0];
+  for (let i = 0; seconds < hours * 3600 && performance.now() < untilMs; i++) {
+    const judged = new Judged(kind, size, seed + i);
+    let before = new Set();
+    const life = Math.min(judged.job.lifeS, hours * 3600 - seconds);
+    while (judged.job.ageS < life && (looks & 1023 || performance.now() < untilMs)) {
+      const { marks: now, unjudged: not } = judged.look(lookS);
+      looks++;
+      if (not.size > 0) unjudged++;
+      if (now.length === 0 && before.size === 0) continue;
+      const next = new Set(now);
+      for (const mark of next) if (!before.has(mark)) marks[mark.reading] = (marks[mark.reading] ?? 0) + 1;
+      before = next;
+    }
+    seconds += judged.job.ageS;
+  }
+  return { hours: seconds / 3600, marks, unjudged: unjudged / looks };
+}
+
+/** The marks by which a fault is found. */
+const FINDS = {
+  clock: ['mhz'],
+  gpu_power: ['gpu_power'],
+  link: ['fabric_speed'],
+  swapping: ['swapping'],
+  gpu_gone: ['gpus_up'],
+  neighbour: ['pressure_cpu', 'cpu'],
+};
+const FOUND_S = 60;
+
+/** Makes a fault on a node of so many jobs, after twenty minutes or so; returns how many were found within 60 s. */
+function found(kind, size, fault, times, seed) {
+  const next = random(seed);
+  let count = 0;
+  for (let i = 0; i < times; i++) {
+    const judged = new Judged(kind, size, seed + i);
+    const beginS = 800 + 600 * next();
+    while (judged.job.ageS < beginS) judged.look(LOOK_S);
+    const node = Math.floor(next() * size);
+    judged.job.fail(node, fault);
+    for (const endS = judged.job.ageS + FOUND_S; judged.job.ageS < endS; ) {
+      const { marks } = judged.look(LOOK_S);
+      if (!marks.some(mark => mark.node === `n${node}` && FINDS[fault].includes(mark.reading))) continue;
+      count++;
+      break;
+    }
+  }
+  return count;
+}
+
+/** Whether jobs of a kind have what a fault is of. */
+export const canHave = (kind, fault) => !fault.startsWith('gpu') || kind === 'training';
+
+/** The parts measured with the present sources. */
+export function parts() {
+  const now = rules();
+  if (!existsSync(KEPT)) return [];
+  const all = readFileSync(KEPT, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  return all.filter(part => part.rules === now);
+}
+
+const sum = (list, of) => list.reduce((all, one) => all + of(one), 0);
+const marksOf = part => sum(Object.values(part.marks), count => count);
+
+/** The upper end of the 95 % interval of the mean of a Poisson count, one-sided. */
+export function upper95(count) {
+  let [low, high] = [0, 10 + 3 * count];
+  const below = mean => {
+    let [term, all] = [Math.exp(-mean), 0];
+    for (let i = 0; i <= count; i++) {
+      all += term;
+      term *= mean / (i + 1);
+    }
+    return all;
+  };
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (below(middle) > 0.05) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Sums of all parts, by kind, size and time between looks. */
+export function sums(all = parts()) {
+  const cells = KINDS.flatMap(kind => SIZES.map(size => ({ kind, size })));
+  return cells.map(({ kind, size }) => {
+    const those = all.filter(part => part.kind === kind && part.size === size);
+    const of = look => {
+      const some = those.filter(part => part.hours !== undefined && part.look === look);
+      const by = {};
+      for (const { marks } of some) for (const [of, count] of Object.entries(marks)) by[of] = (by[of] ?? 0) + count;
+      return { hours: sum(some, part => part.hours), marks: sum(some, marksOf), by };
+    };
+    const faults = Object.fromEntries(
+      FAULTS.map(fault => {
+        const some = those.filter(part => part.fault === fault);
+        return [fault, { found: sum(some, part => part.found), times: sum(some, part => part.times) }];
+      }).filter(([, { times }]) => times > 0),
+    );
+    return { kind, size, ...of(LOOK_S), everySecond: of(1), faults };
+  });
+}
+
+/** Measures for so many minutes, where the fewest hours are first; appends what it has found. */
+export function measure({
+  minutes,
+  kinds = KINDS,
+  sizes = SIZES,
+  look = LOOK_S,
+  hours = 3000,
+  times = 200,
+  say = () => {},
+}) {
+  const endMs = performance.now() + minutes * 60_000;
+  const keep = part => appendFileSync(KEPT, `${JSON.stringify({ rules: rules(), ...part })}\n`);
+  const cells = kinds.flatMap(kind => sizes.map(size => ({ kind, size, done: 0 })));
+  const had = parts();
+  const seedOf = (kind, size) => 1e6 * (1 + KINDS.indexOf(kind)) + 1000 * size + 7919 * had.length;
+  for (const { kind, size } of cells)
+    for (const fault of FAULTS.filter(fault => canHave(kind, fault))) {
+      if (performance.now() > endMs || look !== LOOK_S) continue;
+      if (had.some(part => part.kind === kind && part.size === size && part.fault === fault)) continue;
+      const seed = seedOf(kind, size);
+      const n = Math.min(times, Math.ceil((times * 64) / size));
+      const part = { kind, size, fault, seed, times: n, found: found(kind, size, fault, n, seed) };
+      keep(part);
+      say(`${kind} ${size} ${fault}: ${part.found} of ${part.times}`);
+    }
+  for (const cell of cells)
+    cell.done = sum(
+      had.filter(p => p.kind === cell.kind && p.size === cell.size && p.look === look),
+      p => p.hours,
+    );
+  for (let round = 0; performance.now() < endMs; round++) {
+    const todo = cells.filter(cell => cell.done < hours).sort((a, b) => a.done * a.size - b.done * b.size);
+    const cell = todo[0];
+    if (cell === undefined) break;
+    const { kind, size } = cell;
+    const seed = seedOf(kind, size) + 50_000 + 9973 * round;
+    const part = falseMarks(kind, size, Math.min(hours - cell.done, 40_000 / size), seed, look, endMs);
+    cell.done += part.hours;
+    keep({ kind, size, look, seed, ...part });
+    say(
+      `${kind} ${size}: ${cell.done.toFixed(0)} h, ${JSON.stringify(part.marks)}, not judged ${part.unjudged.toFixed(2)}`,
+    );
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: {
+      ...{ minutes: { type: 'string', default: '10' }, kinds: { type: 'string' }, sizes: { type: 'string' } },
+      ...{
+        look: { type: 'string', default: '5' },
+        hours: { type: 'string', default: '3000' },
+        times: { type: 'string' },
+      },
+    },
+  });
+  measure({
+    minutes: Number(values.minutes),
+    kinds: values.kinds?.split(',') ?? KINDS,
+    sizes: values.sizes?.split(',').map(Number) ?? SIZES,
+    look: Number(values.look),
+    hours: Number(values.hours),
+    times: Number(values.times ?? 200),
+    say: line => console.log(line),
+  });
+}
