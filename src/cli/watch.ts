@@ -1,6 +1,7 @@
 // `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. watchframe.ts makes the
 // screens, and watchstate.ts says what keys do.
 
+import { EventFeed } from '../events/eventfeed.js';
 import type { Grouping } from '../options/options.js';
 import type { Painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
@@ -58,6 +59,8 @@ class Session {
   readonly #slurm: SchedulerViewFollower;
   readonly #jobs: boolean;
   readonly #acks: AckFollower;
+  readonly #events: EventFeed;
+  #looks = 0;
   #view: View;
   #trouble: { at: number; states: string; filter?: Filter; known?: unknown; lines: readonly TroubleInfo[] } = {
     ...{ at: 0, states: '', lines: [] },
@@ -79,6 +82,7 @@ class Session {
     this.#journals = journals;
     this.#jobs = jobs;
     this.#acks = new AckFollower(reader.path);
+    this.#events = new EventFeed(reader, journals, jobs);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
@@ -100,11 +104,18 @@ class Session {
 
   look(): void {
     try {
-      this.#survey(this.reader.snapshot());
+      const snapshot = this.reader.snapshot();
+      this.#events.follow(++this.#looks, snapshot);
+      this.#survey(snapshot);
     } catch (error) {
       if (!(error instanceof NoBoard)) throw error;
+      this.#events.follow(++this.#looks, undefined);
       this.#seen = { absent: error.message };
     }
+  }
+
+  close(): void {
+    this.#events.close();
   }
 
   #survey(snapshot: Snapshot): void {
@@ -129,7 +140,8 @@ class Session {
       this.#trouble = { at: now, states, filter, known, lines };
     }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
-    this.#seen = { found, body, trouble: this.#trouble.lines, totals: totalsTexts(found), slurm };
+    const events = { kept: this.#events.log.kept, from: this.#events.from };
+    this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found), slurm };
   }
 
   draw(): void {
@@ -278,6 +290,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
   const screen = new Screen(process.stdout, input);
   const session = new Session(reader, screen, start);
   const run = new Run();
+  run.atEnd(() => session.close());
   run.atEnd(() => screen.close());
   try {
     const suspend = followStops(run, screen, session);

@@ -1,14 +1,19 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
+import type { EventFeed } from '../events/eventfeed.js';
+import type { KeptEvent } from '../events/eventlog.js';
 import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
+import { timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
 import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
+import { tryExpand } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 import type { TroubleInfo } from '../trouble/info.js';
 import type { CommandOptions } from './commandline.js';
 import { clip, type Size, widthOf } from './screen.js';
@@ -32,6 +37,8 @@ export type Seen =
       readonly found: Survey;
       readonly body: Body;
       readonly trouble: readonly TroubleInfo[];
+      /** What happened, the newest last, and where that is known from. */
+      readonly events: { readonly kept: readonly KeptEvent[]; readonly from: EventFeed['from'] };
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       /** What Slurm says, if that was asked for. */
@@ -96,6 +103,7 @@ const HELP = `Keys
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
   o                  the list of trouble alone
+  e                  what changed, the newest first, of the nodes of the filter
   l                  rows, or host lists where there are more than 40 nodes
   g                  with --by: groups, or all nodes; Enter opens a group
   Up, Down, PageUp, PageDown, Home, End    select a node
@@ -257,6 +265,7 @@ function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
   if (view.page === 'node') return nodePage(view, now, size, look, page);
   if (view.page === 'trouble') return troublePage(view, now, size, look, page);
+  if (view.page === 'events') return eventsPage(view, now, size, page);
   const { body } = now;
   const folded =
     body.kind === 'folded'
@@ -271,36 +280,53 @@ function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
 
 const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
 
-function nodePage(view: View, { found, slurm }: Present, { columns, rows }: Size, look: Appearance, page: Page): Frame {
+const BACK = 'q, Esc back';
+
+function nodePage(view: View, { found, slurm }: Present, size: Size, look: Appearance, page: Page): Frame {
   const surveyed = found.all.find(({ name }) => name === view.selected.name);
-  const back = 'q, Esc back';
-  if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
+  if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], BACK);
   const node = found.snapshot.node(surveyed.index);
-  const { head, lines } = nodeSheet(node, look.paint, columns, slurm?.section(surveyed.name));
+  const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm?.section(surveyed.name));
+  return scrolledPage(view, head, lines, size, page);
+}
+
+/** Lines below a head, scrolled. */
+function scrolledPage(
+  view: View,
+  head: readonly string[],
+  lines: readonly string[],
+  { columns, rows }: Size,
+  page: Page,
+): Frame {
   const room = Math.max(0, rows - head.length - 1);
   const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
   const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
-  const last = ends(`${back}  Up, Down, PageUp, PageDown`, where, columns);
+  const last = ends(`${BACK}  Up, Down, PageUp, PageDown`, where, columns);
   return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
 }
 
-/** The whole list of trouble, scrolled. */
-function troublePage(
-  view: View,
-  { found, trouble }: Present,
-  { columns, rows }: Size,
-  look: Appearance,
-  page: Page,
-): Frame {
-  const head = wrappedText(headline(found), columns).split('\n').slice(0, 2);
-  const asked = { nowMs: lookMs(found.snapshot), width: columns, paint: look.paint, whole: true };
-  const all = troubleLines(trouble, asked).flat();
-  const lines = all.length === 0 ? ['no trouble'] : all;
-  const room = Math.max(0, rows - head.length - 1);
-  const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
-  const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
-  const last = ends('q, Esc back  Up, Down, PageUp, PageDown', where, columns);
-  return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
+/** The whole list of trouble. */
+function troublePage(view: View, { found, trouble }: Present, size: Size, look: Appearance, page: Page): Frame {
+  const head = wrappedText(headline(found), size.columns).split('\n').slice(0, 2);
+  const asked = { nowMs: lookMs(found.snapshot), width: size.columns, paint: look.paint, whole: true };
+  const lines = troubleLines(trouble, asked).flat();
+  return scrolledPage(view, head, lines.length === 0 ? ['no trouble'] : lines, size, page);
+}
+
+/** What changed, the newest first, of the nodes of the filter and of none. */
+function eventsPage(view: View, { found, events }: Present, size: Size, page: Page): Frame {
+  const { kept, from } = events;
+  const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
+  const source = from.journal ? 'By the journal' : `Without a journal (${from.why})`;
+  const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
+  const isChosen = ({ nodes }: KeptEvent) =>
+    chosen === undefined || nodes === undefined || tryExpand(nodes, 'any')?.some(name => chosen.has(name)) === true;
+  const lines = kept
+    .filter(isChosen)
+    .reverse()
+    .flatMap(event => wrappedText(`${time(event.time)}  ${oneLine(event.text)}`, size.columns).split('\n'));
+  const head = wrappedText(`${source}, since ${time(from.from)}`, size.columns).split('\n');
+  return scrolledPage(view, head, lines.length === 0 ? ['nothing'] : lines, size, page);
 }
 
 /** The lines above the rows: a summary, totals, trouble, what restricts the view. `folded`: lines of folded nodes. */

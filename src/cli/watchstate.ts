@@ -24,7 +24,7 @@ export interface Prompt {
 }
 
 export interface View {
-  readonly page: 'table' | 'node' | 'trouble' | 'help';
+  readonly page: 'table' | 'node' | 'trouble' | 'events' | 'help';
   /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
   readonly exceptions: boolean;
@@ -40,7 +40,7 @@ export interface View {
   readonly selected: { readonly row: number; readonly name?: string | undefined };
   /** The first row that is shown. */
   readonly top: number;
-  /** The first visible line of the page of a node, or of the list of trouble. */
+  /** The first visible line of a page that is none of the table. */
   readonly scrolled: number;
 }
 
@@ -213,6 +213,8 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
       return { view: { ...view, prompt: { text: '', at: 0 } } };
     case 'o':
       return { view: { ...view, page: 'trouble', scrolled: 0 } };
+    case 'e':
+      return { view: { ...view, page: 'events', scrolled: 0 } };
     case '?':
       return { view: { ...view, page: 'help' } };
     case 'enter':
@@ -220,6 +222,9 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
   }
   return { view };
 }
+
+/** The key that opened a page goes back, too. */
+const OPENED_BY: Partial<Record<View['page'], Key>> = { trouble: 'o', events: 'e' };
 
 /** The view after a key. */
 export function press(view: View, key: Key, shown: Shown): Pressed {
@@ -229,7 +234,7 @@ export function press(view: View, key: Key, shown: Shown): Pressed {
   if (key === 'ctrl-c') return { view, deed: 'quit' };
   if (view.page === 'help') return { view: { ...view, page: 'table' } };
   if (view.page === 'table') return inTable(view, key, shown);
-  if (key === 'escape' || key === 'q') return { view: { ...view, page: 'table' } };
+  if (key === 'escape' || key === 'q' || key === OPENED_BY[view.page]) return { view: { ...view, page: 'table' } };
   // The code that makes the page knows how far it can scroll.
   const scrolled = MOVES[key]?.(view.scrolled, Math.max(shown.room, 1), Number.MAX_SAFE_INTEGER);
   return { view: scrolled === undefined ? view : { ...view, scrolled: Math.max(0, scrolled) } };

@@ -16,7 +16,7 @@ export interface JournalState {
   readonly schema: 1;
   /** The board's file, and the journal's folder, as absolute paths. */
   readonly board: string;
-  readonly journal_dir: string;
+  readonly journal_dir?: string | undefined;
   readonly pid: number;
   /** When it was written, and when it will be written again. */
   readonly time_ms: number;
@@ -47,7 +47,8 @@ const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
 /** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
 export function writeState(folder: string, name: string, state: JournalState): void {
   // Whoever reads it may stand in another folder.
-  const told = { ...state, board: resolve(state.board), journal_dir: resolve(state.journal_dir) };
+  const { board, journal_dir: dir } = state;
+  const told = { ...state, board: resolve(board), journal_dir: dir === undefined ? undefined : resolve(dir) };
   const text = JSON.stringify(told, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
   replaceFile(folder, `${name}.json`, `${text}\n`, 0o644);
 }
@@ -69,15 +70,21 @@ export function parseState(text: string): JournalState | undefined {
   } catch {}
   if (typeof value !== 'object' || value === null) return undefined;
   const state = value as JournalState;
-  const { schema, board, journal_dir, time_ms, mono_ms, next_ms, error, error_since_ms, dropped, times_hour } = state;
+  const { schema, board, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
   const isWhole =
     schema === 1 &&
-    [board, journal_dir].every(path => typeof path === 'string') &&
+    typeof board === 'string' &&
     [time_ms, mono_ms, next_ms].every(isTime) &&
     (error === undefined || (typeof error === 'string' && isTime(error_since_ms))) &&
-    (dropped === undefined || isTime(dropped)) &&
-    (times_hour === undefined || isCounts(times_hour));
-  return isWhole ? state : undefined;
+    (dropped === undefined || isTime(dropped));
+  if (!isWhole) return undefined;
+  // Readers in C do without these two.
+  const { journal_dir, times_hour, ...rest } = state;
+  return {
+    ...rest,
+    ...(typeof journal_dir === 'string' && { journal_dir }),
+    ...(isCounts(times_hour) && { times_hour }),
+  };
 }
 
 /** The path without symbolic links, if there is such a file. */
@@ -166,8 +173,8 @@ export function runningJournal(
   let why: string | undefined;
   for (const found of readJournalStates(folder, boardPath)) {
     const trouble = journalTrouble(found, now);
-    if (trouble === undefined) return { path: found.state.journal_dir };
-    why ??= trouble.what;
+    if (trouble === undefined && found.state.journal_dir !== undefined) return { path: found.state.journal_dir };
+    why ??= trouble?.what ?? 'the journal of this board does not say where it writes';
   }
   return { why: why ?? 'no journal of this board runs' };
 }

@@ -5,7 +5,7 @@ import type { TroubleInfo } from '../trouble/info.js';
 import { plural, shortTimeOf } from './sentences.js';
 
 /** A time as people of this time zone read it, in at most twelve characters. */
-function timeText(iso: string, nowMs: number): string {
+export function timeText(iso: string, nowMs: number): string {
   return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
 }
 

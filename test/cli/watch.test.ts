@@ -84,6 +84,17 @@ const full: MadeNode = {
   refusal: { reason: 'clock', age: 75 },
 };
 
+const EVENTS = {
+  kept: [
+    'node05 silent',
+    'node06 is back, and what happened to it is a text that does not fit into one line of this screen',
+  ].map((text, i) => ({
+    ...{ seq: i, time: `2026-11-22T14:0${i}:00Z`, event: 'state', text },
+    nodes: text.slice(0, 6),
+  })),
+  from: { journal: false, from: '2026-11-22T14:00:00Z', why: 'no journal of this board runs' },
+};
+
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
 /** A source of screens; the board is made only once, and what is seen of it once for each view. */
 const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
@@ -91,7 +102,8 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
   const see = (view: View): Seen => {
     snapshot ??= madeBoard(nodes, made);
     const found = survey(snapshot, choiceOf(view.filter));
-    return { found, body: bodyOf(found, view, by), trouble: troubleOf(found), totals: totalsTexts(found) };
+    const body = bodyOf(found, view, by);
+    return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found) };
   };
   const views = new Map<string, Seen>();
   return (view: View): Seen => {
@@ -192,6 +204,11 @@ t.test('keys change the view', async t => {
   t.ok(after(['end'], look, low, page).scrolled > 5);
   t.equal(after(['end', 'home'], look, low, page).scrolled, 0);
   for (const back of ['q', 'escape']) t.equal(after([back], look, undefined, page).page, 'table');
+  for (const [key, page] of [
+    ['o', 'trouble'],
+    ['e', 'events'],
+  ] as const)
+    t.same([after([key], look).page, after([key, key], look).page], [page, 'table'], `${key}, and back`);
   t.equal(after(['?'], look).page, 'help');
   t.equal(after(['?', 'q'], look).page, 'table');
   t.equal(after(['enter'], board([])).page, 'table', 'there is none to open');
@@ -333,6 +350,8 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['by load', ['s', 's', 's'], board(sixty)],
   ['only exceptions', ['x'], board(sixty)],
   ['only exceptions, all well', ['x'], board(sixty.slice(10, 20))],
+  ['what changed', ['e'], board(sixty)],
+  ['what changed, of one node', ['f', ...typed('node06'), 'enter', 'e'], board(sixty)],
   ['a filter', ['f', ...typed('load > 40 && state == live'), 'enter'], board(sixty)],
   ['a filter is written', ['f', ...typed('load > 4'), 'left'], board(sixty)],
   ['a filter is wrong', ['f', ...typed('lod > 4'), 'enter'], board(sixty)],
@@ -509,7 +528,7 @@ async function reported(
   t: Test,
   board: string,
   list = 'node[01-60]',
-): Promise<{ child: { kill(signal: NodeJS.Signals): boolean }; exit: Promise<unknown> }> {
+): Promise<{ port: number; child: { kill(signal: NodeJS.Signals): boolean }; exit: Promise<unknown> }> {
   const receiver = await startReceiver(t, board);
   const socket = createSocket('udp4');
   for (const [i, hostname] of expand(list).entries())
@@ -719,6 +738,23 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/ nothing is known about Slurm:\s/);
     terminal.send({ keys: 'q' });
     terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
+  });
+
+  t.test('what changed, of the nodes of the filter', { buffered: true }, async t => {
+    const board = boardPath(t);
+    const { port } = await reported(t, board, 'node[1-2]');
+    const terminal = await onTerminal(t, watching(board, '--journal-run', folder(t)));
+    await terminal.shows(/^2 nodes: 2 live/);
+    terminal.send({ keys: 'e' });
+    await terminal.shows(/^Without a journal \(no journal of this board runs\), since \d\d:\d\d:\d\d\n/);
+    const socket = createSocket('udp4');
+    t.teardown(() => socket.close());
+    socket.send(makeReport({ hostname: 'node3', interval_ms: 600_000, t_real_ns: now() }), port, '127.0.0.1');
+    await terminal.shows(/\n\d\d:\d\d:\d\d {2}.*node3/);
+    terminal.send({ keys: 'efnode1\re' });
+    await terminal.shows(/^Without a journal [^\n]*\n(?!.*node3)/s);
+    terminal.send({ keys: 'eq' });
     t.same(await terminal.exit, { exit: 0, same: true });
   });
 

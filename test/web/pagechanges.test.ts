@@ -65,22 +65,34 @@ t.test('a list below the river', { skip }, async t => {
   t.match(await page.textContent('#changedsince'), /^Without a journal: since \d\d:\d\d:\d\d, when this server began$/);
 
   // A line selects its nodes, and what is chosen filters the list.
+  await page.evaluate(`document.querySelector('#flow').scrollIntoView({ block: 'center' })`);
+  /** How many columns of pixels a mark on the river covers. */
+  const marked = `(() => {
+    const flow = document.querySelector('#flow');
+    const colour = getComputedStyle(flow).color.match(/\\d+/g).join();
+    const { data } = flow.getContext('2d').getImageData(0, 0, flow.width, 1);
+    return Array.from({ length: flow.width }, (_, x) => data.slice(4 * x, 4 * x + 3).join()).filter(pixel => pixel === colour).length;
+  })()`;
+  t.equal(await page.evaluate(marked), 0);
   await page.click('#changed button');
-  await holds(page, `location.search.includes('select=')`);
+  await holds(page, `location.search.includes('select=') && ${marked} > 1`);
   await has('rack1n', 0);
   t.equal((await lines()).filter(line => line.includes('rack2n')).length, 1);
   await page.keyboard.press('Escape');
   await has('rack1n');
+  await holds(page, `${marked} === 0`);
 
   // A minute of the river, and back.
-  await page.evaluate(`document.querySelector('#flow').scrollIntoView({ block: 'center' })`);
   const box = await page.locator('#flow').boundingBox();
   if (box === null) throw new Error('the river has no place');
   await page.mouse.click(box.x + box.width * 0.3, box.y + box.height / 2);
   await page.keyboard.press('e');
   await holds(page, `document.querySelector('#changedsince').textContent.includes('; only ')`);
   t.same(await lines(), [], 'nothing had happened then');
+  const wide = box.width / 15;
+  await holds(page, `Math.abs(${marked} - ${wide}) < 5`);
   await page.keyboard.press('Escape');
   await has('rack1n');
+  await holds(page, `${marked} === 0`);
   t.same(complaints, []);
 });

@@ -26,6 +26,7 @@ interface Line {
 export class Changes {
   readonly #list = byId('changed');
   readonly #select: (nodes: string) => void;
+  readonly #mark: (minute: number | undefined) => void;
   #events: EventInfo[] = [];
   /** Since when all events are here; undefined: not known yet. */
   #sinceMs: number | undefined;
@@ -34,12 +35,16 @@ export class Changes {
   #isFromBegin = false;
   #chosen: ReadonlySet<string> | undefined;
   #minute: number | undefined;
+  #marked: number | undefined;
   #isInSight = false;
   readonly #request = oncePerFrame(() => this.#show());
 
-  /** `select`: called with the nodes of a line that is clicked. */
-  constructor(select: (nodes: string) => void) {
-    this.#select = select;
+  /**
+   * `select`: called with the nodes of a line that is clicked. `mark`: called with the minute, since 1970, to mark on the
+   * river: the one that is chosen there, or that of the line.
+   */
+  constructor(select: (nodes: string) => void, mark: (minute: number | undefined) => void) {
+    [this.#select, this.#mark] = [select, mark];
     new IntersectionObserver(entries => {
       this.#isInSight = entries.at(-1)?.isIntersecting === true;
       if (this.#isInSight) this.#request();
@@ -86,6 +91,8 @@ export class Changes {
   /** Only events of these nodes, and of none; undefined: all. */
   choose(chosen: ReadonlySet<string> | undefined): void {
     this.#chosen = chosen;
+    // That of a line goes with what it has selected.
+    if (chosen === undefined && this.#marked !== this.#minute) this.#markAt(this.#minute);
     this.#request();
   }
 
@@ -93,8 +100,14 @@ export class Changes {
   toggleMinute(second: number | undefined): void {
     const minute = second === undefined ? undefined : Math.floor((second * 1000) / MINUTE_MS);
     this.#minute = minute === this.#minute ? undefined : minute;
+    this.#markAt(this.#minute);
     this.#list.parentElement?.scrollTo(0, 0);
     this.#request();
+  }
+
+  #markAt(minute: number | undefined): void {
+    this.#marked = minute;
+    this.#mark(minute);
   }
 
   get hasMinute(): boolean {
@@ -138,14 +151,18 @@ export class Changes {
       const button = this.#list.children[i]?.querySelector('button') ?? this.#add();
       const often = times > 1 ? ` · ${plural(times, 'time')} since ${at(first.time)}` : '';
       button.dataset.nodes = last.nodes ?? '';
-      button.disabled = last.nodes === undefined;
+      button.dataset.time = last.time;
       write(button, `${at(last.time)}  ${oneLine(last.text)}${often}`);
     }
   }
 
   #add(): HTMLButtonElement {
     const button = make('button', { type: 'button' });
-    button.addEventListener('click', () => this.#select(button.dataset.nodes ?? ''));
+    button.addEventListener('click', () => {
+      const { nodes = '', time = '' } = button.dataset;
+      this.#markAt(Math.floor(Date.parse(time) / MINUTE_MS));
+      if (nodes !== '') this.#select(nodes);
+    });
     this.#list.append(make('li', {}, button));
     return button;
   }

@@ -100,7 +100,7 @@ const sheet = new Sheet({
 
 const jobs = new JobView(selectNodes, () => colourOwn());
 
-const changes = new Changes(selectNodes);
+const changes = new Changes(selectNodes, minute => flow.mark(minute));
 
 const live = new Live({
   opened: () => {

@@ -32,6 +32,8 @@ export class RiverView {
   #room = 0;
   #most = ROW_MOST;
   #isInSight = false;
+  /** The minute that is marked, since 1970. */
+  #minute: number | undefined;
   /** The first second whose column is not in the picture yet. */
   #from = 0;
   readonly #request = oncePerFrame(() => this.#draw());
@@ -103,6 +105,12 @@ export class RiverView {
     this.#request();
   }
 
+  /** Marks a minute, since 1970, or none. */
+  mark(minute: number | undefined): void {
+    this.#minute = minute;
+    this.#request();
+  }
+
   /** A tick has brought a column. */
   update(second: number): void {
     if (this.#from > second) this.#from = second;
@@ -130,6 +138,12 @@ export class RiverView {
     const left = Math.round(((SECONDS - cut) * flow.width) / SECONDS);
     if (cut < SECONDS) context.drawImage(this.#picture, cut, 0, SECONDS - cut, flow.height, 0, 0, left, flow.height);
     if (cut > 0) context.drawImage(this.#picture, 0, 0, cut, flow.height, left, 0, flow.width - left, flow.height);
+    if (this.#minute !== undefined) {
+      const [x, wide] = [this.#minute * 60 - oldest, 60].map(seconds => (seconds * flow.width) / SECONDS);
+      context.strokeStyle = getComputedStyle(flow).color;
+      context.lineWidth = 2 * this.#unit;
+      context.strokeRect(x as number, 0, wide as number, flow.height);
+    }
     this.#tell(river);
   }
 
