@@ -66,6 +66,8 @@ export interface Kind {
   readonly slurmd?: readonly string[];
   /** Lines of slurm.conf that replace the ones below. */
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** The lines of topology.conf. */
+  readonly topology?: readonly string[];
 }
 
 export class Slurm {
@@ -80,10 +82,11 @@ export class Slurm {
   }
 
   /** Starts it, and waits until all nodes are idle; it ends before the test does. */
-  static async start(t: Teardown, { nodes, slurmd = nodes, settings = {} }: Kind): Promise<Slurm> {
+  static async start(t: Teardown, { nodes, slurmd = nodes, settings = {}, topology = [] }: Kind): Promise<Slurm> {
     const slurm = new Slurm(t);
     t.teardown(() => slurm.#end());
     slurm.#configure(nodes, settings);
+    if (topology.length > 0) writeFileSync(slurm.#at('topology.conf'), `${topology.join('\n')}\n`);
     slurm.#begin('munged', [
       'munged',
       '--foreground',

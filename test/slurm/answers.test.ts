@@ -9,8 +9,8 @@ import { Differences, LOOKS, type Seen } from '../../src/schedulers/differences.
 import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
 import { Poll } from '../../src/schedulers/poll.js';
 import { PowerSaving } from '../../src/schedulers/powersaving.js';
-import { type Job, LeftOut, type SchedulerNode } from '../../src/schedulers/scheduler.js';
-import { gpusIn, parseConfig, parseJobs, parseNodes } from '../../src/schedulers/slurm/answers.js';
+import { type Job, LeftOut, NoAnswer, type SchedulerNode } from '../../src/schedulers/scheduler.js';
+import { gpusIn, parseConfig, parseJobs, parseNodes, parseTopology } from '../../src/schedulers/slurm/answers.js';
 import type { Calls } from '../../src/schedulers/slurm/calls.js';
 import {
   FLAGS,
@@ -95,10 +95,14 @@ t.test('real answers', async t => {
     private_data: 'none',
     power_saving: true,
     resume_timeout_s: 60,
+    hasTopology: false,
   });
   t.strictSame(
     parseConfig(''),
-    { cluster: '', version: '', private_data: 'unknown', power_saving: undefined, resume_timeout_s: undefined },
+    {
+      ...{ cluster: '', version: '', private_data: 'unknown', power_saving: undefined, resume_timeout_s: undefined },
+      hasTopology: false,
+    },
     'and what is no answer',
   );
   t.match(parseConfig('SuspendProgram          = (null)\nResumeTimeout = INFINITE\n'), { power_saving: false });
@@ -552,6 +556,7 @@ t.test('names on the board that Slurm does not show', async t => {
     nodes: async () => slurm,
     jobs: async () => '',
     config: async () => 'SuspendProgram = /bin/true\nResumeTimeout = 0 sec\n',
+    topology: async () => '',
   };
   const nodes = () => board.map(name => ({ name, state: 'silent' }));
   const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
@@ -586,6 +591,46 @@ t.test('names on the board that Slurm does not show', async t => {
     { skip: ['cn007'], names: [] },
     'files of others',
   );
+});
+
+t.test('switches: the lowest ones, whole rows, and no node behind two', async t => {
+  const told = (...rows: string[]) => Object.fromEntries(parseTopology(rows.join('\n')));
+  const leaf = (name: string, nodes: string) => `SwitchName=${name} Level=0 LinkSpeed=1 Nodes=${nodes} `;
+  t.same(
+    told(
+      'SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-3],CN7 Switches=leaf[1-2]',
+      leaf('leaf1', 'n[1-2]'),
+      leaf('leaf2', 'n3,CN7'),
+    ),
+    { n1: 'leaf1', n2: 'leaf1', n3: 'leaf2', CN7: 'leaf2' },
+  );
+  t.same(told(leaf('a', 'n[1-2]'), leaf('b', 'n[2-3]')), { n1: 'a', n3: 'b' });
+  t.same(told(leaf('a', 'n[1-'), leaf('b', 'n2')), { n2: 'b' }, 'half a row');
+  t.same(told(leaf('a', 'n[1-9999999]'), leaf('b', 'n[1-2]')), { n1: 'b', n2: 'b' }, 'more than a cluster has');
+  t.same(told(leaf('a', 'a[1-600000]'), leaf('b', 'b[1-600000]')), {});
+  t.same(told('No topology information available', 'SwitchName=x Level=0', ''), {});
+  const calls: Calls = {
+    nodes: async () => 'NodeName=n1 State=IDLE CPUTot=2\nNodeName=n2 State=IDLE CPUTot=2\n',
+    jobs: async () => '',
+    config: async () => config,
+    topology: async () => {
+      if (answer === undefined) throw new NoAnswer('no');
+      return answer;
+    },
+  };
+  let config = 'TopologyPlugin = topology/tree\n';
+  let answer: string | undefined = leaf('leaf1', 'n1');
+  const scheduler = slurmOf(calls);
+  const switches = async () => (await scheduler.nodes()).list.map(node => node.switch);
+  t.same(await switches(), [undefined, undefined], 'it has not been asked');
+  await scheduler.about();
+  t.same(await switches(), ['leaf1', undefined]);
+  answer = undefined;
+  await scheduler.about();
+  t.same(await switches(), ['leaf1', undefined], 'without an answer, those of before');
+  config = 'TopologyPlugin = topology/none\n';
+  await scheduler.about();
+  t.same(await switches(), [undefined, undefined]);
 });
 
 // ---- where the two disagree ----

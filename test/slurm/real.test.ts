@@ -20,7 +20,15 @@ const HOSTILE = 'b\n5|5|RUNNING|root|batch|4|1700000000|node002|fake';
 const besideIt = async (t: Test) => {
   const slurm = await Slurm.start(t, {
     nodes: nodeNames(4),
-    settings: { SuspendProgram: '/bin/true', ResumeProgram: '/bin/true', SuspendTime: 3600 },
+    settings: {
+      ...{ SuspendProgram: '/bin/true', ResumeProgram: '/bin/true', SuspendTime: 3600 },
+      TopologyPlugin: 'topology/tree',
+    },
+    topology: [
+      'SwitchName=leaf1 Nodes=node[001-002]',
+      'SwitchName=leaf2 Nodes=node[003-004]',
+      'SwitchName=top Switches=leaf[1-2]',
+    ],
   });
   const submit = async (...argv: string[]) => {
     const { code, stderr } = await slurm.run('sbatch', '-o', '/dev/null', ...argv, '--wrap', 'sleep 600');
@@ -47,8 +55,18 @@ const besideIt = async (t: Test) => {
   const state = () => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
   const settled = await until('the node is going to sleep', () => {
     const now = state();
-    return now.jobs.list.length === 3 && /^node004$/m.test(readFileSync(join(path, 'skip'), 'utf8')) && now;
+    return (
+      now.jobs.list.length === 3 &&
+      now.nodes.list[0]?.switch !== undefined &&
+      /^node004$/m.test(readFileSync(join(path, 'skip'), 'utf8')) &&
+      now
+    );
   });
+  t.same(
+    settled.nodes.list.map(node => node.switch),
+    ['leaf1', 'leaf1', 'leaf2', 'leaf2'],
+    'by scontrol show topology',
+  );
   t.match(settled, { cluster: 'test', scheduler: 'Slurm', nodes: { left_out: 1 }, jobs: { whole: true } });
   t.same(
     settled.jobs.list.map(({ nodes, name, cpus }) => [nodes, name, cpus]),

@@ -2,7 +2,7 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
-import { isHostList } from '../../text/hostlists.js';
+import { isHostList, tryExpand } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
 import { cut, type Job, LeftOut, type SchedulerNode } from '../scheduler.js';
 import { meaningOf } from './nodestate.js';
@@ -174,6 +174,8 @@ export interface SlurmConfig {
   readonly power_saving?: boolean | undefined;
   /** How long a node may take from being powered up to its registration, s. */
   readonly resume_timeout_s?: number | undefined;
+  /** Whether it may know which node is behind which switch. */
+  readonly hasTopology: boolean;
 }
 
 export function parseConfig(text: string): SlurmConfig {
@@ -186,7 +188,34 @@ export function parseConfig(text: string): SlurmConfig {
     private_data: of('PrivateData') || 'unknown',
     power_saving: suspends === '' ? undefined : suspends !== '(null)',
     resume_timeout_s: seconds === undefined ? undefined : Number(seconds),
+    hasTopology: /^topology\/(?!none$|default$|flat$)/.test(of('TopologyPlugin')),
   };
+}
+
+/** No cluster has more; nothing is concluded of an answer with more. */
+const NODES_MOST = 1_000_000;
+
+/** A switch that nodes are plugged into, and the others of its row. */
+const SWITCH_ROW = /^SwitchName=(\S{1,255}) Level=0 (?:[A-Z]\w*=\S* )*Nodes=(\S+)(?= |$)/;
+
+/**
+ * The switch of each node, by its NodeName, from `scontrol show topology`. A row that is not understood is left out as a
+ * whole, and so is a node behind two switches: what is told of a switch has to be true of all its nodes.
+ */
+export function parseTopology(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const twice = new Set<string>();
+  for (const row of text.split('\n')) {
+    const [, name, list = ''] = SWITCH_ROW.exec(row) ?? [];
+    if (name === undefined) continue;
+    for (const node of tryExpand(list, 'slurm') ?? []) {
+      if (found.has(node) && found.get(node) !== name) twice.add(node);
+      found.set(node, name);
+    }
+    if (found.size > NODES_MOST) return new Map();
+  }
+  for (const node of twice) found.delete(node);
+  return found;
 }
 
 /** When slurmctld was started, from the same text, s since 1970; undefined if it is missing. */

@@ -9,6 +9,7 @@ export interface Calls {
   nodes(): Promise<string>;
   jobs(nonce: string): Promise<string>;
   config(): Promise<string>;
+  topology(): Promise<string>;
 }
 
 /** The beginning of each row of a list, new for each call: 128 bits that nobody can guess. */
@@ -37,5 +38,6 @@ export function slurmCalls(options: CallOptions = {}): Calls {
     jobs: nonce =>
       call('squeue', ['--local', '-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
     config: () => call('scontrol', ['show', 'config'], options),
+    topology: () => call('scontrol', ['--local', '-o', 'show', 'topology'], options),
   };
 }

@@ -1,8 +1,8 @@
 // Slurm as one of the schedulers: its answers, and what it says of itself, in the words of all.
 
 import { oneLine } from '../../text/text.js';
-import { type About, LeftOut, type Scheduler, type Sight } from '../scheduler.js';
-import { parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
+import { type About, LeftOut, NoAnswer, type Scheduler, type Sight } from '../scheduler.js';
+import { parseConfig, parseJobs, parseNodes, parseTopology, type SlurmConfig } from './answers.js';
 import { type Calls, newNonce } from './calls.js';
 
 function aboutSlurm({ cluster, version, private_data, power_saving, resume_timeout_s }: SlurmConfig): About {
@@ -31,17 +31,35 @@ function aboutSlurm({ cluster, version, private_data, power_saving, resume_timeo
   };
 }
 
+/** The switches of the nodes; without an answer, those that were known before. */
+async function switchesOf(calls: Calls, before: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+  try {
+    return parseTopology(await calls.topology());
+  } catch (error) {
+    if (error instanceof NoAnswer) return before;
+    throw error;
+  }
+}
+
 export function slurm(calls: Calls): Scheduler {
+  let switches: ReadonlyMap<string, string> = new Map();
   return {
     nodes: async () => {
       const leftOut = new LeftOut();
-      return { list: parseNodes(await calls.nodes(), leftOut), leftOut };
+      const list = parseNodes(await calls.nodes(), leftOut);
+      if (switches.size === 0) return { list, leftOut };
+      return { list: list.map(node => ({ ...node, switch: switches.get(node.name) })), leftOut };
     },
     jobs: async () => {
       const [nonce, leftOut] = [newNonce(), new LeftOut()];
       return { list: parseJobs(await calls.jobs(nonce), nonce, leftOut), leftOut };
     },
-    about: async () => aboutSlurm(parseConfig(await calls.config())),
+    // The switches change as rarely as the configuration, and the nodes need not wait for them.
+    about: async () => {
+      const config = parseConfig(await calls.config());
+      switches = config.hasTopology ? await switchesOf(calls, switches) : new Map();
+      return aboutSlurm(config);
+    },
     unasked: aboutSlurm(parseConfig('')),
   };
 }
