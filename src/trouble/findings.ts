@@ -14,18 +14,21 @@ import { failedLinks, newLinks, pieces, unvouched } from './links.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
 import { problemLines, silenceLines } from './remembered.js';
 import { reportFindings } from './reports.js';
+import { causeText, switchOf } from './switches.js';
 import { groupsOf, racksOf } from './together.js';
 
 export type { Anomaly } from './finding.js';
 
 /** Unheard nodes that fell together and whose silence has no other explanation yet, in sentences. */
-function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Anomaly[] {
+function together(found: Survey, nodes: readonly Surveyed[], scheduler: SchedulerView | undefined): Anomaly[] {
+  const { snapshot } = found;
   const falls = nodes.map(node => ({ node, beganMs: snapshot.ageMs(node.index), isSilent: node.state === 'silent' }));
   return groupsOf(snapshot, falls).map(group => {
     const fell = group.map(({ node }) => node);
     const racks = racksOf(fell);
     const who = `${fell.length} nodes${racks === undefined ? ` (${shown(fell)})` : ` of ${fold(racks)}`}`;
-    const text = `${who} fell silent together: probably a switch or rack, not ${fell.length} nodes`;
+    const cause = causeText(switchOf(found, fell, scheduler));
+    const text = `${who} fell silent together: ${cause}, not ${fell.length} nodes`;
     return { kind: 'together', nodes: fell, text };
   });
 }
@@ -59,7 +62,7 @@ const sentencesOf = (sentences: readonly Anomaly[]): Finding[] =>
   sentences.length === 0 ? [] : [{ kind: 'silent', nodes: [], sentences }];
 
 /** All that is found wrong; the sentences are in their order. If the receiver is stalled, nothing else is known. */
-function findings(found: Survey): Finding[] {
+function findings(found: Survey, scheduler: SchedulerView | undefined): Finding[] {
   const { snapshot, all, nodes } = found;
   const general = [...receiverFindings(snapshot), ...notOnBoardFinding(found)];
   if (snapshot.stalled || snapshot.retired) return general;
@@ -79,7 +82,7 @@ function findings(found: Survey): Finding[] {
     ...newLinks(snapshot, all),
     ...pieces(snapshot, all),
     ...unvouched(found),
-    ...sentencesOf(together(snapshot, unexplained)),
+    ...sentencesOf(together(found, unexplained, scheduler)),
     ...refused(snapshot, all, withRival),
     ...twice,
     ...clones(snapshot, all),
@@ -88,7 +91,7 @@ function findings(found: Survey): Finding[] {
   return [
     ...general,
     ...explaining,
-    ...silenceLines(found, links),
+    ...silenceLines(found, links, scheduler),
     ...sentencesOf(lastWords(snapshot, all, explained)),
     // Problems of other nodes do not matter to a user who asks about these.
     ...sentencesOf(unhealthy(nodes)),
@@ -140,7 +143,7 @@ export interface OtherSources {
 export function findingsOf(found: Survey, { scheduler, journals, acksWhy }: OtherSources = {}): Finding[] {
   const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
   return [
-    ...aboutChosen(found, findings(found)),
+    ...aboutChosen(found, findings(found, scheduler)),
     ...(scheduler === undefined ? [] : disagreements(found, scheduler)),
     ...ofJournals.map(
       ({ name: cause, text, what, sinceMs }): Finding => ({

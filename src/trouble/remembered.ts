@@ -4,12 +4,14 @@
 import { HOUR_MS } from '../presentation/deafness.js';
 import { afterwards, LastReports, type Said, saidFacts } from '../presentation/lastwords.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import type { Finding } from './finding.js';
 import type { Kind } from './kinds.js';
+import { causeText, switchOf } from './switches.js';
 import { type Fall, groupsOf, racksOf } from './together.js';
 
 /** Trouble that is back within this time is the same, ms. */
@@ -164,9 +166,14 @@ function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Sil
 
 /**
  * Those of the chosen nodes that are silent, or were: together, as is found among all nodes, or by themselves. `links`:
- * those that failed, which explain silences.
+ * those that failed, which explain silences. `scheduler`: may know the switch behind which they are.
  */
-export function silenceLines({ snapshot, all, nodes }: Survey, links: readonly Finding[]): Finding[] {
+export function silenceLines(
+  found: Survey,
+  links: readonly Finding[],
+  scheduler: SchedulerView | undefined,
+): Finding[] {
+  const { snapshot, all, nodes } = found;
   const falls = unexplained(silences(snapshot, all), links);
   const reports = new LastReports(snapshot);
   const chosen = nodes === all ? undefined : new Set(nodes);
@@ -182,13 +189,15 @@ export function silenceLines({ snapshot, all, nodes }: Survey, links: readonly F
   const grouped = new Set([...groups.values()].flat());
   // A group fell as often as the node of it that fell least.
   const together = [...groups].flatMap(([cause, group]) => {
-    const racks = racksOf(group.map(({ node }) => node));
+    const those = group.map(({ node }) => node);
+    const racks = racksOf(those);
+    const why = causeText(switchOf(found, those, scheduler));
     const count = group.reduce((least, fall) => Math.min(least, fall.count), Number.POSITIVE_INFINITY);
     const fell = group.filter(isChosen).map(fall => ({ ...fall, count }));
     return lineOf('together', cause, fell, of => {
-      const all =
+      const who =
         of.length === group.length ? '' : ` (${group.length} nodes${racks === undefined ? '' : ` of ${fold(racks)}`})`;
-      return `fell silent together${all}: probably a switch or rack${words(reports, snapshot, of, false)}`;
+      return `fell silent together${who}: ${why}${words(reports, snapshot, of, false)}`;
     });
   });
   const rest = falls.filter(fall => !grouped.has(fall) && (fall.isNow || fall.endedMs !== undefined) && isChosen(fall));

@@ -13,6 +13,7 @@ import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 import type { Ack } from '../../src/trouble/acks.js';
+import { anomalies } from '../../src/trouble/findings.js';
 import { KINDS } from '../../src/trouble/kinds.js';
 import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
 import { busy, type MadeBoard, type MadeNode, madeBoard, REAL } from '../kit/madeboard.js';
@@ -271,6 +272,40 @@ t.test('jobs on its nodes, and silent nodes with jobs before others', async t =>
   );
   t.match(lines(nodes, {}, { scheduler: often })[0], { jobs: { length: 8 }, jobs_more: 4 });
 });
+
+t.test(
+  'nodes that fell together are behind a switch, where a scheduler says so of all and no other is heard',
+  async t => {
+    const silent = many('rack17n[01-48]', { age: 60 });
+    const nodes = [...silent, ...many('rack17n49', { age: 9000 }), ...many('rack18n[01-48]')];
+    const names = nodes.map(({ name }) => name);
+    const of = (change: (name: string) => string | undefined) =>
+      schedulerOf(names, Object.fromEntries(names.map(name => [name, { switch: change(name) }])), []);
+    const told = (scheduler?: SchedulerView, among?: string[]) => {
+      const found = survey(madeBoard(nodes), { among });
+      const [line] = troubleOf(found, { scheduler });
+      const [sentence] = anomalies(found, { scheduler }).filter(({ kind }) => kind === 'together');
+      t.match(line, { key: 'together:rack17' });
+      return [line?.what.replace(/;.*/, ''), sentence?.text];
+    };
+    const behind = 'probably switch leaf17, behind which all of them are';
+    const rack = (name: string) => `leaf${name.slice(4, 6)}`;
+    const ours = ['fell silent together: X', '48 nodes of rack17 fell silent together: X, not 48 nodes'];
+    const withCause = (why: string) => ours.map(text => text.replace('X', why));
+    t.same(told(of(rack)), withCause(behind), 'one that was silent before does not matter');
+    const unknown = withCause('probably a switch or rack');
+    t.same(told(), unknown, 'without a scheduler');
+    t.same(told(of(() => undefined)), unknown);
+    t.same(
+      told(of(name => (name === 'rack18n01' ? 'leaf17' : rack(name)))),
+      unknown,
+      'another node behind it is heard',
+    );
+    t.same(told(of(name => (name === 'rack17n01' ? 'leaf18' : rack(name)))), unknown, 'one of them is behind another');
+    const [hostile] = told(of(name => `\u001b[2J${rack(name)}${'x'.repeat(300)}`));
+    t.ok((hostile?.length ?? 1000) < 140 && !hostile?.includes('\u001b'), String(hostile));
+  },
+);
 
 t.test('what an administrator has set aside stands dimmed at the end', async t => {
   const held = busy(1, { flags: (1 << bits.flags.held) | (1 << bits.flags.root_readonly) });
