@@ -5,6 +5,7 @@ import { VERBS } from '../options/verbs.js';
 import { oddJson, oddText } from '../presentation/oddlines.js';
 import { type Painter, painter } from '../presentation/style.js';
 import { type FamilyOf, type Odd, oddOnes } from '../query/odd.js';
+import { hotOnes } from '../query/oddheat.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
@@ -30,7 +31,8 @@ export const verb = defineVerb({
   ],
   notes: `A family is the nodes whose names differ only in the number at their end; --by makes other families: by a part of the name, or by a field.
 Its live nodes are compared by kernel, software (sw_hash), sender version, report interval, clock state, CPUs online, memory, GPUs, link speed
-and hardware (hw_hash). Software is told only of nodes whose kernel is that of the others, and hardware only of nodes whose CPUs, memory, GPUs
+and hardware (hw_hash); by the temperature of CPUs and GPUs, idle nodes (use up to 10 %) with idle ones and busy ones (from 80 %) with busy
+ones of the same hardware, beside their median. Software is told only of nodes whose kernel is that of the others, and hardware only of nodes whose CPUs, memory, GPUs
 and link speed are. Sizes of memory within 1 % or 256 MiB are one. What a node does not measure is not compared.
 
 At most a third of a family are the odd ones. Where more differ, nobody can say who is odd: these lines come last, with all groups.
@@ -94,7 +96,8 @@ export async function main(argv: string[]): Promise<number> {
       return NO_BOARD;
     }
     const found = survey(snapshot, { among, holds });
-    const odd = chosen(oddOnes(snapshot, found.all, familyOf?.(snapshot)), found);
+    const all = [oddOnes, hotOnes].flatMap(ones => ones(snapshot, found.all, familyOf?.(snapshot)));
+    const odd = chosen(all, found);
     if (values.json) {
       const names = snapshot.names();
       await print([`{"schema":1,"odd":[${odd.map(one => `\n${json(oddJson(snapshot, names, one))}`).join(',')}\n]}\n`]);

@@ -11,6 +11,7 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { painter } from '../../src/presentation/style.js';
 import { oddOnes } from '../../src/query/odd.js';
+import { hotOnes } from '../../src/query/oddheat.js';
 import { survey } from '../../src/query/survey.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
@@ -62,6 +63,19 @@ const many = rack('n[001-100]', name => {
   const number = Number(name.slice(1));
   return number <= 30 && number % 2 === 0 ? { os_release: `5.${number}` } : undefined;
 });
+/** Idle nodes at 40 °C, busy ones at 60 °C; some are hotter, and one is as hot as busy ones although it is idle. */
+const hot = rack('n[01-48]', name => {
+  const number = Number(name.slice(1));
+  const isBusy = number > 24;
+  const own: Record<string, number> = { n03: 60, n05: 52, n30: 90, n31: 95, n40: 70 };
+  const gpu = (at: number) => [{ util_pct: isBusy ? 99 : 0, temp_degc: at }];
+  return {
+    cpu_busy_pm: isBusy ? 990 : 5,
+    temp_hottest_dc: 10 * (own[name] ?? (isBusy ? 60 : 40) + (number % 3)),
+    gpu_count: 1,
+    gpu: gpu(name === 'n26' ? 94 : isBusy ? 65 : 35),
+  };
+});
 /** Those that are no longer heard are not compared. */
 const silent = rack('n[1-9]', name => (name === 'n3' ? OLD : undefined)).map(made =>
   made.name === 'n3' ? { ...made, age: 60 } : made,
@@ -69,7 +83,8 @@ const silent = rack('n[1-9]', name => (name === 'n3' ? OLD : undefined)).map(mad
 
 function shown(nodes: MadeNode[], width = 80): string {
   const snapshot = madeBoard(nodes);
-  const odd = oddOnes(snapshot, survey(snapshot).all);
+  const { all } = survey(snapshot);
+  const odd = [...oddOnes(snapshot, all), ...hotOnes(snapshot, all)];
   return [...oddLines(snapshot, odd, { width, paint: painter('never') }), '', ''].join('\n');
 }
 
@@ -79,6 +94,8 @@ const scenes: [title: string, width: number, nodes: MadeNode[]][] = [
   ['texts of an enemy', 80, hostile],
   ['more values than are named', 80, many],
   ['a silent node', 80, silent],
+  ['hot nodes', 80, hot],
+  ['hot nodes, too few to compare', 80, [...hot.slice(0, 3), ...hot.slice(29, 30)]],
 ];
 
 t.test('the lines are those of test/golden/odd.txt, and fit', async t => {
@@ -101,7 +118,7 @@ t.test('10,000 nodes take at most 150 ms of CPU', async t => {
   const { all } = survey(snapshot);
   const took = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
-    const odd = oddOnes(snapshot, all);
+    const odd = [...oddOnes(snapshot, all), ...hotOnes(snapshot, all)];
     oddLines(snapshot, odd, { width: 80, paint: painter('never') });
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;

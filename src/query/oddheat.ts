@@ -1,0 +1,89 @@
+// Nodes of a family that are hotter than its others: idle ones compared with idle ones, busy ones with busy ones, and
+// only with nodes of the same hardware. By the floors and the limit that hold for the nodes of a job, but in one look.
+
+import { deviation, findMiddle, type Middle } from '../outliers/deviation.js';
+import { limitOf } from '../outliers/judge.js';
+import { FEWEST } from '../outliers/peers.js';
+import { COMPARED, type Compared } from '../outliers/readings.js';
+import { Cursor } from '../readings/cursor.js';
+import { type Measure, taken } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
+import { writeValue } from '../readings/units.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { type BoardTrait, type FamilyOf, type Odd, usualFamily } from './odd.js';
+import type { Surveyed } from './survey.js';
+
+/** Up to this use, in per cent, a node is idle, and from that on busy; what is between has no peers. */
+const [IDLE_MOST, BUSY_LEAST] = [10, 80];
+
+const measureOf = (name: string) => readingOf(name)?.measure as Measure;
+
+/** A temperature, and the use by which nodes are idle or busy. */
+interface Heat {
+  readonly compared: Compared;
+  readonly measure: Measure;
+  readonly use: Measure;
+  readonly traits: Readonly<Record<'idle' | 'busy', BoardTrait>>;
+}
+
+function heat(reading: string, part: string): Heat {
+  const compared = COMPARED.find(one => one.reading === reading) as Compared & { atEqual: string };
+  const { unit, measure } = readingOf(reading) as { unit: Parameters<typeof writeValue>[1]; measure: Measure };
+  const trait = (when: 'idle' | 'busy'): BoardTrait => ({
+    ...{ name: `${reading}_${when}`, label: `${part}, ${when}`, measure, text: value => writeValue(value, unit) },
+  });
+  return { compared, measure, use: measureOf(compared.atEqual), traits: { idle: trait('idle'), busy: trait('busy') } };
+}
+
+const HEATS = [heat('temp', 'CPU'), heat('gpu_temp', 'GPU')];
+
+const hardware = measureOf('hw_hash');
+
+interface Peers {
+  readonly family: string;
+  readonly trait: BoardTrait;
+  readonly compared: Compared;
+  readonly members: number[];
+  readonly values: number[];
+}
+
+/** Those that are beyond the limit, the hottest first; undefined: none is, or so many that they are no exceptions. */
+function hotOf({ family, trait, compared, members, values }: Peers): Odd | undefined {
+  if (members.length < FEWEST) return undefined;
+  const middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
+  const all = Float64Array.from(values);
+  findMiddle(compared, all, all.length, new Float64Array(all.length), middle);
+  const limit = limitOf(all.length);
+  const hot = members
+    .map((member, i) => ({ value: all[i] as number, members: [member] }))
+    .filter(({ value }) => deviation(compared, value, middle) > limit)
+    .sort((a, b) => b.value - a.value);
+  if (hot.length === 0 || hot.length > members.length / 3) return undefined;
+  const those = new Set(hot.flatMap(({ members }) => members));
+  const others = { value: middle.median, members: members.filter(member => !those.has(member)) };
+  return { family, trait, groups: [others, ...hot], isMinority: true };
+}
+
+/** The hot ones among live nodes, as the other odd ones; the first group has the median of all. */
+export function hotOnes(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf: FamilyOf = usualFamily()): Odd[] {
+  const peers = new Map<string, Peers>();
+  const cursor = new Cursor();
+  for (const node of nodes) {
+    const family = node.state === 'live' ? familyOf(node) : undefined;
+    if (family === undefined) continue;
+    cursor.moveTo(snapshot, node.index);
+    const kind = taken(hardware, cursor);
+    if (Number.isNaN(kind)) continue;
+    for (const { compared, measure, use, traits } of HEATS) {
+      const [value, busy] = [taken(measure, cursor), taken(use, cursor)];
+      const trait = busy <= IDLE_MOST ? traits.idle : busy >= BUSY_LEAST ? traits.busy : undefined;
+      if (trait === undefined || Number.isNaN(value)) continue;
+      const key = `${trait.name} ${kind} ${family}`;
+      const some = peers.get(key) ?? { family, trait, compared, members: [], values: [] };
+      if (some.members.length === 0) peers.set(key, some);
+      some.members.push(node.index);
+      some.values.push(value);
+    }
+  }
+  return [...peers.values()].flatMap(some => hotOf(some) ?? []);
+}
