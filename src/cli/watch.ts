@@ -82,7 +82,7 @@ class Session {
     this.#journals = journals;
     this.#jobs = jobs;
     this.#acks = new AckFollower(reader.path);
-    this.#events = new EventFeed(reader, journals, jobs);
+    this.#events = new EventFeed(reader, journals, true);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.

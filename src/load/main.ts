@@ -122,7 +122,11 @@ function tellJobs(jobs: JobNodes, path: string, nameOf: (i: number) => string, l
   try {
     write();
   } catch (error) {
-    throw new Failure(`cannot write ${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}`, 1);
+    const why = (error as NodeJS.ErrnoException).code;
+    throw new UsageError(
+      verb.name,
+      `--jobs-file: cannot write ${oneLine(path)}: ${why}; name a file in a folder that you may write`,
+    );
   }
   const timer = setInterval(() => {
     try {
