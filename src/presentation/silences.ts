@@ -38,31 +38,26 @@ function isBeyondChance(count: number, rate: number, chance: number): boolean {
   return count > rate && count - rate - count * Math.log(count / rate) < Math.log(chance);
 }
 
-/** How many of the sorted numbers are below that one. */
-function below(sorted: Float64Array, limit: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] as number) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /**
- * Deaths per window around the window that begins at that age and holds `within` deaths: the largest rate of any
- * stretch.
+ * For each node the deaths per window around the window that begins with it and ends before the node `ends` says: the
+ * largest rate of any stretch. All are found in one sweep: there may be as many windows as nodes.
  */
-function rateAround(ages: Float64Array, age: number, window: number, within: number): number {
-  let rate = RATE_LEAST;
+function ratesAround(ages: Float64Array, ends: Int32Array, window: number): Float64Array {
+  const rates = new Float64Array(ages.length).fill(RATE_LEAST);
   for (const windows of STRETCHES) {
     const before = (windows - 1) * window;
-    for (const from of [age, age - before / 2, age - before]) {
-      const others = below(ages, from + windows * window) - below(ages, from) - within;
-      rate = Math.max(rate, others / (windows - 1));
+    for (const shift of [0, before / 2, before]) {
+      let [low, high] = [0, 0];
+      for (let from = 0; from < ages.length; from++) {
+        const begin = (ages[from] as number) - shift;
+        while ((ages[low] as number) < begin) low++;
+        while (high < ages.length && (ages[high] as number) < begin + windows * window) high++;
+        const others = high - low - ((ends[from] as number) - from);
+        rates[from] = Math.max(rates[from] as number, others / (windows - 1));
+      }
     }
   }
-  return rate;
+  return rates;
 }
 
 /** Whether a silence lasts. */
@@ -87,24 +82,33 @@ function largest(
   { isLasting, isTaken }: Sought,
 ): [from: number, end: number] | undefined {
   const ages = Float64Array.from(nodes, ({ ageMs }) => ageMs);
-  const found: { from: number; end: number; silent: number; isLasting: boolean }[] = [];
+  const [ends, silents, lastings] = [1, 2, 3].map(() => new Int32Array(nodes.length)) as [
+    Int32Array,
+    Int32Array,
+    Int32Array,
+  ];
   let [silent, lasting] = [0, 0];
   for (let from = 0, end = 0; from < nodes.length; from++) {
     for (; end < nodes.length && (ages[end] as number) < (ages[from] as number) + window; end++) {
       silent += Number(nodes[end]?.isSilent);
       lasting += Number(lasts(nodes[end] as Unheard));
     }
-    if (isBeyondChance(silent, RATE_LEAST, chance)) found.push({ from, end, silent, isLasting: lasting > 0 });
+    [ends[from], silents[from], lastings[from]] = [end, silent, lasting];
     silent -= Number(nodes[from]?.isSilent);
     lasting -= Number(lasts(nodes[from] as Unheard));
   }
-  found.sort((a, b) => b.silent - a.silent);
-  for (const group of found) {
-    const { from, end, silent } = group;
+  // Nearly always there is none, and the rates are not needed.
+  const few = Array.from(silents.keys()).filter(from => isBeyondChance(silents[from] as number, RATE_LEAST, chance));
+  if (few.length === 0) return undefined;
+  const rates = ratesAround(ages, ends, window);
+  const found = few
+    .filter(from => isBeyondChance(silents[from] as number, rates[from] as number, chance))
+    .sort((a, b) => (silents[b] as number) - (silents[a] as number));
+  for (const from of found) {
+    const end = ends[from] as number;
     const taken = isTaken.indexOf(1, from);
     if (taken !== -1 && taken < end) continue;
-    if (!isBeyondChance(silent, rateAround(ages, ages[from] as number, window, end - from), chance)) continue;
-    if (group.isLasting === isLasting) return [from, end];
+    if ((lastings[from] as number) > 0 === isLasting) return [from, end];
     isTaken.fill(1, from, end);
   }
   return undefined;

@@ -36,6 +36,18 @@ export function listenedText(
   );
 }
 
+/**
+ * Since when it listens, ms before the look: since the end of its last pause, also while intervals are in doubt, or
+ * since its start. Undefined: not known.
+ */
+function listensSince(snapshot: Snapshot): number | undefined {
+  const { evidence, listenedMs, heartbeatAgeMs = 0 } = snapshot;
+  const listens = listenedMs + heartbeatAgeMs;
+  const pause = gapsOf(snapshot).find(({ link, isWhole }) => link === undefined && isWhole);
+  if (pause !== undefined && pause.to >= listens && pause.to - listens <= evidence.longestIntervalMs) return pause.to;
+  return doubtMs(evidence) > 0 ? undefined : listens;
+}
+
 /** What the receiver says of itself. That IP fragments are not joined is said of their link. */
 export function receiverFindings(snapshot: Snapshot): Finding[] {
   const unknown = (text: string, since?: number) =>
@@ -65,7 +77,7 @@ export function receiverFindings(snapshot: Snapshot): Finding[] {
   if (listened >= silentAfter) return found;
   const text = listenedText('', listened, doubtMs(snapshot.evidence), silentAfter, '');
   const what = 'the receiver has been listening for a short time only: no node counts as silent yet';
-  return [...found, say('starting', 'receiver', text, what, { sinceMs: listened })];
+  return [...found, say('starting', 'receiver', text, what, { sinceMs: listensSince(snapshot) })];
 }
 
 /** Names that were asked for. */

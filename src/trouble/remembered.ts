@@ -5,6 +5,7 @@ import { HOUR_MS } from '../presentation/deafness.js';
 import { afterwards, LastReports, type Said, saidFacts } from '../presentation/lastwords.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
+import { mirrorOf } from '../shm/header.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -127,28 +128,24 @@ type Silenced = Spell & Fall & { readonly isNow: boolean };
 /** Silences, and times in which a node that is uncertain now was not heard. */
 function silences(snapshot: Snapshot, all: readonly Surveyed[]): Silenced[] {
   const found: Silenced[] = [];
+  const isMirror = mirrorOf(snapshot) !== undefined;
   for (const node of all) {
     const { state, index } = node;
     const silence = memoryOf(snapshot, node)?.silence;
-    const isNow = state === 'silent';
-    if (isNow || state === 'uncertain') {
-      const isKnown = silence !== undefined && silence.endedMs === undefined;
-      // Of a silence that is noted, the time is the same at every look.
-      const beganMs = isKnown ? silence.beganMs : snapshot.ageMs(index);
-      // The writer notes a silence within a second.
-      const count = isKnown ? silence.count : (silence?.count ?? 0) + 1;
-      const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
-      found.push({ ...{ node, beganMs, endedMs: undefined, count, sinceMs }, isSilent: isNow, isNow });
-    } else if (
-      silence !== undefined &&
-      (silence.endedMs ?? 0) < HOUR_MS &&
-      (silence.endedMs !== undefined || state === 'live')
-    ) {
-      // The writer notes the end within a second.
-      const { beganMs, endedMs = snapshot.ageMs(index), count } = silence;
-      const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? beganMs;
-      found.push({ ...{ node, beganMs, endedMs, count, sinceMs }, isSilent: true, isNow });
-    }
+    const isUnheard = state === 'silent' || state === 'uncertain';
+    if (!isUnheard && silence === undefined) continue;
+    const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? snapshot.ageMs(index);
+    // The writer notes an end within a second.
+    const endedMs = silence?.endedMs ?? (state === 'live' ? snapshot.ageMs(index) : undefined);
+    if (silence !== undefined && endedMs !== undefined && endedMs < HOUR_MS && state !== 'silent')
+      found.push({ ...silence, node, endedMs, sinceMs, isSilent: true, isNow: false });
+    if (!isUnheard) continue;
+    const isKnown = silence !== undefined && silence.endedMs === undefined;
+    // Of a silence that is noted, the time is the same at every look; a new one is noted within a second.
+    const { beganMs, count } = isKnown ? silence : { beganMs: snapshot.ageMs(index), count: (silence?.count ?? 0) + 1 };
+    // One that lasted when the receiver was away goes on, although it is uncertain for a while.
+    const isNow = state === 'silent' || (isKnown && !isMirror);
+    found.push({ node, beganMs, endedMs: undefined, count, sinceMs, isSilent: isNow, isNow });
   }
   return found;
 }

@@ -36,13 +36,21 @@ export interface Fall {
 
 /** Groups of those that fell together: those that are still silent first, then the largest. */
 export function groupsOf<F extends Fall>(snapshot: Snapshot, falls: readonly F[]): F[][] {
-  const unheard = falls.map(fall => ({
-    fall,
-    ageMs: fall.beganMs,
-    intervalMs: snapshot.intervalOf(fall.node.index) || USUAL_INTERVAL_MS,
-    isSilent: fall.isSilent,
-    isOver: fall.endedMs !== undefined,
-  }));
+  const { listenedMs, heartbeatAgeMs = 0, evidence } = snapshot;
+  const limit = Number(evidence.uncertainAfterNs) / 1e9;
+  const unheard = falls
+    .map(fall => ({
+      fall,
+      ageMs: fall.beganMs,
+      intervalMs: snapshot.intervalOf(fall.node.index) || USUAL_INTERVAL_MS,
+      isSilent: fall.isSilent,
+      isOver: fall.endedMs !== undefined,
+    }))
+    // While the receiver stands, or right after it has begun, all nodes are uncertain, and that says nothing of them.
+    .filter(
+      ({ ageMs, intervalMs, isSilent }) =>
+        isSilent || Math.min(listenedMs, ageMs - heartbeatAgeMs) > limit * intervalMs,
+    );
   return fellTogether(unheard, GROUPS_MOST).map(group => {
     // The order of the board, as everywhere.
     const fell = new Set(group.map(({ fall }) => fall));

@@ -174,6 +174,25 @@ t.test('no line is lost for a look while the writer has not noted what changed',
   );
 });
 
+t.test('a receiver that stands, and one that has just begun, change nothing of what is known', async t => {
+  const down = many('rack3n[01-20]', { age: 18, silence: { began: 18, count: 2 } });
+  const others = (age: number) => many('rack[4-9]n[01-80]', { age });
+  const line = { key: 'together:rack3', nodes: 'rack3n[01-20]', since: at(18), times: 2 };
+  t.match(lines([...down, ...others(0.5)]), [line]);
+  t.match(lines([...down, ...others(5)], { heartbeat: 2 }), [line], 'all are uncertain, because it stands');
+  const again: MadeBoard = { listened: 2, events: [{ kind: 'deaf', age: 3, detail: 9000 }] };
+  const starting = { key: 'starting', since: at(3) };
+  t.match(lines([...down, ...others(14)], again), [line, starting, { key: 'deaf:deaf' }], 'before all report again');
+  t.match(lines([...down, ...others(0.5)], again), [line, starting, { key: 'deaf:deaf' }]);
+  t.match(
+    lines([...down, ...others(0.5)], { ...again, listened: -4 }),
+    [line, starting, { key: 'deaf:deaf' }],
+    'while intervals are in doubt, it listens since the same time',
+  );
+  const flapping = many('n1', { age: 6, silence: { began: 100, ended: 50 } });
+  t.match(lines([...flapping, ...many('n[2-9]')]), [{ key: 'silent', dim: 'ended', since: at(100), ended: at(50) }]);
+});
+
 t.test('a hundred thousand nodes behind one link', async t => {
   const nodes = many('n[000001-100000]', { age: 60, silence: { began: 60 } });
   t.match(lines(nodes, { links: { 1: { state: [], changed: 59 } } }), [{ key: 'link:eth0', count: 100_000 }]);
