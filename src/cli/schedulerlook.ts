@@ -39,7 +39,8 @@ export interface Shown {
   readonly wrong?: string | undefined;
 }
 
-const ROWS = 40;
+/** So many rows are shown without --long. */
+export const ROWS = 40;
 
 /** A table of the first rows, or with `--long` of all. */
 export function rowsText<Row>(

@@ -92,7 +92,7 @@ export function limitOf(values: number): number {
 }
 
 /** Whether a node is at work, and as much as its peers. */
-function isAtEqual(use: number, median: number): boolean {
+export function isAtEqual(use: number, median: number): boolean {
   return median >= AT_WORK && use >= AT_WORK && Math.abs(use - median) <= AS_MUCH;
 }
 

@@ -496,6 +496,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'show',
     'show --json',
     'show --raw --json node1',
+    'jobs 4711 node1',
     'nodes --expand --fold',
     'nodes --expand --count',
     'nodes --for pbs',

@@ -1,0 +1,197 @@
+// beoboard jobs: the table, and the page of one job, beside made boards (test/golden/jobs.txt; to write it again, after
+// reading the difference: node dist/test/cli/jobs.test.js --write), and the command on a board file.
+//
+// @seconds 6
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { showJob } from '../../src/cli/jobpage.js';
+import { showJobs } from '../../src/cli/jobtable.js';
+import { bits } from '../../src/layout/layout.gen.js';
+import { painter } from '../../src/presentation/style.js';
+import { listJobs } from '../../src/schedulers/joblist.js';
+import type { Job } from '../../src/schedulers/scheduler.js';
+import { stateText } from '../../src/schedulers/statefile.js';
+import { expand } from '../../src/text/hostlists.js';
+import { UNSEEN } from '../../src/text/unseen.js';
+import { beating, node, writeBoard } from '../kit/ganglia.js';
+import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
+import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { verbChild } from '../kit/verbchild.js';
+
+// Times of day are shown in this time zone.
+process.env.TZ = 'UTC';
+const GOLDEN = join(ROOT, 'test', 'golden', 'jobs.txt');
+const ask = verbChild(t);
+
+/** What a node of a job is: its CPU in per cent, clock rate, GPUs and so on. */
+interface Made {
+  readonly cpu?: number;
+  readonly mhz?: number;
+  readonly hardware?: number;
+  readonly gpus?: number;
+  readonly use?: number;
+  readonly flags?: number;
+}
+
+function report({ cpu = 97, mhz = 2900, hardware = 0x1234, gpus = 0, use = 95, flags = 0 }: Made, i: number) {
+  const usual = BigInt(busy(1).report?.valid ?? 0);
+  const [valid, more] = [validOf('groups', 'topology', 'hw_hash'), gpus > 0 ? validOf('gpu', 'fabric') : 0n];
+  const gpu = { util_pct: use, power_w: 4 * use, temp_degc: 40 + Math.round(use / 4), mem_total_mib: 80_000 };
+  const of = (bytes: number) => ({ name: 'fabric', state: 1 << 16, rx_bytes: bytes, tx_bytes: bytes });
+  const made = busy(62, {
+    valid: usual | valid | more,
+    ...{ cpu_busy_pm: 10 * cpu + (i % 5), hw_hash: hardware, groups: 1, flags },
+    group: [{ cpus: 64, busy_pm: 10 * cpu, mhz: mhz + 5 * (i % 4) }],
+    ...(gpus > 0 && {
+      ...{ gpu_count: gpus, gpu_busy: use > 10 ? gpus : 0, gpu_flags: Array.from({ length: gpus }, () => 1) },
+      ...{ gpu: Array.from({ length: gpus }, () => gpu), fabric: of(9e9 + 1e7 * i) },
+    }),
+  });
+  return { ...made, before: { ...made.before, ...(gpus > 0 && { fabric: of(0) }) } };
+}
+
+/** Nodes n01 and so on; `change` says what is different. */
+const cluster = (count: number, change: (name: string) => Made & Partial<MadeNode> = () => ({}), usual: Made = {}) =>
+  expand(`n[01-${String(count).padStart(2, '0')}]`).map((name, i): MadeNode => {
+    const { age = 0.4, ...made } = change(name);
+    return { name, age, ...report({ ...usual, ...made }, i) };
+  });
+
+const HELD = { flags: 1 << bits.flags.root_readonly };
+const STRAGGLER = cluster(16, name => (name === 'n07' ? { cpu: 8, mhz: 1200 } : {}));
+/** n05 differs; n02 is silent, n03 has a problem, n16 is not on the board. */
+const ILL = cluster(15, name =>
+  name === 'n05' ? { mhz: 1900 } : name === 'n02' ? { age: 60 } : name === 'n03' ? HELD : {},
+);
+const GPUS = cluster(
+  16,
+  name => (name === 'n04' ? { gpus: 3, hardware: 0x777 } : name === 'n09' ? { use: 40, cpu: 96 } : {}),
+  { gpus: 4 },
+);
+
+const told = (count: number, gpus = 0) =>
+  expand(`n[01-${String(count).padStart(2, '0')}]`).map(name => ({
+    ...{ name, state: 'ALLOCATED', cpus: 64, cpus_used: 64 },
+    ...(gpus > 0 && { gpus, gpus_used: gpus }),
+  }));
+
+const LONG = `e\u202e\x1b[2J${'x'.repeat(300)}`;
+const ONE = madeJob('4711', 'n[01-16]', { cpus: 1024, name: 'climate', partition: 'batch' });
+const PARTS = ['4711_1', '4711_2', '47110', '4711_13'].map((id, i) => madeJob(id, `n0${i + 1}`, { cpus: 64 }));
+const EVIL = madeJob('12', 'n[01-04]', { user: LONG, name: LONG, partition: LONG, state: LONG, cpus: 1 });
+
+const lookAt = (nodes: readonly MadeNode[], jobs: readonly Job[], gpus = 0) =>
+  madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs));
+
+function page(
+  nodes: readonly MadeNode[],
+  jobs: readonly Job[],
+  { width = 80, id = '4711', gpus = 0, long = false } = {},
+) {
+  const shown = showJob(id, lookAt(nodes, jobs, gpus), { board: '/nowhere', width, long });
+  return [...shown.lines(painter('never')), ...(shown.wrong === undefined ? [] : [`wrong: ${shown.wrong}`])];
+}
+
+const WIDTHS = [80, 120, 200];
+const SHARED = [ONE, madeJob('4712', 'n16', { user: 'bert' })];
+const SCENES: [title: string, lines: (width: number) => string[]][] = [
+  ['all alike', width => page(cluster(16), [ONE], { width })],
+  ['one differs; all others are in the order of their names', width => page(STRAGGLER, [ONE], { width })],
+  ['one differs, and others are ill', width => page(ILL, [ONE], { width })],
+  ['GPUs: one is at work less, and one has lost one', width => page(GPUS, [ONE], { width, gpus: 4 })],
+  ['nodes that others share', width => page(cluster(16), SHARED, { width })],
+  ['too few to compare', width => page(cluster(3), [madeJob('4711', 'n[01-03]', { cpus: 0, name: '' })], { width })],
+  ['more nodes than rows', width => page(cluster(60), [madeJob('4711', 'n[01-60]', {})], { width })],
+  ['hostile texts', width => page(cluster(4), [EVIL], { width, id: '12' })],
+  ['parts of an array', width => page(cluster(16), PARTS, { width })],
+  ['none of that number', width => page(cluster(16), PARTS, { width, id: '471' })],
+];
+
+function golden(): string {
+  const look = lookAt(ILL, [ONE, ...PARTS]);
+  const table = showJobs(listJobs(look.slurm, look.nodeOf), look).lines(painter('never'));
+  const pages = WIDTHS.flatMap(width =>
+    SCENES.filter(([title]) => width === 80 || /ill|GPUs|hostile/.test(title)).flatMap(([title, lines]) => [
+      `== ${title}, ${width} columns`,
+      ...lines(width),
+      '',
+    ]),
+  );
+  return ['== the table', ...table, '', ...pages].join('\n');
+}
+
+t.test('the table and the pages are those of test/golden/jobs.txt, and the pages fit', async t => {
+  const text = golden();
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, text);
+  t.equal(text, readFileSync(GOLDEN, 'utf8'));
+  for (const width of WIDTHS)
+    for (const [title, lines] of SCENES)
+      t.strictSame(title.startsWith('parts') ? [] : lines(width).filter(line => line.length > width), [], title);
+  t.strictSame(text.replaceAll('\n', '').match(UNSEEN), null);
+});
+
+t.test('who differs most stands first, whatever else is ill', async t => {
+  const rows = page(ILL, [ONE]).filter(line => /^n\d\d /.test(line));
+  t.match(rows[0], /^n05 +live .* clock 1\.9 GHz, others 2\.9[01] GHz$/);
+  t.equal(rows.length, 16);
+  t.match(rows.slice(-2), [/^n02 +silent +\[/, /^n16 +absent +- /], 'at the end, not left out');
+});
+
+t.test('a node that does not work as much as its peers is told by that, and not by what follows from it', async t => {
+  const [first] = page(STRAGGLER, [ONE]).filter(line => /^n\d\d /.test(line));
+  t.match(first, /^n07 +live +8% .* CPU 8\.\d %, others 97\.2 %$/);
+});
+
+t.test('for programs', async t => {
+  const of = (nodes: MadeNode[], jobs: Job[], id: string, gpus = 0) => {
+    const shown = showJob(id, lookAt(nodes, jobs, gpus), { board: '/nowhere', width: 80 });
+    return JSON.parse(JSON.stringify(shown.json()));
+  };
+  const [job] = of(GPUS, [ONE], '4711', 4);
+  t.match(job, { id: '4711', node_count: 16, states: { live: 16 }, members: { length: 16 } });
+  const byName = new Map<string, { readonly compared: object }>(job.members.map((m: { name: string }) => [m.name, m]));
+  t.match(byName.get('n04'), {
+    ...{ hardware: 'other', readings: { gpus_up: 3 }, compared: { gpus_up: { median: 4, deviation: 10 } } },
+  });
+  t.match(byName.get('n09'), { hardware: 'same', compared: { gpu_util: { median: 95, deviation: 11 } } });
+  t.notOk(
+    Object.keys(byName.get('n09')?.compared ?? {}).includes('gpu_power'),
+    'its power is not compared: it is less at work',
+  );
+  t.match(byName.get('n08'), { compared: { gpu_power: {} } });
+  const [ill] = of(ILL, [ONE], '4711');
+  t.match(ill.trouble, [{ kind: 'silent', nodes: 'n02', jobs: undefined }, { nodes: 'n03' }]);
+  t.same(
+    of(cluster(16), PARTS, '4711')
+      .map(({ id }: Job) => id)
+      .sort(),
+    ['4711_1', '4711_13', '4711_2'],
+  );
+  t.match(of(cluster(16), PARTS, '4711_2'), [{ id: '4711_2', members: [{ name: 'n02', compared: {} }] }]);
+  t.match(of(cluster(16), [madeJob('5+0', 'n01', {}), madeJob('5+1', 'n02', {})], '5'), { length: 2 });
+  t.match(of(cluster(16), [madeJob('5+1', 'n02', {})], '5'), [{ id: '5+1', members: [{ name: 'n02' }] }]);
+});
+
+t.test('the command: a number is no host list; exit codes', async t => {
+  const [board, path] = [boardPath(t), folder(t)];
+  writeBoard(board, [node('n01'), node('n02')], beating());
+  const jobs = (...argv: string[]) => ask(['jobs', '--board', board, '--slurm-dir', path, ...argv], { COLUMNS: '120' });
+  t.match(await jobs('4711'), { code: 1, stdout: '', stderr: /^beoboard jobs: nothing is known about Slurm: / });
+  writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
+  t.match(await jobs('4711_1'), {
+    code: 0,
+    stderr: '',
+    stdout: /^job 4711_1 \(job\) of anna in partition batch: RUNNING/,
+  });
+  t.match(await jobs('4711'), { code: 0, stdout: /\n3 jobs have this number; name one of them: beoboard jobs 4711_/ });
+  const none = /^beoboard jobs: no job 99 has nodes; beoboard jobs lists those that have\n$/;
+  t.match(await jobs('99'), { code: 1, stdout: '', stderr: none });
+  t.match(await jobs('99', '--json'), { code: 1, stdout: /"jobs":\[\n\]\}\n$/, stderr: none });
+  t.match(JSON.parse((await jobs('12', '--json')).stdout), { schema: 1, jobs: [{ id: '12', members: { length: 4 } }] });
+  t.match((await jobs('n04')).stdout, /^ *JOB .*\n(?:.*\n)*4711_13 /, 'a host list still is one');
+  t.match(await jobs('4711_1', 'n01'), { code: 2, stderr: /^beoboard jobs: job 4711_1 is shown alone; / });
+  t.match(await jobs('-w', 'n01', '4711_1'), { code: 2 });
+});
