@@ -98,7 +98,7 @@ export class RiverHistory {
     this.#takeNodes(tick, place);
     // The values of a row must begin together, otherwise they would be from different times.
     if (place % EVERY === 0) this.#takeValues(tick, place / EVERY);
-    for (const rows of [...this.#rows.values(), ...this.#filling]) this.#takeGroups(tick, rows, place);
+    for (const rows of [...this.#rows.values(), ...this.#filling]) if (!rows.isOld) this.#takeGroups(tick, rows, place);
   }
 
   /** Gives each node its place. */
@@ -219,8 +219,10 @@ export class RiverHistory {
    */
   async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<HistoryTable> {
     let rows = this.#rows.get(key);
-    if (rows === undefined || rows.grouped !== grouped) {
-      rows = [...this.#filling].find(each => each.grouped === grouped) ?? this.#begin(new Rows(grouped), count);
+    if (rows === undefined || rows.grouped !== grouped || rows.isOld) {
+      rows =
+        [...this.#filling].find(each => each.grouped === grouped && !each.isOld) ??
+        this.#begin(new Rows(grouped), count);
       await rows.filled;
       this.#rows.set(key, rows);
     }

@@ -55,7 +55,16 @@ export class Rows {
   /** Resolved when it has the past. */
   filled: Promise<void> = Promise.resolve();
 
-  constructor(readonly grouped: Grouped | undefined) {}
+  readonly #coarse: number | undefined;
+
+  constructor(readonly grouped: Grouped | undefined) {
+    this.#coarse = grouped?.coarse;
+  }
+
+  /** Whether the rule has other groups now. */
+  get isOld(): boolean {
+    return this.grouped?.coarse !== this.#coarse;
+  }
 
   /** How many groups there are. */
   get groups(): number {

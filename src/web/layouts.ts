@@ -8,12 +8,14 @@ import { SLICE_MS } from '../service/slices.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
-import type { GroupInfo } from './wire.js';
+import { AUTO, type GroupInfo } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
 export const MOST_GROUPS = 512;
 /** The largest number of groups that ever existed, most of which may be gone. */
 const MOST_KNOWN = 65_536;
+/** How often names of groups are made coarser, until there are few enough. */
+const COARSEST = 6;
 /** How long a condition may take at a look, ms, for so many nodes. */
 const CONDITION_MS = 10;
 const CONDITION_NODES = 10_240;
@@ -30,7 +32,17 @@ const FIELD_EVERY = 5;
 /** The share of the time that may be used for new layouts when a condition becomes true for other nodes. */
 const LAYOUT_SHARE = 0.02;
 /** Valid names for a receiver. A board of another origin may have others, which no host list can express. */
+const AUTO_PATTERN = AUTO.rule.slice(1, -1);
 const NAME = /^[a-z0-9_][a-z0-9._-]*$/;
+
+/**
+ * The common part of names of groups of which there are too many: of r01c03 and r01c04 r01, of rack0017 and rack0018
+ * rack001*.
+ */
+function coarser(name: string): string {
+  if (name.endsWith('*')) return name.replace(/\d?\*$/, '*');
+  return /\d\D+\d/.test(name) ? name.replace(/\D+\d+\D*$/, '') : name.replace(/\d\D*$/, '*');
+}
 
 /** The group of each node, by a rule. */
 export class Grouped implements NodeConsumer {
@@ -49,6 +61,9 @@ export class Grouped implements NodeConsumer {
   #known = 0;
   #looks = 0;
   #isAsking = true;
+  /** How often names of groups are made coarser: another number means other groups. */
+  coarse = 0;
+  #isNew = false;
 
   /** Throws an InputError if it is neither a field nor a pattern. */
   constructor(readonly grouping: Grouping) {
@@ -60,8 +75,14 @@ export class Grouped implements NodeConsumer {
     return this.#of;
   }
 
+  /** Whether the groups are others than at the begin of the look, so that all nodes have to be asked once more. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
   begin(count: number, isAnother: boolean): void {
-    if (isAnother) this.#known = 0;
+    if (isAnother || this.#isNew) this.#known = 0;
+    this.#isNew = false;
     this.#spentMs = 0;
     this.#mayMs = RULE_MS * Math.max(1, count / CONDITION_NODES);
     if (this.#of.length < count) {
@@ -85,7 +106,7 @@ export class Grouped implements NodeConsumer {
     let index = from;
     for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
       const node = first + index;
-      const number = this.#numberOf(this.#rule(piece, { index, name: names[index] as string }));
+      const number = this.#numberOf(this.#nameOf(piece, index, names[index] as string));
       if (node < this.#known && number === this.#of[node]) continue;
       this.#of[node] = number;
       this.version++;
@@ -96,10 +117,34 @@ export class Grouped implements NodeConsumer {
     return index < end ? index : piece.count;
   }
 
+  #nameOf(piece: Snapshot, index: number, name: string): string | undefined {
+    let group = this.#rule(piece, { index, name });
+    if (group === undefined || !('pattern' in this.grouping)) return group;
+    // A login1 and a login2 are in a group together.
+    if (group === name && this.grouping.pattern === AUTO_PATTERN) group = group.replace(/\d+$/, '');
+    for (let i = 0; i < this.coarse; i++) group = coarser(group);
+    return group;
+  }
+
+  /** Begins anew with coarser names: there are more groups than are shown. */
+  #coarsen(): void {
+    this.coarse++;
+    this.#isNew = true;
+    this.names.length = 1;
+    this.#numbers.clear();
+    this.#numbers.set(undefined, 0);
+    this.#of.fill(0);
+    this.version++;
+  }
+
   /** Above some number of groups all nodes get one, because the rule is useless. */
   #numberOf(name: string | undefined): number {
     let number = this.#numbers.get(name);
     if (number === undefined) {
+      if (this.names.length >= MOST_GROUPS && 'pattern' in this.grouping && this.coarse < COARSEST) {
+        this.#coarsen();
+        return 0;
+      }
       if (this.names.length > MOST_KNOWN) return 0;
       number = this.names.push(name) - 1;
       this.#numbers.set(name, number);

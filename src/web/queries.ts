@@ -115,14 +115,16 @@ export class Queries {
 
   async #pass(consumer: Query): Promise<void> {
     const slices = new SlicedLook();
-    let first = 0;
     try {
-      for (const piece of this.#reader.pieces()) {
-        if (first === 0) consumer.begin(piece.total, true);
-        await evaluateAll(consumer, piece, first, slices);
-        first += piece.count;
-        if (consumer.isTooSlow) break;
-      }
+      do {
+        let first = 0;
+        for (const piece of this.#reader.pieces()) {
+          if (first === 0) consumer.begin(piece.total, true);
+          await evaluateAll(consumer, piece, first, slices);
+          first += piece.count;
+          if (consumer.isTooSlow) break;
+        }
+      } while (consumer instanceof Grouped && consumer.isNew && !consumer.isTooSlow);
     } catch (error) {
       // Without a board there is nothing to evaluate yet.
       if (!(error instanceof NoBoard)) throw error;

@@ -4,11 +4,12 @@
 import t from 'tap';
 import { terms } from '../../src/layout/terms.gen.js';
 import { SCALES } from '../../src/readings/scales.js';
+import { expand } from '../../src/text/hostlists.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
 import { RiverHistory } from '../../src/web/history.js';
 import { Grouped } from '../../src/web/layouts.js';
 import { cellValue, type Tick } from '../../src/web/watcher.js';
-import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
+import { AUTO, CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
 import { boardPath } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -147,12 +148,77 @@ t.test('the river', async t => {
 /** Groups by the first letter of names. */
 function byLetter(names: readonly string[]): Grouped {
   const grouped = new Grouped({ pattern: '^[a-z]' });
-  grouped.begin(names.length, true);
+  lookAt(grouped, names);
+  return grouped;
+}
+
+/** A look at nodes of these names. */
+function lookAt(grouped: Grouped, names: readonly string[], isAnother = true): void {
+  grouped.begin(names.length, isAnother);
   const piece = { count: names.length, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
   // As many slices of time as it takes.
   for (let from = 0; from < names.length; ) from = grouped.ask(piece, 0, from);
-  return grouped;
 }
+
+t.test('more groups than are shown are laid out by their common part, and login nodes are together', async t => {
+  const auto = AUTO.rule.slice(1, -1);
+  const racks = expand('rack[0001-2084]');
+  const many = [...racks.map(rack => `${rack}n1`), 'login1', 'login2', 'master'];
+  for (const [pattern, names, groups] of [
+    [auto, expand('rack[1-512]n1').slice(0, 511), expand('rack[1-512]').slice(0, 511)],
+    [auto, many, [...new Set(racks.map(rack => rack.replace(/.$/, '*'))), 'login']],
+    ['^r[0-9]+c[0-9]+', expand('r[01-40]c[01-52]n[1-2]'), expand('r[01-40]')],
+    ['.*', expand('n[1-9999]'), ['n*', ...expand('n[1-99]').map(name => `${name}*`)]],
+    ['.*', expand('a[1-9]').concat(expand('login[1-2]')), expand('a[1-9],login[1-2]')],
+  ] as const) {
+    const grouped = new Grouped({ pattern });
+    let looks = 0;
+    do lookAt(grouped, names, looks === 0);
+    while (grouped.isNew && ++looks < 9);
+    t.notOk(grouped.isNew);
+    t.same(grouped.names.filter(name => name !== undefined).sort(), [...groups].sort(), pattern);
+    const first = grouped.numbers[0] ?? 0;
+    t.equal(grouped.names[first], groups[0], 'and each node is in its own');
+  }
+
+  // What was kept of the groups before is forgotten, and added up anew.
+  const grouped = new Grouped({ pattern: '^[a-z]+[0-9]+' });
+  const few = expand('rack[0001-0010]');
+  lookAt(grouped, few);
+  const river = new RiverHistory();
+  river.take(
+    tickOf(
+      1,
+      few.map(() => cellOf(0, LIVE)),
+    ),
+    few,
+    1,
+  );
+  await river.groups('x', grouped, few.length, 0);
+  lookAt(grouped, racks, false);
+  river.take(
+    tickOf(
+      2,
+      racks.map(() => cellOf(0, LIVE)),
+    ),
+    racks,
+    2,
+  );
+  while (grouped.isNew) lookAt(grouped, racks, false);
+  river.take(
+    tickOf(
+      3,
+      racks.map(() => cellOf(0, LIVE)),
+    ),
+    racks,
+    3,
+  );
+  const { head } = await river.groups('x', grouped, racks.length, 0);
+  t.same(
+    (head as { rows: { name: string | null }[] }).rows.map(({ name }) => name).sort(),
+    [...new Set(racks.map(rack => rack.replace(/.$/, '*')))].sort(),
+  );
+});
 
 t.test('the river keeps for every node whether it was unhealthy, and for every second how the board was', async t => {
   const names = ['a1', 'b1'];

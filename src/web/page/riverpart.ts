@@ -2,7 +2,7 @@
 // there (before it was opened, hidden, asleep, without a connection) the server's history.
 
 import { foldInOrder } from '../../text/hostlists.js';
-import { type Head, type Hello, numberOf, STATES } from '../wire.js';
+import { type Head, type Hello, numberOf, RIVER, STATES } from '../wire.js';
 import type { Cells } from './cells.js';
 import { byId } from './dom.js';
 import { clock, quantity } from './formats.js';
@@ -12,8 +12,7 @@ import { River, WHY } from './riverrows.js';
 import type { RiverView } from './riverview.js';
 import type { View } from './viewstate.js';
 
-/** It has at most so many rows, and shows nodes one by one only up to this number. */
-const MOST_GROUPS = 512;
+/** It shows nodes one by one only up to this number. */
 const MOST_NODES = 2000;
 /** The most of a wall's height that rows of groups may need; of more, all nodes are one row. */
 const WALL_MOST = 0.28;
@@ -114,7 +113,7 @@ export class RiverPart {
       ? [...some].map(first => ({ group: -1, first, count: 1 }))
       : isCrowded
         ? [{ group: -1, first: 0, count: layout.count }]
-        : shown.slice(0, MOST_GROUPS);
+        : shown.slice(0, RIVER.mostRows);
     const names = this.#rows.map(({ group, first }) =>
       byNode ? (nodes[first] ?? '') : (layout.groups[group]?.name ?? null),
     );
