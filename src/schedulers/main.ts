@@ -18,6 +18,7 @@ import { oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
 import { readExceptions } from './matching.js';
+import { LOOK_MS, OddNodes } from './oddnodes.js';
 import { Poll, type Round } from './poll.js';
 import { nextMs, type Scheduler } from './scheduler.js';
 import { partialText, sightBefore, stateText } from './statefile.js';
@@ -108,6 +109,44 @@ function leftBefore(folder: string, name: string): string {
   }
 }
 
+/**
+ * Looks for odd nodes of jobs between rounds, and writes at once when they change: a scheduler that is slow, or asked
+ * seldom, is no reason to say nothing.
+ */
+class Looks {
+  readonly #odd: OddNodes;
+  readonly #timer: NodeJS.Timeout;
+  #round: Round | undefined;
+
+  constructor(
+    board: BoardReader,
+    private readonly leaveAgain: (round: Round) => void,
+  ) {
+    this.#odd = new OddNodes(board);
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  #look(): void {
+    const hasChanged = this.#odd.look();
+    if (this.#round !== undefined && hasChanged) this.leaveAgain(this.#with(this.#round));
+  }
+
+  #with(round: Round): Round {
+    return { ...round, state: { ...round.state, odd: this.#odd.told } };
+  }
+
+  /** The round with what was found. */
+  after(round: Round): Round {
+    this.#odd.learn(round);
+    this.#round = { ...round, skip: undefined, names: undefined };
+    return this.#with(round);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}
+
 type Options = ValuesOf<typeof verb>;
 
 /** What it is bound to while it runs. */
@@ -142,7 +181,8 @@ export async function main(argv: string[]): Promise<number> {
   const user = ourName();
   const sight = sightBefore(folder, user);
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
-  const poll = new Poll(new BoardReader(board, owner), inForce.scheduler, inForce.exceptions, user, sight, left);
+  const reader = new BoardReader(board, owner);
+  const poll = new Poll(reader, inForce.scheduler, inForce.exceptions, user, sight, left);
   let [status, isAsked, failures] = ['asks for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -160,14 +200,19 @@ export async function main(argv: string[]): Promise<number> {
       awake.abort();
     },
   );
+  const write = (round: Round) => leave(folder, round, inForce.options.publicJobs && round.closed === undefined);
+  const looks = new Looks(reader, round => {
+    const wrong = write(round);
+    if (wrong !== undefined) log.seldom('write', wrong);
+  });
   const next = (answered: boolean) => nextMs(inForce.options.interval, answered ? 0 : failures + 1);
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = performance.now();
     isAsked = false;
-    const round = await poll.round(next);
+    const round = looks.after(await poll.round(next));
     if (stop.aborted) break;
     const { publicJobs, interval } = inForce.options;
-    const wrong = leave(folder, round, publicJobs && round.closed === undefined);
+    const wrong = write(round);
     if (wrong !== undefined && isFirst)
       throw new Failure(`${wrong}; let this user write there, or give another folder by --slurm-dir`, 1);
     if (wrong !== undefined) log.seldom('write', wrong);
@@ -186,6 +231,7 @@ export async function main(argv: string[]): Promise<number> {
     if (stop.aborted) break;
     await pause(Math.max(wait, interval / 2), awake.signal);
   }
+  looks.end();
   log.info('ended');
   return 0;
 }

@@ -47,6 +47,32 @@ export interface Difference {
   readonly since_ms: number;
 }
 
+/**
+ * A node that differs from its peers in a job (docs/jobs.md): numbers in the unit of the reading, of the peers their
+ * count, median, lowest and highest.
+ */
+export interface OddMark {
+  readonly job: string;
+  /** The name on the board. */
+  readonly node: string;
+  readonly reading: string;
+  readonly value: number;
+  readonly peers: number;
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  readonly since_ms: number;
+}
+
+/** What the judge of jobs says. */
+export interface Odd {
+  /** Why no job is judged, in a sentence; absent: jobs are. */
+  readonly unjudged_all?: string | undefined;
+  readonly marks: readonly OddMark[];
+  /** Why a job of at least four nodes is not judged now, by its id: `young`, `changed`, `few` or `shared`. */
+  readonly unjudged: Readonly<Record<string, string>>;
+}
+
 export interface State {
   readonly schema: typeof SCHEMA;
   readonly pid: number;
@@ -70,6 +96,8 @@ export interface State {
   /** Names on the board of the scheduler's names that the administrator gave. */
   readonly names: Readonly<Record<string, string>>;
   readonly differences: readonly Difference[];
+  /** Absent in what a reader of an earlier version left. */
+  readonly odd?: Odd | undefined;
 }
 
 /** CLOCK_MONOTONIC in ms: the same for all processes of this machine. */
@@ -126,6 +154,11 @@ const ANSWER = shape({
   ...{ 'left_out_first?': 'string', 'whole?': 'boolean' },
 });
 const DIFFERENCE = shape({ kind: 'string', node: 'string', node_name: 'string', since_ms: 'number' });
+const MARK = shape({
+  ...{ job: 'string', node: 'string', reading: 'string', value: 'number', peers: 'number', median: 'number' },
+  ...{ lowest: 'number', highest: 'number', since_ms: 'number' },
+});
+const ODD = shape({ 'unjudged_all?': 'string' });
 const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
 const STATE = shape({
   ...{ scheduler: 'string', daemon: 'string', cluster: 'string', version: 'string', user: 'string' },
@@ -142,9 +175,16 @@ function fits(value: unknown, shape: Shape): boolean {
 
 const isText = (value: unknown) => typeof value === 'string';
 
+const isOdd = (odd: Odd) =>
+  fits(odd, ODD) &&
+  Array.isArray(odd.marks) &&
+  odd.marks.every(mark => fits(mark, MARK)) &&
+  fits(odd.unjudged, []) &&
+  Object.values(odd.unjudged).every(isText);
+
 /** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
 function isWhole(state: State): boolean {
-  const { nodes, jobs, names, differences, saw_more } = state;
+  const { nodes, jobs, names, differences, saw_more, odd } = state;
   return (
     [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
     nodes.list.every(node => fits(node, NODE)) &&
@@ -156,6 +196,7 @@ function isWhole(state: State): boolean {
       row => fits(row, DIFFERENCE) && (row.jobs === undefined || (Array.isArray(row.jobs) && row.jobs.every(isText))),
     ) &&
     (saw_more === undefined || fits(saw_more, SIGHT)) &&
+    (odd === undefined || isOdd(odd)) &&
     fits(state, STATE)
   );
 }

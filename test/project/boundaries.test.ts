@@ -178,7 +178,7 @@ const MAY: Record<string, string[]> = {
     ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/chosen'],
   ],
   schedulers: [
-    ...['text', 'options', 'shm/reader', 'readings', 'service'],
+    ...['text', 'options', 'shm/reader', 'readings', 'outliers', 'service'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/names', 'schedulers/chosen'],
   ],
   // native: `dump` has to open files that no reader accepts.

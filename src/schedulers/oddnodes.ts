@@ -1,0 +1,164 @@
+// Looks at the board for the judge of jobs (src/outliers/), every few seconds: which nodes have which job to themselves is
+// what the scheduler said last, and how they are what the board says now. Writes nothing.
+
+import { type JobSeen, Judge, type Judgement, type NodesSeen } from '../outliers/judge.js';
+import { FEWEST } from '../outliers/peers.js';
+import { COMPARED } from '../outliers/readings.js';
+import { Cursor } from '../readings/cursor.js';
+import { MeasureReader } from '../readings/measurereader.js';
+import type { Measure } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
+import { NUMBERED } from '../shm/liveness.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
+import { expandNodeNames } from '../text/hostlists.js';
+import type { Round } from './poll.js';
+import type { Job } from './scheduler.js';
+import { monotonicMs, type Odd } from './statefile.js';
+
+/** The time between looks, ms. */
+export const LOOK_MS = 5_000;
+
+const ROW = COMPARED.length;
+const LIVE = NUMBERED.indexOf('live');
+/** What is compared, and then by what peers are chosen. */
+const MEASURES = [...COMPARED.map(({ reading }) => reading), 'hw_hash', 'gpu_count'].map(
+  name => readingOf(name)?.measure as Measure,
+);
+const [HARDWARE, GPUS] = [ROW, ROW + 1];
+
+/** Room for so many nodes. */
+const roomFor = (count: number) => ({
+  ...{ live: new Uint8Array(count), alone: new Uint8Array(count), stampMs: new Float64Array(count) },
+  ...{ hardware: new Float64Array(count).fill(Number.NaN), gpus: new Float64Array(count).fill(Number.NaN) },
+  values: new Float64Array(count * ROW).fill(Number.NaN),
+});
+
+/** Why nothing can be concluded about any job, in a sentence; undefined: it can. */
+function objection({ state: { jobs, hidden, scheduler }, matched }: Round): string | undefined {
+  if (jobs.error !== undefined) return `${scheduler} does not answer: ${jobs.error}`;
+  if (matched === undefined) return 'nothing is known about the board';
+  if (jobs.whole) return undefined;
+  return hidden ?? `not all that ${scheduler} says about jobs is understood, so another job may be on their nodes`;
+}
+
+export class OddNodes {
+  readonly #board: Pick<BoardReader, 'pieces'>;
+  readonly #judge = new Judge();
+  readonly #values = new Float64Array(MEASURES.length);
+  readonly #reader = new MeasureReader(MEASURES, this.#values);
+  readonly #cursor = new Cursor();
+  /** By name on the board. */
+  #places = new Map<string, number>();
+  #room = roomFor(0);
+  #jobs: readonly JobSeen[] = [];
+  /** The nodes of each job as they were told, by its id. */
+  #told = new Map<string, readonly string[]>();
+  #why: string | undefined = 'the scheduler has not been asked yet';
+  #last: Judgement = { marks: [], unjudged: new Map() };
+
+  /** `clock`: CLOCK_MONOTONIC in ms. */
+  constructor(
+    board: Pick<BoardReader, 'pieces'>,
+    readonly clock: () => number = monotonicMs,
+  ) {
+    this.#board = board;
+  }
+
+  /** What the scheduler says now. */
+  learn(round: Round): void {
+    this.#why = objection(round);
+    if (this.#why !== undefined) return;
+    const [nowMs, nowS] = [this.clock(), Date.now() / 1000];
+    const startOf = ({ start_s }: Job) => (start_s === undefined ? undefined : nowMs - (nowS - start_s) * 1000);
+    const boardName = round.matched?.boardName ?? new Map<string, string>();
+    const [told, jobsOn] = [new Map<string, readonly string[]>(), new Map<string, number>()];
+    const judged: { job: Job; nodes: readonly string[] }[] = [];
+    for (const job of round.state.jobs.list) {
+      // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
+      const names = expandNodeNames(job.nodes).map(name => boardName.get(name) ?? name);
+      for (const name of names) jobsOn.set(name, (jobsOn.get(name) ?? 0) + 1);
+      if (job.state !== 'RUNNING' || names.length < FEWEST) continue;
+      const before = this.#told.get(job.id);
+      const isSame =
+        before !== undefined && before.length === names.length && before.every((name, i) => name === names[i]);
+      const nodes = isSame ? before : names;
+      told.set(job.id, nodes);
+      judged.push({ job, nodes });
+    }
+    this.#told = told;
+    this.#place(judged.flatMap(({ nodes }) => nodes));
+    for (const [name, place] of this.#places) this.#room.alone[place] = Number(jobsOn.get(name) === 1);
+    this.#jobs = judged.map(({ job, nodes }) => ({
+      ...{ id: job.id, startMs: startOf(job), nodes },
+      places: Int32Array.from(nodes, name => this.#places.get(name) ?? -1),
+    }));
+  }
+
+  /** Gives each node its place. */
+  #place(names: readonly string[]): void {
+    this.#places = new Map();
+    for (const name of names) if (!this.#places.has(name)) this.#places.set(name, this.#places.size);
+    this.#room = roomFor(this.#places.size);
+  }
+
+  /** Looks once; returns whether other nodes are marked than before, or other jobs judged. */
+  look(): boolean {
+    const before = this.#key();
+    const nowMs = this.clock();
+    if (this.#why === undefined && this.#see(nowMs)) {
+      const seen: NodesSeen = { nowMs, ...this.#room };
+      this.#last = this.#judge.look(seen, this.#jobs);
+    }
+    return this.#key() !== before;
+  }
+
+  #key(): string {
+    const marks = this.#last.marks.map(({ job, node, reading, sinceMs }) => `${job} ${node} ${reading} ${sinceMs}`);
+    return JSON.stringify([this.#why, marks, [...this.#last.unjudged]]);
+  }
+
+  /** Reads the board; returns whether it says how nodes are now. */
+  #see(nowMs: number): boolean {
+    this.#room.live.fill(0);
+    try {
+      for (const snapshot of this.#board.pieces()) {
+        if (snapshot.stalled || snapshot.retired) return false;
+        this.#take(snapshot, nowMs);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof NoBoard) return false;
+      throw error;
+    }
+  }
+
+  #take(snapshot: Snapshot, nowMs: number): void {
+    const { states, ages } = snapshot.overview;
+    const [cursor, values, room] = [this.#cursor, this.#values, this.#room];
+    const bytes = new Uint8Array(snapshot.view.buffer, snapshot.view.byteOffset, snapshot.view.byteLength);
+    snapshot.names().forEach((name, index) => {
+      const place = this.#places.get(name);
+      if (place === undefined || states[index] !== LIVE) return;
+      cursor.moveTo(snapshot, index);
+      if (cursor.report < 0) return;
+      this.#reader.read(cursor, bytes);
+      room.live[place] = 1;
+      room.stampMs[place] = nowMs - (ages[index] as number);
+      room.hardware[place] = values[HARDWARE] as number;
+      room.gpus[place] = values[GPUS] as number;
+      for (let row = 0; row < ROW; row++) room.values[place * ROW + row] = values[row] as number;
+    });
+  }
+
+  /** What is to be written. */
+  get told(): Odd {
+    if (this.#why !== undefined) return { unjudged_all: this.#why, marks: [], unjudged: {} };
+    const { marks, unjudged } = this.#last;
+    return {
+      marks: marks.map(({ sinceMs, ...mark }) => ({ ...mark, since_ms: Math.round(sinceMs) })),
+      unjudged: Object.fromEntries(unjudged),
+    };
+  }
+}

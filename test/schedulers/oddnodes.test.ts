@@ -1,0 +1,148 @@
+// What the reader of a scheduler finds of odd nodes: from jobs as a scheduler tells them and boards as they are, at made
+// times; and what it leaves in its file.
+//
+// @seconds 6
+// @waits
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { match } from '../../src/schedulers/matching.js';
+import { OddNodes } from '../../src/schedulers/oddnodes.js';
+import type { Round } from '../../src/schedulers/poll.js';
+import type { Job } from '../../src/schedulers/scheduler.js';
+import { parseState, readState, type State, stateText } from '../../src/schedulers/statefile.js';
+import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
+import { boardPath, folder } from '../kit/places.js';
+import { start, startReceiver } from '../kit/program.js';
+import { until } from '../kit/until.js';
+
+const MINUTE = 60_000;
+const names = Array.from({ length: 9 }, (_, i) => `n${i + 1}`);
+const VALID = validOf('cpus', 'cpu_share', 'groups', 'topology', 'hw_hash', 'temp_hottest', 'net');
+
+/** Nine live nodes at work, of which n3 has another clock rate. */
+function nodes(mhz: number, silent: readonly string[] = []): MadeNode[] {
+  return names.map(name => {
+    const more = {
+      ...{ valid: VALID, hw_hash: 7, groups: 1, cpu_busy_pm: 970 },
+      group: [{ cpus: 64, mhz: name === 'n3' ? mhz : 2900 }],
+    };
+    return { name, age: silent.includes(name) ? 3600 : 0.3, ...busy(60, more) };
+  });
+}
+
+const job = (id: string, list: string, more: Partial<Job> = {}): Job => ({
+  ...{ id, state: 'RUNNING', user: 'anna', partition: 'p', cpus: 512, start_s: Date.now() / 1000 - 3600 },
+  ...{ nodes: list, name: 'x', ...more },
+});
+
+/** A round in which the scheduler told these jobs, by names that are those of the board in upper case. */
+function round(jobs: readonly Job[], told: Partial<State['jobs']> = { whole: true }, hidden?: string): Round {
+  const matched = match(
+    names.map(name => ({ name: name.toUpperCase() })),
+    names,
+  );
+  const state = { scheduler: 'LSF', hidden, jobs: { list: jobs, ...told } } as State;
+  return { state, answered: true, closed: undefined, matched, skip: undefined, names: undefined };
+}
+
+/** Looks at a board each 5 s for so long; after each look the scheduler says the same again. */
+function after(odd: OddNodes, clock: { ms: number }, ms: number, said: Round) {
+  for (const end = clock.ms + ms; clock.ms < end; clock.ms += 5000) {
+    odd.learn(said);
+    odd.look();
+  }
+  return odd.told;
+}
+
+function scene(mhz = 2300, silent: readonly string[] = []) {
+  const clock = { ms: 1e9 };
+  const snapshot = madeBoard(nodes(mhz, silent));
+  return { clock, odd: new OddNodes({ pieces: () => [snapshot].values() as never }, () => clock.ms) };
+}
+
+t.test('a node that differs is marked, by its name on the board', async t => {
+  const { odd, clock } = scene();
+  const told = after(odd, clock, MINUTE, round([job('4711', 'N[1-8]')]));
+  t.match(told, {
+    marks: [{ job: '4711', node: 'n3', reading: 'mhz', value: 2300, peers: 7, median: 2900, lowest: 2900 }],
+    unjudged: {},
+  });
+  t.equal(told.marks.length, 1);
+  t.equal(odd.look(), false, 'nothing is new');
+  odd.learn(round([]));
+  t.equal(odd.look(), true, 'the job has ended');
+  t.same(odd.told, { marks: [], unjudged: {} });
+  const usual = scene(2900);
+  t.same(after(usual.odd, usual.clock, MINUTE, round([job('4711', 'N[1-8]')])), { marks: [], unjudged: {} });
+});
+
+t.test('what is not judged, and why', async t => {
+  const whole = [job('4711', 'N[1-8]')];
+  const cases: [what: string, said: Round, told: object][] = [
+    ['another job on most of its nodes', round([...whole, job('5', 'N[2-8]')]), { unjudged: { 4711: 'shared' } }],
+    [
+      'a job that ends there',
+      round([...whole, job('5', 'N[2-8]', { state: 'COMPLETING' })]),
+      { unjudged: { 4711: 'shared' } },
+    ],
+    ['too few of them on the board', round([job('4711', 'N[1-3],x[1-9]')]), { unjudged: { 4711: 'few' } }],
+    [
+      'it has just begun',
+      round([job('4711', 'N[1-8]', { start_s: Date.now() / 1000 + 10 })]),
+      { unjudged: { 4711: 'young' } },
+    ],
+    ['a small job', round([job('4711', 'N[1-3]')]), { unjudged: {} }],
+    ['a job that does not run', round([job('4711', 'N[1-8]', { state: 'SUSPENDED' })]), { unjudged: {} }],
+    ['hidden jobs', round(whole, {}, 'jobs of others are hidden'), { unjudged_all: 'jobs of others are hidden' }],
+    ['a partial answer', round(whole, { left_out: 2 }), { unjudged_all: /^not all that LSF says/ }],
+    ['no answer', round(whole, { error: 'timeout' }), { unjudged_all: 'LSF does not answer: timeout' }],
+    ['no board', { ...round(whole), matched: undefined }, { unjudged_all: /board/ }],
+  ];
+  for (const [what, said, expected] of cases) {
+    const { odd, clock } = scene();
+    const told = after(odd, clock, MINUTE, said);
+    t.match(told, expected, what);
+    t.same(told.marks, [], `${what}: no marks`);
+  }
+  const { odd, clock } = scene(2300, names.slice(0, 6));
+  t.match(after(odd, clock, MINUTE, round(whole)).unjudged, { 4711: 'few' }, 'most are silent');
+  const alone = scene();
+  const told = after(alone.odd, alone.clock, MINUTE, round([...whole, job('5', 'N3')]));
+  t.same(told.marks, [], 'the odd one has another job, too');
+  t.same(told.unjudged, {}, 'the others are judged');
+});
+
+t.test('the file has it, and one that is broken is refused', async t => {
+  const dir = folder(t);
+  const base = { schema: 2, pid: 1, mono_ms: 1, next_ms: 2, time_ms: 3, scheduler: 'LSF', daemon: 'd', cluster: 'c' };
+  const answers = { version: '1', user: 'u', nodes: { list: [] }, jobs: { list: [] }, names: {}, differences: [] };
+  const state = { ...base, ...answers } as unknown as State;
+  const { odd, clock } = scene();
+  const told = after(odd, clock, MINUTE, round([job('4711', 'N[1-8]')]));
+  writeFileSync(join(dir, 'state'), stateText({ ...state, odd: told }));
+  t.match(readState(dir), { state: { odd: { marks: [{ node: 'n3' }] } } });
+  t.ok(parseState('f', stateText(state)).why === undefined, 'of an earlier reader, without it');
+  for (const broken of [
+    {},
+    { marks: [{}], unjudged: {} },
+    { marks: [], unjudged: { 1: 2 } },
+    { marks: 'x', unjudged: {} },
+  ])
+    t.match(parseState('f', stateText({ ...state, odd: broken as never })).why, /holds what no reader writes/);
+});
+
+t.test('beoboard slurm judges the jobs of a file beside real reports', async t => {
+  const [board, dir] = [boardPath(t), folder(t)];
+  const { port } = await startReceiver(t, board);
+  const path = join(dir, 'jobs');
+  const jobs = ['--jobs', '2', '--jobs-file', path, '--odd', 'link'];
+  start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', '30', '--interval', '200ms', ...jobs]);
+  await until('the jobs are told', () => existsSync(path));
+  start(t, ['slurm', '--board', board, '--slurm-dir', dir, '--scheduler', `file:${path}`, '--interval', '1s']);
+  await until('its file says whether jobs are judged', () => {
+    const found = readState(dir);
+    return found.why === undefined && found.state.odd !== undefined && found.state.odd.unjudged_all === undefined;
+  });
+});
