@@ -142,12 +142,14 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
   const more = members.length - shown.length;
   const isCompared = members.some(({ hardware }) => hardware !== undefined);
   const head = headLines(row, width);
+  const unjudged = look.slurm.unjudged(row.job.id);
   return [
     ...(look.slurm.trouble === undefined ? head : head.map(line => paint.state('left', line))),
     ...(trouble.length === 0 ? [] : ['', ...trouble]),
     ...['', paint.title(titles), ...rows],
     ...(more > 0 ? [`… ${more} more; all: beoboard jobs ${oneLine(row.job.id)} --long`] : []),
     ...(isCompared ? [] : ['', ...wrapped(NOT_COMPARED, width)]),
+    ...(unjudged === undefined ? [] : ['', ...wrapped(`none of its nodes is marked: ${unjudged}`, width)]),
   ];
 }
 
@@ -155,6 +157,8 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
 function pageJson(row: ListedJob, look: SchedulerLook, { board }: PageOptions) {
   return {
     ...jobJson(row),
+    unjudged: look.slurm.unjudged(row.job.id),
+    marks: look.slurm.marks.filter(({ job }) => job === row.job.id),
     trouble: troubleAbout(look, row, board),
     members: membersOf(look.found, row).map(memberJson),
   };

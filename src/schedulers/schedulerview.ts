@@ -11,6 +11,7 @@ import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
+import { unjudgedText } from './marks.js';
 import { type Matched, match } from './matching.js';
 import type { Job, SchedulerNode } from './scheduler.js';
 import {
@@ -19,6 +20,7 @@ import {
   type Found,
   type Kind,
   monotonicMs,
+  type OddMark,
   partialText,
   readState,
   type State,
@@ -126,6 +128,23 @@ export class SchedulerView {
   /** Sentences about what it hides, and about what was left out of its answers. */
   get partial(): string[] {
     return this.#state === undefined ? [] : partialText(this.#state);
+  }
+
+  /** The nodes that differ from the others of their jobs; none while what is known is old. */
+  get marks(): readonly OddMark[] {
+    return this.trouble === undefined ? (this.#state?.odd?.marks ?? []) : [];
+  }
+
+  /** Why the judge says nothing about that job, in words; undefined: it is judged, or is no job for it. */
+  unjudged(id: string): string | undefined {
+    const { unjudged_all: all, unjudged = {} } = this.#state?.odd ?? {};
+    if (all !== undefined) return oneLine(all);
+    return Object.hasOwn(unjudged, id) ? unjudgedText(unjudged[id] as string) : undefined;
+  }
+
+  /** For how long it was so at this look, ms. */
+  since({ since_ms }: Pick<OddMark, 'since_ms'>): number {
+    return Math.max(0, this.#now - since_ms);
   }
 
   get jobs(): readonly Job[] {

@@ -4,10 +4,13 @@ import { journalTroubles } from '../journal/state.js';
 import { LastReports, lastWordsTexts } from '../presentation/lastwords.js';
 import { FULL, lateSenders } from '../presentation/rejections.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { marksText } from '../schedulers/marks.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { OddMark } from '../schedulers/statefile.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, newLinks, pieces, unvouched } from './links.js';
@@ -129,6 +132,22 @@ function disagreements(found: Survey, scheduler: SchedulerView): Finding[] {
   }));
 }
 
+/** The chosen nodes that differ from the others of their jobs: a line for each job. */
+function marks({ nodes }: Survey, scheduler: SchedulerView): Finding[] {
+  const chosen = new Map(nodes.map(node => [node.name, node]));
+  const jobs = new Map<string, OddMark[]>();
+  for (const mark of scheduler.marks)
+    if (chosen.has(mark.node)) jobs.set(mark.job, [...(jobs.get(mark.job) ?? []), mark]);
+  return [...jobs].map(([job, those]) => {
+    const since = those.map(mark => scheduler.since(mark));
+    return {
+      ...{ kind: 'odd', cause: oneLine(job), what: marksText(those), sentences: [] },
+      nodes: [...new Set(those.map(({ node }) => chosen.get(node) as Surveyed))],
+      ...{ sinceMs: Math.max(...since), lastMs: Math.min(...since) },
+    };
+  });
+}
+
 /** What is asked besides the board. */
 export interface OtherSources {
   /** The view of a scheduler, if whoever asks may see its jobs. */
@@ -144,7 +163,7 @@ export function findingsOf(found: Survey, { scheduler, journals, acksWhy }: Othe
   const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
   return [
     ...aboutChosen(found, findings(found, scheduler)),
-    ...(scheduler === undefined ? [] : disagreements(found, scheduler)),
+    ...(scheduler === undefined ? [] : [...disagreements(found, scheduler), ...marks(found, scheduler)]),
     ...ofJournals.map(
       ({ name: cause, text, what, sinceMs }): Finding => ({
         ...{ kind: 'journal', cause, nodes: [], what, sinceMs },

@@ -23,6 +23,7 @@ type Other =
   | 'journal'
   | 'acks'
   | 'scheduler'
+  | 'odd'
   | 'late'
   | 'clock'
   | 'interval'
@@ -34,9 +35,10 @@ export type Kind = Problem | Other;
 
 /**
  * Where since, end and how often come from. `memory`: what the board remembers of each node; `board`: its header and its
- * table of links, and its ring for what is over; `none`: it is true now, and nobody knows since when.
+ * table of links, and its ring for what is over; `scheduler`: the judge of jobs; `none`: it is true now, and nobody
+ * knows since when.
  */
-export type TimesFrom = 'memory' | 'board' | 'none';
+export type TimesFrom = 'memory' | 'board' | 'scheduler' | 'none';
 
 interface Row {
   readonly severity: Severity;
@@ -75,6 +77,7 @@ export const KINDS = {
   starting: row('notice', 'board'),
   deaf: row('notice', 'board'),
   scheduler: row('notice', 'none'),
+  odd: row('notice', 'scheduler'),
   late: row('notice', 'none'),
   clock: row('notice', 'none'),
   kernel: row('notice', 'memory'),

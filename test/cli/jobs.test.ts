@@ -12,7 +12,7 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { painter } from '../../src/presentation/style.js';
 import { listJobs } from '../../src/schedulers/joblist.js';
 import type { Job } from '../../src/schedulers/scheduler.js';
-import { stateText } from '../../src/schedulers/statefile.js';
+import { monotonicMs, type Odd, type OddMark, stateText } from '../../src/schedulers/statefile.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
@@ -83,15 +83,23 @@ const ONE = madeJob('4711', 'n[01-16]', { cpus: 1024, name: 'climate', partition
 const PARTS = ['4711_1', '4711_2', '47110', '4711_13'].map((id, i) => madeJob(id, `n0${i + 1}`, { cpus: 64 }));
 const EVIL = madeJob('12', 'n[01-04]', { user: LONG, name: LONG, partition: LONG, state: LONG, cpus: 1 });
 
-const lookAt = (nodes: readonly MadeNode[], jobs: readonly Job[], gpus = 0) =>
-  madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs));
+const lookAt = (nodes: readonly MadeNode[], jobs: readonly Job[], gpus = 0, odd?: Odd) =>
+  madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs, { odd }));
+
+const mark = (node: string, reading: string, value: number, lowest: number, highest: number): OddMark => ({
+  ...{ job: '4711', node, reading, value, peers: 15, median: highest, lowest, highest },
+  since_ms: monotonicMs() - 239_500,
+});
+const marked = () => ({ unjudged: {}, marks: [mark('n07', 'mhz', 1200, 2900, 2915), mark('n07', 'cpu', 8, 97, 97)] });
+const two = () => ({ unjudged: {}, marks: [mark('n07', 'mhz', 1200, 2900, 2915), mark('n08', LONG, 1, 2, 3)] });
+const UNJUDGED = { marks: [], unjudged: { 4711: 'shared', toString: 'young' } };
 
 function page(
   nodes: readonly MadeNode[],
   jobs: readonly Job[],
-  { width = 80, id = '4711', gpus = 0, long = false } = {},
+  { width = 80, id = '4711', gpus = 0, long = false, odd = undefined as Odd | undefined } = {},
 ) {
-  const shown = showJob(id, lookAt(nodes, jobs, gpus), { board: '/nowhere', width, long });
+  const shown = showJob(id, lookAt(nodes, jobs, gpus, odd), { board: '/nowhere', width, long });
   return [...shown.lines(painter('never')), ...(shown.wrong === undefined ? [] : [`wrong: ${shown.wrong}`])];
 }
 
@@ -100,6 +108,9 @@ const SHARED = [ONE, madeJob('4712', 'n16', { user: 'bert' })];
 const SCENES: [title: string, lines: (width: number) => string[]][] = [
   ['all alike', width => page(cluster(16), [ONE], { width })],
   ['one differs; all others are in the order of their names', width => page(STRAGGLER, [ONE], { width })],
+  ['one is marked', width => page(STRAGGLER, [ONE], { width, odd: marked() })],
+  ['two are marked, one by a reading of a later version', width => page(STRAGGLER, [ONE], { width, odd: two() })],
+  ['none is marked, because they share nodes', width => page(cluster(16), SHARED, { width, odd: UNJUDGED })],
   ['one differs, and others are ill', width => page(ILL, [ONE], { width })],
   ['GPUs: one is at work less, and one has lost one', width => page(GPUS, [ONE], { width, gpus: 4 })],
   ['nodes that others share', width => page(cluster(16), SHARED, { width })],

@@ -79,7 +79,7 @@ const PARTS: [part: string, files: RegExp][] = [
   // Which of them is behind the door.
   ['schedulers/chosen', /^src\/schedulers\/chosen\.ts$/],
   // A scheduler's answers beside the board: jobs, and where the two disagree.
-  ['schedulers/shown', /^src\/schedulers\/(joblist|jobmembers|schedulerview|userlist)\.ts$/],
+  ['schedulers/shown', /^src\/schedulers\/(joblist|jobmembers|marks|schedulerview|userlist)\.ts$/],
   // Gives a scheduler orders.
   ['schedulers/bridge', /^src\/schedulers\/bridge\//],
   ['schedulers', /^src\/schedulers\//],

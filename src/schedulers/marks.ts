@@ -1,0 +1,50 @@
+// What the judge of jobs says, in words: the same for all who show it.
+
+import { COMPARED } from '../outliers/readings.js';
+import { readingOf } from '../readings/readings.js';
+import { writeValue } from '../readings/units.js';
+import { cut, oneLine } from '../text/text.js';
+import type { OddMark } from './statefile.js';
+
+/** A reading that this version does not know is named in so many characters. */
+const LABEL_MOST = 24;
+
+/** `clock 1.9 GHz, others 2.9 to 3 GHz`. */
+function valuesText({ reading, value, lowest, highest }: OddMark): string {
+  const unit = readingOf(reading)?.unit;
+  const text = (number: number) => (unit === undefined ? String(number) : writeValue(number, unit));
+  const label = COMPARED.find(compared => compared.reading === reading)?.label ?? cut(oneLine(reading), LABEL_MOST);
+  const [low, high] = [text(lowest), text(highest)];
+  // The unit once, if both have it.
+  const [, ending = ''] = /( \D+)$/.exec(high) ?? [];
+  const from = ending !== '' && low.endsWith(ending) ? low.slice(0, -ending.length) : low;
+  return `${label} ${text(value)}, others ${low === high ? low : `${from} to ${high}`}`;
+}
+
+/** The marks of one job in words that follow the names of its nodes; a time is told by whoever shows them. */
+export function marksText(marks: readonly OddMark[]): string {
+  const [{ job = '', peers = 0 } = {}] = marks;
+  const nodes = new Set(marks.map(({ node }) => node));
+  if (nodes.size === 1)
+    return `differs from the other ${peers} nodes of job ${oneLine(job)}: ${marks.map(valuesText).join('; ')}`;
+  const each = [...nodes].map(
+    node =>
+      `${oneLine(node)} ${marks
+        .filter(mark => mark.node === node)
+        .map(valuesText)
+        .join('; ')}`,
+  );
+  return `differ from the other nodes of job ${oneLine(job)}: ${each.join('; ')}`;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  young: 'it runs for less than two minutes',
+  changed: 'most of its nodes have just changed their use',
+  few: 'fewer than four of its nodes can be compared',
+  shared: 'other jobs are on its nodes',
+};
+
+/** Why a job is not judged, by the word of the judge. */
+export function unjudgedText(why: string): string {
+  return WHY[why] ?? oneLine(why);
+}
