@@ -156,8 +156,15 @@ export class TableView {
   }
 
   show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number, sort: string | undefined): void {
-    [this.#cells, this.#reading, this.#rows, this.#number, this.#sort] = [cells, reading, rows, page, sort];
+    [this.#cells, this.#reading, this.#rows, this.#number] = [cells, reading, rows, page];
+    this.#sort = this.#isColumn(sort?.replace(/^-/, '')) ? sort : undefined;
     this.update();
+  }
+
+  /** Whether this table sorts by it: that of groups has other columns than that of nodes, and a URL may have any. */
+  #isColumn(sort: string | undefined): boolean {
+    const ofNodes = [...FIXED, ...(this.#page.hello()?.jobs ? JOBS : []), ...FIELDS.map(field => ({ sort: field }))];
+    return (this.#rows.kind === 'groups' ? GROUP_COLUMNS : ofNodes).some(column => column.sort === sort);
   }
 
   #sortBy({ sort }: TableColumn): void {
