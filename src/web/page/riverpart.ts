@@ -7,7 +7,7 @@ import type { Cells } from './cells.js';
 import { byId } from './dom.js';
 import { clock, quantity } from './formats.js';
 import type { Member } from './geometry.js';
-import { request } from './requests.js';
+import { LIST_MOST, request } from './requests.js';
 import { River, WHY } from './riverrows.js';
 import type { RiverView } from './riverview.js';
 import type { View } from './viewstate.js';
@@ -16,8 +16,6 @@ import type { View } from './viewstate.js';
 const MOST_NODES = 2000;
 /** The most of a wall's height that rows of groups may need; of more, all nodes are one row. */
 const WALL_MOST = 0.28;
-/** A longer list of names does not fit into a request. */
-const LIST_MOST = 4000;
 /** The time from one question to the next, ms. */
 const ASK_MS = 10_000;
 

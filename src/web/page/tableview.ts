@@ -7,12 +7,10 @@ import { type Hello, NODE_PAGE, numberOf, type ReadingInfo, STATES, type State }
 import { type Cells, isMeasured, LIVE, type Tally, valueIn } from './cells.js';
 import { make, set, write } from './dom.js';
 import { count, moment, quantity } from './formats.js';
-import { request } from './requests.js';
+import { LIST_MOST, request } from './requests.js';
 
 /** The rows of nodes are asked for again after so long, ms. */
 const EVERY_MS = 3000;
-/** A longer list of names does not fit into a request. */
-const LIST_MOST = 4000;
 
 export interface Rows {
   readonly title: string;
@@ -129,6 +127,7 @@ export class TableView {
   #columns: readonly TableColumn[] = [];
   /** The last rows of nodes, and the last question for them. */
   #nodes: NodePage | undefined;
+  #question = '';
   #asked = { query: '', at: Number.NEGATIVE_INFINITY };
 
   constructor(table: HTMLTableElement, page: TablePage) {
@@ -158,6 +157,8 @@ export class TableView {
   show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number, sort: string | undefined): void {
     [this.#cells, this.#reading, this.#rows, this.#number] = [cells, reading, rows, page];
     this.#sort = this.#isColumn(sort?.replace(/^-/, '')) ? sort : undefined;
+    // To fold many names at each look would take long, and they are the same.
+    this.#question = rows.kind === 'nodes' ? this.#query(cells) : '';
     this.update();
   }
 
@@ -222,12 +223,9 @@ export class TableView {
   #write(lines: readonly TableLine[]): void {
     while (this.#body.rows.length > lines.length) this.#body.lastElementChild?.remove();
     for (const [i, { texts, look, index }] of lines.entries()) {
-      let row = this.#body.rows[i] ?? this.#add();
-      // A column more or less.
-      if (row.cells.length > texts.length) {
-        row.remove();
-        row = this.#add();
-      }
+      const row = this.#body.rows[i] ?? this.#add();
+      // There may be a column more or less than before.
+      while (row.cells.length > texts.length) row.lastElementChild?.remove();
       while (row.cells.length < texts.length) row.append(make('td'));
       if (row.className !== look) row.className = look;
       row.dataset.index = String(index ?? '');
@@ -251,7 +249,7 @@ export class TableView {
   }
 
   #updateNodes(cells: Cells): void {
-    const query = this.#query(cells);
+    const query = this.#question;
     const now = performance.now();
     const isDue = query !== this.#asked.query || now - this.#asked.at >= EVERY_MS;
     const isEmpty = this.#rows.indices.length === 0;
