@@ -5,7 +5,7 @@ import { bitNames } from '../layout/codec.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
-import { SECONDS, writeId, writeValue, writeVersion } from '../readings/units.js';
+import { joined, SECONDS, writeId, writeValue, writeVersion } from '../readings/units.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import { PROBLEM_TEXT, type Problem } from '../shm/problems.js';
@@ -66,7 +66,7 @@ class NodeFacts {
     if (rest === undefined || all === undefined || all === 0) return undefined;
     const { unit } = readingOf(total) as Reading;
     const inUse = Math.max(0, all - rest);
-    return `${before}${of(writeValue(inUse, unit), writeValue(all, unit))} used (${Math.round((100 * inUse) / all)} %)`;
+    return `${before}${joined(writeValue(inUse, unit), 'of', writeValue(all, unit))} used (${Math.round((100 * inUse) / all)} %)`;
   }
 
   /** A number of one entry. */
@@ -91,14 +91,6 @@ class NodeFacts {
 function shown({ unit, words }: Pick<Reading, 'unit' | 'words'>, value: Value): Fact {
   if (typeof value === 'number') return words?.[value] ?? writeValue(value, unit);
   return value === undefined || value === '' ? undefined : oneLine(value);
-}
-
-/** The unit once, if both numbers have it: `1.2 of 8 GiB`. */
-function of(part: string, whole: string): string {
-  const [, unit] = /( \S+)$/.exec(whole) ?? [];
-  return unit !== undefined && part.endsWith(unit)
-    ? `${part.slice(0, -unit.length)} of ${whole}`
-    : `${part} of ${whole}`;
 }
 
 const hex = (value: Value) => (typeof value === 'number' ? writeId(value) : undefined);
@@ -355,7 +347,7 @@ function gpus(facts: NodeFacts): FactLine[] {
       const names = bitNames('gpu_flags', Number(facts.entry('gpu.flags', gpu) ?? 0));
       return [
         `GPU ${gpu}${facts.each('gpu.util_pct', gpu, ': busy ') ?? ''}`,
-        memory[0] && memory[1] ? of(memory[0], memory[1]) : undefined,
+        memory[0] && memory[1] ? joined(memory[0], 'of', memory[1]) : undefined,
         facts.each('gpu.temp_degc', gpu),
         facts.each('gpu.power_w', gpu),
         names.filter(name => name !== 'present' && name !== 'in_use').join(' ') || undefined,

@@ -1,7 +1,7 @@
 // Nodes of a family that are hotter than its others: idle ones compared with idle ones, busy ones with busy ones, and
 // only with nodes of the same hardware. By the floors and the limit that hold for the nodes of a job, but in one look.
 
-import { deviation, findMiddle, type Middle } from '../outliers/deviation.js';
+import { deviations } from '../outliers/deviation.js';
 import { limitOf } from '../outliers/judge.js';
 import { FEWEST } from '../outliers/peers.js';
 import { COMPARED, type Compared } from '../outliers/readings.js';
@@ -50,13 +50,11 @@ interface Peers {
 /** Those that are beyond the limit, the hottest first; undefined: none is, or so many that they are no exceptions. */
 function hotOf({ family, trait, compared, members, values }: Peers): Odd | undefined {
   if (members.length < FEWEST) return undefined;
-  const middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
-  const all = Float64Array.from(values);
-  findMiddle(compared, all, all.length, new Float64Array(all.length), middle);
-  const limit = limitOf(all.length);
+  const { each, middle } = deviations(compared, Float64Array.from(values));
+  const limit = limitOf(values.length);
   const hot = members
-    .map((member, i) => ({ value: all[i] as number, members: [member] }))
-    .filter(({ value }) => deviation(compared, value, middle) > limit)
+    .map((member, i) => ({ value: values[i] as number, members: [member] }))
+    .filter((_, i) => (each[i] as number) > limit)
     .sort((a, b) => b.value - a.value);
   if (hot.length === 0 || hot.length > members.length / 3) return undefined;
   const those = new Set(hot.flatMap(({ members }) => members));

@@ -205,3 +205,10 @@ export const writeId = (id: number) => `0x${id.toString(16).padStart(8, '0')}`;
 
 /** A version as reports have it: `0.2.0`. */
 export const writeVersion = (version: number) => `${version >> 16}.${(version >> 8) & 255}.${version & 255}`;
+
+/** Two written values with a word between them, and the unit once if both have it: `1.2 of 8 GiB`, `2.9 to 3 GHz`. */
+export function joined(first: string, word: string, second: string): string {
+  const [, unit] = /( \S+)$/.exec(second) ?? [];
+  const part = unit !== undefined && first.endsWith(unit) ? first.slice(0, -unit.length) : first;
+  return `${part} ${word} ${second}`;
+}

@@ -2,7 +2,7 @@
 
 import { COMPARED } from '../outliers/readings.js';
 import { readingOf } from '../readings/readings.js';
-import { writeValue } from '../readings/units.js';
+import { joined, writeValue } from '../readings/units.js';
 import { cut, oneLine } from '../text/text.js';
 import type { OddMark } from './statefile.js';
 
@@ -15,10 +15,7 @@ function valuesText({ reading, value, lowest, highest }: OddMark): string {
   const text = (number: number) => (unit === undefined ? String(number) : writeValue(number, unit));
   const label = COMPARED.find(compared => compared.reading === reading)?.label ?? cut(oneLine(reading), LABEL_MOST);
   const [low, high] = [text(lowest), text(highest)];
-  // The unit once, if both have it.
-  const [, ending = ''] = /( \D+)$/.exec(high) ?? [];
-  const from = ending !== '' && low.endsWith(ending) ? low.slice(0, -ending.length) : low;
-  return `${label} ${text(value)}, others ${low === high ? low : `${from} to ${high}`}`;
+  return `${label} ${text(value)}, others ${low === high ? low : joined(low, 'to', high)}`;
 }
 
 /** The marks of one job in words that follow the names of its nodes; a time is told by whoever shows them. */
