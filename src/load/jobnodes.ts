@@ -5,7 +5,7 @@ import type { Encodable } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { json } from '../text/output.js';
 import { type Fault, GPUS, KINDS, type Kind, QUANTITIES, SimulatedJob } from './jobs.js';
-import { add, CPUS, random, type Work } from './simulatednode.js';
+import { add, at, CPUS, random, validOf, type Work } from './simulatednode.js';
 
 /** Jobs have these sizes in turn, as far as there are nodes. */
 const SIZES = [8, 16, 4, 64, 12, 32, 2, 24];
@@ -14,16 +14,14 @@ const IDLE = 10;
 const USERS = ['anna', 'bert', 'chen', 'dora', 'emil', 'fatima', 'george', 'hana'];
 const Q = QUANTITIES.length;
 
-type ReportField = keyof typeof structs.report.fields;
-const at = (field: ReportField) => structs.report.fields[field].offset;
 const inside = (field: 'net' | 'fabric' | 'group' | 'gpu', of: string) => {
   const { offset, type } = structs.report.fields[field];
   return offset + (structs[type].fields as Record<string, { offset: number }>)[of]!.offset;
 };
 
 const SETS = ['groups', 'group_share', 'vmstat', 'psi_mem', 'fabric', 'throttle', 'edac', 'hw_hash'] as const;
-const VALID = SETS.reduce((all, set) => all | (1n << BigInt(bits.valid[set])), 0n);
-const GPU_VALID = 1n << BigInt(bits.valid.gpu);
+const VALID = validOf(SETS);
+const GPU_VALID = validOf(['gpu']);
 const [PRESENT, GONE] = [1 << bits.gpu_flags.present, 1 << bits.gpu_flags.off_the_bus];
 const IN_USE = 1 << bits.gpu_flags.in_use;
 

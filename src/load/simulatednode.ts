@@ -9,7 +9,8 @@ import type { Key } from '../options/keys.js';
 
 type ReportField = keyof typeof structs.report.fields;
 
-const at = (field: ReportField) => structs.report.fields[field].offset;
+/** The offset of a field in a report. */
+export const at = (field: ReportField) => structs.report.fields[field].offset;
 const NET = at('net');
 const net = (field: keyof typeof structs.net_if.fields) => NET + structs.net_if.fields[field].offset;
 
@@ -79,7 +80,8 @@ const SETS = [
   'root',
   'filesystems',
 ] as const satisfies (keyof typeof bits.valid)[];
-const validOf = (sets: readonly (keyof typeof bits.valid)[]) =>
+/** The `valid` of a report in which these sets were measured. */
+export const validOf = (sets: readonly (keyof typeof bits.valid)[]) =>
   sets.reduce((valid, set) => valid | (1n << BigInt(bits.valid[set])), 0n);
 const VALID = validOf(SETS);
 const VALID_WITH_GPUS = validOf([...SETS, 'gpu']);
