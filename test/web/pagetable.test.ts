@@ -65,7 +65,8 @@ t.test('nodes are those of status, the worst first, and in any other order', { s
   const load = ['--nodes', 'rack1n[001-250]', '--interval', '500ms'];
   startLoad(t, wall, [...load, '--silent', 'rack1n[007,009]', '--silent-from', '1s']);
   const { page } = await look(t, `${wall.url}?group=rack1`);
-  await holds(page, begins(['rack1n007', 'rack1n009', 'rack1n001', 'rack1n002']));
+  const states = `[...document.querySelectorAll('#table tbody td:nth-child(2)')].slice(0, 3).map(cell => cell.textContent).join()`;
+  await holds(page, `${begins(['rack1n007', 'rack1n009', 'rack1n001'])} && ${states} === 'silent,silent,live'`);
   const first = await table(page);
   t.same(first.titles, [
     'Node',

@@ -155,6 +155,8 @@ export class TableView {
   }
 
   show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number, sort: string | undefined): void {
+    // Rows of other nodes do not stand below this title.
+    if (rows.title !== this.#rows.title) this.#nodes = undefined;
     [this.#cells, this.#reading, this.#rows, this.#number] = [cells, reading, rows, page];
     this.#sort = this.#isColumn(sort?.replace(/^-/, '')) ? sort : undefined;
     // To fold many names at each look would take long, and they are the same.
