@@ -74,15 +74,19 @@ t.test('everything by the keyboard', { skip }, async t => {
     await page.keyboard.press('Enter');
   };
   const caption = (text: string) => holds(page, `document.querySelector('#table caption').textContent === '${text}'`);
-  const rows = (count: number) => holds(page, `document.querySelectorAll('#table tbody tr').length === ${count}`);
+  /** How many rows there are, once these have come. */
+  const rows = async (count: number) => {
+    await holds(page, `document.querySelectorAll('#table tbody tr').length === ${count}`);
+    return await page.locator('#table tbody tr').count();
+  };
   await ask('rack2n[03-05],rack3n01');
   await caption('Selected nodes');
-  await rows(4);
+  t.equal(await rows(4), 4);
   t.match(await here(page), /^rack2n03 /, 'the cursor is at the first of them');
   t.match(url(page), 'select=rack2n[03-05],rack3n01');
   await ask('rack2');
   await caption('Nodes of rack2');
-  await rows(12);
+  t.equal(await rows(12), 12);
   await page.keyboard.press('Escape');
   await caption('Groups');
   await ask('cpu >= 0% && name ~ "n0[12]$"');
@@ -100,7 +104,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   t.equal(await page.textContent('#chosen'), '“a[” is not a host list');
   await ask('live');
   await caption('Selected nodes');
-  await rows(36); // A state, by its word.
+  t.equal(await rows(36), 36, 'a state, by its word');
   await page.keyboard.press('Escape');
   await page.keyboard.press('+');
   await holds(page, `location.search.includes('zoom=')`);
