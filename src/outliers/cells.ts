@@ -9,12 +9,18 @@ const LEAST_MS = 4_500;
 const SLACK_MS = 500;
 /** For so long a load must have been as that of the others, ms. */
 const ALIKE_MS = 600_000;
+/** More than so long is not remembered, and what it was away in between takes so many times itself from it. */
+const MOST_ALIKE_MS = 1_200_000;
+const AWAY_COSTS = 5;
 /** And within so long it must have gone from there beyond the limit, ms. */
 const LEAVING_MS = 60_000;
 /** A mark ends after so long without a reading that can be compared, ms. */
 const KEPT_MS = 300_000;
 
-/** A new reading: of a report that came at `stampMs`, beyond the limit, within the floor. */
+/**
+ * A new reading: of a report that came at `stampMs`, of a load among others of which most were alike, beyond the limit,
+ * within the floor.
+ */
 export interface Counted {
   value: number;
   stampMs: number;
@@ -33,8 +39,9 @@ export class Cells {
   /** New readings in a row beyond the limit, and within the floor. */
   readonly #beyond: Uint8Array;
   readonly #within: Uint8Array;
-  /** Since when it has been within the floor. */
+  /** Since when it has been within the floor, and since when its node has worked as much as its peers; NaN: it does not. */
   readonly #alikeMs: Float64Array;
+  readonly #equalMs: Float64Array;
   /** When it left the floor, and when it went beyond the limit; NaN: it has not. */
   readonly #leftMs: Float64Array;
   readonly beyondMs: Float64Array;
@@ -47,6 +54,7 @@ export class Cells {
     this.#beyond = new Uint8Array(count);
     this.#within = new Uint8Array(count);
     this.#alikeMs = new Float64Array(count).fill(nowMs);
+    this.#equalMs = new Float64Array(count).fill(Number.NaN);
     this.#leftMs = new Float64Array(count).fill(Number.NaN);
     this.beyondMs = new Float64Array(count).fill(Number.NaN);
     this.isMarked = new Uint8Array(count);
@@ -60,6 +68,7 @@ export class Cells {
       [from.#beyond, this.#beyond],
       [from.#within, this.#within],
       [from.#alikeMs, this.#alikeMs],
+      [from.#equalMs, this.#equalMs],
       [from.#leftMs, this.#leftMs],
       [from.beyondMs, this.beyondMs],
       [from.isMarked, this.isMarked],
@@ -86,9 +95,9 @@ export class Cells {
       this.#end(cell, stampMs);
       return 'ends';
     }
-    if (isWithin && !Number.isNaN(this.#leftMs[cell] as number)) this.#alikeMs[cell] = stampMs;
-    if (isWithin) this.#leftMs[cell] = Number.NaN;
-    else if (Number.isNaN(this.#leftMs[cell] as number)) this.#leftMs[cell] = stampMs;
+    const leftMs = this.#leftMs[cell] as number;
+    if (!isWithin && Number.isNaN(leftMs)) this.#leftMs[cell] = stampMs;
+    if (isWithin && !Number.isNaN(leftMs)) this.#return(cell, leftMs, stampMs);
     if (!isBeyond) {
       this.#beyond[cell] = 0;
       return 'none';
@@ -99,6 +108,25 @@ export class Cells {
     if (!isLong || (isLoad && !this.#wasAlike(cell))) return 'none';
     this.isMarked[cell] = 1;
     return 'begins';
+  }
+
+  /** It is within the floor again: of the time that it was alike before, what is left counts. */
+  #return(cell: number, leftMs: number, nowMs: number): void {
+    const fromMs = Math.max(this.#alikeMs[cell] as number, leftMs - MOST_ALIKE_MS);
+    this.#alikeMs[cell] = Math.min(nowMs, fromMs + (1 + AWAY_COSTS) * (nowMs - leftMs));
+    this.#leftMs[cell] = Number.NaN;
+  }
+
+  /** Whether it is within the floor and has been for long. */
+  isAlike(cell: number, nowMs: number): boolean {
+    return Number.isNaN(this.#leftMs[cell] as number) && nowMs - (this.#alikeMs[cell] as number) >= ALIKE_MS;
+  }
+
+  /** Whether its node, which works as much as its peers or not, has done so for long enough that it can be compared. */
+  isSettled(cell: number, isEqual: boolean, nowMs: number, settlesMs: number): boolean {
+    if (!isEqual) this.#equalMs[cell] = Number.NaN;
+    else if (Number.isNaN(this.#equalMs[cell] as number)) this.#equalMs[cell] = nowMs;
+    return nowMs - (this.#equalMs[cell] as number) >= settlesMs;
   }
 
   #wasAlike(cell: number): boolean {

@@ -84,7 +84,7 @@ export function deviation({ direction }: Compared, value: number, { count, media
   if (count < 2) return Number.NaN;
   const distance = value === median ? 0 : (value - median) / unit;
   if (direction === 'both') return Math.abs(distance);
-  return direction === 'low' ? -distance || 0 : distance;
+  return direction === 'low' ? 0 - distance : distance;
 }
 
 /**

@@ -3,7 +3,7 @@
 // first two minutes or after a change of most of its nodes, and no node that is not known to be the job's alone.
 
 import { Cells, type Counted } from './cells.js';
-import { deviation, findMiddle, floorAt, type Middle } from './deviation.js';
+import { deviation, findMiddle, floorAt, type Middle, median } from './deviation.js';
 import { FEWEST, Peers } from './peers.js';
 import { COMPARED, type Compared } from './readings.js';
 import { Tallies } from './tallies.js';
@@ -65,10 +65,11 @@ export interface Judgement {
 }
 
 const ROW = COMPARED.length;
-const rowOf = (reading: string) => COMPARED.findIndex(one => one.reading === reading);
-const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : rowOf(atEqual)));
-/** By these it is seen that most nodes of a job begin something else. */
-const PHASE_ROWS = ['cpu', 'gpu_util'].map(rowOf);
+/** By these it is seen how much nodes work, and that most nodes of a job begin something else. */
+const WORK = ['cpu', 'gpu_util'] as const;
+const WORK_ROWS = WORK.map(work => COMPARED.findIndex(({ reading }) => reading === work));
+/** Of each reading which of them has to be equal; -1: none. */
+const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : WORK.indexOf(atEqual)));
 
 /** No marks begin for so long after a job's begin, ms. */
 const QUIET_MS = 120_000;
@@ -79,6 +80,8 @@ const CHANGE = 25;
 /** A node is at work from so many per cent on, and as much as its peers within so many points of their median. */
 const AT_WORK = 50;
 const AS_MUCH = 15;
+/** A load marks only among nodes of which at least so many have been alike. */
+const MOST_ALIKE = 0.75;
 /** 1,000 hours of a job that is looked at every 5 s. */
 const LOOKS = 720_000;
 
@@ -96,14 +99,40 @@ export function isAtEqual(use: number, median: number): boolean {
   return median >= AT_WORK && use >= AT_WORK && Math.abs(use - median) <= AS_MUCH;
 }
 
-/** Room for the values of a group of nodes, which all jobs use in turn. */
-class Room {
+/** A group of nodes at one look, of which one reading after another is compared. All jobs use it in turn. */
+class Group {
+  /** Their numbers within the job. */
+  nodes: Int32Array = new Int32Array(0);
+  /** Where they are on the board; -1: it is not there, not live or not the job's alone. */
+  places = new Int32Array(0);
+  /** The values of a reading; NaN: a node has none that can be compared. Longer than `nodes`. */
   own = new Float64Array(0);
   scratch = new Float64Array(0);
+  /** The medians of WORK. */
+  readonly work = new Float64Array(WORK.length);
 
-  for(count: number): this {
-    if (count > this.own.length) [this.own, this.scratch] = [new Float64Array(count), new Float64Array(count)];
-    return this;
+  take(nodes: Int32Array, { live, alone, values }: NodesSeen, places: Int32Array): void {
+    const { length } = nodes;
+    if (length > this.places.length) {
+      this.places = new Int32Array(length);
+      [this.own, this.scratch] = [new Float64Array(length), new Float64Array(length)];
+    }
+    this.nodes = nodes;
+    for (let i = 0; i < length; i++) {
+      const place = places[nodes[i] as number] as number;
+      this.places[i] = place >= 0 && live[place] === 1 && alone[place] === 1 ? place : -1;
+    }
+    for (let by = 0; by < WORK.length; by++) this.work[by] = this.#median(values, WORK_ROWS[by] as number);
+  }
+
+  #median(values: Float64Array, row: number): number {
+    let count = 0;
+    for (let i = 0; i < this.nodes.length; i++) {
+      const place = this.places[i] as number;
+      const value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
+      if (!Number.isNaN(value)) this.scratch[count++] = value;
+    }
+    return median(this.scratch, count);
   }
 }
 
@@ -158,27 +187,29 @@ class JudgedJob {
   }
 
   /** One look; returns why it is not judged now. */
-  look(seen: NodesSeen, { nodes, places }: JobSeen, room: Room): Unjudged | undefined {
+  look(seen: NodesSeen, { nodes, places }: JobSeen, group: Group): Unjudged | undefined {
     const { nowMs } = seen;
     if (nodes !== this.#nodes) this.#change(nodes, nowMs);
     if (this.#peers.isLearning) this.#learn(seen, places);
     let [most, mostShared] = [0, 0];
-    for (const group of this.#peers.groups) {
+    for (const equals of this.#peers.groups) {
       let [own, shared] = [0, 0];
-      for (let i = 0; i < group.length; i++) {
-        const place = places[group[i] as number] as number;
+      for (let i = 0; i < equals.length; i++) {
+        const place = places[equals[i] as number] as number;
         if (place < 0 || seen.live[place] === 0) continue;
         if (seen.alone[place] === 1) own++;
         else shared++;
       }
       most = Math.max(most, own);
       mostShared = Math.max(mostShared, own + shared);
-      if (own >= FEWEST && this.#hasChanged(seen, places, group)) this.#quietMs = nowMs + CHANGED_MS;
+      if (own >= FEWEST && this.#hasChanged(seen, places, equals)) this.#quietMs = nowMs + CHANGED_MS;
     }
     const isYoung = nowMs < this.#sinceMs + QUIET_MS;
     const isQuiet = isYoung || nowMs < this.#quietMs;
-    for (const group of this.#peers.groups)
-      for (let row = 0; row < ROW; row++) this.#judge(seen, places, group, row, isQuiet, room.for(group.length));
+    for (const equals of this.#peers.groups) {
+      group.take(equals, seen, places);
+      for (let row = 0; row < ROW; row++) this.#judge(seen, group, row, isQuiet);
+    }
     if (most < FEWEST) return mostShared < FEWEST ? 'few' : 'shared';
     if (isYoung) return 'young';
     return isQuiet ? 'changed' : undefined;
@@ -193,7 +224,7 @@ class JudgedJob {
 
   /** Whether most nodes do something else than at their last new reading. */
   #hasChanged({ values, stampMs, alone, live }: NodesSeen, places: Int32Array, group: Int32Array): boolean {
-    for (const row of PHASE_ROWS) {
+    for (const row of WORK_ROWS) {
       let [known, changed] = [0, 0];
       for (let i = 0; i < group.length; i++) {
         const node = group[i] as number;
@@ -211,80 +242,84 @@ class JudgedJob {
   }
 
   /** Compares the nodes of a group in one reading. */
-  #judge(
-    seen: NodesSeen,
-    places: Int32Array,
-    group: Int32Array,
-    row: number,
-    isQuiet: boolean,
-    { own, scratch }: Room,
-  ): void {
+  #judge(seen: NodesSeen, group: Group, row: number, isQuiet: boolean): void {
     const compared = COMPARED[row] as Compared;
     const { nowMs, stampMs } = seen;
+    const { nodes, places, own, scratch } = group;
     const middle = this.#middle;
-    this.#gather(seen, places, group, row, own, scratch);
-    findMiddle(compared, own, group.length, scratch, middle);
+    // Most readings of most looks are all alike, which needs no median.
+    const isCalm = this.#gather(seen, group, row);
+    if (!isCalm) findMiddle(compared, own, nodes.length, scratch, middle);
     const isEnough = middle.count >= FEWEST;
     const limit = limitOf(middle.count * ROW);
     const floor = floorAt(compared, middle.median);
     const { renewMs = 0, lastsMs = 0 } = compared;
     const counted = this.#counted;
     counted.isLoad = compared.class === 'load';
-    for (let i = 0; i < group.length; i++) {
-      const [node, value] = [group[i] as number, own[i] as number];
-      const cell = node * ROW + row;
+    for (let i = 0; i < nodes.length; i++) {
+      const value = own[i] as number;
+      const cell = (nodes[i] as number) * ROW + row;
       if (!isEnough || Number.isNaN(value)) {
         if (this.#cells.miss(cell, nowMs)) this.#marks.delete(cell);
         continue;
       }
-      const stamp = stampMs[places[node] as number] as number;
+      const stamp = stampMs[places[i] as number] as number;
       if (!this.#cells.isNew(cell, value, stamp, renewMs)) continue;
       counted.value = value;
       counted.stampMs = stamp;
-      const far = deviation(compared, value, middle);
-      counted.isBeyond = far > limit && !isQuiet;
-      counted.isWithin = counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1;
-      const change = this.#cells.count(cell, counted, lastsMs);
-      if (change === 'ends') this.#marks.delete(cell);
-      if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, own, i);
+      const far = isCalm ? 0 : deviation(compared, value, middle);
+      counted.isBeyond = far > limit && !isQuiet && (!counted.isLoad || this.#isAlikeAmong(group, row, nowMs));
+      counted.isWithin = isCalm || (counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1);
+      if (this.#cells.count(cell, counted, lastsMs) === 'ends') this.#marks.delete(cell);
+      if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, i);
     }
   }
 
-  /** The values of a group; NaN: a node has none that can be compared. */
-  #gather(
-    seen: NodesSeen,
-    places: Int32Array,
-    group: Int32Array,
-    row: number,
-    own: Float64Array,
-    scratch: Float64Array,
-  ): void {
-    const { nowMs, live, alone, values } = seen;
-    const { isTally } = COMPARED[row] as Compared;
+  /**
+   * Takes the values of a group; returns whether they lie so close together that none is further from the median than
+   * the floor, whatever it is. Then `#middle` has their count alone.
+   */
+  #gather({ nowMs, values }: NodesSeen, { nodes, places, own, work }: Group, row: number): boolean {
+    const compared = COMPARED[row] as Compared;
+    const { isTally, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
-    if (by >= 0) {
-      this.#gather(seen, places, group, by, own, scratch);
-      findMiddle(COMPARED[by] as Compared, own, group.length, scratch, this.#middle);
-    }
-    const { median } = this.#middle;
-    for (let i = 0; i < group.length; i++) {
-      const node = group[i] as number;
-      const place = places[node] as number;
-      if (place < 0 || live[place] === 0 || alone[place] === 0 || (by >= 0 && !isAtEqual(own[i] as number, median))) {
-        own[i] = Number.NaN;
-        continue;
+    const byRow = WORK_ROWS[by];
+    let [count, least, most] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let i = 0; i < nodes.length; i++) {
+      const [place, cell] = [places[i] as number, (nodes[i] as number) * ROW + row];
+      let value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
+      if (byRow !== undefined) {
+        const isEqual = place >= 0 && isAtEqual(values[place * ROW + byRow] as number, work[by] as number);
+        if (!this.#cells.isSettled(cell, isEqual, nowMs, settlesMs)) value = Number.NaN;
       }
-      const value = values[place * ROW + row] as number;
-      own[i] = isTally ? this.#tallies.growth(node * ROW + row, value, nowMs) : value;
+      if (isTally && place >= 0) value = this.#tallies.growth(cell, value, nowMs);
+      own[i] = value;
+      if (Number.isNaN(value)) continue;
+      count++;
+      if (value < least) least = value;
+      if (value > most) most = value;
     }
+    this.#middle.count = count;
+    return count > 0 && most - least <= floorAt(compared, least > 0 ? least : 0);
+  }
+
+  /** Whether most nodes of a group have been alike in a reading until now, if one of them has just left the others. */
+  #isAlikeAmong({ nodes, places }: Group, row: number, nowMs: number): boolean {
+    let [known, alike] = [0, 1];
+    for (let i = 0; i < nodes.length; i++) {
+      if ((places[i] as number) < 0) continue;
+      known++;
+      if (this.#cells.isAlike((nodes[i] as number) * ROW + row, nowMs)) alike++;
+    }
+    return alike >= MOST_ALIKE * known;
   }
 
   /** Writes down what a mark tells now. */
-  #tell(cell: number, { reading }: Compared, group: Int32Array, own: Float64Array, which: number): void {
-    const node = group[which] as number;
+  #tell(cell: number, { reading }: Compared, { nodes, own }: Group, which: number): void {
+    const node = nodes[which] as number;
     const row = cell - node * ROW;
-    const isOther = (value: number, i: number) => i !== which && i < group.length && !Number.isNaN(value);
-    const isGood = (i: number) => this.#cells.isMarked[(group[i] as number) * ROW + row] === 0;
+    const isOther = (value: number, i: number) => i !== which && i < nodes.length && !Number.isNaN(value);
+    const isGood = (i: number) => this.#cells.isMarked[(nodes[i] as number) * ROW + row] === 0;
     const good = own.filter((value, i) => isOther(value, i) && isGood(i));
     const others = (good.length > 0 ? good : own.filter(isOther)).sort();
     const [low = Number.NaN, high = Number.NaN] = [others[(others.length - 1) >> 1], others[others.length >> 1]];
@@ -305,7 +340,7 @@ class JudgedJob {
 /** Judges all jobs, from look to look. */
 export class Judge {
   #jobs = new Map<string, JudgedJob>();
-  readonly #room = new Room();
+  readonly #group = new Group();
 
   /** One look at all nodes; `jobs` are all that run, and what is known of others is forgotten. */
   look(seen: NodesSeen, jobs: Iterable<JobSeen>): Judgement {
@@ -313,7 +348,7 @@ export class Judge {
     for (const job of jobs) {
       const judged = this.#jobs.get(job.id) ?? new JudgedJob(job.id, job.startMs ?? seen.nowMs);
       next.set(job.id, judged);
-      const why = judged.look(seen, job, this.#room);
+      const why = judged.look(seen, job, this.#group);
       if (why !== undefined) unjudged.set(job.id, why);
       for (const mark of judged.marks) marks.push(mark);
     }

@@ -25,6 +25,8 @@ export interface Compared {
   readonly floorShare: number;
   /** It is compared only among nodes at work, and as much as their peers: by this reading. */
   readonly atEqual?: 'cpu' | 'gpu_util';
+  /** And only after so long at equal work, ms. */
+  readonly settlesMs?: number;
   /** It only grows: what is compared is the growth of the last minutes. */
   readonly isTally?: true;
   /** It is renewed by the sender only so often, ms; absent: with each report. */
@@ -38,6 +40,9 @@ export interface Compared {
 /** The period of the slow sources, as the report's contract has it: `sources slow`. */
 const [OFTEN_MS, SELDOM_MS] = [5_000, 10_000];
 
+/** What is warm takes so long to follow its load. */
+const WARMING_MS = 120_000;
+
 /** What one node of a job does now and then for a while: a daemon's work, a checkpoint for all. */
 const [SHORT_MS, LONG_MS] = [20_000, 300_000];
 
@@ -49,7 +54,7 @@ export const COMPARED: readonly Compared[] = [
   },
   {
     ...{ reading: 'temp', label: 'CPU temperature', class: 'condition', direction: 'high', floor: 3, floorShare: 0 },
-    ...{ atEqual: 'cpu', renewMs: OFTEN_MS },
+    ...{ atEqual: 'cpu', settlesMs: WARMING_MS, renewMs: OFTEN_MS },
     why: 'places in a rack and sockets in a row differ by some degrees; a fan or a heat sink that fails makes twenty',
   },
   {
@@ -71,7 +76,7 @@ export const COMPARED: readonly Compared[] = [
       floor: 3,
       floorShare: 0,
     },
-    ...{ atEqual: 'gpu_util', renewMs: OFTEN_MS },
+    ...{ atEqual: 'gpu_util', settlesMs: WARMING_MS, renewMs: OFTEN_MS },
     why: 'the hottest of several GPUs differs by some degrees from node to node; without its fan it is twenty hotter',
   },
   {

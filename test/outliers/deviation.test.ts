@@ -54,7 +54,8 @@ t.test('a distance is positive on the bad side', async t => {
     t.equal(deviation(of({ direction }), value, middle), expected, `${direction}: ${value}`);
   t.equal(deviation(of({}), 10, { count: 5, median: 10, unit: 0 }), 0, 'equal values without a floor');
   t.ok(Number.isNaN(deviation(of({}), 10, { ...middle, count: 1 })), 'alone there is no distance');
-  t.ok(Number.isNaN(deviation(of({}), Number.NaN, middle)));
+  for (const direction of ['low', 'high', 'both'] as const)
+    t.ok(Number.isNaN(deviation(of({ direction }), Number.NaN, middle)), `${direction}: not measured`);
 });
 
 t.test('"8 %, others 97 %"', async t => {

@@ -143,6 +143,52 @@ t.test('a load marks only a node that was like the others for ten minutes and le
   t.same(marked(late.last), ['n1 cpu']);
 });
 
+t.test('a load marks only among nodes that were alike for ten minutes, most of them', async t => {
+  for (const [others, isMarked] of [
+    [2, true],
+    [3, false],
+  ] as const) {
+    const scene = new Scene(8);
+    for (let i = 0; i < others; i++) scene.other.set(`n${8 - i}`, { cpu: 30 + 20 * i });
+    scene.for(15 * MINUTE);
+    scene.other.set('n1', { cpu: 2 });
+    scene.for(5 * MINUTE);
+    t.same(marked(scene.last), isMarked ? ['n1 cpu'] : [], `${others} of 8 did something else all the time`);
+  }
+});
+
+t.test('what a load was away for a while takes five times itself from the time that it was alike', async t => {
+  for (const [seconds, isMarked] of [
+    [30, true],
+    [150, false],
+  ] as const) {
+    const scene = new Scene();
+    scene.for(15 * MINUTE);
+    scene.other.set('n1', { cpu: 80 });
+    scene.for(seconds * 1000);
+    scene.other.delete('n1');
+    scene.for(3 * MINUTE);
+    scene.other.set('n1', { cpu: 2 });
+    scene.for(MINUTE);
+    t.same(marked(scene.last), isMarked ? ['n1 cpu'] : [], `away for ${seconds} s`);
+  }
+});
+
+t.test('a temperature is compared after two minutes at equal work, when what is warm has followed it', async t => {
+  const scene = new Scene();
+  scene.for(5 * MINUTE);
+  scene.other.set('n2', { temp: 100 });
+  for (const [cpu, isMarked] of [
+    [2, false],
+    [97, true],
+  ] as const) {
+    scene.all = { ...USUAL, cpu };
+    const after = scene.for(10 * MINUTE);
+    t.equal(after !== undefined, isMarked, `at ${cpu} %`);
+    if (after !== undefined) t.ok(after >= 120 && after <= 150, `after ${after} s`);
+  }
+});
+
 t.test('what may be a checkpoint for all has to last five minutes', async t => {
   const scene = new Scene();
   scene.for(15 * MINUTE);
