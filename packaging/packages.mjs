@@ -63,8 +63,7 @@ export const PACKAGES = {
     description: [
       'What all packages need: the user beoboard, the folder /dev/shm/beoboard for',
       'the board, /run/beoboard for files that other programs write for the',
-      'senders, /etc/beoboard for options, and a sysctl that lets the receiver have',
-      'a socket buffer of 64 MiB.',
+      'senders, and /etc/beoboard for options.',
     ],
     depends: {
       deb: [
@@ -75,12 +74,10 @@ export const PACKAGES = {
     },
     sysusers: 'beoboard.conf',
     tmpfiles: 'beoboard.conf',
-    sysctl: 'net.core.rmem_max',
     written: ['/dev/shm/beoboard', '/run/beoboard'],
     files: [
       ['packaging/sysusers.d/beoboard.conf', 'usr/lib/sysusers.d/'],
       ['packaging/tmpfiles.d/beoboard.conf', 'usr/lib/tmpfiles.d/'],
-      ['packaging/sysctl.d/10-beoboard.conf', 'usr/lib/sysctl.d/'],
       [null, 'etc/beoboard/'],
       // Both senders read the health file.
       ['c/sender/beoboard-health.5', `${MAN}/man5/`],
@@ -119,6 +116,8 @@ export const PACKAGES = {
       rpm: ['nodejs >= 1:20'],
     },
     sysusers: 'beoboard-master.conf',
+    // So that the receiver may have a socket buffer of 64 MiB.
+    sysctl: 'net.core.rmem_max',
     units: {
       'beoboard-receive.service': { enabled: true },
       'beoboard-receive.socket': {},
@@ -144,6 +143,7 @@ export const PACKAGES = {
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],
       ['c/lib/man/beoboard.1', `${MAN}/man1/`],
+      ['packaging/man', `${MAN}/man1/`],
       ['packaging/systemd/beoboard-receive.service', UNITS],
       ['packaging/systemd/beoboard-receive.socket', UNITS],
       ['packaging/systemd/beoboard-ganglia.service', UNITS],
@@ -160,6 +160,7 @@ export const PACKAGES = {
       ['packaging/dropins/master.conf', `${UNITS}beoboard-send.service.d/`],
       ['packaging/dropins/master.conf', `${UNITS}beoboard-send-nodejs.service.d/`],
       ['packaging/sysusers.d/beoboard-master.conf', 'usr/lib/sysusers.d/'],
+      ['packaging/sysctl.d/10-beoboard-master.conf', 'usr/lib/sysctl.d/'],
       ['packaging/config/receive.toml', 'etc/beoboard/'],
       ['packaging/config/journal-default.toml', 'etc/beoboard/'],
       ['packaging/completions/beoboard.bash', 'usr/share/bash-completion/completions/beoboard'],
@@ -170,7 +171,10 @@ export const PACKAGES = {
       ['proto/board-v2.md', `${DOC}proto/`],
       ['proto/relay-v1.md', `${DOC}proto/`],
       ['proto/stat-v1.md', `${DOC}proto/`],
+      ['examples', `${DOC}examples/`],
       ['packaging/grafana', `${SHARE}grafana/`],
+      ['packaging/nagios', `${SHARE}nagios/`],
+      ['packaging/nats', `${SHARE}nats/`],
       ['packaging/prometheus', `${SHARE}prometheus/`],
     ],
   },

@@ -9,7 +9,7 @@ import { parts } from '../src/parts.js';
 import { completions } from './completions.js';
 import { readContract, writeFiles } from './contract.js';
 import { dashboards } from './dashboards/index.js';
-import { fromHeader, fromMarkdown, fromProgram } from './man.js';
+import { fromHeader, fromMarkdown, fromProgram, fromVerb } from './man.js';
 
 /**
  * Readers in other languages, written from the documents alone: they contain the constants by which they recognise a
@@ -38,6 +38,12 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
     ...readers,
     ...completions(verbs),
     ...dashboards(),
+    // beoboard-nodes(1) and beoboard-check(1) are programs of their own; with a section of its own a verb's page can be
+    // beside them.
+    ...verbs.map((verb): [string, string] => [
+      `packaging/man/beoboard-${verb.name}.${programs.includes(`beoboard-${verb.name}(1)`) ? '1bb' : '1'}`,
+      fromVerb(verb, ['beoboard(1)']),
+    ]),
     ['c/lib/man/beoboard.1', fromProgram(verbs, [...programs, ...but('beoboard(1)')])],
     ['c/lib/man/beoboard.3', fromHeader(read('c/beoboard.h'), but('beoboard(3)'))],
     [

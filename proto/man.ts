@@ -344,19 +344,22 @@ function fromNotes(notes: string): string[] {
   return out;
 }
 
-/** A verb: its usage, what it does, its options, notes and examples. */
-function fromVerb(verb: Verb): string[] {
-  return [
-    `.SH ${roff(verb.name.toUpperCase(), true)}`,
-    ...['.nf', bold(usageOf(verb)), '.fi'],
-    ...['.PP', guard(roff(verb.summary))],
-    ...termsOf(verb).flatMap(([term, about]) => ['.TP', bold(term), guard(roff(about))]),
-    ...(verb.notes === undefined ? [] : fromNotes(verb.notes)),
-    ...['.PP', 'Examples:', ...verbatim([...verb.examples])],
+/** A verb as a page of its own, beoboard-VERB(1): its usage, what it does, its options, examples, exit codes. */
+export function fromVerb(verb: Verb, pages: string[]): string {
+  const terms = termsOf(verb).flatMap(([term, about]) => ['.TP', bold(term), guard(roff(about))]);
+  const out = [
+    ...title(`beoboard-${verb.name}`, 1, verb.summary),
+    ...['.SH SYNOPSIS', '.nf', bold(usageOf(verb)), '.fi'],
+    ...['.SH DESCRIPTION', ...fromNotes(verb.notes ?? verb.summary).slice(1)],
+    ...(terms.length > 0 ? ['.SH OPTIONS', ...terms] : []),
+    ...['.SH EXAMPLES', ...verbatim([...verb.examples])],
+    ...(/exit codes?/i.test(verb.notes ?? '') ? [] : ['.SH EXIT STATUS', guard(roff(EXIT_CODES))]),
+    ...seeAlso(pages),
   ];
+  return out.join('\n');
 }
 
-/** The program and its verbs, as beoboard(1). */
+/** The program, and what its verbs are for, as beoboard(1). */
 export function fromProgram(verbs: readonly Verb[], pages: string[]): string {
   const out = [
     ...title('beoboard', 1, 'a cluster scoreboard: how every node is, once a second'),
@@ -364,7 +367,8 @@ export function fromProgram(verbs: readonly Verb[], pages: string[]): string {
     `${bold('beoboard')} \\fIVERB\\fR [\\fIoptions\\fR]`,
     '.SH DESCRIPTION',
     guard(roff(ABOUT)),
-    ...verbs.flatMap(fromVerb),
+    ...['.SH VERBS', `Each has a page of its own, such as ${bold('beoboard-status')}(1).`],
+    ...verbs.flatMap(({ name, summary }) => ['.TP', bold(name), guard(roff(summary))]),
     '.SH EXIT STATUS',
     guard(roff(EXIT_CODES)),
     '.SH ENVIRONMENT',

@@ -15,8 +15,18 @@ function expand(path) {
     .map(name => join(dirname(path), name));
 }
 
+/** Folders of the sources that documents name, and where they are installed. */
+const INSTALLED = Object.values(PACKAGES)
+  .flatMap(({ files }) => files)
+  .filter(([from, to]) => from !== null && /^usr\/share\/beoboard\/.*\/$/.test(to) && from.startsWith('packaging/'))
+  .map(([from, to]) => [new RegExp(`(?<![\\w/])${from}\\b/?`, 'g'), `/${to}`]);
+
+/** A document names the files of the sources by where they are installed. */
+export const asInstalled = text => INSTALLED.reduce((all, [from, to]) => all.replace(from, to), text);
+
 function install(file, to) {
   if (to.includes('/share/man/')) write(`${to}.gz`, gzip(readFileSync(file)));
+  else if (to.includes('/share/doc/') && file.endsWith('.md')) write(to, asInstalled(readFileSync(file, 'utf8')));
   else put(file, to);
 }
 

@@ -651,3 +651,20 @@ t.test("what the relay's options name belongs to its user, and it is said", { sk
     else t.same(lines, [], file);
   }
 });
+
+t.test('a document names the files that a package installs by their places', async t => {
+  const { asInstalled } = (await import(join(ROOT, 'scripts', 'packaging', 'stage.mjs'))) as {
+    asInstalled(text: string): string;
+  };
+  t.equal(asInstalled('`packaging/nats/leaf.conf`,'), '`/usr/share/beoboard/nats/leaf.conf`,');
+  t.equal(asInstalled('in `packaging/grafana`, for'), 'in `/usr/share/beoboard/grafana/`, for');
+  const names = readdirSync(join(ROOT, 'docs')).filter(name => name.endsWith('.md'));
+  for (const path of ['README.md', ...names.map(name => join('docs', name))]) {
+    const text = asInstalled(readFileSync(join(ROOT, path), 'utf8'));
+    // What somebody installs from a clone is in the sources.
+    const others = text.split('\n').filter(line => /packaging\//.test(line) && !/^(install|sed|All files)/.test(line));
+    t.same(others, [], path);
+    for (const [, name = ''] of text.matchAll(/\/usr\/share\/beoboard\/([\w./-]*[\w/])/g))
+      t.ok(name === 'send.toml' || existsSync(join(ROOT, 'packaging', name)), `${path}: ${name}`);
+  }
+});

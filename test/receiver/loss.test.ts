@@ -244,7 +244,7 @@ const ADVICE =
   /the kernel granted a socket buffer for ([\d,]+) reports at once(?:; for more set net\.core\.rmem_max=(\d+))?\n/;
 
 function buffer(): void {
-  const conf = readFileSync(join(ROOT, 'packaging', 'sysctl.d', '10-beoboard.conf'), 'utf8');
+  const conf = readFileSync(join(ROOT, 'packaging', 'sysctl.d', '10-beoboard-master.conf'), 'utf8');
   const wanted = Number(/^net\.core\.rmem_max *= *(\d+)$/m.exec(conf)?.[1]);
   const most = Number(readFileSync('/proc/sys/net/core/rmem_max', 'utf8'));
   /** Without the capability that lets root exceed the limit. */

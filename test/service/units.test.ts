@@ -76,7 +76,7 @@ t.test('each names a manual page that we install', async t => {
       /^Documentation=man:([a-z-]+)\((\d)\)$/m.exec(readFileSync(join(UNITS, name), 'utf8')) ?? [];
     const file = `${page}.${section}`;
     t.ok(
-      [join('c', 'lib', 'man'), join('c', 'sender'), join('c', 'mon'), join('c', 'gpu')].some(at =>
+      [join('packaging', 'man'), join('c', 'sender'), join('c', 'mon'), join('c', 'gpu')].some(at =>
         existsSync(join(ROOT, at, file)),
       ),
       `${name}: ${file}`,

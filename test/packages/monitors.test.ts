@@ -1,0 +1,67 @@
+// The definitions for Nagios, Icinga and NRPE in packaging/nagios: their command lines are run as these programs run
+// them, on a board with a silent node.
+//
+// @seconds 5
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { compiled } from '../kit/compiling.js';
+import { ROOT } from '../kit/places.js';
+import { makeBoard, numbered } from '../kit/stateboard.js';
+
+const read = (name: string) => readFileSync(join(ROOT, 'packaging', 'nagios', name), 'utf8');
+const PROGRAM = compiled(t, 'verbs', 'beoboard-check');
+const { path: BOARD } = makeBoard(t, { live: numbered(9), silent: ['n010'] });
+
+/** Runs a command line, or the words of one, with this build of the program, on this board. */
+function ran(line: string | readonly string[]) {
+  const command = (text: string) => text.replace(/^\/usr\/bin\/beoboard-check\b/, PROGRAM);
+  const { status, stdout, stderr } =
+    typeof line === 'string'
+      ? spawnSync('/bin/sh', ['-c', `${command(line)} --board ${BOARD}`], { encoding: 'utf8' })
+      : spawnSync(command(line[0] ?? ''), [...line.slice(1), '--board', BOARD], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** Nagios puts values in place of macros, and gives the line to a shell. */
+const filled = (line: string, macros: Readonly<Record<string, string>>) =>
+  line.replace(/\$([A-Z0-9]+)\$/g, (_, name: string) => macros[name] ?? '');
+
+t.test('Nagios', async t => {
+  const lines = new Map(
+    [...read('nagios.cfg').matchAll(/command_name +(\S+)\n +command_line +(.*)/g)].map(([, name, line]) => [
+      name,
+      line ?? '',
+    ]),
+  );
+  t.same([...lines.keys()], ['check_beoboard', 'check_beoboard_node']);
+  const all = lines.get('check_beoboard') ?? '';
+  t.match(ran(filled(all, { ARG1: '5', ARG2: '20%' })), { status: 0, stdout: /^BEOBOARD OK/ });
+  t.match(ran(filled(all, { ARG1: '0', ARG2: '20%' })), { status: 1 });
+  t.match(ran(filled(all, { ARG1: '5', ARG2: '0' })), { status: 2 });
+  const one = lines.get('check_beoboard_node') ?? '';
+  t.match(ran(filled(one, { HOSTNAME: 'n001' })), { status: 0 });
+  t.match(ran(filled(one, { HOSTNAME: 'n010' })), { status: 2, stdout: /n010/ });
+  t.match(ran(filled(one, { HOSTNAME: 'n001; echo hostile' })), { status: 3 }, 'what is in a name is no command');
+});
+
+t.test('Icinga 2', async t => {
+  const text = read('icinga2.conf');
+  const [, program = ''] = /command = \[ "(.*)" \]/.exec(text) ?? [];
+  const options = [...text.matchAll(/"(--[a-z]+)" = "\$beoboard_[a-z]+\$"/g)].map(([, option]) => option ?? '');
+  t.same(options, ['--nodes', '--warning', '--critical', '--ignore']);
+  const values = ['n[001-010]', '5', '20%', 'oom'];
+  t.match(ran([program, ...options.flatMap((option, i) => [option, values[i] ?? ''])]), {
+    status: 0,
+    stdout: /^BEOBOARD OK/,
+  });
+  t.match(ran([program]), { status: 2 }, 'none of them is needed');
+});
+
+t.test('NRPE', async t => {
+  const [, line = ''] = /^command\[check_beoboard\]=(.*)$/m.exec(read('nrpe.cfg')) ?? [];
+  t.match(ran(line), { status: 2, stdout: /n010/ }, 'one of ten is more than 2 %');
+  t.notMatch(line, /\$ARG/, 'nothing comes from the network');
+});
