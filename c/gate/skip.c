@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/fault.h"
-#include "smallfile.h"
+#include "../base/smallfile.h"
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 

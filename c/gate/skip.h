@@ -1,7 +1,7 @@
 /* Nodes in power saving, which may be silent: from the command line, or from a file that is written again and again. */
 #ifndef BB_SKIP_H
 #define BB_SKIP_H
-#include "nodenames.h"
+#include "../base/nodenames.h"
 
 #define MOST_SKIP_AGE 60.0 /* s */
 

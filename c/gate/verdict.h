@@ -1,9 +1,9 @@
 /* Whether a job may start on its nodes, and why: judged once, after all waiting. Blames no node without evidence. */
 #ifndef BB_VERDICT_H
 #define BB_VERDICT_H
+#include "../base/nodenames.h"
 #include "../beoboard.h"
 #include "commandline.h"
-#include "nodenames.h"
 
 struct verdict {
   bool may_start;

@@ -69,13 +69,18 @@ static bool is_over(const struct census *c) {
 static void find_asked(struct census *c) {
   const struct hostlist *names = &c->asked->names;
   c->is_asked = (uint8_t *)keep(c->nodes + 1u, 1);
+  if (c->asked->is_scheduler) c->called = (const char **)keep(c->nodes + 1u, sizeof *c->called);
   c->not_on_board = (const char **)keep(names->count + 1, sizeof *c->not_on_board);
   int64_t *numbers = (int64_t *)keep(names->count + 1, sizeof *numbers);
-  if (bb_board_find_all(&c->board, (const char *const *)names->names, names->count, numbers) != 0) give_up_cut(c);
+  if (bb_board_find_all(&c->board, c->asked->on_board, names->count, numbers) != 0) give_up_cut(c);
   for (size_t i = 0; i < names->count; i++) {
     const int64_t node = numbers[i] < c->nodes ? numbers[i] : -1; /* one that came since was not judged */
-    if (node < 0) c->not_on_board[c->not_on_board_count++] = names->names[i];
-    else c->is_asked[node] = 1;
+    if (node < 0) {
+      c->not_on_board[c->not_on_board_count++] = names->names[i];
+      continue;
+    }
+    c->is_asked[node] = 1;
+    if (c->called != NULL && c->called[node] == NULL) c->called[node] = names->names[i];
   }
 }
 

@@ -17,6 +17,7 @@ struct census {
   const uint8_t *states; /* of each node, an enum beoboard_state */
   uint32_t nodes;
   uint8_t *is_asked;      /* of each node; NULL: all are wanted */
+  const char **called;    /* of each node, the name that was asked for; NULL: names are the board's */
   const char **not_on_board; /* names that are not on the board */
   size_t not_on_board_count;
   bool stalled; /* or retired: nothing is known about nodes */

@@ -1,5 +1,6 @@
 /* beoboard-nodes: names of nodes for scripts: the nodes in some states, as one host list. The same output as
- * `beoboard nodes` with the same options, in a fiftieth of the time; it has no conditions and no Slurm names. */
+ * `beoboard nodes` with the same options, in a fiftieth of the time; it has no conditions. Only here: names of any
+ * scheduler by a file, nodes by a problem, and the state of each node beside its name. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,11 +27,18 @@ static const char help_text[] =
   "  --for-at-least TIME  only nodes that have been in their state for so long, 1s to\n"
   "                       1000d\n"
   "  --healthy            only live nodes without problems\n"
+  "  --with-problem NAMES only nodes with one of these problems, separated by commas:\n"
+  "                       held, bad_health, root_readonly, memory_errors, gpu_lost,\n"
+  "                       gpu_errors, root_full, scratch_full, health_warning, oom,\n"
+  "                       hung_tasks, throttled, ecc\n"
+  "  --names FILE         names are a scheduler's: as on the board but for upper case, or\n"
+  "                       as in this file, NodeName boardname on each line\n"
   "  -w, --nodes LIST     the nodes as a host list, node[001-128],login1, or @FILE with a\n"
   "                       list on each line\n"
   "  -f, --fold           one host list, as in node[001-128],login1\n"
   "  -e, --expand         one name per line\n"
   "  -c, --count          only the number of names\n"
+  "  --with-state         one name per line, with the state of its node behind it\n"
   "  --board PATH         the board file (default: " BEOBOARD_PATH ")\n"
   "  --owner USER         trust boards of this user too, by name or id (env:\n"
   "                       BEOBOARD_OWNER)\n"
@@ -38,6 +46,7 @@ static const char help_text[] =
   "  -V, --version        show the version\n"
   "\n"
   "Its answers are identical to those of beoboard nodes. For --where, --for, --slurm-dir and --config use that.\n"
+  "Only here: --with-problem, --names, --with-state.\n"
   "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
   "about any node.\n"
   "\n"
@@ -45,13 +54,16 @@ static const char help_text[] =
   "  " PROGRAM " --state live\n"
   "  x=$(" PROGRAM " --state silent,uncertain) && sbatch --exclude=\"$x\" job.sh\n"
   "  " PROGRAM " --state silent --for-at-least 5m\n"
-  "  " PROGRAM " --healthy --nodes rack17n[01-48] --count\n";
+  "  " PROGRAM " --healthy --nodes rack17n[01-48] --count\n"
+  "  " PROGRAM " --with-problem root_full,scratch_full\n"
+  "  " PROGRAM " --with-state --names /etc/beoboard/slurm-names --nodes CN-7,Node008\n";
 
 static struct options {
   struct asked asked;
   uint32_t states; /* a bit each */
   uint64_t for_ms; /* 0: it does not matter how long they are in their state */
-  bool healthy, fold, expand, count;
+  uint32_t problems; /* a bit each; 0: whatever they are */
+  bool healthy, fold, expand, count, with_state;
 } options = {.states = UINT32_MAX};
 
 static bool read_states(struct span text, void *field, struct words *why) {
@@ -64,16 +76,23 @@ static bool read_for_at_least(struct span text, void *field, struct words *why) 
   return value_time(text, 1000, UINT64_C(86400000000), "1s to 1000d", (uint64_t *)field, why);
 }
 
-/* In the order in which the other program reads them. */
+static bool read_problems(struct span text, void *field, struct words *why) {
+  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
+}
+
+/* In the order in which the other program reads them; --names goes before --nodes, which needs it. */
 #define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_nodes[] = {
   {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
   {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
   {.name = "healthy", AT(healthy)},
+  {.name = "with-problem", .value = "NAMES", .read = read_problems, AT(problems)},
+  {.name = "names", .value = "FILE", .read = read_exceptions, AT(asked)},
   {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(asked)},
   {.name = "fold", .letter = 'f', AT(fold)},
   {.name = "expand", .letter = 'e', AT(expand)},
   {.name = "count", .letter = 'c', AT(count)},
+  {.name = "with-state", AT(with_state)},
   {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
 };
@@ -91,9 +110,19 @@ noreturn void give_up_memory(void) { end_with(STDERR_FILENO, PROGRAM ": out of m
 
 /* NULL, or why the output format is invalid. */
 static const char *check_ways(void) {
-  if (options.expand && options.fold) return "--expand and --fold do not go together; leave one out";
-  if (options.expand && options.count) return "--expand and --count do not go together; leave one out";
-  if (options.fold && options.count) return "--fold and --count do not go together; leave one out";
+  const struct {
+    const char *name;
+    bool is_given;
+  } ways[] = {{"expand", options.expand}, {"fold", options.fold}, {"count", options.count},
+              {"with-state", options.with_state}};
+  const char *first = NULL;
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    if (!ways[i].is_given) continue;
+    if (first != NULL) return fault("--%s and --%s do not go together; leave one out", first, ways[i].name);
+    first = ways[i].name;
+  }
+  if (options.healthy && options.problems != 0)
+    return "--healthy and --with-problem do not go together; leave one out";
   if (options.for_ms > 0 && (options.states & (1u << BEOBOARD_NEVER | 1u << BEOBOARD_UNKNOWN)) != 0)
     return "--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live";
   return NULL;
@@ -129,6 +158,27 @@ static struct words folded(const char *const *names, size_t count) {
   return words;
 }
 
+/* Each with its state, an enum beoboard_state, in the order of people. */
+static void print_states(const char **names, const uint8_t *states, size_t count) {
+  const char **rows = (const char **)keep(count + 1, sizeof *rows);
+  char *to = (char *)keep(count + 1, BB_NAME_BYTES + 2);
+  size_t bytes = 1;
+  for (size_t i = 0; i < count; i++, to += BB_NAME_BYTES + 2) {
+    *to = (char)states[i]; /* stored before the name, and found by it after sorting */
+    rows[i] = strcpy(to + 1, names[i]);
+    bytes += strlen(names[i]) + 16;
+  }
+  if (!sort_names(rows, count)) give_up_memory();
+  struct words words = {(char *)keep(bytes, 1), bytes, 0};
+  for (size_t i = 0; i < count; i++) {
+    add_text(&words, rows[i]);
+    add_text(&words, " ");
+    add_text(&words, beoboard_state_name(rows[i][-1]));
+    add_text(&words, "\n");
+  }
+  print_words(&words);
+}
+
 static void print_names(const char **names, size_t count) {
   if (options.count) {
     print_count(count);
@@ -154,13 +204,19 @@ static uint64_t been_so(const struct census *census, uint32_t node) {
   return since_ns == 0 ? 0 : census_ago(census, since_ns / NS_PER_MS);
 }
 
-/* Leaves only live nodes without a problem, and those that have been in their state for long enough. */
+static bool is_fit(const struct census *census, const uint32_t *problems, uint32_t node) {
+  if (options.healthy && (census->states[node] != BEOBOARD_LIVE || problems[node] != 0)) return false;
+  return options.problems == 0 || (problems[node] & options.problems) != 0;
+}
+
+/* Leaves only live nodes without a problem, or nodes with one of those that are asked for, and those that have been in
+ * their state for long enough. */
 static void leave_wanted(struct census *census, struct some *some) {
-  const uint32_t *problems = options.healthy ? census_problems(census) : NULL;
+  const uint32_t *problems = options.healthy || options.problems != 0 ? census_problems(census) : NULL;
   size_t left = 0;
   for (size_t i = 0; i < some->count; i++) {
     const uint32_t node = some->numbers[i];
-    if (problems != NULL && (census->states[node] != BEOBOARD_LIVE || problems[node] != 0)) continue;
+    if (problems != NULL && !is_fit(census, problems, node)) continue;
     if (options.for_ms > 0 && been_so(census, node) < options.for_ms) continue;
     some->numbers[left] = node;
     some->names[left++] = some->names[i];
@@ -171,6 +227,30 @@ static void leave_wanted(struct census *census, struct some *some) {
     census->is_asked = (uint8_t *)keep(census->nodes + 1u, 1);
     memset(census->is_asked, 1, census->nodes);
   }
+}
+
+/* Names as they were asked for, or as the file has them. */
+static void rename_all(const struct census *census, const struct some *some) {
+  struct exceptions by_board;
+  char room[NAME_LENGTH + 1];
+  if (!exceptions_invert(&by_board, &options.asked.exceptions)) give_up_memory();
+  for (size_t i = 0; i < some->count; i++) {
+    const char *name = census->called != NULL ? census->called[some->numbers[i]]
+      : board_name(&by_board, some->names[i], room);
+    if (name != room) some->names[i] = name;
+  }
+  exceptions_free(&by_board);
+}
+
+static void print_some(const struct census *census, const struct some *some) {
+  if (options.asked.is_scheduler) rename_all(census, some);
+  if (!options.with_state) {
+    print_names(some->names, some->count);
+    return;
+  }
+  uint8_t *states = (uint8_t *)keep(some->count + 1, 1);
+  for (size_t i = 0; i < some->count; i++) states[i] = census->states[some->numbers[i]];
+  print_states(some->names, states, some->count);
 }
 
 static void complain_of_names(const struct census *census) {
@@ -187,9 +267,9 @@ static int nodes_answer(void) {
   struct census census;
   census_take(&census, &options.asked);
   struct some some = census_some(&census, options.states);
-  if (options.healthy || options.for_ms > 0) leave_wanted(&census, &some);
+  if (options.healthy || options.problems != 0 || options.for_ms > 0) leave_wanted(&census, &some);
   const struct remarks remarks = remarks_of(&census, &some);
-  print_names(some.names, some.count);
+  print_some(&census, &some);
   if (census.stalled) {
     struct words why = long_words();
     add_stalled(&why, &census);

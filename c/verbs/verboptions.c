@@ -38,7 +38,7 @@ static const char *place_of(const char *path) {
   return text_of(&words);
 }
 
-static const char *read_names(const char *path, struct hostlist *out) {
+static const char *read_names(const char *path, enum spelling spelling, struct hostlist *out) {
   /* a byte order mark, which some programs write at the beginning */
   static const char mark[] = {'\xef', '\xbb', '\xbf'};
   char *text;
@@ -47,19 +47,41 @@ static const char *read_names(const char *path, struct hostlist *out) {
   const char *why = names_read_file(path, &text, &length);
   if (why == NULL) {
     const size_t skipped = length >= sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
-    why = hostlist_read_lines(out, text + skipped, length - skipped, SPELLED_BY_NODES, MOST_NAMES, place_of(path));
+    why = hostlist_read_lines(out, text + skipped, length - skipped, spelling, MOST_NAMES, place_of(path));
   }
   free(text);
   if (why != NULL || out->count > 0) return why;
   return fault("%s holds no names; write a list on each line", quoted(path, strlen(path)));
 }
 
+bool read_exceptions(struct span text, void *field, struct words *why) {
+  struct asked *asked = (struct asked *)field;
+  const char *path;
+  if (!value_file(text, &path, why)) return false;
+  asked->is_scheduler = true;
+  const char *reason = exceptions_read(&asked->exceptions, path);
+  if (reason != NULL) add_text(why, reason);
+  return reason == NULL;
+}
+
+/* NULL, or why not. */
+static const char *find_on_board(struct asked *asked) {
+  struct nodes nodes;
+  asked->on_board = (const char *const *)asked->names.names;
+  if (!asked->is_scheduler) return NULL;
+  if (!nodes_map(&nodes, &asked->names, &asked->exceptions)) return "out of memory";
+  asked->on_board = nodes.board;
+  return NULL;
+}
+
 bool read_nodes(struct span text, void *field, struct words *why) {
   struct asked *asked = (struct asked *)field;
+  const enum spelling spelling = asked->is_scheduler ? SPELLED_BY_SLURM : SPELLED_BY_NODES;
   asked->has_names = true;
-  const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, &asked->names)
+  const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, spelling, &asked->names)
                                                          : hostlist_read(&asked->names, text.at, text.len,
-                                                           SPELLED_BY_NODES, MOST_NAMES, "host list");
+                                                           spelling, MOST_NAMES, "host list");
+  if (reason == NULL) reason = find_on_board(asked);
   if (reason != NULL) add_text(why, reason);
   return reason == NULL;
 }

@@ -1,7 +1,7 @@
 /* The options that both short verbs have. */
 #ifndef BB_VERBOPTIONS_H
 #define BB_VERBOPTIONS_H
-#include "../base/hostlist.h"
+#include "../base/nodenames.h"
 #include "../base/optionline.h"
 #include "../base/optionvalues.h"
 
@@ -9,9 +9,15 @@
 struct asked {
   const char *board;
   const char *owner;     /* as given; NULL: none */
-  struct hostlist names; /* each once */
   bool has_names;        /* otherwise all */
+  struct hostlist names; /* each once, as they were given */
+  const char *const *on_board; /* the name of each on the board */
+  bool is_scheduler;     /* names are a scheduler's: those of `exceptions`, or of the board in either case */
+  struct exceptions exceptions;
 };
+
+/* Reads the file of --names into a `struct asked`, before read_nodes(). */
+bool read_exceptions(struct span text, void *asked, struct words *why);
 
 /* Reads a host list, or @FILE, into a `struct asked`. */
 bool read_nodes(struct span text, void *asked, struct words *why);

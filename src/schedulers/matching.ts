@@ -86,7 +86,7 @@ export function readExceptions(file: string): Record<string, string> {
   return parseExceptions(readText(file), file);
 }
 
-/** The first line of the file that is written again and again: c/gate/nodenames.h. */
+/** The first line of the file that is written again and again: c/base/nodenames.h. */
 const FOLLOWED = '# beoboard slurm writes this file again and again\n';
 
 /**

@@ -23,6 +23,7 @@ import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { survey } from '../../src/query/survey.js';
+import { PROBLEMS } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { anomalies } from '../../src/trouble/findings.js';
 import { type BrokenBoard, groups, make, NOBODY, beat as pulse, ROOT_USER, Sheet } from '../kit/brokenboards.js';
@@ -278,6 +279,102 @@ t.test('nodes that have been in their state for so long', async t => {
     stdout: '',
     stderr: /: --for-at-least: this board does not remember since when nodes are live; /,
   });
+});
+
+t.test('nodes with a problem', async t => {
+  const board = makeBoard(t, { live: ['n1', 'n2'], held: ['h1', 'h2'], unhealthy: ['i1'], silent: ['s1'] });
+  const lasting = { interval_ms: 600_000, valid: validOf('root', 'vmstat') };
+  const full = writtenBoard(t, {
+    full: () => ({ ...lasting, root_total_mib: 1000, root_avail_mib: 10, root_inodes_free_pm: 900 }),
+    killed: ago => ({ ...lasting, root_total_mib: 0, oom_kills: ago > 0 ? 1 : 2 }),
+  });
+  const nodes = async (path: string, ...argv: string[]) => {
+    beat(path);
+    return askC({ verb: 'nodes', argv: ['--board', path, ...argv] });
+  };
+  const rows: [path: string, argv: string[], stdout: string][] = [
+    [board.path, ['--with-problem', 'held'], 'h[1-2]\n'],
+    [board.path, ['--with-problem', 'bad_health', '-e'], 'i1\n'],
+    [board.path, ['--with-problem', 'held,bad_health', '-c'], '3\n'],
+    [board.path, ['--with-problem', 'held', '-w', 'h2,i1,s1'], 'h2\n'],
+    [board.path, ['--with-problem', 'held', '-s', 'silent'], ''],
+    [board.path, ['--with-problem', 'held', '--with-state'], 'h1 live\nh2 live\n'],
+    [full.path, ['--with-problem', 'root_full'], 'full\n'],
+    [full.path, ['--with-problem', 'oom'], 'killed\n'],
+    ...PROBLEMS.filter(name => !['held', 'bad_health'].includes(name)).map((name): (typeof rows)[number] => [
+      board.path,
+      ['--with-problem', name],
+      '',
+    ]),
+  ];
+  for (const [path, argv, stdout] of rows)
+    t.strictSame(await nodes(path, ...argv), { code: 0, stdout, stderr: '' }, argv.join(' '));
+  const { stdout: help } = await nodes(board.path, '--help');
+  const [, told = ''] = /--with-problem NAMES .*?:\s(.*?)\n {2}--/s.exec(help) ?? [];
+  t.strictSame(
+    told.split(/,\s+/).map(name => name.trim()),
+    [...PROBLEMS],
+    'the help names each',
+  );
+  const manual = readFileSync(join(SOURCE, 'beoboard-nodes.1'), 'utf8');
+  for (const name of PROBLEMS) t.ok(manual.includes(`\\fI${name}\\fR`), `the page tells of ${name}`);
+  for (const [argv, says] of [
+    [['--with-problem', 'full'], /--with-problem: 'full' is not a problem; /],
+    [['--with-problem', ''], /--with-problem: '' is not a problem; /],
+    [['--with-problem', 'held', '--healthy'], /--healthy and --with-problem do not go together; leave one out/],
+  ] as const)
+    t.match(await nodes(board.path, ...argv), { code: 2, stdout: '', stderr: says });
+});
+
+t.test("a scheduler's names, and the state of each", async t => {
+  const states = { live: ['n1', 'n2', 'n10', 'n11'], silent: ['s1'], left: ['cn7'], never: ['v1'] };
+  const board = makeBoard(t, states);
+  const names = join(folder(t), 'names');
+  writeFileSync(names, '# by the site\nCN-7 cn7\nn2.example.org N2\nzz n11\nyy n11\nAbsent nowhere\n');
+  chmodSync(names, 0o644);
+  const nodes = async (...argv: string[]) => {
+    beat(board.path);
+    return askC({ verb: 'nodes', argv: ['--board', board.path, ...argv] });
+  };
+  const rows: [argv: string[], stdout: string, absent?: string][] = [
+    [['--with-state'], 'cn7 left\nn1 live\nn2 live\nn10 live\nn11 live\ns1 silent\nv1 never\n'],
+    [['--with-state', '-s', 'silent,left'], 'cn7 left\ns1 silent\n'],
+    [['--with-state', '-w', 'n10,x,n2'], 'n2 live\nn10 live\n', 'x'],
+    [['--names', names, '-s', 'left'], 'CN-7\n'],
+    [['--names', names, '-e', '-s', 'live'], 'n1\nn2.example.org\nn10\nyy\n'],
+    [['--names', names, '-w', 'N1,N10,n2.example.org,CN-7'], 'CN-7,N[1,10],n2.example.org\n'],
+    [['-w', 'S1,CN-7,zz', '--with-state', '--names', names], 'CN-7 left\nS1 silent\nzz live\n'],
+    [['--names', names, '-w', 'N1,n1,n2,Other+1,Absent', '-s', 'live'], 'N1,n2\n', 'Absent,Other+1'],
+    [['--names', names, '-w', 'N[1-2]', '--count'], '2\n'],
+  ];
+  for (const [argv, stdout, absent] of rows) {
+    const stderr = absent === undefined ? '' : `beoboard-nodes: not on the board: ${absent}\n`;
+    t.strictSame(await nodes(...argv), { code: absent === undefined ? 0 : 1, stdout, stderr }, argv.join(' '));
+  }
+  const list = join(folder(t), 'list');
+  writeFileSync(list, 'CN-7 # the old one\nS1\n');
+  t.match(await nodes('--names', names, '-w', `@${list}`), { code: 0, stdout: 'CN-7,S1\n' });
+  t.match(await nodes('-w', 'N1'), { code: 2, stderr: /upper-case 'N'/ }, 'without --names as ever');
+  const odd = join(folder(t), 'odd');
+  for (const [text, says] of [
+    ['CN-7\n', /--names: \S+:1: two names are wanted; /],
+    ['a b\na c\n', /--names: \S+: a is there twice, as b and c; /],
+    ['a \u001b[2J\n', /--names: \S+:1: '\\u\{1b\}\[2J' is not a name; /],
+  ] as const) {
+    writeFileSync(odd, text);
+    chmodSync(odd, 0o644);
+    t.match(await nodes('--names', odd), { code: 2, stdout: '', stderr: says });
+  }
+  chmodSync(odd, 0o666);
+  t.match(await nodes('--names', odd), { code: 2, stderr: /--names: cannot read .*: others than its owner can write/ });
+  for (const way of ['expand', 'fold', 'count'])
+    t.match(await nodes('--with-state', `--${way}`), {
+      code: 2,
+      stderr: `beoboard-nodes: --${way} and --with-state do not go together; leave one out\n`,
+    });
+  stall(board, 60);
+  const stalled = await askC({ verb: 'nodes', argv: ['--board', board.path, '--with-state', '-w', 'n1,s1'] });
+  t.match(stalled, { code: 4, stdout: 'n1 unknown\ns1 unknown\n', stderr: /nothing is known about nodes/ });
 });
 
 t.test('problems that are recent', async t => {

@@ -134,6 +134,18 @@ static bool read_exceptions(struct exceptions *out, const uint8_t *data, size_t 
   return why == NULL;
 }
 
+/* The other way, each name on the board has a NodeName whose name it is. */
+static void check_inverse(const struct exceptions *exceptions) {
+  struct exceptions by_board;
+  char room[NAME_LENGTH + 1], other[NAME_LENGTH + 1];
+  MUST(exceptions_invert(&by_board, exceptions), "out of memory");
+  for (size_t i = 0; i < exceptions->count; i++) {
+    const char *board = exceptions->all[i].board, *node = board_name(&by_board, board, room);
+    MUST(node != room && strcmp(board_name(exceptions, node, other), board) == 0, "%s is not %s", node, board);
+  }
+  exceptions_free(&by_board);
+}
+
 static void check_exceptions(const uint8_t *data, size_t size) {
   struct exceptions exceptions;
   char room[NAME_LENGTH + 1];
@@ -145,6 +157,7 @@ static void check_exceptions(const uint8_t *data, size_t size) {
     MUST(strcmp(board_name(&exceptions, one->node, room), one->board) == 0, "%s is not %s", one->node, one->board);
     for (const char *c = one->board; *c != 0; c++) MUST(*c < 'A' || *c > 'Z', "%s has upper case", one->board);
   }
+  check_inverse(&exceptions);
   exceptions_free(&exceptions);
 }
 

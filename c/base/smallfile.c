@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../base/fault.h"
-#include "../base/wholefile.h"
+#include "fault.h"
+#include "wholefile.h"
 
 static const char *smallfile_why_not(int error) {
   return error == NOT_REGULAR ? "it is not a file" : error == TOO_LARGE ? "larger than 8 MiB" : strerror(error);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/fault.h"
+#include "fault.h"
 #include "smallfile.h"
 
 static const char blanks[] = " \t\v\f\r";
@@ -41,6 +41,11 @@ static const char *exceptions_read_line(char *line, struct exceptions *out) {
 
 static int by_node(const void *a, const void *b) {
   return strcmp(((const struct exception *)a)->node, ((const struct exception *)b)->node);
+}
+
+static int by_both(const void *a, const void *b) {
+  const int order = by_node(a, b);
+  return order != 0 ? order : strcmp(((const struct exception *)a)->board, ((const struct exception *)b)->board);
 }
 
 static const char *exceptions_read_all(struct exceptions *out, size_t length, const char *place) {
@@ -96,6 +101,16 @@ void exceptions_free(struct exceptions *exceptions) {
   free(exceptions->texts);
   free(exceptions->all);
   *exceptions = (struct exceptions){0};
+}
+
+bool exceptions_invert(struct exceptions *out, const struct exceptions *of) {
+  *out = (struct exceptions){.all = (struct exception *)malloc((of->count + 1) * sizeof *out->all)};
+  if (out->all == NULL) return false;
+  for (size_t i = 0; i < of->count; i++) out->all[i] = (struct exception){of->all[i].board, of->all[i].node};
+  qsort(out->all, of->count, sizeof *out->all, by_both);
+  for (size_t i = 0; i < of->count; i++)
+    if (out->count == 0 || by_node(&out->all[out->count - 1], &out->all[i]) != 0) out->all[out->count++] = out->all[i];
+  return true;
 }
 
 const char *board_name(const struct exceptions *exceptions, const char *node, char into[NAME_LENGTH + 1]) {

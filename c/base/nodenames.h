@@ -1,10 +1,10 @@
-/* Converts Slurm's names to the board's: a NodeName in lower case, unless a file of exceptions has another name. */
+/* Converts a scheduler's names to the board's: in lower case, unless a file of exceptions has another name. */
 #ifndef BB_NODENAMES_H
 #define BB_NODENAMES_H
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/hostlist.h"
+#include "hostlist.h"
 
 struct exception {
   const char *node, *board;
@@ -29,6 +29,10 @@ const char *exceptions_parse(struct exceptions *out, const char *text, size_t le
 const char *exceptions_read(struct exceptions *out, const char *path);
 
 void exceptions_free(struct exceptions *exceptions);
+
+/* The same the other way: board_name() of a name on the board is then the NodeName. Of several NodeNames the first, in
+ * the order of strcmp(). Whether there was memory; to be freed before `of`. */
+bool exceptions_invert(struct exceptions *out, const struct exceptions *of);
 
 /* The name of a node on the board; `into` may be the given name. */
 const char *board_name(const struct exceptions *exceptions, const char *node, char into[NAME_LENGTH + 1]);
