@@ -142,11 +142,6 @@ export class SchedulerView {
     return Object.hasOwn(unjudged, id) ? unjudgedText(unjudged[id] as string) : undefined;
   }
 
-  /** For how long it was so at this look, ms. */
-  since({ since_ms }: Pick<OddMark, 'since_ms'>): number {
-    return Math.max(0, this.#now - since_ms);
-  }
-
   get jobs(): readonly Job[] {
     return this.#state?.jobs.list ?? [];
   }

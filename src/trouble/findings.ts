@@ -133,13 +133,15 @@ function disagreements(found: Survey, scheduler: SchedulerView): Finding[] {
 }
 
 /** The chosen nodes that differ from the others of their jobs: a line for each job. */
-function marks({ nodes }: Survey, scheduler: SchedulerView): Finding[] {
+function marks({ nodes, snapshot }: Survey, scheduler: SchedulerView): Finding[] {
   const chosen = new Map(nodes.map(node => [node.name, node]));
   const jobs = new Map<string, OddMark[]>();
   for (const mark of scheduler.marks)
     if (chosen.has(mark.node)) jobs.set(mark.job, [...(jobs.get(mark.job) ?? []), mark]);
   return [...jobs].map(([job, those]) => {
-    const since = those.map(mark => scheduler.since(mark));
+    // By the clock of the look, so that it is the same at every look.
+    const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
+    const since = those.map(({ since_ms }) => Math.max(0, nowMs - since_ms));
     return {
       ...{ kind: 'odd', cause: oneLine(job), what: marksText(those), sentences: [] },
       nodes: [...new Set(those.map(({ node }) => chosen.get(node) as Surveyed))],

@@ -12,11 +12,11 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { painter } from '../../src/presentation/style.js';
 import { listJobs } from '../../src/schedulers/joblist.js';
 import type { Job } from '../../src/schedulers/scheduler.js';
-import { monotonicMs, type Odd, type OddMark, stateText } from '../../src/schedulers/statefile.js';
+import { type Odd, type OddMark, stateText } from '../../src/schedulers/statefile.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
-import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
+import { busy, type MadeNode, madeBoard, NOW, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { verbChild } from '../kit/verbchild.js';
@@ -88,7 +88,7 @@ const lookAt = (nodes: readonly MadeNode[], jobs: readonly Job[], gpus = 0, odd?
 
 const mark = (node: string, reading: string, value: number, lowest: number, highest: number): OddMark => ({
   ...{ job: '4711', node, reading, value, peers: 15, median: highest, lowest, highest },
-  since_ms: monotonicMs() - 239_500,
+  since_ms: Number(NOW / 1_000_000n) - 239_500,
 });
 const marked = () => ({ unjudged: {}, marks: [mark('n07', 'mhz', 1200, 2900, 2915), mark('n07', 'cpu', 8, 97, 97)] });
 const two = () => ({ unjudged: {}, marks: [mark('n07', 'mhz', 1200, 2900, 2915), mark('n08', LONG, 1, 2, 3)] });
