@@ -173,6 +173,18 @@ export function jobJson({
   };
 }
 
+/** The job of that number, or else the parts of the array or of the heterogeneous job that has it. */
+export function jobsNumbered(
+  number: string,
+  slurm: SchedulerView,
+  nodeOf: (name: string) => JobNode | undefined,
+): ListedJob[] {
+  const exact = slurm.jobs.filter(({ id }) => id === number);
+  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+]/.test(id.slice(number.length));
+  const jobs = exact.length > 0 ? exact : slurm.jobs.filter(isPart);
+  return inOrder(jobs.map(job => listJob(job, slurm, nodeOf)));
+}
+
 /** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
 export function listJobs(
   slurm: SchedulerView,

@@ -5,7 +5,6 @@ import { deviation, findMiddle, type Middle, median } from '../outliers/deviatio
 import { isAtEqual } from '../outliers/judge.js';
 import { FEWEST } from '../outliers/peers.js';
 import { COMPARED, type Compared } from '../outliers/readings.js';
-import type { Survey } from '../query/survey.js';
 import { type Reading, readingOf } from '../readings/readings.js';
 import type { State } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
@@ -114,13 +113,12 @@ export function toldOf({ differences: [most] }: JobMember): Difference | undefin
   return most !== undefined && most.deviation >= TOLD_FROM ? most : undefined;
 }
 
-/** The nodes of a job: who is farthest from its peers first, then the other live ones, then those that are not live. */
-export function membersOf({ snapshot, all }: Survey, { names }: ListedJob): JobMember[] {
-  const indexes = new Map(all.map(({ name, index }) => [name, index]));
-  const nodes = names.map(name => {
-    const index = indexes.get(name);
-    return index === undefined ? undefined : snapshot.node(index);
-  });
+/**
+ * The nodes of a job: who is farthest from its peers first, then the other live ones, then those that are not live.
+ * `nodeOf`: a node of the board that stays readable; undefined: it is not on the board.
+ */
+export function membersOf({ names }: ListedJob, nodeOf: (name: string) => Node | undefined): JobMember[] {
+  const nodes = names.map(nodeOf);
   const groups = byHardware(nodes.flatMap(node => (node?.state === 'live' ? [node] : [])));
   const isGroup = ([key, { length }]: [string, Node[]]) => key !== '' && length >= FEWEST;
   const most = groups.find(isGroup)?.[1];

@@ -10,6 +10,7 @@ import {
 } from '../native/index.js';
 import { Failure } from '../text/failure.js';
 import { NoBoard } from './noboard.js';
+import type { Node } from './node.js';
 import { NodeStates } from './nodestates.js';
 import { Snapshot, type Tables } from './snapshot.js';
 
@@ -93,6 +94,17 @@ export class BoardReader {
   /** The same for one node, at the cost of one node; without nodes if it has no record. */
   snapshotOf(name: string): Snapshot {
     return this.#follow(mapping => this.#lookAtOne(mapping, name));
+  }
+
+  /** The nodes of these names that have a record, each in a copy of its own, which stays. Throws NoBoard. */
+  nodesNamed(names: Iterable<string>): Map<string, Node> {
+    const found = new Map<string, Node>();
+    for (const name of names) {
+      this.#small = undefined;
+      const [node] = [...this.snapshotOf(name).nodes()];
+      if (node !== undefined) found.set(name, node);
+    }
+    return found;
   }
 
   /**

@@ -175,3 +175,9 @@ export function troubleAndSentences(found: Survey, besides: Besides = {}): { tro
 export function troubleOf(found: Survey, besides: Besides = {}): TroubleInfo[] {
   return linesOf(found, findingsOf(found, besides), besides);
 }
+
+/** The line for those who look at that job: that it runs there itself is not said. */
+export function withoutJob({ jobs = [], ...line }: TroubleInfo, id: string): TroubleInfo {
+  const others = jobs.filter(job => job.id !== oneLine(id));
+  return others.length === 0 ? line : { ...line, jobs: others };
+}

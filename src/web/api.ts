@@ -15,12 +15,14 @@ import { SCALES } from '../readings/scales.js';
 import { SLICE_MS } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { parseDuration } from '../text/durations.js';
 import { expand, fold } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import type { HistoryTable } from './history.js';
+import type { Jobs } from './joblook.js';
 import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
@@ -86,13 +88,17 @@ export class Api {
   async answer(path: string, { query }: HttpRequest): Promise<HttpResponse | undefined> {
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
+    const number = /^jobs\/([^/]+)$/.exec(path)?.[1];
+    if (number !== undefined) return this.#ofJobs(query, (jobs, digest) => jobs.page(number, digest, this.wall));
     switch (path) {
       case 'nodes':
         return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']));
       case 'events':
         return await this.#events(checked(query, ['since', 'nodes', 'kind']));
       case 'jobs':
-        return this.#jobs(checked(query, []));
+        return this.#ofJobs(query, (jobs, digest) => jobs.json(digest, this.wall.watcher.names));
+      case 'users':
+        return this.#ofJobs(query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
       case 'readings':
         checked(query, []);
         return whole({ schema: 1, readings: READINGS });
@@ -303,13 +309,16 @@ export class Api {
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
-  #jobs(_: URLSearchParams): HttpResponse {
+  /** What is told of jobs, of the last look; a sentence: why there is nothing of that name. */
+  #ofJobs(query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
+    checked(query, []);
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
     try {
-      return whole({ schema: 1, seq: this.#seq, ...jobs.json(digest, watcher.names) });
+      const told = tell(jobs, digest);
+      return typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;

@@ -2,7 +2,7 @@
 // counts and readings every second. Written once per look; a group that nobody has asked for before is added up from
 // its nodes when somebody does.
 
-import { SCALES } from '../readings/scales.js';
+import { SCALES, type Scale } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
 import {
   addValues,
@@ -30,6 +30,8 @@ const MOST_NODES = 131_072;
 /** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
 const LIVE = STATES.indexOf('live');
+/** Figures of a value of which 1/250 of its domain is known. */
+const FIGURES = 3;
 
 /** The contents of rows; see `RIVER`. */
 export interface HistoryTable {
@@ -286,37 +288,65 @@ export class RiverHistory {
     };
   }
 
-  /** The readings of one node as numbers, and its states; an unknown value is null. */
-  node(name: string): object {
+  /** The columns that there are, and the numbers of those with readings. */
+  #axis() {
     const { places, sinceMs } = this.#span();
+    const first = this.#newest - places.length + 1;
+    const slow: number[] = [];
+    for (let number = Math.ceil(first / EVERY) * EVERY; number <= this.#newest; number += EVERY) slow.push(number);
+    return {
+      ...{ places, slow, sinceMs },
+      states: { step_ms: TICK_MS, gaps: this.#gaps(places) },
+      readings: { since_ms: sinceMs + ((slow[0] ?? first) - first) * TICK_MS, step_ms: TICK_MS * EVERY },
+    };
+  }
+
+  /** The states of a node in these columns, in runs. */
+  #statesOf(name: string, places: readonly number[]) {
     const place = this.#places.get(name);
     const block = place === undefined ? undefined : this.#blocks[place >>> 8];
     const at = (place ?? 0) & (BLOCK - 1);
-    const first = this.#newest - places.length + 1;
-    const numbers: number[] = [];
-    for (let number = Math.ceil(first / EVERY) * EVERY; number <= this.#newest; number += EVERY) numbers.push(number);
-    const readings = SCALES.map((scale, i) => {
-      const points = numbers.map(number => {
-        if (block === undefined || this.#numbers[number % COLUMNS] !== number) return null;
-        const value = block.values[(((number % COLUMNS) / EVERY) * SCALES.length + i) * BLOCK + at] as number;
-        return value === NONE ? null : numberOf(scale, (value * VALUE_MOST) / VALUE_MOST_8);
-      });
-      return [scale.name, points] as const;
-    });
     const bits = places.map(column => (column < 0 || block === undefined ? GAP : bitsAt(block, at, column)));
     return {
+      points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
+      unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
+    };
+  }
+
+  /** A reading of a node in the columns of these numbers; an unknown value is null. */
+  #pointsOf(name: string, scale: Scale, numbers: readonly number[]): (number | null)[] {
+    const place = this.#places.get(name);
+    const block = place === undefined ? undefined : this.#blocks[place >>> 8];
+    const at = SCALES.indexOf(scale) * BLOCK + ((place ?? 0) & (BLOCK - 1));
+    return numbers.map(number => {
+      if (block === undefined || this.#numbers[number % COLUMNS] !== number) return null;
+      const value = block.values[((number % COLUMNS) / EVERY) * SCALES.length * BLOCK + at] as number;
+      return value === NONE ? null : numberOf(scale, (value * VALUE_MOST) / VALUE_MOST_8);
+    });
+  }
+
+  /** The readings of one node as numbers, and its states. */
+  node(name: string): object {
+    const { places, slow, sinceMs, states, readings } = this.#axis();
+    const points = SCALES.map(scale => [scale.name, this.#pointsOf(name, scale, slow)] as const);
+    return {
       since_ms: sinceMs,
-      states: {
-        step_ms: TICK_MS,
-        points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
-        unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
-        gaps: this.#gaps(places),
-      },
-      readings: {
-        since_ms: sinceMs + ((numbers[0] ?? first) - first) * TICK_MS,
-        step_ms: TICK_MS * EVERY,
-        points: Object.fromEntries(readings),
-      },
+      states: { ...states, ...this.#statesOf(name, places) },
+      readings: { ...readings, points: Object.fromEntries(points) },
+    };
+  }
+
+  /** The same of several nodes, with one reading. */
+  nodesWith(names: readonly string[], scale: Scale): object {
+    const { places, slow, sinceMs, states, readings } = this.#axis();
+    return {
+      since_ms: sinceMs,
+      states,
+      readings: { ...readings, name: scale.name },
+      nodes: names.map(name => ({
+        ...this.#statesOf(name, places),
+        values: this.#pointsOf(name, scale, slow).map(value => value && Number(value.toPrecision(FIGURES))),
+      })),
     };
   }
 

@@ -1,11 +1,20 @@
 // The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
 
+import { NOTHING } from '../query/columns.js';
 import { survey } from '../query/survey.js';
-import { jobJson, listJobs, nodesOf } from '../schedulers/joblist.js';
+import { SCALES } from '../readings/scales.js';
+import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../schedulers/jobfacts.js';
+import { jobJson, jobsNumbered, listJobs, nodesOf } from '../schedulers/joblist.js';
+import { type JobMember, membersOf, toldOf } from '../schedulers/jobmembers.js';
 import { Pairing, SchedulerView } from '../schedulers/schedulerview.js';
 import { readState } from '../schedulers/statefile.js';
+import { listUsers, userJson } from '../schedulers/userlist.js';
+import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
+import { withoutJob } from '../trouble/trouble.js';
+import type { Wall } from './wall.js';
+import { NODE_PAGE } from './wire.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
@@ -29,17 +38,78 @@ export class Jobs {
     return this.#view;
   }
 
+  /** All nodes of the board, and what the scheduler says about them. */
+  #look(snapshot: Snapshot, names: readonly string[]) {
+    const found = survey(snapshot, {}, names);
+    return { found, view: this.view(found.all.map(({ name }) => name)), nodeOf: nodesOf(found) };
+  }
+
   /** All jobs, and where the scheduler and the board disagree. */
   json(snapshot: Snapshot, names: readonly string[]) {
-    const found = survey(snapshot, {}, names);
-    const view = this.view(found.all.map(({ name }) => name));
+    const { found, view, nodeOf } = this.#look(snapshot, names);
     return {
       slurm: view.head,
       sentences: view.disagreements(found).map(({ text, nodes }) => ({
         ...{ kind: 'slurm', text },
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),
-      jobs: listJobs(view, nodesOf(found)).map(jobJson),
+      jobs: listJobs(view, nodeOf).map(jobJson),
     };
   }
+
+  /** All users. */
+  users(snapshot: Snapshot, names: readonly string[]) {
+    const { view, nodeOf } = this.#look(snapshot, names);
+    return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(userJson) };
+  }
+
+  /** One job, with the first of its nodes and their last 15 minutes; a sentence: why there is none of that number. */
+  page(number: string, snapshot: Snapshot, wall: Pick<Wall, 'watcher' | 'river' | 'troubleAmong'>): object | string {
+    const { reader, names } = wall.watcher;
+    const { view, nodeOf } = this.#look(snapshot, names);
+    const parts = jobsNumbered(number, view, nodeOf);
+    const [row] = parts;
+    if (row === undefined || parts.length > 1) return noJobText(number, parts);
+    const single = new BoardReader(reader.path, reader.owner);
+    try {
+      const nodes = single.nodesNamed(row.names);
+      const members = membersOf(row, name => nodes.get(name));
+      const shown = members.slice(0, NODE_PAGE);
+      const trouble = wall.troubleAmong(row.names).filter(line => line.nodes !== undefined);
+      const most = members[0] && toldOf(members[0]);
+      const scale = SCALES.find(({ name }) => name === most?.reading.name) ?? (SCALES[0] as (typeof SCALES)[number]);
+      return {
+        slurm: view.head,
+        job: jobPageJson(
+          row,
+          shown,
+          trouble.map(line => withoutJob(line, row.job.id)),
+          view,
+        ),
+        page: {
+          lines: jobLines(row),
+          notes: [...(view.trouble === undefined ? [] : [view.trouble]), ...jobNotes(row, members, view)],
+          ...tableOf(shown),
+          more: members.length - shown.length,
+        },
+        history: wall.river.nodesWith(
+          shown.map(({ name }) => name),
+          scale,
+        ),
+      };
+    } finally {
+      single.close();
+    }
+  }
+}
+
+/** The texts of these nodes, without the columns of which nothing is known. */
+function tableOf(members: readonly JobMember[]) {
+  const columns = MEMBER_COLUMNS.map(column => ({ ...column, texts: members.map(column.text) })).filter(
+    ({ leaves, texts }) => leaves === undefined || texts.some(text => text !== undefined),
+  );
+  return {
+    columns: columns.map(({ title, isLeft = false }) => ({ title, left: isLeft })),
+    rows: members.map((_, i) => columns.map(({ texts }) => texts[i] ?? NOTHING)),
+  };
 }

@@ -132,6 +132,73 @@ const TROUBLE = object(
   'a line of the trouble list: docs/json.md',
 );
 
+const SLURM = object({
+  'cluster?': text(),
+  'version?': text(),
+  'nodes_age_ms?': number(),
+  'nodes_left_out?': number(),
+  'jobs_left_out?': number(),
+  'jobs_age_ms?': number(),
+  'trouble?': text('why nothing is known, or what is known is old'),
+});
+
+const JOB = {
+  id: text(),
+  state: text(),
+  user: text(),
+  partition: text(),
+  name: text(),
+  'start_s?': number(),
+  nodes: list,
+  node_count: integer(),
+  states: map(integer()),
+  alone: flag('no other job is on any of its nodes'),
+  cpus: integer(),
+  'cpus_busy?': number(),
+  'efficiency?': number(),
+  'mem_used_mib?': number(),
+  'mem_total_mib?': number(),
+  'gpus?': integer(),
+  'gpus_busy?': number(),
+  worst: object({ node: text(), 'why?': text() }),
+};
+
+const MARK = object({
+  ...{ job: text(), node: text(), reading: text(), value: number(), peers: integer() },
+  ...{ median: number(), lowest: number(), highest: number(), since_ms: number() },
+});
+
+const MEMBER = object({
+  name: text(),
+  state: { enum: [...STATES, 'absent'] },
+  problems: array({ enum: [...terms.problem] }),
+  'hardware?': { enum: ['same', 'other', 'unknown'] },
+  readings: map(number()),
+  compared: map(object({ median: number(), 'deviation?': number() })),
+});
+
+/** The states of a node in runs. */
+const RUNS = {
+  points: array(
+    { type: 'array', items: { anyOf: [state, { type: 'null' }, integer()] } },
+    'a state, and for how many steps; null: nobody looked, or it was not there',
+  ),
+  unhealthy: array(
+    { type: 'array', items: { type: ['boolean', 'integer'] } },
+    'whether it was unhealthy, and for how many steps',
+  ),
+};
+
+const STEPS = {
+  step_ms: integer(),
+  gaps: array(
+    { type: 'array', items: { type: ['integer', 'string'] } },
+    'why nobody looked: the first step, how many, and stalled, closed, retired, absent, or missed by this server',
+  ),
+};
+
+const VALUES = array({ type: ['number', 'null'] });
+
 const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list });
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -179,25 +246,11 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     history: object(
       {
         since_ms: integer(),
-        states: object({
-          step_ms: integer(),
-          points: array(
-            { type: 'array', items: { anyOf: [state, { type: 'null' }, integer()] } },
-            'a state, and for how many steps; null: nobody looked, or it was not there',
-          ),
-          unhealthy: array(
-            { type: 'array', items: { type: ['boolean', 'integer'] } },
-            'whether it was unhealthy, and for how many steps',
-          ),
-          gaps: array(
-            { type: 'array', items: { type: ['integer', 'string'] } },
-            'why nobody looked: the first step, how many, and stalled, closed, retired, absent, or missed by this server',
-          ),
-        }),
+        states: object({ ...STEPS, ...RUNS }),
         readings: object({
           since_ms: integer(),
           step_ms: integer(),
-          points: object(Object.fromEntries(SCALES.map(({ name }) => [name, array({ type: ['number', 'null'] })]))),
+          points: object(Object.fromEntries(SCALES.map(({ name }) => [name, VALUES]))),
         }),
       },
       'of the last 15 minutes, as long as this server has looked; readings to 1/250 of their domain',
@@ -222,38 +275,55 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Jobs: object({
     schema,
     seq,
-    slurm: object({
-      'cluster?': text(),
-      'version?': text(),
-      'nodes_age_ms?': number(),
-      'nodes_left_out?': number(),
-      'jobs_left_out?': number(),
-      'jobs_age_ms?': number(),
-      'trouble?': text('why nothing is known, or what is known is old'),
-    }),
+    slurm: SLURM,
     sentences: array(SENTENCE, 'where Slurm and the board disagree'),
-    jobs: array(
+    jobs: array(object(JOB), 'as beoboard jobs --json has them'),
+  }),
+  JobPage: object({
+    schema,
+    seq,
+    slurm: SLURM,
+    job: object(
+      {
+        ...JOB,
+        'unjudged?': text('why none of its nodes can be marked'),
+        marks: array(MARK),
+        trouble: array(TROUBLE, 'the lines about its nodes, the worst first'),
+        members: array(MEMBER, `the first ${NODE_PAGE} of its nodes, who differs most from the others first`),
+      },
+      'as beoboard jobs NUMBER --json has it: docs/json.md',
+    ),
+    page: object(
+      {
+        lines: array(text(), 'what the job is'),
+        notes: array(text(), 'what is old, not compared or not judged'),
+        columns: array(object({ title: text(), left: flag('its texts begin at the left') })),
+        rows: array(array(text()), 'of each of members'),
+        more: integer('how many nodes are left out'),
+      },
+      'as beoboard jobs NUMBER shows it',
+    ),
+    history: object(
+      {
+        since_ms: integer(),
+        states: object(STEPS),
+        readings: object({ since_ms: integer(), step_ms: integer(), name: text() }),
+        nodes: array(object({ ...RUNS, values: VALUES }), 'of each of members'),
+      },
+      'the last 15 minutes: states, and the reading in which the first node differs if it is kept',
+    ),
+  }),
+  Users: object({
+    schema,
+    seq,
+    slurm: SLURM,
+    users: array(
       object({
-        id: text(),
-        state: text(),
-        user: text(),
-        partition: text(),
-        name: text(),
-        'start_s?': number(),
-        nodes: list,
-        node_count: integer(),
-        states: map(integer()),
-        alone: flag('no other job is on any of its nodes'),
-        cpus: integer(),
-        'cpus_busy?': number(),
-        'efficiency?': number(),
-        'mem_used_mib?': number(),
-        'mem_total_mib?': number(),
-        'gpus?': integer(),
-        'gpus_busy?': number(),
-        worst: object({ node: text(), 'why?': text() }),
+        ...{ user: text(), job_count: integer(), jobs: array(text()), node_count: integer(), nodes: list },
+        ...{ cpus: integer(), 'cpu_use?': number(), gpus: integer(), 'gpu_use?': number() },
+        ...{ shared_count: integer(), 'shared?': list, trouble_count: integer(), 'trouble?': list },
       }),
-      'as beoboard jobs --json has them',
+      'as beoboard users --json has them: docs/json.md',
     ),
   }),
   Readings: object({
@@ -345,6 +415,16 @@ const PATHS: Readonly<Record<string, Path>> = {
   '/jobs': {
     summary: 'Jobs of Slurm beside their nodes.',
     answers: 'Jobs',
+    refuses: { 404: 'jobs are not shown here', 503: ABSENT },
+  },
+  '/jobs/{id}': {
+    summary: 'One job: what it is, its trouble, a row for each of its nodes, and their last 15 minutes.',
+    answers: 'JobPage',
+    refuses: { 404: 'no job, or several parts, have that number, or jobs are not shown here', 503: ABSENT },
+  },
+  '/users': {
+    summary: 'Users, what their jobs hold, and how much of it is in use.',
+    answers: 'Users',
     refuses: { 404: 'jobs are not shown here', 503: ABSENT },
   },
   '/readings': { summary: 'The readings that can fill the map, each with its domain.', answers: 'Readings' },

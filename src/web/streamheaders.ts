@@ -118,11 +118,20 @@ export class StreamHeaders implements NodeConsumer {
     return this.#lines.filter(({ nodes }) => nodes !== undefined && tryExpand(nodes, 'any')?.includes(name));
   }
 
+  /** The trouble of these nodes, of now. Throws NoBoard. */
+  troubleAmong(among: readonly string[]): TroubleInfo[] {
+    const { digest } = this;
+    return digest === undefined ? [] : this.#troubleOf(survey(digest, { among }, this.watcher.names));
+  }
+
+  #troubleOf(found: Survey): TroubleInfo[] {
+    return troubleOf(found, { scheduler: this.scheduler(found), journals: this.journals, ...this.#acks.found });
+  }
+
   #tell(digest: Snapshot): Told {
     const found = survey(digest, {}, this.watcher.names);
     try {
-      const besides = { scheduler: this.scheduler(found), journals: this.journals, ...this.#acks.found };
-      const trouble = troubleOf(found, besides);
+      const trouble = this.#troubleOf(found);
       this.#lines = trouble;
       return {
         trouble: trouble.slice(0, TROUBLE_MOST),

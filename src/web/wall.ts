@@ -105,6 +105,11 @@ export class Wall {
     return this.#heads.troubleWith(name);
   }
 
+  /** The lines of trouble about these nodes. Throws NoBoard. */
+  troubleAmong(names: readonly string[]): readonly TroubleInfo[] {
+    return this.#heads.troubleAmong(names);
+  }
+
   /** Makes the first look, and one each second from then on. */
   async begin(): Promise<void> {
     await this.#look(0);

@@ -638,6 +638,15 @@ t.test('one node alone', async t => {
     t.strictSame([node.name, node.report?.seq, node.state], [name, seq, state]);
   }
   for (const name of ['n60', 'n', 'n1x', '', 'N1']) t.equal(reader.snapshotOf(name).count, 0, JSON.stringify(name));
+  const several = reader.nodesNamed(['n7', 'n60', 'n3']);
+  t.same(
+    [...several].map(([name, node]) => [name, node.name, node.report?.seq]),
+    [
+      ['n7', 'n7', 8],
+      ['n3', 'n3', 4],
+    ],
+    'each stays readable beside the others',
+  );
   t.equal(reader.snapshotOf('n').header.capacity, 100, 'what is told of the board is there all the same');
   writer.forget(['n0']);
   t.equal(reader.snapshotOf('n0').count, 0, 'it follows to another board');

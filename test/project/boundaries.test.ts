@@ -79,7 +79,7 @@ const PARTS: [part: string, files: RegExp][] = [
   // Which of them is behind the door.
   ['schedulers/chosen', /^src\/schedulers\/chosen\.ts$/],
   // A scheduler's answers beside the board: jobs, and where the two disagree.
-  ['schedulers/shown', /^src\/schedulers\/(joblist|jobmembers|marks|schedulerview|userlist)\.ts$/],
+  ['schedulers/shown', /^src\/schedulers\/(jobfacts|joblist|jobmembers|marks|schedulerview|userlist)\.ts$/],
   // Gives a scheduler orders.
   ['schedulers/bridge', /^src\/schedulers\/bridge\//],
   ['schedulers', /^src\/schedulers\//],
@@ -169,7 +169,7 @@ const MAY: Record<string, string[]> = {
   'schedulers/file': ['text', 'schedulers/door'],
   'schedulers/chosen': ['text', 'schedulers/door', 'schedulers/file', 'schedulers/slurm'],
   'schedulers/shown': [
-    ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'outliers'],
+    ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'presentation/sentences', 'outliers'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/names'],
   ],
   // Acts on a scheduler's own answers, never on the file that the reader writes.

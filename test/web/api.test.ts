@@ -251,19 +251,78 @@ t.test('a board that stands still', async t => {
       nodes: 'node[01-02]',
       name: 'hostile',
     };
+    const parts = ['18_1', '18_2'].map((id, i) => ({ ...job, id, user: 'bert', nodes: `node${11 + i}` }));
+    const mark = { job: '19', node: 'node07', reading: 'mhz', value: 1200, peers: 7, median: 2900, lowest: 2890 };
     const state = {
       ...{ schema: 2, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
       ...{ version: '23.11', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
       nodes: { ...answered, list },
-      jobs: { ...answered, list: [job] },
+      jobs: { ...answered, list: [job, ...parts, { ...job, id: '19', user: 'bert', nodes: 'node[04-10,99]' }] },
+      odd: { marks: [{ ...mark, highest: 2910, since_ms: now - 60_000 }], unjudged: { 17: 'few' } },
     };
     writeFileSync(join(slurm, 'state'), JSON.stringify(state));
     const told = await until('it is read', async () => {
       const answer = (await ask(`${api}jobs`)).json() as { jobs: { id: string; user: string; nodes: string }[] };
-      return answer.jobs.length === 1 && answer;
+      return answer.jobs.length === 4 && answer;
     });
-    t.match(told.jobs, [{ id: '17', user: job.user, nodes: 'node[01-02]', alone: true, states: { live: 2 } }]);
+    t.match(
+      told.jobs.find(({ id }) => id === '17'),
+      { user: job.user, nodes: 'node[01-02]', alone: true, states: { live: 2 } },
+    );
     t.strictSame(await wrongWith('jobs', '/jobs'), []);
+
+    // One job is as beoboard jobs tells it. That simulated nodes do not tell their hardware is said.
+    const NOT_COMPARED = /^nothing is compared: /;
+    t.strictSame(await wrongWith('jobs/19', '/jobs/{id}'), []);
+    type Runs = { points: [string | null, number][]; values: (number | null)[] };
+    const shown = (await ask(`${api}jobs/19`)).json() as {
+      job: { members: Node[]; trouble: { nodes: string; what: string; jobs?: object[] }[] };
+      page: { lines: string[]; notes: string[]; columns: { title: string }[]; rows: string[][] };
+      history: { states: object; readings: { name: string }; nodes: Runs[] };
+    };
+    const ofJobs = (...argv: string[]) => run(['jobs', ...argv, '--board', board, '--slurm-dir', slurm]);
+    t.strictSame(shown.job, JSON.parse((await ofJobs('19', '--json')).stdout).jobs[0]);
+    t.match(shown.job, { marks: [mark], unjudged: undefined, states: { live: 7, absent: 1 } });
+    const { lines, notes, columns, rows: texts } = shown.page;
+    t.match(lines[0], /^job 19 \(hostile\) of bert in partition main: RUNNING for \d+d/);
+    t.equal(lines[1], '8 nodes, 1 absent, 7 live: node[04-10,99]');
+    t.match(notes, [NOT_COMPARED]);
+    t.match([columns[0]?.title, columns.at(-1)?.title], ['NODE', 'DIFFERS']);
+    t.same(
+      texts.map(([name]) => name),
+      shown.job.members.map(({ name }) => name),
+    );
+    t.ok(texts.every(({ length }) => length === columns.length));
+    t.match(
+      shown.job.trouble.find(({ nodes }) => nodes === 'node07'),
+      { what: /^differs from the other 7 nodes of job 19: clock 1\.2 GHz, others 2\.89 to 2\.91 GHz/ },
+    );
+    t.ok(
+      shown.job.trouble.every(({ jobs }) => jobs === undefined),
+      'that it runs there is not said',
+    );
+    const { nodes } = shown.history;
+    t.match([nodes.length, nodes[0]?.points.at(-1)?.[0], nodes.at(-1)?.points.at(-1)?.[0]], [8, 'live', null]);
+    t.match((await ask(`${api}jobs/17`)).json(), {
+      job: { user: job.user, unjudged: /^fewer than four/ },
+      page: { notes: [NOT_COMPARED, /^none of its nodes is marked/] },
+      history: { readings: { name: 'cpu' } },
+    });
+    t.match(await ask(`${api}jobs/4711`), { status: 404, text: /^no job 4711 has nodes$/m });
+    t.match(await ask(`${api}jobs/18`), { status: 404, text: /^2 jobs have this number; name one of them: 18_1$/m });
+    t.match(await ask(`${api}jobs/19?nodes=a`), { status: 400 });
+    for (const path of ['jobs/19', 'users'])
+      t.match(await ask(`${plain.url}api/v1/${path}`), { status: 404, text: /--show-jobs/ }, 'not shown unasked');
+
+    t.strictSame(await wrongWith('users', '/users'), []);
+    const { users } = (await ask(`${api}users`)).json() as { users: object[] };
+    const byCommand = await run(['users', '--json', '--board', board, '--slurm-dir', slurm]);
+    t.strictSame(users, JSON.parse(byCommand.stdout).users);
+    t.match(users, [
+      { user: 'bert', node_count: 10, trouble: 'node99' },
+      { user: job.user, job_count: 1 },
+    ]);
+
     const rows = async (sort: string) => {
       const url = `nodes?fields=slurm,jobs,user,cpus&nodes=node[01-03]&sort=${sort}`;
       t.strictSame(await wrongWith(url, '/nodes'), []);

@@ -250,18 +250,22 @@ t.test('the river keeps for every node whether it was unhealthy, and for every s
     [...packed.subarray(0, 3)],
     [15 | (LIVE << 4), LIVE | (ill << 4), ill | ((SILENT | CELL.unhealthy) << 4)],
   );
-  t.match(river.node('b1'), {
-    states: {
-      points: [
-        [null, 1],
-        ['live', 4],
-        ['silent', 1],
-      ],
-      unhealthy: [
-        [false, 3],
-        [true, 3],
-      ],
-    },
+  const states = {
+    points: [
+      [null, 1],
+      ['live', 4],
+      ['silent', 1],
+    ],
+    unhealthy: [
+      [false, 3],
+      [true, 3],
+    ],
+  };
+  t.match(river.node('b1'), { states });
+  t.match(river.nodesWith(['nobody', 'b1'], SCALES[0] as (typeof SCALES)[number]), {
+    states: { step_ms: 1000, gaps: [] },
+    readings: { step_ms: 10_000, name: 'cpu' },
+    nodes: [{ points: [[null, 6]], unhealthy: [[false, 6]] }, states],
   });
 });
 

@@ -1,0 +1,173 @@
+// What is told of one job, wherever it is shown: what it is, a row for each of its nodes, who differs most from the
+// others first, and what is not compared or judged.
+
+import { shownNames } from '../presentation/rejections.js';
+import { plural } from '../presentation/sentences.js';
+import { COLUMNS, short } from '../query/columns.js';
+import { readingOf } from '../readings/readings.js';
+import { writeValue } from '../readings/units.js';
+import { STATES, type State } from '../shm/liveness.js';
+import type { Node } from '../shm/node.js';
+import { formatDuration } from '../text/durations.js';
+import { cut, oneLine } from '../text/text.js';
+import { jobJson, type ListedJob } from './joblist.js';
+import { type JobMember, memberJson, toldOf } from './jobmembers.js';
+import type { Job } from './scheduler.js';
+import type { SchedulerView } from './schedulerview.js';
+
+/** Names of nodes, and what others wrote, take no more of a line. */
+const TEXT_MOST = 24;
+const DIFFERS_MOST = 42;
+
+const brief = (text: string) => cut(oneLine(text), TEXT_MOST);
+
+/** `3 live, 1 silent`; `4` if all are live. */
+export function statesText({ states }: ListedJob): string {
+  const counts = [...states];
+  if (counts.length === 1 && counts[0]?.[0] === 'live') return String(counts[0][1]);
+  const rank = (state: State | 'absent') => (state === 'absent' ? -1 : STATES.indexOf(state));
+  return counts
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
+}
+
+export const percent = (share: number | undefined) => (share === undefined ? undefined : `${Math.round(100 * share)}%`);
+
+/** The share of the memory of its nodes that is in use. */
+export const memoryText = ({ memUsedMib, memTotalMib }: ListedJob) =>
+  percent(memUsedMib === undefined || !memTotalMib ? undefined : memUsedMib / memTotalMib);
+
+/** For how long it has run. */
+export function elapsedText({ start_s }: Job): string | undefined {
+  return start_s === undefined ? undefined : formatDuration(Math.max(0, Date.now() - start_s * 1000));
+}
+
+/** `CPU 8 %, others 97 %`; undefined: it hardly differs. */
+function differsText(member: JobMember): string | undefined {
+  const most = toldOf(member);
+  const written = (value: number) => most && writeValue(value, most.reading.unit);
+  const what = most && `${most.compared.label} ${written(most.value)}, others ${written(most.median)}`;
+  return [...(member.hardware === 'other' ? ['other hardware'] : []), ...(what ? [what] : [])].join(': ') || undefined;
+}
+
+/** A column of the nodes of a job. */
+export interface MemberColumn {
+  readonly title: string;
+  /** Texts are aligned left, numbers right. */
+  readonly isLeft?: boolean;
+  /** undefined: nothing is known. */
+  readonly text: (member: JobMember) => string | undefined;
+  /** Where there is no room, the column with the highest number is left out first; absent: it always stays. */
+  readonly leaves?: number;
+}
+
+/** A column of a reading; in brackets where it is not of now. */
+function column(title: string, leaves: number, text: (node: Node) => string | undefined): MemberColumn {
+  return {
+    ...{ title, leaves },
+    text: ({ node, state }) => {
+      const shown = node && text(node);
+      return shown === undefined || state === 'live' ? shown : `[${shown}]`;
+    },
+  };
+}
+
+/** The text of a reading's number. */
+function numberText(name: string, show: (value: number) => string): (node: Node) => string | undefined {
+  const reading = readingOf(name);
+  return node => {
+    const value = reading?.value(node);
+    return typeof value === 'number' ? show(value) : undefined;
+  };
+}
+
+/** As the table of all nodes shows it. */
+const asInStatus = (name: string) => COLUMNS.find(column => column.name === name)?.text ?? (() => undefined);
+
+/** The columns of the nodes of a job; the first is the node's name. */
+export const MEMBER_COLUMNS: readonly MemberColumn[] = [
+  { title: 'NODE', isLeft: true, text: ({ name }) => brief(name) },
+  { title: 'STATE', isLeft: true, text: ({ state, problems }) => `${state}${problems.length > 0 ? '!' : ''}` },
+  column('CPU', 1, asInStatus('cpu')),
+  column(
+    'GHZ',
+    3,
+    numberText('mhz', mhz => (mhz / 1000).toFixed(2)),
+  ),
+  column('MEM', 5, asInStatus('mem')),
+  column('GPU', 2, asInStatus('gpu')),
+  column('GPU°C', 9, numberText('gpu_temp', String)),
+  column('GPUW', 8, numberText('gpu_power', short)),
+  column('NET/s', 6, numberText('net', short)),
+  column('FABRIC/s', 7, numberText('fabric', short)),
+  column('DISK/s', 10, asInStatus('disk')),
+  column('WAIT', 4, asInStatus('pressure')),
+  { title: 'DIFFERS', isLeft: true, text: member => cut(differsText(member) ?? '-', DIFFERS_MOST) },
+];
+
+/** What the job is, in lines. */
+export function jobLines(row: ListedJob): string[] {
+  const { job, names, states, alone, busy, efficiency, gpus, gpusBusy } = row;
+  const time = elapsedText(job);
+  const head = [
+    `job ${brief(job.id)}`,
+    ...(job.name === '' ? [] : [`(${brief(job.name)})`]),
+    ...(job.user === '' ? [] : [`of ${brief(job.user)}`]),
+    ...(job.partition === '' ? [] : [`in partition ${brief(job.partition)}`]),
+  ].join(' ');
+  const used = memoryText(row);
+  const share = percent(efficiency);
+  const busyText = busy === undefined ? '' : `, ${busy.toFixed(1)} busy${share === undefined ? '' : ` (${share})`}`;
+  const facts = [
+    ...(job.cpus === 0 ? [] : [`${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'}${busyText}`]),
+    ...(used === undefined ? [] : [`${used} of the memory of its nodes in use`]),
+    ...(gpus === 0
+      ? []
+      : [`${gpus} ${gpus === 1 ? 'GPU' : 'GPUs'}${gpusBusy === undefined ? '' : `, ${gpusBusy} in use`}`]),
+  ];
+  const isAllLive = states.size === 1 && states.has('live');
+  const nodes = `${plural(names.length)}, ${isAllLive ? 'all live' : statesText(row)}: ${shownNames(names)}`;
+  return [
+    `${head}: ${brief(job.state)}${time === undefined ? '' : ` for ${time}`}`,
+    nodes,
+    ...(facts.length === 0 ? [] : [facts.join('; ')]),
+    ...(alone ? [] : ['other jobs run on some of these nodes, too: what is shown is of the whole node']),
+  ];
+}
+
+const NOT_COMPARED = 'nothing is compared: fewer than four of these nodes are live and of the same hardware';
+
+/** What is not compared or judged, and why. */
+export function jobNotes({ job }: ListedJob, members: readonly JobMember[], slurm: SchedulerView): string[] {
+  const isCompared = members.some(({ hardware }) => hardware !== undefined);
+  const unjudged = slurm.unjudged(job.id);
+  return [
+    ...(isCompared ? [] : [NOT_COMPARED]),
+    ...(unjudged === undefined ? [] : [`none of its nodes is marked: ${unjudged}`]),
+  ];
+}
+
+/** Why no job of that number can be shown, in a sentence: there is none, or several parts have it. */
+export function noJobText(number: string, [first, ...others]: readonly ListedJob[]): string {
+  return first === undefined
+    ? `no job ${oneLine(number)} has nodes`
+    : `${1 + others.length} jobs have this number; name one of them: ${brief(first.job.id)}`;
+}
+
+/** One job, for programs: with its trouble and these of its nodes. */
+export function jobPageJson(
+  row: ListedJob,
+  members: readonly JobMember[],
+  trouble: readonly object[],
+  slurm: SchedulerView,
+) {
+  const { id } = row.job;
+  return {
+    ...jobJson(row),
+    unjudged: slurm.unjudged(id),
+    marks: slurm.marks.filter(({ job }) => job === id),
+    trouble,
+    members: members.map(memberJson),
+  };
+}
