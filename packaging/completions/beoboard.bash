@@ -45,7 +45,7 @@ _beoboard() {
     status:--owner | show:--owner | odd:--owner | ack:--owner | events:--owner | journal:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | users:--owner | dump:--owner | keygen:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     events:--kind)
-      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order acknowledged withdrawn begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
+      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order acknowledged withdrawn odd odd_ended begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
     nodes:--for)

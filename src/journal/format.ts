@@ -49,12 +49,13 @@ export function segmentsOf(names: readonly string[], kind: SegmentKind): Segment
 // ---- lines ----
 
 /**
- * What lasts, and the event that ends it for the same nodes, problem or link. All other events are moments. It is over,
+ * What lasts, and the event that ends it for the same nodes, problem, reading or link. All other events are moments. It is over,
  * too, and nobody knows when, if the same begins again, or something ends that began later; if its node is removed; and
  * at `begin`, unless it is repeated there.
  */
 export const ENDS = {
   ...{ silent: 'heard_again', problem: 'problem_resolved', link_down: 'link_up', dark: 'lit', stalled: 'resumed' },
+  odd: 'odd_ended',
 } as const;
 
 /** The begins by the events that end them. */
@@ -115,13 +116,21 @@ export interface Happening {
   readonly key?: string;
   readonly by?: string;
   readonly until?: string;
+  /** Of a node that differs from the others of its job: in which reading, its value, and the least and most of theirs. */
+  readonly reading?: string;
+  readonly value?: number;
+  readonly lowest?: number;
+  readonly highest?: number;
   readonly version?: string;
   readonly states?: Readonly<Record<string, number>>;
 }
 
 export type Line = Frame & Happening;
 
-/** A job on nodes that fell silent. */
+/** Of what a node can have several at once, which: a problem, or the reading in which it differs. */
+export const whichOf = ({ problem, reading }: Happening) => problem ?? reading ?? '';
+
+/** A job on nodes that fell silent, or of which one differs from the others. */
 export interface Job {
   readonly id: string;
   readonly user?: string;
@@ -183,6 +192,7 @@ const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
   ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
   ...{ act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText, states: isCounts },
   ...{ key: isText, by: isText, until: isTime },
+  ...{ reading: isText, value: isNumber, lowest: isNumber, highest: isNumber },
 };
 const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
 /** What an event cannot be told without. */
@@ -201,6 +211,7 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   },
   ...{ no_board: ['why'], clock_step: ['by_ms'], order: ['act'], refusal: ['reason'] },
   ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
+  ...{ odd: ['nodes', 'reading', 'value', 'lowest', 'highest', 'from'], odd_ended: ['nodes', 'reading', 'from', 'to'] },
 };
 const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
   ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },

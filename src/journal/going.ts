@@ -1,12 +1,12 @@
-// What goes on, by the lines of a journal: which silences, problems and links that are down have begun and not ended.
+// What goes on, by the lines of a journal: which silences, problems, marks and links that are down have begun and not
+// ended.
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
 import { expand, fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf } from './format.js';
+import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 
 /** Something that lasts, and what it happens to. */
-const keyOf = (event: string, problem: string | undefined, subject: string) =>
-  [event, problem ?? '', subject].join('\0');
+const keyOf = (event: string, which: string | undefined, subject: string) => [event, which ?? '', subject].join('\0');
 
 /** Nodes of a line, or its link; the board itself has none. */
 function subjectsOf({ nodes, link }: Line): string[] {
@@ -29,7 +29,7 @@ export class Going {
     if ((begin === undefined && event !== 'boot') || from_last === undefined) return;
     const last = monotonicOf(line, from_last);
     for (const subject of subjectsOf(line)) {
-      const key = keyOf(begin ?? event, line.problem, subject);
+      const key = keyOf(begin ?? event, whichOf(line), subject);
       this.#told.set(key, Math.max(last, this.#told.get(key) ?? 0));
       // The end that is told after a minute may be of one before.
       if (begin !== undefined && (begin === event || !this.#isLater(key, last))) this.#end(key, subject);
@@ -77,25 +77,25 @@ export class Going {
   }
 
   /** Whether that was told of this subject, or anything later of the kind. */
-  isTold(event: string, problem: string | undefined, subject: string, fromMs: number): boolean {
-    const told = this.#told.get(keyOf(event, problem, subject));
+  isTold(event: string, which: string | undefined, subject: string, fromMs: number): boolean {
+    const told = this.#told.get(keyOf(event, which, subject));
     // Times are written in whole ms, by a clock that is slewed.
     return told !== undefined && fromMs <= told + 10;
   }
 
   /** When the last of the kind began that was told of this subject, CLOCK_MONOTONIC, ms. */
-  toldMs(event: string, problem: string | undefined, subject: string): number | undefined {
-    return this.#told.get(keyOf(event, problem, subject));
+  toldMs(event: string, which: string | undefined, subject: string): number | undefined {
+    return this.#told.get(keyOf(event, which, subject));
   }
 
   /** Whether it goes on. */
-  goesOn(event: string, problem: string | undefined, subject: string): boolean {
-    return this.#ids.has(keyOf(event, problem, subject));
+  goesOn(event: string, which: string | undefined, subject: string): boolean {
+    return this.#ids.has(keyOf(event, which, subject));
   }
 
   /** It does not go on, or nobody knows whether it does. */
-  drop(event: string, problem: string | undefined, subject: string): void {
-    this.#end(keyOf(event, problem, subject), subject);
+  drop(event: string, which: string | undefined, subject: string): void {
+    this.#end(keyOf(event, which, subject), subject);
   }
 
   /** What goes on, with the lines' own ids. */

@@ -2,7 +2,7 @@
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
 import { fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, type Happening, TOGETHER_MS } from './format.js';
+import { BEGINS, ENDS, type Happening, type Job, TOGETHER_MS, whichOf } from './format.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {
@@ -18,11 +18,13 @@ export interface Occurrence {
   readonly missed?: number | undefined;
   /** The number of the event of the board's ring that it comes from. */
   readonly ring?: number | undefined;
+  /** The job that it is about. */
+  readonly job?: Job | undefined;
 }
 
 /** The kind of an occurrence and what it happened to: the same again and again is only counted. */
 function keyOf({ what, node }: Occurrence): string {
-  return [what.event, what.problem ?? what.reason ?? '', node ?? what.link ?? ''].join('\0');
+  return [what.event, whichOf(what) || (what.reason ?? ''), node ?? what.link ?? ''].join('\0');
 }
 
 const MINUTE_MS = 60_000;
@@ -76,6 +78,8 @@ export interface Group {
   missed: number;
   /** The lowest number of an event of the ring among them. */
   ring: number | undefined;
+  /** The jobs that it is about, each with a node. */
+  readonly jobs: (readonly [job: Job, node: string])[];
 }
 
 /** Whether a time and those of a group would lie close together. */
@@ -88,8 +92,9 @@ function least(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring }: Occurrence): void {
+function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job }: Occurrence): void {
   if (node !== undefined) group.nodes.push(node);
+  if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
   group.fromMs = Math.min(group.fromMs, fromMs);
   group.fromLastMs = Math.max(group.fromLastMs, fromMs);
@@ -104,9 +109,10 @@ function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0,
 }
 
 /** What a group's begins or ends are of, for each node; none for what does not last. */
-function spellsOf({ what: { event, problem = '' }, nodes }: Group): string[] {
+function spellsOf({ what, nodes }: Group): string[] {
+  const { event } = what;
   const begin = event in ENDS ? event : BEGINS.get(event);
-  return begin === undefined ? [] : nodes.map(node => [begin, problem, node].join('\0'));
+  return begin === undefined ? [] : nodes.map(node => [begin, whichOf(what), node].join('\0'));
 }
 
 /** When all of it has happened that has to follow what it ends. */
@@ -134,7 +140,7 @@ export class Grouping {
       const { what, node, fromMs, toMs } = one;
       group = {
         ...{ what, atMs: nowMs, nodes: [], first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
-        ...{ wordsMs: undefined, more: 0, missed: 0, ring: undefined },
+        ...{ wordsMs: undefined, more: 0, missed: 0, ring: undefined, jobs: [] },
       };
       this.#groups.push(group);
       this.#byWhat.set(key, [...alike, group]);

@@ -1,9 +1,20 @@
-// The jobs on nodes that fall silent, by the file that the reader of a scheduler leaves.
+// The jobs on nodes that fall silent, and the odd nodes of jobs, by the file that the reader of a scheduler leaves.
 
 import { Pairing } from '../schedulers/schedulerview.js';
-import { StateFollower, stateTrouble } from '../schedulers/statefile.js';
+import { type State, StateFollower, stateTrouble } from '../schedulers/statefile.js';
 import { fold } from '../text/hostlists.js';
 import type { Job } from './format.js';
+
+/** The jobs of nodes: each once, with its nodes. */
+export function byJob(each: Iterable<readonly [job: Job, node: string]>): Job[] {
+  const found = new Map<string, { job: Job; nodes: string[] }>();
+  for (const [job, node] of each) {
+    const one = found.get(job.id);
+    if (one === undefined) found.set(job.id, { job, nodes: [node] });
+    else one.nodes.push(node);
+  }
+  return [...found.values()].map(({ job, nodes }) => ({ ...job, nodes: fold(nodes) }));
+}
 
 export class Jobs {
   readonly #follower: StateFollower;
@@ -19,19 +30,24 @@ export class Jobs {
     void this.#follower.found;
   }
 
+  /** What the scheduler said last; undefined: nobody knows what is so now. */
+  get current(): State | undefined {
+    const { state } = this.#follower.found as { state?: State };
+    return state === undefined || stateTrouble(state) !== undefined ? undefined : state;
+  }
+
   /** The jobs on these nodes of the board; none if nobody knows them now. `names`: all of the board. */
   on(nodes: readonly string[], names: readonly string[]): Job[] {
     const { found } = this.#follower;
-    if (!('state' in found) || found.state === undefined || stateTrouble(found.state) !== undefined) return [];
+    if (this.current === undefined) return [];
     if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
     const { matched, jobs } = this.#pairing;
-    const on = new Map<string, { job: Omit<Job, 'nodes'>; nodes: string[] }>();
-    for (const node of nodes)
-      for (const { id, user, partition, name } of jobs.get(matched.nodeName.get(node) ?? '') ?? []) {
-        const one = on.get(id);
-        if (one === undefined) on.set(id, { job: { id, user, partition, name }, nodes: [node] });
-        else one.nodes.push(node);
-      }
-    return [...on.values()].map(({ job, nodes }) => ({ ...job, nodes: fold(nodes) }));
+    return byJob(
+      nodes.flatMap(node =>
+        (jobs.get(matched.nodeName.get(node) ?? '') ?? []).map(
+          ({ id, user, partition, name }) => [{ id, user, partition, name }, node] as const,
+        ),
+      ),
+    );
   }
 }

@@ -2,7 +2,7 @@
 // few numbers of each are held: when it began and ended, and where it stands.
 
 import { fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, type Job, LATER_MS, type Line, monotonicOf } from './format.js';
+import { BEGINS, ENDS, type Job, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
 
 /** Which events are asked for. */
@@ -142,8 +142,8 @@ export class Listing {
   }
 
   /** What goes on, to the place that tells who ends it. */
-  #head(event: string, { problem = '' }: Line): string {
-    const head = `${event} ${problem} `;
+  #head(event: string, line: Line): string {
+    const head = `${event} ${whichOf(line)} `;
     this.#heads.add(head);
     return head;
   }
@@ -304,9 +304,12 @@ export class Listing {
   }
 }
 
+/** Events whose jobs are told. */
+const OF_JOBS: readonly string[] = ['silent', 'odd'];
+
 /** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
 export function toldOf(journal: Journal, line: Line, place: Place, among: Asked['nodes']): Told {
-  const jobs = line.event === 'silent' ? journal.jobsOf(line, place) : [];
+  const jobs = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : [];
   const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
   const nodes = askedNodes(names, { nodes: among });
   if (nodes.length === names.length)

@@ -39,7 +39,7 @@ export const verb = defineVerb({
   forms: forms.journal,
   examples: ['beoboard journal', 'beoboard journal --journal-dir /var/log/beoboard/east --name east --keep 90d'],
   notes: `Writes JSON lines: when nodes fell silent and were heard again, problems with their begin and end, boots with what was said last, links,
-rejected reports, the receiver's own faults, and, for those who may read them, the jobs on nodes that fell silent: docs/journal.md has
+rejected reports, the receiver's own faults, and, for those who may read them, the jobs on nodes that fell silent or differ from the others: docs/journal.md has
 them all. beoboard events --since reads them. It looks once a second; what happened while it did not run it takes from the board. Lines
 are on the disk within 4 s. Nodes to which the same happens within 2 s share a line; what happens again within a minute is counted. If
 nothing can be written, as on a full disk, it waits, tells so in its log and in --journal-run, and beoboard check warns.
@@ -167,8 +167,8 @@ class Journal {
     const { names } = this.#recorder;
     for (const { line } of entries) this.#hour.add(line);
     this.store.add(
-      entries.map(({ line, silent }): Written => {
-        const jobs = silent.length === 0 ? [] : this.#jobs.on(silent, names);
+      entries.map(({ line, silent, jobs: told }): Written => {
+        const jobs = silent.length === 0 ? told : this.#jobs.on(silent, names);
         return jobs.length === 0 ? { line } : { line, jobs: { id: line.id, jobs } };
       }),
     );
@@ -180,6 +180,7 @@ class Journal {
       this.#add(this.#recorder.look(clocks));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
+      this.#recorder.tellMarks(this.#jobs.current);
       const { acks, acksWhy } = this.#acks.found;
       if (acksWhy === undefined) this.#recorder.tellAcks(acks, this.#acksFromMs);
       if (this.#orders.trouble !== undefined) this.log.seldom('orders', this.#orders.trouble);

@@ -3,15 +3,18 @@
 
 import { type Change, Follower, type Standing } from '../presentation/changes.js';
 import type { PublishedOrder } from '../schedulers/orderfile.js';
+import type { State } from '../schedulers/statefile.js';
 import type { Memory } from '../shm/memory.js';
 import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { expand } from '../text/hostlists.js';
 import type { Ack } from '../trouble/acks.js';
-import { type Happening, type Line, lineId } from './format.js';
+import { type Happening, type Job, type Line, lineId } from './format.js';
 import { Going } from './going.js';
 import { Grouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
+import { byJob } from './jobs.js';
+import { Marks } from './marks.js';
 
 /** The two clocks of the master, read together: CLOCK_MONOTONIC and the wall clock, ms. */
 export interface Clocks {
@@ -37,10 +40,11 @@ function steadied(now: Clocks, before: Clocks = now): Clocks {
 
 const iso = (time: string) => new Date(Date.parse(time)).toISOString();
 
-/** A new line, and the nodes that it says have fallen silent. */
+/** A new line, the nodes that it says have fallen silent, and the jobs that it is about. */
 export interface Entry {
   readonly line: Line;
   readonly silent: readonly string[];
+  readonly jobs: readonly Job[];
 }
 
 /** The boot and the creation of a board as a line's id has them, and the line's number. */
@@ -58,6 +62,7 @@ export class Recorder {
   readonly #going = new Going();
   readonly #limiter = new Limiter();
   readonly #grouping = new Grouping();
+  readonly #marks = new Marks(this.#going);
   #number = 0;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
   #knownFromMs = Number.POSITIVE_INFINITY;
@@ -121,7 +126,7 @@ export class Recorder {
     const lines = [this.#entry({ event: 'begin', version: this.version, count, states })];
     for (const line of repeated) {
       this.#going.apply(line);
-      lines.push({ line, silent: [] });
+      lines.push({ line, silent: [], jobs: [] });
     }
     return lines;
   }
@@ -168,6 +173,11 @@ export class Recorder {
     for (const [key, { until }] of before)
       if (!this.#acks.has(key) && Date.parse(until) > this.#clocks.realMs)
         this.#note({ event: 'withdrawn', key }, this.#clocks.monoMs);
+  }
+
+  /** What the reader of a scheduler says of odd nodes; undefined: nobody knows now. After the first look. */
+  tellMarks(said: State | undefined): void {
+    for (const one of this.#marks.look(said, this.#names, this.#clocks.monoMs)) this.#add(one);
   }
 
   /** What goes on, for the head of a segment. */
@@ -316,13 +326,16 @@ export class Recorder {
   /** What the journal's last lines say of nodes that are not on this board, or not remembered, goes on no longer. */
   #confirm(): void {
     const numbers = new Map(this.#names.map((name, i) => [name, i]));
-    for (const { event, problem, nodes } of this.#going.repeated())
+    for (const { event, problem, nodes } of this.#going.repeated()) {
+      // The scheduler's reader says which marks stand.
+      if (event === 'odd') continue;
       for (const node of nodes === undefined ? [] : expand(nodes)) {
         const number = numbers.get(node);
         const memory = number === undefined || !this.remembers ? undefined : this.#watch.memoryOf(number);
         const isOn = event === 'silent' ? memory?.silence : memory?.episode(problem as Problem);
         if (isOn === undefined) this.#going.drop(event, problem, node);
       }
+    }
   }
 
   /** When that was, CLOCK_MONOTONIC, ms. */
@@ -433,7 +446,7 @@ export class Recorder {
     const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
     return this.#grouping.take(monoMs, all).map(group => {
       const silent = group.what.event === 'silent' ? group.nodes : [];
-      return { ...this.#entry(happeningOf(group, wall)), silent };
+      return { ...this.#entry(happeningOf(group, wall)), silent, jobs: byJob(group.jobs) };
     });
   }
 
@@ -451,6 +464,6 @@ export class Recorder {
       ...happening,
     };
     this.#going.apply(line);
-    return { line, silent: [] };
+    return { line, silent: [], jobs: [] };
   }
 }

@@ -16,6 +16,8 @@ export const EVENTS = [
     'order',
     'acknowledged',
     'withdrawn',
+    'odd',
+    'odd_ended',
     'begin',
     'end',
   ],

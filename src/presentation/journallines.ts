@@ -3,6 +3,7 @@
 import { BEGINS, EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
 import type { LastEnd } from '../journal/lastends.js';
 import type { Ending, Told } from '../journal/listing.js';
+import { readingText, valuesText } from '../schedulers/marks.js';
 import { stalledText } from '../shm/noboard.js';
 import { PROBLEMS } from '../shm/problems.js';
 import { formatDuration } from '../text/durations.js';
@@ -87,6 +88,25 @@ const LOST: Readonly<Record<string, string>> = {
   orders: 'the bridge did more than its file holds',
 };
 
+/** Why a node differs no longer, if that is not because it is as the others again. */
+const OVER: Readonly<Record<string, string>> = {
+  job_over: ' (the job runs no more)',
+  unjudged: ' (not judged now)',
+};
+
+/** That a node differs from the others of its job, or no longer does. The job is told apart, to whom may know it. */
+function oddText({ event, reading = '', value = 0, lowest = 0, highest = 0, why = '' }: Line): string {
+  const others = 'from the other nodes of its job';
+  if (event === 'odd') return `differs ${others}: ${valuesText({ reading, value, lowest, highest })}`;
+  return `no longer differs ${others}: ${readingText(reading)}${OVER[why] ?? ''}`;
+}
+
+/** What was done to a line of trouble. */
+function ackText({ event, key = '', by = '', until = '', why = '' }: Line): string {
+  if (event === 'withdrawn') return oneLine(`${key} is no longer acknowledged`);
+  return `${oneLine(`${key} acknowledged by ${by}`)} until ${wallTime(ms(until))}${why && `: ${oneLine(why)}`}`;
+}
+
 /** An event that a board does not tell, or tells otherwise. */
 function ownText(line: Line, paint: Painter): string | undefined {
   const {
@@ -95,9 +115,6 @@ function ownText(line: Line, paint: Painter): string | undefined {
     act = '',
     outcome,
     why = '',
-    key = '',
-    by = '',
-    until = '',
     by_ms = 0,
     closed,
     last_words,
@@ -139,9 +156,11 @@ function ownText(line: Line, paint: Painter): string | undefined {
       return oneLine(`the bridge: ${act.replaceAll('_', ' ')}${how && `, ${how}`}`);
     }
     case 'acknowledged':
-      return `${oneLine(`${key} acknowledged by ${by}`)} until ${wallTime(ms(until))}${why && `: ${oneLine(why)}`}`;
     case 'withdrawn':
-      return oneLine(`${key} is no longer acknowledged`);
+      return ackText(line);
+    case 'odd':
+    case 'odd_ended':
+      return oddText(line);
     default:
       return (EVENTS as readonly string[]).includes(event)
         ? undefined

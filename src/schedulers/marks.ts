@@ -9,13 +9,22 @@ import type { OddMark } from './statefile.js';
 /** A reading that this version does not know is named in so many characters. */
 const LABEL_MOST = 24;
 
+/** The reading in which a node differs, in words. */
+export function readingText(reading: string): string {
+  return COMPARED.find(compared => compared.reading === reading)?.label ?? cut(oneLine(reading), LABEL_MOST);
+}
+
 /** `clock 1.9 GHz, others 2.9 to 3 GHz`. */
-function valuesText({ reading, value, lowest, highest }: OddMark): string {
+export function valuesText({
+  reading,
+  value,
+  lowest,
+  highest,
+}: Pick<OddMark, 'reading' | 'value' | 'lowest' | 'highest'>): string {
   const unit = readingOf(reading)?.unit;
   const text = (number: number) => (unit === undefined ? String(number) : writeValue(number, unit));
-  const label = COMPARED.find(compared => compared.reading === reading)?.label ?? cut(oneLine(reading), LABEL_MOST);
   const [low, high] = [text(lowest), text(highest)];
-  return `${label} ${text(value)}, others ${low === high ? low : joined(low, 'to', high)}`;
+  return `${readingText(reading)} ${text(value)}, others ${low === high ? low : joined(low, 'to', high)}`;
 }
 
 /** The marks of one job in words that follow the names of its nodes; a time is told by whoever shows them. */

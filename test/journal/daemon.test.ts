@@ -13,6 +13,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -21,7 +22,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Line, parseLine } from '../../src/journal/format.js';
 import { ordersText } from '../../src/schedulers/orderfile.js';
-import { monotonicMs, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
+import { monotonicMs, type OddMark, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';
@@ -70,8 +71,8 @@ function linesIn(dir: string): Line[] {
     .filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
-/** What the reader of a scheduler leaves: one job. */
-function jobState(nodes: string): State {
+/** What the reader of a scheduler leaves: one job, and the marks on its nodes. */
+function jobState(nodes: string, marks: readonly OddMark[] = []): State {
   const now = { time_ms: Date.now(), mono_ms: monotonicMs() };
   const node = { name: 'n1', state: 'ALLOCATED', cpus: 4 };
   const job = { id: '4711', state: 'RUNNING', user: 'anna', partition: 'long', cpus: 4, nodes, name: 'secret' };
@@ -79,6 +80,7 @@ function jobState(nodes: string): State {
     ...{ schema: SCHEMA, scheduler: 'Slurm', daemon: 'slurmd', user: 'root', cluster: 'c', version: '24' },
     ...{ pid: process.pid, ...now, next_ms: now.mono_ms + 600_000, names: {}, differences: [] },
     ...{ nodes: { ...now, list: [node] }, jobs: { ...now, list: [job] } },
+    odd: { marks, unjudged: {} },
   };
 }
 
@@ -182,6 +184,41 @@ t.test('a journal beside a receiver', async t => {
   t.equal(await next.exit, 0);
   t.equal(linesIn(dir).at(-1)?.event, 'end');
   t.notOk(existsSync(join(runs, 'default.json')), 'a journal that was ended is no trouble');
+});
+
+t.test('marks on odd nodes, and their job for those who may read it', async t => {
+  const at = folder(t);
+  const [board, dir, runs, slurm] = ['board', 'journal', 'run', 'slurm'].map(name => join(at, name)) as [
+    ...[string, string, string, string],
+  ];
+  for (const made of [runs, slurm]) mkdirSync(made);
+  const marked = (...marks: readonly OddMark[]) => {
+    writeFileSync(join(slurm, 'new'), stateText(jobState('n[1-2]', marks)));
+    renameSync(join(slurm, 'new'), join(slurm, 'state'));
+  };
+  marked();
+  const { port } = await startReceiver(t, board);
+  await Nodes.begin(t, port, 'n1', 'n2');
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('both report', () => reader.snapshot().count === 2);
+  start(t, ['journal', '--board', board, '--journal-dir', dir, '--journal-run', runs, '--slurm-dir', slurm]);
+  await until('it begins', () => linesIn(dir).some(({ event }) => event === 'begin'));
+  const since_ms = monotonicMs() - 15_000;
+  const of = { job: '4711', reading: 'mhz', value: 1200, peers: 7, median: 2900, lowest: 2900, highest: 2920 };
+  marked({ ...of, node: 'n2', since_ms });
+  const odd = await until('the mark is told', () => linesIn(dir).find(({ event }) => event === 'odd'), 100);
+  t.match(odd, { nodes: 'n2', reading: 'mhz', value: 1200 });
+  const [jobs = ''] = files(dir, 'jobs-');
+  t.strictSame(JSON.parse(readFileSync(join(dir, jobs), 'utf8')), {
+    ...{ id: odd.id },
+    jobs: [{ id: '4711', user: 'anna', partition: 'long', name: 'secret', nodes: 'n2' }],
+  });
+  for (const name of files(dir, 'events-'))
+    t.notMatch(readFileSync(join(dir, name), 'utf8'), /"4711"|anna|secret/, 'in no other file');
+  marked();
+  const ended = await until('its end, too', () => linesIn(dir).find(({ event }) => event === 'odd_ended'), 100);
+  t.match(ended, { nodes: 'n2', reading: 'mhz', from: odd.from, why: undefined });
 });
 
 const isFullable =

@@ -42,6 +42,8 @@ t.test('what is written is read, also of a later version; what is none is refuse
   t.same(parseLine(writeLine({ ...LINE, event: 'later', more_to_come: [1] } as Line))?.event, 'later');
   for (const wrong of [
     { event: 'dark', link: 'eth0', count: undefined },
+    { event: 'odd', reading: 'mhz', value: 1, lowest: 2 },
+    { event: 'odd', reading: 'mhz', value: 1, lowest: 2, highest: '3' },
     { from: '3 o clock' },
     { at: 'now' },
     { nodes: 7 },

@@ -137,6 +137,38 @@ t.test('what a single report has shown is a moment', async t => {
   ]);
 });
 
+t.test('a node that differs from the others of its job, and a job only for those who may know it', async t => {
+  const journal = journalIn(t);
+  const clock = { event: 'odd', reading: 'mhz', from: '03:05:20', nodes: 'n7', count: 1 };
+  const values = { value: 1200, lowest: 2900, highest: 2920 };
+  journal.line('03:05:40', { ...clock, ...values }, [{ id: '4711', user: 'anna', nodes: 'n7' }]);
+  const hot = { ...clock, reading: 'temp', value: 95, lowest: 61, highest: 63 };
+  journal.line('03:06:00', { ...hot, from: '03:05:50' });
+  journal.line('03:09:25', { ...clock, event: 'odd_ended', to: '03:09:20' });
+  journal.line('03:10:00', {
+    event: 'odd_ended',
+    nodes: 'n8',
+    reading: '\u001b[1mnew',
+    from: '03:01:00',
+    to: '03:10:00',
+  });
+  const over = { event: 'odd_ended', nodes: 'n9', reading: 'gpus_up', from: '03:02:00', to: '03:11:00' };
+  journal.line('03:11:00', { ...over, why: 'job_over' });
+  journal.line('03:11:01', { ...over, nodes: 'n10', why: 'unjudged' });
+  const others = 'from the other nodes of its job';
+  t.same((await asked([journal], '--kind', 'odd')).lines, [
+    `03:01:00 to 03:10:00  n8 no longer differs ${others}: \\u{1b}[1mnew, after 9m00s`,
+    `03:02:00 to 03:11:00  n9 no longer differs ${others}: GPUs that work (the job runs no more), after 9m00s`,
+    `03:02:00 to 03:11:00  n10 no longer differs ${others}: GPUs that work (not judged now), after 9m00s`,
+    `03:05:20 to 03:09:20  n7 differs ${others}: clock 1.2 GHz, others 2.9 to 2.92 GHz, for 4m00s; job 4711 (anna)`,
+    `03:05:50  n7 differs ${others}: CPU temperature 95 °C, others 61 to 63 °C (goes on)`,
+  ]);
+  const [n7 = {}] = objects((await asked([journal], '--kind', 'odd', '-w', 'n7', '--json')).lines);
+  t.match(n7, { ...values, reading: 'mhz', nodes: 'n7', to: isoOf('03:09:20'), jobs: [{ id: '4711', user: 'anna' }] });
+  rmSync(journal.path('jobs'));
+  t.notMatch((await asked([journal], '--kind', 'odd')).lines.join(), /4711|anna/);
+});
+
 t.test('some nodes of many: how many, how long, which jobs', async t => {
   const journal = journalIn(t);
   const silent = { ...SILENT, first: 'rack11n03', last_words: [] };

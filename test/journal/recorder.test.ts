@@ -6,11 +6,12 @@
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { type Line, monotonicOf } from '../../src/journal/format.js';
-import { Recorder } from '../../src/journal/recorder.js';
+import { type Entry, Recorder } from '../../src/journal/recorder.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { random as randomOf } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
+import type { Odd, OddMark, State } from '../../src/schedulers/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { expand } from '../../src/text/hostlists.js';
@@ -38,6 +39,8 @@ class World {
   writer: Writer;
   readonly lines: Line[] = [];
   recorder: Recorder | undefined;
+  /** Called with each new line. */
+  taken: (entry: Entry) => void = () => undefined;
   /** The made clock, ms; all of it lies in the past. */
   ms: number;
   distance = DISTANCE;
@@ -104,7 +107,10 @@ class World {
 
   look(): void {
     const clocks = { monoMs: this.ms, realMs: this.ms + this.distance };
-    for (const { line } of this.recorder?.look(clocks) ?? []) this.lines.push(line);
+    for (const entry of this.recorder?.look(clocks) ?? []) {
+      this.lines.push(entry.line);
+      this.taken(entry);
+    }
   }
 
   end(): void {
@@ -212,6 +218,92 @@ t.test('episodes, boots and what was said before them', past(), async t => {
   t.match(world.of('boot')[1], { nodes: 'n1', goodbye: true, last_words: undefined }, 'a shutdown has no last words');
   t.equal(world.of('goodbye').length, 1);
   t.equal(world.of('silent').length, 1, 'and is no silence');
+});
+
+t.test('marks on odd nodes begin, stand while nobody knows, and end for a reason', past(), async t => {
+  const world = new World(t);
+  const names = expand('n[1-4]');
+  const report = () => names.forEach(name => void world.report(name));
+  const jobs = { list: [{ id: '4711', state: 'RUNNING', user: 'anna', partition: 'p', nodes: 'n[1-4]', name: '' }] };
+  /** What the scheduler's reader says each second; undefined: nobody knows. */
+  let said: State | undefined;
+  const marked = (marks: readonly Partial<OddMark>[], over: Partial<Odd> = {}, list: unknown[] = jobs.list) => {
+    const base = { job: '4711', reading: 'mhz', value: 1200, lowest: 2900, highest: 2920 };
+    said = {
+      jobs: { list },
+      odd: { marks: marks.map(mark => ({ ...base, ...mark })), unjudged: {}, ...over },
+    } as unknown as State;
+  };
+  const told: Entry['jobs'][] = [];
+  const pass = (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      world.pass(1, report);
+      world.recorder?.tellMarks(said);
+    }
+  };
+  const odd = () => world.of('odd', 'odd_ended');
+  world.pass(2, report);
+  world.start();
+  marked([]);
+  pass(3);
+  const since_ms = world.ms - 15_000;
+  marked([
+    { node: 'n2', since_ms },
+    { node: 'n2', reading: 'temp', value: 95, since_ms },
+    { node: 'x1', since_ms },
+  ]);
+  world.taken = ({ jobs }) => told.push(jobs);
+  pass(5);
+  t.match(
+    odd(),
+    [
+      { event: 'odd', nodes: 'n2', reading: 'mhz', value: 1200, lowest: 2900, highest: 2920, late: undefined },
+      { event: 'odd', nodes: 'n2', reading: 'temp', value: 95 },
+    ],
+    'each reading has its mark, and a node that is not on the board has none',
+  );
+  t.equal(odd().length, 2);
+  t.strictSame(spans(odd())[0], [since_ms, undefined]);
+  const job = { id: '4711', user: 'anna', partition: 'p', nodes: 'n2' };
+  t.strictSame(told, [[job], [job]], 'the job is told beside the line');
+  t.notMatch(JSON.stringify(odd()), /4711|anna/, 'and not in it');
+
+  for (const nothing of [undefined, { jobs, odd: { marks: [], unjudged: {}, unjudged_all: 'x' } } as never]) {
+    said = nothing;
+    pass(5);
+  }
+  t.equal(odd().length, 2, 'while nobody knows they stand');
+  marked([{ node: 'n2', since_ms }]);
+  pass(70);
+  t.match(odd()[2], { event: 'odd_ended', reading: 'temp', nodes: 'n2', late: true, why: undefined });
+  t.equal(odd().length, 3, 'one has ended meanwhile, the other goes on');
+
+  world.start();
+  pass(5);
+  t.equal(odd().length, 3, 'a daemon that begins tells nothing twice');
+  t.ok(world.goesOn().includes('odd'));
+  const again = world.ms - 10_000;
+  marked([{ node: 'n2', since_ms: again }]);
+  pass(70);
+  t.strictSame(
+    spans(odd().slice(3)),
+    [
+      [since_ms, again - 1],
+      [again, undefined],
+    ],
+    'the next mark of the reading ends the one before',
+  );
+  marked([], { unjudged: { 4711: 'few' } });
+  pass(70);
+  marked([{ node: 'n2', since_ms: world.ms }]);
+  pass(70);
+  marked([], {}, []);
+  pass(70);
+  t.strictSame(
+    odd().map(({ event, why }) => (event === 'odd' ? '' : why)),
+    ['', '', undefined, undefined, '', 'unjudged', '', 'job_over'],
+  );
+  t.notOk(world.goesOn().includes('odd'));
 });
 
 t.test('nodes that flap for an hour', past(4000), async t => {

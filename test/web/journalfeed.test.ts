@@ -54,7 +54,11 @@ t.test('the last hour in the order of its times, then what is written', async t 
   t.ok(Math.abs((feed.followed?.sinceMs ?? 0) - (Date.now() - 3_600_000)) < 60_000, 'an hour is known');
   journal.raw('\n');
   journal.line(ago(1), { event: 'heard_again', nodes: 'n1', from: ago(100), to: ago(2) });
-  const three = [...both, 'n1 heard again after 1m38s'];
+  const values = { reading: 'mhz', value: 1200, lowest: 2900, highest: 2920 };
+  const job = [{ id: '4711', user: 'anna', nodes: 'n3' }];
+  journal.line(ago(1), { event: 'odd', nodes: 'n3', from: ago(1), ...values }, job);
+  const odd = 'n3 differs from the other nodes of its job: clock 1.2 GHz, others 2.9 to 2.92 GHz';
+  const three = [...both, 'n1 heard again after 1m38s', odd];
   await settles('and what comes', three);
   // The head of the next segment repeats what goes on.
   journal.next();
