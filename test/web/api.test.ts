@@ -197,6 +197,17 @@ t.test('a board that stands still', async t => {
         slow.ask(piece, 0, 0);
       }
       t.ok(slow.isTooSlow, 'what it may take is bounded');
+      // Others have the CPU for longer than a rule may take of it.
+      const starved = Object.assign(boardOf([{ name: 'a1' }]), {
+        names() {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+          return ['a1'];
+        },
+      });
+      const rule = new Grouped({ pattern: '^a' });
+      rule.begin(1, true);
+      rule.ask(starved, 0, 0);
+      t.notOk(rule.isTooSlow, 'its own time counts, and not that of others');
       // Each of these nodes takes 2 ms.
       let asked = 0;
       const patient = Object.assign(boardOf(Array.from({ length: 100 }, (_, i) => ({ name: `a${i}` }))), {
