@@ -12,6 +12,7 @@ import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';
 import { holds, lastSeq, look, shown, startLoad, startWall } from './browsing.js';
+import { MadeWall } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -118,3 +119,39 @@ t.test('a time that the page missed is what the server saw', { skip }, async t =
     [],
   );
 });
+
+t.test(
+  'on a phone the silent are in the legend, and no time of the axis is cut or covers another',
+  { skip },
+  async t => {
+    const wall = new MadeWall([{ name: 'rack10', names: ['rack10n01', 'rack10n02'] }], false);
+    await wall.listen(t);
+    const viewport = { width: 390, height: 844 };
+    const { page } = await look(t, wall.url, { viewport, timezoneId: 'UTC', locale: 'en-GB' });
+    t.ok(
+      await page.evaluate(
+        `document.querySelector('#states [data-state="silent"]').getBoundingClientRect().right <= innerWidth`,
+      ),
+    );
+    await page.evaluate(`document.querySelector('#times').scrollIntoView({ block: 'end' })`);
+    const begin = await page.textContent('#times span');
+    t.match(begin, /^since 02:10:0/);
+    for (let second = 0; second < RIVER.columns - 30; second += 50) {
+      wall.head = { ...wall.head, now_ms: wall.head.now_ms + 49_000 };
+      const newest = wall.head.now_ms / 1000 + 1;
+      wall.say({});
+      await holds(page, `document.querySelector('#cells').dataset.seq === '${wall.head.seq}'`);
+      await page.evaluate(`new Promise(next => requestAnimationFrame(() => requestAnimationFrame(next)))`);
+      const [texts, sides] = await page.evaluate<[string[], [left: number, right: number][]]>(`(() => {
+      const marks = [...document.querySelectorAll('#times span')].map(mark => [mark.textContent, mark.getBoundingClientRect()])
+        .sort(([, a], [, b]) => a.left - b.left);
+      return [marks.map(([text]) => text), marks.map(([, { left, right }]) => [left, right])];
+    })()`);
+      t.ok(texts.includes(begin ?? ''), `${newest}: ${texts}`);
+      t.ok(
+        sides.every(([left, right], i) => right <= 390 && left >= (sides[i - 1]?.[1] ?? 0)),
+        `${newest}: ${sides}`,
+      );
+    }
+  },
+);

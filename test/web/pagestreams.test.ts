@@ -242,3 +242,15 @@ t.test('a server that was away is found again, and the page reloads if there is 
   await holds(page, `window.isOld === undefined && document.documentElement.dataset.life === 'ok'`);
   t.pass('it has reloaded itself');
 });
+
+t.test('a server that cannot answer now is believed why', { skip }, async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const web = start(t, ['web', '--board', board.path, '--listen', '127.0.0.1:0']);
+  const { page } = await look(t, `http://${(await web.ready).listening?.[0]}/`);
+  const said = 'by: 16 others are in use already; try again later';
+  await page.route('**/api/v1/stream*', route =>
+    route.fulfill({ status: 503, contentType: 'text/plain; charset=utf-8', body: `${said}\n` }),
+  );
+  await page.reload();
+  await holds(page, `document.querySelector('#banner').textContent.includes('from the server: ${said}.')`);
+});

@@ -84,6 +84,14 @@ t.test('a row says which, what, since when, how often, and whose', { skip }, asy
     '',
   ]);
   t.same((await texts(page, 'old')).slice(3), ['27 Feb 09:10', '1 in the last hour', '4712 (bert), +6']);
+  // However long the user's name is, the number of other jobs is in sight.
+  const others = [{ id: '4715', user: 'climate-production-and-more' }];
+  await say(wall, page, { trouble: [line('long', 'rack10n06', 1, { jobs: others, jobs_more: 11 })] });
+  const rights = `[...document.querySelectorAll('#trouble .jobs, #trouble .jobs :last-child')].map(each => each.getBoundingClientRect().right)`;
+  const [cell, number] = await page.evaluate<number[]>(rights);
+  t.ok((number as number) <= (cell as number) + 1, `${number} in ${cell}`);
+  t.match((await texts(page, 'long')).at(-1), /, \+11$/);
+  await say(wall, page, { trouble: [ofNone, ...lines] });
   const what = async (key: string) => (await texts(page, key))[2];
   t.equal(await what('gone'), 'has the trouble gone · ended 02:01:00');
   t.equal(

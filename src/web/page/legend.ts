@@ -21,8 +21,8 @@ export interface Behind {
 const ORDER: readonly (State | 'unhealthy')[] = [
   'live',
   'unhealthy',
-  'uncertain',
   'silent',
+  'uncertain',
   'unknown',
   'never',
   'left',

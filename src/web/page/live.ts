@@ -105,7 +105,10 @@ export class Live {
         this.#listener.refused((await response.text()).trim());
         return undefined;
       }
-      if (!response.ok || response.body === null) return `the server answered with status ${response.status}`;
+      if (!response.ok || response.body === null) {
+        const isSentence = response.headers.get('content-type')?.startsWith('text/plain');
+        return isSentence ? (await response.text()).trim() : `status ${response.status}`;
+      }
       const frames = new FrameReader();
       const body = response.body.getReader();
       this.#listener.opened();

@@ -31,6 +31,8 @@ export class RiverView {
   #gap = 1;
   #room = 0;
   #most = ROW_MOST;
+  /** The width of a letter of the time axis, px. */
+  #letter = 1;
   #isInSight = false;
   /** The minute that is marked, since 1970. */
   #minute: number | undefined;
@@ -74,20 +76,22 @@ export class RiverView {
   layOut(): void {
     const river = this.#river;
     if (river === undefined) return;
-    const { flow, rows } = this.#elements;
+    const { flow, rows, times, frame } = this.#elements;
     this.#unit = window.devicePixelRatio || 1;
     const wanted = Math.min(this.#most, Math.max(ROW_LEAST, Math.floor(this.#room / Math.max(1, river.rows))));
     this.#high = Math.max(1, Math.round(wanted * this.#unit));
     this.#gap = wanted >= GAPPED_FROM ? Math.max(1, Math.round(this.#unit)) : 0;
     const high = (this.#high * river.rows) / this.#unit;
-    this.#elements.frame.style.height = `${high}px`;
+    frame.style.height = `${high}px`;
+    rows.style.lineHeight = `${wanted - 1}px`;
+    this.#letter = 0.6 * Number.parseFloat(getComputedStyle(times).fontSize);
     rows.replaceChildren(
       ...(wanted < LABELLED_FROM
         ? []
         : this.#names.map((name, row) => {
             const label = make('span', { title: name }, name);
             label.style.top = `${(row * this.#high) / this.#unit}px`;
-            label.style.height = label.style.lineHeight = `${wanted - 1}px`;
+            label.style.height = `${wanted - 1}px`;
             return label;
           })),
     );
@@ -147,28 +151,30 @@ export class RiverView {
     this.#tell(river);
   }
 
-  /** The time axis: every five minutes, and the beginning of the data. */
+  /** The time axis: every five minutes, and the beginning of the data, without those that would lie over it. */
   #tell(river: River): void {
-    const { times } = this.#elements;
+    const { times, flow } = this.#elements;
     const oldest = river.newest - SECONDS + 1;
     const since = river.since();
     const marks: [second: number, text: string][] = [];
     if (since !== undefined && since > oldest + 20) marks.push([since, `since ${clock(since * 1000)}`]);
     for (let second = Math.ceil(oldest / 300) * 300; second <= river.newest; second += 300)
       marks.push([second, minute(second * 1000)]);
-    const shown = marks.filter(
-      ([second], i) =>
-        i === 0 || (Math.abs(second - (marks[0] as [number, string])[0]) > 75 && second < river.newest - 30),
-    );
+    const width = flow.width / this.#unit;
+    const places = marks.map(([second, text]) => {
+      const x = ((second - oldest) * width) / SECONDS;
+      const wide = this.#letter * (text.length + 2);
+      const isLate = x + wide > width;
+      return { text, x, isLate, from: isLate ? x - wide : x, to: isLate ? x : x + wide };
+    });
+    const [{ from = 0, to = 0 } = {}] = places;
+    const shown = places.filter((place, i) => i === 0 || place.to < from || place.from > to);
     while (times.children.length > shown.length) times.lastElementChild?.remove();
     while (times.children.length < shown.length) times.append(make('span'));
-    for (const [i, [second, text]] of shown.entries()) {
+    for (const [i, { text, x, isLate }] of shown.entries()) {
       const mark = times.children[i] as HTMLElement;
       write(mark, text);
-      const part = (second - oldest) / SECONDS;
-      const isLate = part > 0.85;
       set(mark, { class: isLate ? 'late' : undefined });
-      const x = (part * this.#elements.flow.width) / this.#unit;
       mark.style.transform = `translateX(${x.toFixed(1)}px)${isLate ? ' translateX(-100%)' : ''}`;
     }
   }

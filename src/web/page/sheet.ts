@@ -136,7 +136,8 @@ export class Sheet {
       const row = box.children[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
       const begun = since === 'now' ? since : `since ${since}${until}`;
-      write(row, [`${line.severity}: ${what}${why}`, begun, times, jobs].filter(part => part !== '').join(' · '));
+      const whose = line.jobs === undefined ? '' : `jobs ${jobs.join('')}`;
+      write(row, [`${line.severity}: ${what}${why}`, begun, times, whose].filter(part => part !== '').join(' · '));
     }
     if (trouble.length === 0) box.append(make('p', {}, 'No trouble'));
   }

@@ -19,12 +19,12 @@ const JOBS_CHARS = 22;
 const END_CHARS = 8;
 
 /** As many jobs as have room, and the number of the others. */
-function jobsText(jobs: readonly TroubleJob[], more: number, most: number): string {
+function jobsTexts(jobs: readonly TroubleJob[], more: number, most: number): [jobs: string, others: string] {
   const texts = jobs.map(({ id, user }) => `${id} (${user})`);
   let shown = texts.length > 0 ? 1 : 0;
   while (shown < texts.length && fits(texts.slice(0, shown + 1).join(', '), most)) shown++;
   const rest = texts.length - shown + more;
-  return [...texts.slice(0, shown), ...(rest > 0 ? [`+${count(rest)}`] : [])].join(', ');
+  return [texts.slice(0, shown).join(', '), rest > 0 ? `${shown > 0 ? ', ' : ''}+${count(rest)}` : ''];
 }
 
 /** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
@@ -43,7 +43,7 @@ export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
     since: since === undefined ? 'now' : at(since),
     until: since_last === undefined ? '' : ` to ${at(since_last)}`,
     times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
-    jobs: jobsText(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
+    jobs: jobsTexts(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
   };
 }
 
@@ -75,7 +75,7 @@ function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
     part('what', what, make('i', {}, why)),
     part('since', since, make('i', {}, until)),
     part('times', times),
-    part('jobs', jobs),
+    part('jobs', ...jobs.map(text => make('span', {}, text))),
   );
 }
 
