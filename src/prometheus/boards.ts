@@ -50,6 +50,8 @@ export class Board {
 /** One look at a board. */
 export interface BoardScrape {
   readonly cluster: string | undefined;
+  /** Of its nodes. */
+  readonly names: readonly string[];
   readonly nodeStates: NodeStates | NoBoard;
 }
 

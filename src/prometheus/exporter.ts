@@ -11,6 +11,7 @@ import { NODE_FAMILIES } from './nodefamilies.js';
 import { type Format, Plan } from './plan.js';
 import type { Scrape } from './request.js';
 import { BufferPool, type Sample, takeSample } from './sample.js';
+import type { schedulerFamilies } from './schedulerfamilies.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
@@ -37,10 +38,10 @@ export class Exporter {
   readonly #pages: Page[] = [];
   readonly #pool = new BufferPool();
 
-  /** `slurm`: the families about Slurm. */
+  /** `slurm`: the families about Slurm, of the nodes that are asked for. */
   constructor(
     readonly boards: readonly Board[],
-    readonly slurm: () => Small[] = () => [],
+    readonly slurm: ReturnType<typeof schedulerFamilies> = () => [],
   ) {}
 
   /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
@@ -76,8 +77,11 @@ export class Exporter {
     try {
       page.length = 0;
       // The first bytes are sent before any node is read.
-      if (own)
-        yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#scrapes(looks)), ...this.slurm()], format));
+      if (own) {
+        const scrapes = this.#scrapes(looks);
+        const slurm = this.slurm(scrapes, selection.names);
+        yield Buffer.from(textOf([...this.#own(), ...boardFamilies(scrapes), ...slurm], format));
+      }
       for (const [i, board] of this.boards.entries()) {
         if (looks[i] instanceof NoBoard) continue;
         const sample = yield* this.#sample(board, label, plan, selection);
@@ -95,7 +99,10 @@ export class Exporter {
   }
 
   #scrapes(looks: readonly BoardScrape['nodeStates'][]): BoardScrape[] {
-    return looks.map((nodeStates, i) => ({ cluster: (this.boards[i] as Board).cluster, nodeStates }));
+    return looks.map((nodeStates, i) => {
+      const { cluster, names } = this.boards[i] as Board;
+      return { cluster, names: names.node.names, nodeStates };
+    });
   }
 
   *#sample(

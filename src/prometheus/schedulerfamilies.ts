@@ -1,24 +1,69 @@
-// Metrics about what the reader of Slurm has left: how old Slurm's answers are, and how much of them was left out. Only
-// where the exporter may read its file.
+// Metrics about what the reader of Slurm has left: which nodes differ from the others of their jobs, how old Slurm's
+// answers are, and how much of them was left out. Only where the exporter may read its file; no job and no user.
 
-import { type Answer, ageOf, readState } from '../schedulers/statefile.js';
+import { readingOf } from '../readings/readings.js';
+import { type Answer, ageOf, type Odd, readState, type State, stateTrouble } from '../schedulers/statefile.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { BoardScrape } from './boards.js';
 import type { Small } from './exposition.js';
 
+/** What is said of odd nodes; undefined: nothing is known of them now. */
+function oddOf(state: State | undefined): Odd | undefined {
+  if (state === undefined || stateTrouble(state) !== undefined) return undefined;
+  return state.odd?.unjudged_all === undefined ? state.odd : undefined;
+}
+
+/** The odd nodes of these boards, and whether any is looked for. `among`: the nodes that are asked for. */
+function oddFamilies(odd: Odd | undefined, looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
+  const running = looks.filter(({ nodeStates }) => !(nodeStates instanceof NoBoard || nodeStates.board.stalled));
+  const isJudged = odd !== undefined && running.length > 0;
+  const marks = isJudged
+    ? odd.marks.filter(({ node, reading }) => among?.has(node) !== false && readingOf(reading))
+    : [];
+  const known = running.map(({ cluster, names }) => ({ cluster, names: new Set(marks.length === 0 ? [] : names) }));
+  const samples = new Map<string, Small['samples'][number]>();
+  for (const { node, reading } of marks) {
+    const [on, other] = known.filter(({ names }) => names.has(node));
+    // Which of several boards with a node of that name is meant is not known.
+    const cluster = other === undefined ? on?.cluster : undefined;
+    if (on !== undefined) samples.set(`${node} ${reading}`, [{ cluster, node, reading }, 1]);
+  }
+  return [
+    {
+      name: 'beoboard_odd_judged',
+      type: 'gauge',
+      help: '1 while the nodes of jobs are compared, else 0: the file of beoboard slurm is old or cannot be read, Slurm hides jobs, or the board is stalled, and nothing is known of odd nodes.',
+      samples: [[{}, Number(isJudged)]],
+    },
+    {
+      name: 'beoboard_node_odd',
+      type: 'gauge',
+      help: '1 for each reading in which the node differs from the other nodes of its job; absent for all others.',
+      samples: [...samples.values()],
+    },
+  ];
+}
+
 /**
- * The families by the file in that folder; none if it cannot be read. It is read with each scrape, some 14 ms for 10,000
- * nodes and 5,000 jobs: what an earlier scrape has found would be as old as the time between the two.
+ * The families by the file in that folder; if it cannot be read, only that nothing is known of odd nodes. It is read
+ * with each scrape, some 14 ms for 10,000 nodes and 5,000 jobs: what an earlier scrape has found would be as old as the
+ * time between the two.
  */
-export function schedulerFamilies(folder: string): () => Small[] {
-  return () => {
-    const found = readState(folder);
-    if (found.why !== undefined) return [];
-    const { nodes, jobs } = found.state;
+export function schedulerFamilies(
+  folder: string,
+): (looks: readonly BoardScrape[], among?: ReadonlySet<string>) => Small[] {
+  return (looks, among) => {
+    const { state } = readState(folder) as { state?: State };
+    const odd = oddFamilies(oddOf(state), looks, among);
+    if (state === undefined) return odd;
+    const { nodes, jobs } = state;
     const each = (value: (answer: Answer<object>) => number | undefined) =>
       Object.entries({ nodes, jobs }).flatMap(([about, answer]) => {
         const number = value(answer);
         return number === undefined ? [] : [[{ about }, number] as const];
       });
     return [
+      ...odd,
       {
         name: 'beoboard_slurm_answer_age_seconds',
         type: 'gauge',

@@ -10,6 +10,7 @@ import t from 'tap';
 import { enums } from '../../src/layout/layout.gen.js';
 import { boardFamilies } from '../../src/prometheus/boards.js';
 import { FAMILIES } from '../../src/prometheus/families.js';
+import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -48,6 +49,43 @@ t.test('and with shards, as the comment in the file says', { skip }, async t => 
 t.test('each alert fires when it should, and does not when it should not', { skip }, async t => {
   const { status, told } = tool(SHIPPED, 'promtool', 'test', 'rules', 'rules_test.yml');
   t.equal(status, 0, told);
+});
+
+t.test('the example for odd nodes, which no file loads', { skip }, async t => {
+  const path = join(SHIPPED, 'odd.yml');
+  const { status, told } = tool(SHIPPED, 'promtool', 'check', 'rules', '--lint=all', '--lint-fatal', path);
+  t.equal(status, 0, told);
+  t.notMatch(shipped('prometheus.yml'), /odd/);
+  const names = new Set(schedulerFamilies('/nonexistent')([]).map(({ name }) => name));
+  for (const name of new Set(shipped('odd.yml').match(/\bbeoboard_\w+/g))) t.ok(names.has(name), name);
+  const firing = { exp_labels: { severity: 'warning', cluster: 'alpha', node: 'n2', reading: 'mhz' } };
+  const at = (eval_time: string, exp_alerts: object[]) => ({ alertname: 'BeoboardNodeOdd', eval_time, exp_alerts });
+  const series = (labels: string, values: string) => ({
+    series: `beoboard_node_odd{cluster="alpha", ${labels}}`,
+    values,
+  });
+  const test = {
+    interval: '5s',
+    input_series: [
+      series('node="n2", reading="mhz", instance="a:1"', '_x11 1x24 stale _x11 1x12 stale _x200'),
+      series('node="n3", reading="temp", instance="a:1"', '_x11 1x6 stale _x200'),
+    ],
+    alert_rule_test: [
+      at('1m', []),
+      at('1m50s', []),
+      at('2m', [firing]),
+      at('3m30s', [firing]),
+      at('14m', [firing]),
+      at('16m', []),
+    ],
+  };
+  const file = join(folder(t, tmpdir()), 'test.yml');
+  // Only labels are compared: the words may change.
+  const bare = join(folder(t, tmpdir()), 'odd.yml');
+  writeFileSync(bare, shipped('odd.yml').replace(/^ {8}annotations:\n(?: {10}.*\n)+/m, ''));
+  writeFileSync(file, JSON.stringify({ rule_files: [bare], evaluation_interval: '5s', tests: [test] }));
+  const found = tool(SHIPPED, 'promtool', 'test', 'rules', file);
+  t.equal(found.status, 0, found.told);
 });
 
 // ---- what they have to keep ----

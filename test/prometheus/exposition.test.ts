@@ -1,6 +1,8 @@
 // The documents for Prometheus from boards made by hand, family by family: names, types and numbers, what is left out,
 // and that no name of a node or an interface breaks them. Opens no port.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Encodable, Report } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
@@ -11,6 +13,8 @@ import { NodeNames } from '../../src/prometheus/names.js';
 import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
 import { FORMATS, type Format } from '../../src/prometheus/plan.js';
 import { EVERYBODY, type Selection } from '../../src/prometheus/sample.js';
+import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { monotonicMs, type Odd, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import type { Node } from '../../src/shm/node.js';
@@ -27,6 +31,7 @@ import {
   tenThousand,
   validOf,
 } from '../kit/madeboard.js';
+import { folder } from '../kit/places.js';
 import { type Exposition, keyOf, parse, seriesOf } from './expositionparser.js';
 
 // ---- boards ----------------------------------------------------------------------------------------------------------
@@ -895,6 +900,56 @@ t.test('several boards, one of them absent', t => {
   );
   t.notOk([...none.keys()].some(name => name.startsWith('beoboard_node')));
   t.equal(nodeMetrics(exporter, 'openmetrics').size, 0, 'an empty document, and its end');
+  t.end();
+});
+
+t.test('nodes that differ from the others of their job, without the job; and when nothing is known of them', t => {
+  const dir = folder(t);
+  const mark = {
+    job: '4711',
+    node: 'n2',
+    reading: 'mhz',
+    value: 1200,
+    peers: 7,
+    median: 2900,
+    lowest: 2900,
+    highest: 2900,
+  };
+  const leave = (odd: Partial<Odd>, ageMs = 0) => {
+    const mono_ms = monotonicMs() - ageMs;
+    const who = { scheduler: 'Slurm', daemon: 'slurmd', cluster: 'c', version: '24', user: 'root', names: {} };
+    const answer = { mono_ms, list: [] };
+    const times = { pid: 1, mono_ms, next_ms: mono_ms + 60_000, time_ms: Date.now() };
+    const whole: State = { schema: SCHEMA, ...who, ...times, nodes: answer, jobs: answer, differences: [] };
+    writeFileSync(join(dir, 'state'), stateText({ ...whole, odd: { marks: [], unjudged: {}, ...odd } }));
+  };
+  const [alpha, beta] = [boardOf(madeBoard([rich('n1'), rich('n2')])), boardOf(madeBoard([rich('n3')]), 'b')];
+  const of = (boards: readonly Board[], selection = EVERYBODY) => {
+    const document = metrics(new Exporter(boards, schedulerFamilies(dir)), { selection });
+    t.notMatch(JSON.stringify([...document]), /4711/);
+    return [document.get('beoboard_odd_judged'), document.get('beoboard_node_odd')].map(family =>
+      family?.series.map(({ labels, value }) => [labels, value]),
+    );
+  };
+  const [yes, no] = [[[{}, 1]], [[{}, 0]]];
+  const n2 = { node: 'n2', reading: 'mhz' };
+  t.strictSame(of([alpha.board]), [no, undefined], 'no file');
+  leave({});
+  t.strictSame(of([alpha.board]), [yes, undefined], 'none is marked');
+  const marks = [mark, { ...mark, node: 'x"9' }, { ...mark, reading: 'newer"' }, { ...mark, job: '5' }];
+  leave({ marks: marks.map(one => ({ ...one, since_ms: 1 })) });
+  const { cluster } = alpha.board;
+  t.type(cluster, 'string');
+  t.strictSame(of([alpha.board]), [yes, [[{ cluster, ...n2 }, 1]]], 'once, and none that this board does not have');
+  t.strictSame(of([alpha.board, beta.board]), [yes, [[{ cluster, ...n2 }, 1]]], 'of the board that has it');
+  t.strictSame(of([alpha.board], { ...EVERYBODY, names: new Set(['n1']) }), [yes, undefined], 'others are asked for');
+  const twin = boardOf(madeBoard([rich('n2')]), 'twin');
+  t.strictSame(of([alpha.board, twin.board]), [yes, [[n2, 1]]], 'nobody knows which of two is meant');
+  t.strictSame(of([boardOf(madeBoard([rich('n2')], { heartbeat: 600 })).board]), [no, undefined], 'a stalled board');
+  leave({ marks: [{ ...mark, since_ms: 1 }], unjudged_all: 'jobs are hidden' });
+  t.strictSame(of([alpha.board]), [no, undefined], 'hidden jobs');
+  leave({ marks: [{ ...mark, since_ms: 1 }] }, 600_000);
+  t.strictSame(of([alpha.board]), [no, undefined], 'an old file');
   t.end();
 });
 

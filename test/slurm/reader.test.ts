@@ -340,11 +340,17 @@ t.test('the reader, and those who show what it leaves', async t => {
     );
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
-    t.strictSame(schedulerFamilies(own)().find(({ name }) => name.endsWith('_left_out'))?.samples, [
+    t.strictSame(schedulerFamilies(own)([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
       [{ about: 'nodes' }, 3],
       [{ about: 'jobs' }, 0],
     ]);
-    t.strictSame(schedulerFamilies(join(own, 'nothing'))(), []);
+    t.strictSame(
+      schedulerFamilies(join(own, 'nothing'))([]).flatMap(({ name, samples }) =>
+        samples.map(sample => [name, ...sample]),
+      ),
+      [['beoboard_odd_judged', {}, 0]],
+      'only that nothing is known',
+    );
     put('nodes', nodes);
     await until('after its ResumeTimeout it has to be heard', () => !skip().some(line => /^node.*003/.test(line)));
     t.ok(
@@ -548,7 +554,7 @@ t.test('the reader, and those who show what it leaves', async t => {
 t.test('a scrape tells how old the answers are at its own time', async t => {
   const path = folder(t);
   const age = () =>
-    slurm()
+    slurm([])
       .find(({ name }) => name.endsWith('_age_seconds'))
       ?.samples?.map(([, seconds]) => seconds);
   const slurm = schedulerFamilies(path);
