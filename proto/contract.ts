@@ -8,6 +8,7 @@ import { compile } from './compile.js';
 import { emitC, emitDictionary, emitLayout, emitTerms } from './emit.js';
 import { emitLastWords, emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
 import { type Contract, ContractError, type Names } from './model.js';
+import { emitPython } from './python.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
 export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
@@ -35,9 +36,10 @@ export function generate(root: string): Map<string, string> {
   const reasons = (contract.enums.get(NAMES.reasons) ?? []).map(({ name }) => name);
   const wording = readWording(readFileSync(join(root, WORDING), 'utf8'), reasons);
   const sections = [emitStates, emitProblems, emitLastWords, emitPublic].map(emit => emit(contract));
+  const renewed = renew(header, sections);
   return new Map([
     ['c/format/layout.gen.h', emitC(contract)],
-    ['c/beoboard.h', renew(header, sections)],
+    ['c/beoboard.h', renewed],
     ['c/format/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
@@ -45,6 +47,7 @@ export function generate(root: string): Map<string, string> {
     ['c/verbs/wording.gen.h', emitWordingC(wording, NAMES.notice)],
     // Options use the words of states, and must not import the layout.
     ['src/layout/terms.gen.ts', emitTerms(contract)],
+    ['python/beoboard/_abi.py', emitPython(renewed, contract)],
   ]);
 }
 
