@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 """Reads in Python what the bench `readers` asks for by lines, as often as there is time for.
 
-    reader.py library BOARD     by libbeoboard and ctypes, as examples/python/with_library.py
-    reader.py alone BOARD       by the layout alone, as examples/python/board.py
+    reader.py module BOARD      by the module beoboard; of the reports it takes ten columns
     reader.py xml PORT          gmond's XML on a port of this machine: one document, parsed by expat
     reader.py http PORT         /metrics of a node_exporter there: one connection that is kept
 
-Takes scan, one or whole (the last two: whole alone) and answers with a line of JSON: the median, ns.
+Takes scan, one or whole (the last two kinds: whole alone) and answers with a line of JSON: the median and the least, ns.
 """
 
-import ctypes
 import http.client
 import json
 import os
@@ -18,10 +16,14 @@ import sys
 import time
 import xml.parsers.expat
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples/python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python"))
 
 CALLS = 500
 ENOUGH_NS = 50_000_000
+TEN = (
+    "load1_c", "cpu_busy_pm", "cpus_online", "mem_total_mib", "mem_avail_mib", "swap_free_mib", "root_avail_mib",
+    "health", "ctxt", "disk_read_bytes",
+)
 
 
 def must(holds, what):
@@ -29,72 +31,34 @@ def must(holds, what):
         sys.exit(f"reader.py: {what}")
 
 
-def median(calls, work):
-    """Of as many rounds as there is time for, ns a call."""
+def timed(calls, work):
+    """Of as many rounds as there is time for, ns a call: the median, and the least."""
     rounds = []
     began = time.monotonic_ns()
     while len(rounds) < 3 or (len(rounds) < 1000 and time.monotonic_ns() - began < ENOUGH_NS):
         before = time.monotonic_ns()
         work()
         rounds.append((time.monotonic_ns() - before) / calls)
-    return sorted(rounds)[len(rounds) // 2]
+    return {"ns": sorted(rounds)[len(rounds) // 2], "least": min(rounds)}
 
 
-def library(path):
-    from with_library import Node, lib
+def module(path):
+    import beoboard
 
-    LIVE, SLOT_BYTES = 1, 1248
-    lib.beoboard_state.argtypes = [ctypes.c_void_p, ctypes.c_int]
-    lib.beoboard_index.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    lib.beoboard_name.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
-    lib.beoboard_read.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
-    lib.beoboard_reports.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-    board = ctypes.c_void_p()
-    must(lib.beoboard_open(ctypes.byref(board), path.encode(), 0) == 0, "there is no board")
-    count = lib.beoboard_count(board)
-    names = []
-    for i in range(count):
-        name = ctypes.create_string_buffer(64)
-        lib.beoboard_name(board, i, name, 64)
-        names.append(name.value)
-    reports = ctypes.create_string_buffer(2 * SLOT_BYTES * count)
-    node, size = Node(), ctypes.sizeof(Node)
+    board = beoboard.open(path)
+    names = board.names()
+    count = len(names)
+    live = [beoboard.State.LIVE] * count
 
     def scan():
-        state = lib.beoboard_state
-        must([state(board, i) for i in range(count)] == [LIVE] * count, "not all nodes are live")
+        must(board.states() == live, "not all nodes are live")
 
     def one():
         for i in range(CALLS):
-            index = lib.beoboard_index(board, names[i * 7919 % count])
-            must(lib.beoboard_read(board, index, ctypes.byref(node), size) == 0 and node.load1 == 1.5, "a node was not read")
+            must(board.node(names[i * 7919 % count]).load1 == 1.5, "a node was not read")
 
     def whole():
-        at, read = ctypes.addressof(reports), lib.beoboard_reports
-        for i in range(count):
-            must(read(board, i, at, at + SLOT_BYTES, SLOT_BYTES) >= 1, "a node was not read")
-            at += 2 * SLOT_BYTES
-
-    return count, {"scan": (1, scan), "one": (CALLS, one), "whole": (1, whole)}
-
-
-def alone(path):
-    from board import Board
-
-    board = Board(path)
-    count = board.count()
-    names = [board.name(i) for i in range(count)]
-
-    def scan():
-        board.look()
-        must([board.state(i) for i in range(count)] == ["live"] * count, "not all nodes are live")
-
-    def one():
-        for i in range(CALLS):
-            must(board.newest(board.find(names[i * 7919 % count])) is not None, "a node was not read")
-
-    def whole():
-        must(None not in [board.newest(i) for i in range(count)], "a node was not read")
+        must(len(board.columns(*TEN)[0]) == count, "a node was not read")
 
     return count, {"scan": (1, scan), "one": (CALLS, one), "whole": (1, whole)}
 
@@ -148,11 +112,11 @@ def http_port(port):
 
 
 def main():
-    kinds = {"library": library, "alone": alone, "xml": xml_port, "http": http_port}
+    kinds = {"module": module, "xml": xml_port, "http": http_port}
     nodes, works = kinds[sys.argv[1]](sys.argv[2])
     print(json.dumps({"nodes": nodes}), flush=True)
     for line in sys.stdin:
-        print(json.dumps({"ns": median(*works[line.strip()])}), flush=True)
+        print(json.dumps(timed(*works[line.strip()])), flush=True)
 
 
 main()

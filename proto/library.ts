@@ -15,7 +15,7 @@ import { fromHeader, fromMarkdown, fromProgram, fromVerb } from './man.js';
  * Readers in other languages, written from the documents alone: they contain the constants by which they recognise a
  * board.
  */
-const READERS = ['examples/python/board.py', 'examples/go/board.go', 'examples/rust/board.rs'];
+const READERS = ['examples/go/board.go', 'examples/rust/board.rs'];
 
 /** The expected contents of the generated files: path → text. */
 export async function generateLibrary(root: string): Promise<Map<string, string>> {

@@ -19,9 +19,10 @@ def main() -> int:
         with beoboard.open(path) as board:
             nodes = board.nodes(hosts)
             for node in nodes:
+                report = node.report
                 age = "-" if node.age_ns is None else node.age_ns // 1_000_000
-                load = "-" if node.load1 is None else f"{node.load1:.2f}"
-                print(node.name, node.state, age, node.report.seq, load)
+                load = "-" if report.load1_c is None else f"{report.load1_c / 100:.2f}"
+                print(node.name, node.state, age, report.seq if report.number else "-", load)
     except (beoboard.NoSuchNode, beoboard.HostListError) as error:
         print(f"nodes.py: {error}", file=sys.stderr)
         return 1

@@ -2,7 +2,7 @@
 // board of today's receiver, ours on one of theirs, and both receivers in turns on one board. They are built from the
 // history of the repository. What of this needs no history is in test/library/library.test.ts (no memory is not the
 // same as no trouble), test/board/board.test.ts (boards of older layouts are copied), and test/library/examples.test.ts:
-// examples/python/board.py is a reader of 2.0.
+// examples/go/board.go is a reader of 2.0.
 
 import { fork, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
 import { monotonicNs } from '../kit/clocks.js';
+import { makeIn } from '../kit/compiling.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { makeBoard } from '../kit/stateboard.js';
@@ -64,6 +65,13 @@ t.test('the reader of `readers` does all its commands', async t => {
     .map(line => JSON.parse(line));
   t.equal(first.nodes, 2);
   t.equal(answers.filter(({ ns }) => ns > 0).length, commands.length);
+  const env = { ...process.env, BEOBOARD_LIBRARY: join(makeIn('', {}, 'lib'), 'libbeoboard.so.1') };
+  const python = spawnSync('python3', [join(BENCH, 'reader.py'), 'module', path], {
+    input: 'scan\none\nwhole\n',
+    encoding: 'utf8',
+    env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  t.match([python.stderr, python.stdout], ['', /^\{"nodes": 2\}\n(\{"ns": .*, "least": .*\}\n){3}$/]);
 });
 
 t.test('all datagrams arrive: at our receiver, with keys and without, and at the bare loop', async t => {

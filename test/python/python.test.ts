@@ -178,6 +178,9 @@ function sizesOf(classes: Record<string, string>): Record<string, number> {
 
 const examples = [join(ROOT, 'examples', 'python', 'nodes.py')];
 
+/** What docs/python.md shows, as it stands there. */
+const shown = () => /```python\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'python.md'), 'utf8'))?.[1] ?? '';
+
 const pytest = pythonWith('pytest', 'python3-pytest');
 t.test('what the module does', { skip: pytest.skip }, async t => {
   const { path, expected } = anyReports();
@@ -188,6 +191,7 @@ t.test('what the module does', { skip: pytest.skip }, async t => {
     ...{ beoboard_episode: 'Episode', beoboard_memory: 'Memory', beoboard_net_rates: 'NetRates' },
   };
   const given = {
+    shown: shown(),
     heartbeatAt: structs.board_header.fields.heartbeat_ns.offset,
     ...{ reports: path, expected, states: board.path, stalled: board.stalled, past: pastBoard() },
     ...{ moved: pastBoard('first'), wanted: board.states, libraries: otherLibraries(), examples },
@@ -211,7 +215,9 @@ t.test('what the module does', { skip: pytest.skip }, async t => {
 const mypy = pythonWith('mypy', 'mypy');
 t.test('its types', { skip: mypy.skip }, async t => {
   const strict = ['-m', 'mypy', '--strict', '--python-version', '3.9', '--cache-dir', join(OUT, 'mypy')];
-  const { status, said } = run(mypy.python, [...strict, join(MODULE, 'beoboard'), ...examples]);
+  const page = join(OUT, 'shown.py');
+  writeFileSync(page, shown());
+  const { status, said } = run(mypy.python, [...strict, join(MODULE, 'beoboard'), ...examples, page]);
   t.equal(status, 0, said);
   // What a program does with them, and what it may not do.
   const uses = join(OUT, 'uses.py');

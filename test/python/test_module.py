@@ -265,6 +265,16 @@ def test_a_library_of_another_interface_or_none(other):
         _library.Library("/nowhere/libbeoboard.so.1")
 
 
+def test_what_the_document_shows(monkeypatch, capsys):
+    asked = []
+    real = beoboard.open
+    monkeypatch.setattr(beoboard, "open", lambda: asked.append(real(beat(CASE["states"]))) or asked[0])
+    exec(CASE["shown"].replace("node[001-128]", "n[001-003]"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["n001 None None", "n002 None None", "n003 None None"] and lines[3] == "n[004-005]"
+    assert len(asked) == 1 and len(lines) > 4
+
+
 def test_the_sources_are_of_python_3_9():
     sources = [*glob.glob(f"{PLACE}/*.py"), *CASE["examples"]]
     assert len(sources) > 5
