@@ -217,6 +217,7 @@ export class NodePages {
     const [first, end] = [(asked.page - 1) * NODE_PAGE, asked.page * NODE_PAGE];
     const shown = first < chosen.length ? (await firstOf(chosen, end, by, slices)).slice(first, end) : [];
     const reader = new BoardReader(path, owner);
+    const nowMs = Date.now();
     try {
       const rows: Row[] = [];
       const teller = rowTeller(asked, digest);
@@ -236,8 +237,9 @@ export class NodePages {
         (a, b) => compareNames(a.name, b.name),
       );
       rows.sort(byKey);
-      const head = { schema: 1, seq: tick.seq, board: boardJson(digest), total: chosen.length, page: asked.page };
-      const text = json({ ...head, unmeasured: unmeasured(asked.fields, tick) });
+      const head = { schema: 1, seq: tick.seq, now_ms: nowMs, board: boardJson(digest) };
+      const about = { total: chosen.length, page: asked.page, unmeasured: unmeasured(asked.fields, tick) };
+      const text = json({ ...head, ...about });
       return `${text.slice(0, -1)},"nodes":[\n${rows.map(row => row.text).join(',\n')}\n]}\n`;
     } finally {
       reader.close();

@@ -215,6 +215,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     schema,
     seq,
     board: BOARD,
+    'now_ms?': integer("with sort or page: when the nodes were read, by the server's clock, ms since 1970"),
     'total?': integer('with sort or page: how many nodes there are on all pages'),
     'page?': integer(),
     'unmeasured?': array(text(), 'those of the fields that no node of the board has, as far as the map has them'),

@@ -122,7 +122,7 @@ export class MadeWall {
     const nodes = names
       .slice((page - 1) * NODE_PAGE, page * NODE_PAGE)
       .map(name => ({ name, state: this.silent.has(name) ? 'silent' : 'live', cpu: 43 }));
-    return { total: names.length, unmeasured: ['gpu', 'temp', 'power', 'net'], nodes };
+    return { now_ms: this.head.now_ms, total: names.length, unmeasured: ['gpu', 'temp', 'power', 'net'], nodes };
   }
 
   #begin(): Buffer {

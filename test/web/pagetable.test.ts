@@ -8,7 +8,7 @@ import t from 'tap';
 import { compareNames } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { run } from '../kit/program.js';
-import { holds, look, startLoad, startWall } from './browsing.js';
+import { holds, look, shown, startLoad, startWall } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -86,6 +86,14 @@ t.test('nodes are those of status, the worst first, and in any other order', { s
   t.match(first.rows[0], ['rack1n007', 'silent', /^\d\d:\d\d:\d\d$/, '–', /^\([\d.]+ %\)$/], 'the last known values');
   t.match(first.rows[2], ['rack1n001', 'live', /:/, '–', /^[\d.]+ %$/, /^[\d.]+$/, /%$/, /%$/, /°C$/, /W$/, /B\/s$/]);
   t.equal(first.rows[3]?.[7], '–', 'a node without GPUs');
+  // Whenever the row was read, it was silent since the same second, or the one beside it.
+  await page.evaluate(`document.querySelector('#table').scrollIntoView()`);
+  const since = new Set<number>();
+  for (let [look, { seq }] = [0, await shown(page)]; look < 7; look++) {
+    await holds(page, `Number(document.querySelector('#cells').dataset.seq) > ${seq + look}`);
+    since.add(Date.parse(`2026-03-01T${(await table(page)).rows[0]?.[2]}Z`) / 1000);
+  }
+  t.ok(Math.max(...since) - Math.min(...since) <= 1, [...since].join());
   await holds(page, `document.querySelector('#pageof').textContent === 'Page 1 of 2'`);
 });
 

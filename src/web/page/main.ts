@@ -86,7 +86,6 @@ const table = new TableView(byId<HTMLTableElement>('table'), {
   told: () => tellPages(),
   hello: () => hello,
   where: () => accepted?.where,
-  now: nowOf,
 });
 const sheet = new Sheet({
   close: () => closeSheet(),

@@ -38,7 +38,7 @@ interface TableColumn {
 interface NodeRow {
   readonly name: string;
   readonly state: State;
-  /** s. */
+  /** s, at the time of the answer. */
   readonly since?: number;
   readonly problems?: string;
   readonly [field: string]: unknown;
@@ -46,6 +46,7 @@ interface NodeRow {
 
 /** The answer, as far as the table shows it. */
 interface NodePage {
+  readonly now_ms: number;
   readonly total: number;
   /** The fields that no node has. */
   readonly unmeasured: readonly string[];
@@ -68,8 +69,6 @@ export interface TablePage {
   hello(): Hello | undefined;
   /** The condition that all nodes of the page meet. */
   where(): string | undefined;
-  /** The server's clock, ms. */
-  now(): number;
 }
 
 /** A dash means that there is none; a number, even 0, that it was measured. */
@@ -261,15 +260,14 @@ export class TableView {
       void this.#ask(query);
     }
     // Until the answer is there, the rows of the last question stay.
-    const { nodes: rows = [], unmeasured = [] } = this.#nodes ?? {};
+    const { nodes: rows = [], unmeasured = [], now_ms = 0 } = this.#nodes ?? {};
     const { jobs = false, readings = [] } = this.#page.hello() ?? {};
     const measured = FIELDS.filter(field => !unmeasured.includes(field));
     const columns = [...FIXED, ...(jobs ? JOBS : []), ...measured.map(field => readingColumn(field, readings))];
     this.#titles(columns);
-    const clock = this.#page.now();
     this.#write(
       rows.map(row => ({
-        texts: columns.map(({ text }) => text(row, clock) ?? NOTHING),
+        texts: columns.map(({ text }) => text(row, now_ms) ?? NOTHING),
         look: row.state !== 'live' ? row.state : row.problems === undefined ? '' : 'unhealthy',
         index: cells.indexOf(row.name),
       })),
