@@ -317,7 +317,7 @@ function troublePage(view: View, { found, trouble }: Present, size: Size, look: 
 function eventsPage(view: View, { found, events }: Present, size: Size, page: Page): Frame {
   const { kept, from } = events;
   const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
-  const source = from.journal ? 'By the journal' : `Without a journal (${from.why})`;
+  const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
   const isChosen = ({ nodes }: KeptEvent) =>
     chosen === undefined || nodes === undefined || tryExpand(nodes, 'any')?.some(name => chosen.has(name)) === true;

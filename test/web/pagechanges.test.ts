@@ -8,6 +8,7 @@ import t from 'tap';
 import { NO_BROWSER } from '../kit/browser.js';
 import { until } from '../kit/until.js';
 import { holds, look, startLoad, startWall } from './browsing.js';
+import { MadeWall } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -95,4 +96,33 @@ t.test('a list below the river', { skip }, async t => {
   await has('rack1n');
   await holds(page, `${marked} === 0`);
   t.same(complaints, []);
+});
+
+t.test('the same again is one line, however long it lasted and whatever the journal has folded', { skip }, async t => {
+  const wall = new MadeWall([{ name: 'rack10', names: ['rack10n01', 'rack10n02'] }], false);
+  await wall.listen(t);
+  const happened = (second: number, text: string, more: number[] = []) => ({
+    ...{ time: new Date(wall.now + 1000 * second).toISOString(), event: 'made', nodes: 'rack10n01', more: more[0] },
+    text: `rack10n01 ${text}${more.map(times => `; ${times} more in the minute before`)}`,
+  });
+  const events = [
+    happened(-300, 'silent', [4]),
+    happened(-280, 'heard again after 21.3s'),
+    happened(-200, 'silent', [2]),
+    happened(-90, 'heard again after 1h02m', [1]),
+    happened(-60, 'booted', [3]),
+    happened(-30, 'silent'),
+  ].map((event, i) => ({ ...event, seq: i + 1 }));
+  const { page } = await look(t, wall.url, { timezoneId: 'UTC', locale: 'en-GB' });
+  await page.route('**/api/v1/events*', route =>
+    route.fulfill({ json: { journal: true, from: '2026-03-01T01:00:00Z', whole: true, more: 0, events } }),
+  );
+  await page.reload();
+  await page.keyboard.press('e');
+  await holds(page, `document.querySelectorAll('#changed button').length === 3`);
+  t.same(await page.evaluate(`[...document.querySelectorAll('#changed button')].map(one => one.textContent)`), [
+    '02:09:33  rack10n01 silent · 5 times since 02:05:03',
+    '02:09:03  rack10n01 booted; 3 more in the minute before',
+    '02:08:33  rack10n01 heard again after 1h02m · 3 times since 02:05:23',
+  ]);
 });

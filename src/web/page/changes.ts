@@ -1,5 +1,5 @@
-// What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is one line. Filtered by
-// what is chosen on the page, and by a minute of the river.
+// What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is
+// one line. Filtered by what is chosen on the page, and by a minute of the river.
 
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
@@ -15,6 +15,9 @@ const ASKED_MS = 3_600_000;
 const KEPT = 2000;
 const SHOWN = 200;
 const MINUTE_MS = 60_000;
+/** What the journal has folded itself, and how long it lasted, in which the same event may differ. */
+const MORE = /; \d+ more in the minute before$/;
+const LASTED = / after [\d.]+[a-z]\S*$/;
 
 /** The same event, as often as it came. */
 interface Line {
@@ -123,11 +126,12 @@ export class Changes {
       const chosen = this.#chosen;
       if (chosen !== undefined && nodes !== undefined && !tryExpand(nodes, 'any')?.some(name => chosen.has(name)))
         continue;
-      const same = lines.get(text);
-      if (same === undefined) lines.set(text, { last: event, first: event, times: 1 });
+      const what = text.replace(MORE, '').replace(LASTED, '');
+      const same = lines.get(what);
+      if (same === undefined) lines.set(what, { last: event, first: event, times: 1 });
       else {
+        same.times += 1 + Number(same.first.more ?? 0);
         same.first = event;
-        same.times++;
       }
     }
     return [...lines.values()];
@@ -139,7 +143,7 @@ export class Changes {
     const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
     const { journal = false, why = '' } = this.#from ?? {};
     const began = this.#isFromBegin && !journal ? ', when this server began' : '';
-    const source = journal ? 'By the journal' : 'Without a journal:';
+    const source = journal ? 'From the journal,' : 'Without a journal:';
     const from = this.#sinceMs === undefined ? '' : `${source} since ${at(this.#sinceMs)}${began}`;
     byId('changedsince').title = why;
     const only = this.#minute === undefined ? '' : `; only ${at(this.#minute * MINUTE_MS).slice(0, 5)}, by the river`;
@@ -152,7 +156,7 @@ export class Changes {
       const often = times > 1 ? ` · ${plural(times, 'time')} since ${at(first.time)}` : '';
       button.dataset.nodes = last.nodes ?? '';
       button.dataset.time = last.time;
-      write(button, `${at(last.time)}  ${oneLine(last.text)}${often}`);
+      write(button, `${at(last.time)}  ${oneLine(times > 1 ? last.text.replace(MORE, '') : last.text)}${often}`);
     }
   }
 
