@@ -34,7 +34,7 @@ _beoboard() {
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
-    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | odd:--nodes | odd:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | users:--nodes | users:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
+    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | odd:--nodes | odd:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | users:--nodes | users:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent | load:--full)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     receive:--require | mirror:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
@@ -67,7 +67,7 @@ _beoboard() {
     bridge:--witness)
       COMPREPLY=($(compgen -W 'none slurm' -- "$cur")) ;;
     load:--odd)
-      COMPREPLY=($(compgen -W 'clock gpu_power link swapping gpu_gone neighbour' -- "$cur")) ;;
+      _beoboard_list 'clock gpu_power link swapping gpu_gone neighbour' ;;
     *) _beoboard_words ;;
   esac
 }
@@ -106,7 +106,7 @@ _beoboard_words() {
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --relay --owner --help -h' -- "$cur")) ;;
       relay) COMPREPLY=($(compgen -W '--board --owner --nats --site --master --key-file --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
       mirror) COMPREPLY=($(compgen -W '--board --nats --site --cluster --trust --key-file --require --clock-window --capacity --name --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
-      load) COMPREPLY=($(compgen -W '--to --size --prefix --nodes --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --jobs --jobs-file --odd --seed --for --json --config --help -h' -- "$cur")) ;;
+      load) COMPREPLY=($(compgen -W '--to --size --prefix --nodes --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --jobs --jobs-file --odd --full --seed --for --json --config --help -h' -- "$cur")) ;;
     esac
     return
   fi

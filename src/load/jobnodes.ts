@@ -69,6 +69,8 @@ interface Placed {
   readonly kind: Kind;
   readonly first: number;
   readonly size: number;
+  /** What is wrong with one of its nodes. */
+  readonly odd: Fault | undefined;
   id: number;
   job: SimulatedJob;
   startMs: number;
@@ -82,13 +84,16 @@ export class JobNodes implements Work {
   readonly #random: () => number;
   #nextId = 4711;
 
-  /** `count` nodes with so many jobs, or as many as there is room for; `odd`: what is wrong with one node. */
+  /**
+   * `count` nodes with so many jobs, or as many as there is room for; `odd`: what is wrong with one node of the first
+   * ones.
+   */
   constructor(
     readonly count: number,
     jobs: number,
     intervalMs: number,
     seed: number,
-    readonly odd: Fault | undefined,
+    odd: readonly Fault[],
     nowMs: number,
   ) {
     this.#seconds = intervalMs / 1000;
@@ -97,9 +102,10 @@ export class JobNodes implements Work {
     const busy = count - Math.floor(count / IDLE);
     for (let i = 0, first = 0; i < jobs && first < busy; i++) {
       const size = Math.min(SIZES[i % SIZES.length] as number, busy - first);
-      // The first is the one that may have the odd node, so it can have any of the faults.
-      const kind = i === 0 && odd?.startsWith('gpu') ? 'training' : (KINDS[i % KINDS.length] as Kind);
-      const placed = { kind, first, size, ...this.#begin(kind, first, size, nowMs, true) };
+      // One with a fault of GPUs has some.
+      const kind = odd[i]?.startsWith('gpu') ? 'training' : (KINDS[i % KINDS.length] as Kind);
+      const fixed = { kind, first, size, odd: odd[i] };
+      const placed = { ...fixed, ...this.#begin(fixed, nowMs, true) };
       this.#jobs.push(placed);
       this.#jobOf.fill(placed, first, first + size);
       first += size;
@@ -107,10 +113,10 @@ export class JobNodes implements Work {
   }
 
   /** `isOld`: it has run for hours, so that it can be judged at once. */
-  #begin(kind: Kind, first: number, size: number, nowMs: number, isOld = false) {
+  #begin({ kind, size, odd }: Pick<Placed, 'kind' | 'size' | 'odd'>, nowMs: number, isOld = false) {
     const job = new SimulatedJob(kind, size, Math.floor(this.#random() * 2 ** 32));
     // It is odd from the begin, so that whoever looks sees it at once.
-    if (first === 0) job.fail(Math.min(2, size - 1), this.odd);
+    job.fail(Math.min(2, size - 1), odd);
     const ranS = isOld ? Math.min(job.lifeS / 2, 3600) : 0;
     if (isOld) for (let s = 0; s < ranS; s += 5) job.step(5);
     return { id: this.#nextId++, job, startMs: nowMs - ranS * 1000, movedMs: nowMs };
@@ -162,7 +168,7 @@ export class JobNodes implements Work {
     placed.job.step(this.#seconds);
     placed.movedMs = nowMs;
     if (placed.job.ageS < placed.job.lifeS) return;
-    Object.assign(placed, this.#begin(placed.kind, placed.first, placed.size, nowMs));
+    Object.assign(placed, this.#begin(placed, nowMs));
   }
 
   #idle(view: DataView, base: number): void {
@@ -201,7 +207,7 @@ export class JobNodes implements Work {
 
   /** The file of a scheduler that has these jobs. `monoMs` and `nowMs`: the same moment, of `write` and since 1970. */
   text(nameOf: (index: number) => string, everyS: number, monoMs: number, nowMs: number): string {
-    const lines: object[] = [{ schema: 1, scheduler: 'simulated', cluster: 'simulated', every_s: everyS }];
+    const lines: object[] = [{ schema: 1, scheduler: 'the simulation', cluster: 'simulated', every_s: everyS }];
     for (let i = 0; i < this.count; i++) {
       const placed = this.#jobOf[i];
       const gpus = placed?.kind === 'training' ? { gpus: GPUS, gpus_used: GPUS } : {};

@@ -11,6 +11,7 @@ import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
+import { tellParent } from '../service/process.js';
 import { replaceFile } from '../service/replacefile.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
@@ -39,6 +40,7 @@ export const verb = defineVerb({
     'jobs',
     'jobs-file',
     'odd',
+    'full',
     'seed',
     'for',
     'json',
@@ -66,6 +68,8 @@ type Options = ValuesOf<typeof verb>;
  * them.
  */
 const TICK_MS = 1;
+/** Small clusters wait for so many reports, which one call sends, but not for longer than this, ms. */
+const [WORTH, WORTH_MS] = [10, 20];
 /**
  * How many reports are made before they are sent. A small number, so that a late sender catches up evenly and not in a
  * burst that overflows socket buffers.
@@ -107,6 +111,12 @@ function readOptions(argv: string[]): { options: Options; to: Address } {
   const ofJobs = ['jobs-file', 'odd'].find(name => given.has(name));
   if (ofJobs !== undefined && options.jobs === undefined)
     throw new UsageError(verb.name, `--${ofJobs} is only for jobs; give --jobs, too, or leave it out`);
+  const { odd = [], jobs = 0 } = options;
+  if (odd.length > jobs)
+    throw new UsageError(
+      verb.name,
+      `--odd: ${odd.length} faults need as many jobs; give a higher --jobs, or fewer faults`,
+    );
   return { options, to };
 }
 
@@ -156,7 +166,8 @@ export async function main(argv: string[]): Promise<number> {
   const { keyFile } = options;
   const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
   const bootMs = Number(readClocks().bootNs / 1_000_000n);
-  const jobs = options.jobs && new JobNodes(size, options.jobs, intervalMs, options.seed, options.odd, bootMs);
+  const jobs = options.jobs && new JobNodes(size, options.jobs, intervalMs, options.seed, options.odd ?? [], bootMs);
+  const full = placesOf(options, 'full', size, nameOf);
   const cluster = new Cluster(
     size,
     i => ({
@@ -165,6 +176,7 @@ export async function main(argv: string[]): Promise<number> {
       intervalMs,
       agentVersion: versionNumber(),
       bootNs: readClocks().bootNs,
+      isFull: full.has(i),
       key: key && nodeKey(key, nameOf(i)),
     }),
     options.seed,
@@ -172,9 +184,9 @@ export async function main(argv: string[]): Promise<number> {
   );
   const endTelling = jobs && options.jobsFile ? tellJobs(jobs, options.jobsFile, nameOf, log) : () => undefined;
   const mishaps = new Mishaps(options, size, intervalMs, nameOf);
-  log.info(
-    `ready: ${size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
-  );
+  const destination = formatAddress({ host: address, port: to.port });
+  tellParent({ reporting: [destination] });
+  log.info(`ready: ${size} nodes report to ${destination}, ${Math.round(rate)} reports/s`);
   const { sent, leftOut, restarts, seconds } = await run(cluster, mishaps, sender, rate, options.for, stop.signal, log);
   sender.close();
   endTelling();
@@ -195,6 +207,28 @@ export async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
+/** The numbers of the nodes that an option names. Throws a UsageError. */
+function placesOf(
+  options: Options,
+  option: 'silent' | 'full',
+  size: number,
+  nameOf: (i: number) => string,
+): ReadonlySet<number> {
+  const names = options[option];
+  if (names === undefined) return new Set();
+  const places = new Map(Array.from({ length: size }, (_, i) => [nameOf(i), i]));
+  return new Set(
+    names.map(name => {
+      const place = places.get(name);
+      if (place !== undefined) return place;
+      throw new UsageError(
+        verb.name,
+        `--${option}: ${name} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
+      );
+    }),
+  );
+}
+
 /** Events of the nodes, random or as options ask for. */
 class Mishaps {
   readonly #random: () => number;
@@ -209,15 +243,8 @@ class Mishaps {
     intervalMs: number,
     nameOf: (i: number) => string,
   ) {
-    const { silent, seed, loss, restartEvery } = options;
-    const places = new Map(silent === undefined ? [] : Array.from({ length: size }, (_, i) => [nameOf(i), i]));
-    const unknown = silent?.filter(name => !places.has(name)) ?? [];
-    if (unknown.length > 0)
-      throw new UsageError(
-        verb.name,
-        `--silent: ${unknown[0]} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
-      );
-    this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
+    const { seed, loss, restartEvery } = options;
+    this.#silent = placesOf(options, 'silent', size, nameOf);
     this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);
     this.#random = random(seed + 1);
     this.#none = loss === 0 && this.#silent.size === 0;
@@ -278,13 +305,13 @@ async function run(
       done += end - first;
     }
     made += count;
-    if (now - printed > PROGRESS_MS) {
+    if (now - printed > PROGRESS_MS && process.stderr.isTTY) {
       log.info(`sent ${made - leftOut} reports in ${Math.round((now - began) / 1000)} s`);
       printed = now;
     }
     if (made === most) break;
     const nextMs = began + (1000 * made) / rate - performance.now();
-    await pause(Math.max(TICK_MS, nextMs), stop);
+    await pause(Math.max(TICK_MS, nextMs, Math.min(WORTH_MS, (1000 * WORTH) / rate)), stop);
   }
   return { sent: made - leftOut, leftOut, restarts, seconds: (performance.now() - began) / 1000 };
 }

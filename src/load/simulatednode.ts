@@ -155,6 +155,8 @@ export interface Simulated {
   agentVersion: number;
   /** CLOCK_BOOTTIME of this machine in ns, from which the node's is computed. */
   bootNs: bigint;
+  /** Whether its root file system is full. */
+  isFull?: boolean;
   /** The node's own key, which signs its reports; undefined: they are not signed. */
   key?: Key | undefined;
 }
@@ -213,6 +215,7 @@ export class Cluster {
       disk_write_bytes: uptime * 900,
       energy_cpu_mj: uptime * 250,
       ...(hasGpus && WITH_GPUS),
+      ...(node.isFull && { root_avail_mib: 400 }),
       cpu_user_ms: uptime * CPUS * 0.4,
       cpu_system_ms: uptime * CPUS * 0.05,
       cpu_idle_ms: uptime * CPUS * 0.55,

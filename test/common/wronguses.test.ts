@@ -545,6 +545,8 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'load --to 127.0.0.1 --silent-for 1s',
     'load --to 127.0.0.1 --odd clock',
     'load --to 127.0.0.1 --jobs 4 --odd fan',
+    'load --to 127.0.0.1 --jobs 1 --odd clock,link',
+    'load --to 127.0.0.1 --size 10 --full node11',
     'load --to 127.0.0.1 --jobs 4 --jobs-file DIR/none/jobs',
     'xml board',
     'dump DIR/board',

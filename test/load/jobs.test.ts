@@ -65,7 +65,7 @@ t.test('load --jobs sends them and tells them', async t => {
   const { port } = await startReceiver(t, board);
   const { code, stderr } = await run([
     ...['load', '--to', `127.0.0.1:${port}`, '--size', '60', '--interval', '100ms', '--for', '2s'],
-    ...['--jobs', '9', '--jobs-file', path, '--odd', 'gpu_gone'],
+    ...['--jobs', '9', '--jobs-file', path, '--odd', 'gpu_gone,link', '--full', 'node[01,60]'],
   ]);
   t.equal(code, 0, stderr);
   const { nodes, jobs } = contentsOf(readFileSync(path, 'utf8'), path, 0);
@@ -79,6 +79,11 @@ t.test('load --jobs sends them and tells them', async t => {
   const [snapshot] = [reader.snapshot()];
   const of = (reading: string) => [...snapshot.nodes()].map(node => readingOf(reading)?.value(node));
   t.same(of('gpus_up').slice(0, 9), [4, 4, 3, 4, 4, 4, 4, 4, of('gpus_up')[8]]);
+  const speeds = of('fabric_speed') as number[];
+  const slow = speeds.flatMap((speed, i) => (speed === Math.max(...speeds) / 10 ? [i] : []));
+  t.same(slow, [10], 'one node of the second job has another fault');
+  const full = [...snapshot.nodes()].filter(({ report }) => (report?.root_avail_mib as number) < 1000);
+  t.same(full.map(({ record }) => record.name).sort(), ['node01', 'node60']);
   t.same(of('links_up'), Array(60).fill(1));
   for (const reading of ['mhz', 'cpu', 'temp', 'fabric_speed', 'link_speed', 'hw_hash', 'edac_ce', 'pressure_mem'])
     t.ok(
