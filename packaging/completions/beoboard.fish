@@ -47,6 +47,7 @@ complete -c beoboard -n __fish_use_subcommand -a keygen -d 'make a cluster key, 
 complete -c beoboard -n __fish_use_subcommand -a relay -d 'publish the board over NATS, for mirrors on other machines'
 complete -c beoboard -n __fish_use_subcommand -a mirror -d 'keep a copy of a master'\''s board on another machine, over NATS'
 complete -c beoboard -n __fish_use_subcommand -a load -d 'simulate a cluster of many nodes that report to a master'
+complete -c beoboard -n '__fish_seen_subcommand_from demo' -l alone -d 'this machine only, without simulated nodes'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l for -x -d 'for how long, 1ms to 500h; default: until stopped'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l interval -x -d 'time between reports, 100ms to 600s'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l help -s h -d 'show this help'

@@ -1,6 +1,6 @@
-// All parts on one machine: a receiver, a sender, a web page and a live status, as children of this process, on their
-// own board, which is removed at the end. Does none of the work itself, and leaves nothing behind, also when its terminal
-// is closed.
+// All parts on one machine: a receiver, a sender, a simulated cluster with jobs, a web page and a live status, as children
+// of this process, on their own board, which is removed at the end. Does none of the work itself, and leaves nothing
+// behind, also when its terminal is closed.
 
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,12 +15,14 @@ import { demoFolder } from './demofolder.js';
 export const verb = defineVerb({
   name: 'demo',
   summary: VERBS.demo,
-  options: ['for', 'interval'],
-  examples: ['beoboard demo', 'beoboard demo --for 10s'],
-  notes: `The first line of the screen is the address of a page for browsers, and below it is status --watch: q quits, ? lists all keys. If
-stdout is not a terminal, it prints that address and the status once, and then, as events does, a line when something changes. --for,
-Ctrl-C, SIGTERM and the end of its terminal stop it, too. It uses its own board under /dev/shm and removes it at the end; what one left
-that was killed (kill -9) is removed by the next one.`,
+  options: ['alone', 'for', 'interval'],
+  examples: ['beoboard demo', 'beoboard demo --alone --for 10s'],
+  notes: `On a terminal it shows this machine beside 480 simulated nodes, sim-r01n01 to sim-r10n48, with jobs, odd nodes and trouble. After
+half a minute rack sim-r07 falls silent, and after two it is back. --alone leaves them out. The first line of the screen is the address of
+a page for browsers, and below it is status --watch: q quits, ? lists all keys. If stdout is not a terminal, it shows this machine only:
+that address, the status once, and then, as events does, a line when something changes. --for, Ctrl-C, SIGTERM and the end of its terminal
+stop it, too. It uses its own folder under /dev/shm and removes it at the end; what one left that was killed (kill -9) is removed by the
+next one.`,
 });
 
 /** This program. */
@@ -114,14 +116,58 @@ async function listening(daemon: ChildProcess): Promise<string> {
   return ready.listening[0];
 }
 
-/** Starts everything in its order; done when there is something to see. */
-async function show(family: Family, board: string, interval: number): Promise<void> {
-  const receiver = family.start(['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', '16']);
-  const sender = family.start(['send', '--to', await listening(receiver), '--interval', `${interval}ms`]);
-  const web = family.start(['web', '--listen', '127.0.0.1:0', '--board', board]);
-  const [page] = await Promise.all([listening(web), once(sender, 'message')]);
+/** Names of nodes and of the board say what is simulated, wherever they are shown. */
+const CLUSTER = ['--cluster', 'demo-with-480-simulated-nodes'];
+const NODES = 'sim-r[01-10]n[01-48]';
+/** The jobs fill nine racks; the first have odd nodes. */
+const JOBS = ['--jobs', '40', '--odd', 'clock,gpu_gone'];
+/** A rack without the odd nodes and the full one. */
+const RACK = ['--silent', 'sim-r07n[01-48]', '--silent-from', '30s', '--silent-for', '90s'];
+const TROUBLE = ['--full', 'sim-r10n33', ...RACK];
+
+/** Starts the simulated cluster, and the reader of its jobs; returns what shows them. */
+async function simulate(family: Family, to: string, folder: string, board: string): Promise<string[]> {
+  const [jobs, slurm] = [join(folder, 'jobs'), ['--slurm-dir', join(folder, 'slurm')]];
+  const load = family.start([
+    'load',
+    '--to',
+    to,
+    '--nodes',
+    NODES,
+    ...CLUSTER,
+    ...JOBS,
+    '--jobs-file',
+    jobs,
+    ...TROUBLE,
+  ]);
+  await once(load, 'message');
+  family.start(['slurm', '--scheduler', `file:${jobs}`, '--interval', '10s', '--board', board, ...slurm]);
+  return slurm;
+}
+
+/** Starts everything in its order; done when there is something to see. `alone`: without a simulated cluster. */
+async function show(family: Family, folder: string, interval: number, alone: boolean): Promise<void> {
+  const board = join(folder, 'board');
+  const [cluster, capacity] = alone ? [[], '16'] : [CLUSTER, '1024'];
+  const receiver = family.start([
+    ...['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', capacity, ...cluster],
+  ]);
+  const to = await listening(receiver);
+  const sender = family.start(['send', '--to', to, '--interval', `${interval}ms`, ...cluster]);
+  const reporting = once(sender, 'message');
+  const slurm = alone ? [] : await simulate(family, to, folder, board);
+  const web = family.start([
+    'web',
+    '--listen',
+    '127.0.0.1:0',
+    '--board',
+    board,
+    ...slurm,
+    ...(alone ? [] : ['--show-jobs']),
+  ]);
+  const [page] = await Promise.all([listening(web), reporting]);
   if (hasScreen()) {
-    family.startReader(['status', '--watch', '--board', board], { BEOBOARD_PAGE: `http://${page}/` });
+    family.startReader(['status', '--watch', '--board', board, ...slurm], { BEOBOARD_PAGE: `http://${page}/` });
   } else {
     process.stdout.write(`in a browser: http://${page}/\n`);
     await family.runReader(['status', '--board', board]);
@@ -143,14 +189,14 @@ export async function main(argv: string[]): Promise<number> {
   // A terminal that is gone takes no more lines, which shall not keep the children from ending.
   onStdoutGone(end);
   process.stderr.on('error', () => undefined);
-  const board = join(demoFolder(), 'board');
+  const folder = demoFolder();
   const family = new Family((name, code) => {
     // A user has pressed q, or the reader of the output has ended (head, less): this is not an error.
     if ((name === 'status' || name === 'events') && code === 0) end();
     else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));
   });
   try {
-    await Promise.race([show(family, board, values.interval), ended]);
+    await Promise.race([show(family, folder, values.interval, values.alone || !hasScreen()), ended]);
     // The time counts from when there is something to see.
     if (values.for !== undefined) setTimeout(end, values.for).unref();
     await ended;

@@ -1,7 +1,8 @@
 // `npm start` and `beoboard demo`: what they show, with and without a terminal, and that nothing is left behind, however
 // they end.
 //
-// @seconds 14
+// @seconds 70
+// @waits
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -177,8 +178,40 @@ t.test('what a killed one left is removed by the next one; nothing else is', asy
   for (const path of [...mine, link, join(running, 'board')]) t.ok(existsSync(path), path);
 });
 
+/** What the page's server says, as far as it is read here. */
+interface Told {
+  readonly board: { readonly cluster: string };
+  readonly nodes: readonly { readonly name: string }[];
+}
+
+/** What a terminal shows above the nodes when all of them have been heard. */
+const BESIDE = /^in a browser: http:\/\/127\.0\.0\.1:\d+\/\ndemo-with-480-simulated-nodes: 481 nodes: 481 live/;
+
+t.test('a terminal shows a simulated cluster, and nothing of it is left', { skip: NO_TERMINAL ?? false }, async t => {
+  const marked = new Marked();
+  const terminal = await onTerminal(t, marked.command(DEMO), { columns: 200, rows: 50 });
+  t.teardown(() => {
+    for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
+  });
+  await terminal.shows(BESIDE);
+  const { folder } = marked;
+  const [, url = ''] = ADDRESS.exec(terminal.screen.text()) ?? [];
+  const told = (await (await fetch(`${url}api/v1/nodes`)).json()) as Told;
+  t.equal(told.board.cluster, 'demo-with-480-simulated-nodes', 'so the title of the page says it, too');
+  t.equal(told.nodes.filter(({ name }) => !/^sim-r\d\dn\d\d$/.test(name)).length, 1, 'all others have the mark');
+  await terminal.shows(/sim-r01n11: a GPU has fallen off the bus; job 4712 \(anna\)/);
+  await terminal.shows(/sim-r10n33: its root file system is nearly full/);
+  await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711: clock /);
+  await terminal.shows(/sim-r07n\[01-48\] \(48 nodes\): fell silent together/);
+  process.kill(marked.pid('\0demo'), 'SIGKILL');
+  await marked.ended();
+  const next = started(t, [...DEMO, '--for', '100ms']);
+  await next.marked.ended();
+  t.notOk(existsSync(folder), 'with its jobs');
+});
+
 t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
-  const terminal = await onTerminal(t, DEMO, { columns: 200 });
+  const terminal = await onTerminal(t, [...DEMO, '--alone'], { columns: 200 });
   await terminal.shows(/^in a browser: http:\/\/127\.0\.0\.1:\d+\/\n1 node: 1 live/);
   terminal.send({ keys: '?' });
   await terminal.shows(/\nKeys\n/);
@@ -228,7 +261,7 @@ t.test('npm start on a terminal', { skip: NO_TERMINAL ?? (NPM === undefined && '
     await t.test(what, async t => {
       const marked = new Marked();
       const terminal = await onTerminal(t, marked.command(START));
-      await terminal.shows(/^in a browser: http:\/\/127\.0\.0\.1:\d+\/\n1 node: 1 live/);
+      await terminal.shows(BESIDE);
       const { folder } = marked;
       t.ok(existsSync(folder));
       terminal.send(end);
