@@ -28,7 +28,8 @@ import { until } from '../kit/until.js';
 
 const [NPM, ENV] = ['npm', 'env'].map(spawnable);
 const DEMO = [process.execPath, PROGRAM, 'demo'];
-const START = [NPM ?? '', 'start', '--prefix', ROOT];
+// On a busy machine npm shows by signs of its own that it is still there.
+const START = [NPM ?? '', 'start', '--no-progress', '--prefix', ROOT];
 const ADDRESS = /in a browser: (http:\/\/127\.0\.0\.1:\d+\/)/;
 
 /** Where a command is. */
