@@ -25,8 +25,19 @@ export const PROJECT = {
 
 /** Folders and names that differ between deb and rpm. */
 export const PLACES = {
-  deb: { lib: 'usr/lib/{triplet}', zsh: 'vendor-completions', development: 'libbeoboard-dev' },
-  rpm: { lib: 'usr/lib64', zsh: 'site-functions', development: 'libbeoboard-devel' },
+  deb: {
+    lib: 'usr/lib/{triplet}',
+    zsh: 'vendor-completions',
+    development: 'libbeoboard-dev',
+    python: 'usr/lib/python3/dist-packages',
+  },
+  // Its Python is that of EL 9.
+  rpm: {
+    lib: 'usr/lib64',
+    zsh: 'site-functions',
+    development: 'libbeoboard-devel',
+    python: 'usr/lib/python3.9/site-packages',
+  },
 };
 
 /** npm packages that are needed to compile the addon, and not at run time. */
@@ -55,7 +66,7 @@ const DOC = 'usr/share/doc/beoboard/';
  * Of a template, `instance` is the one that is meant; its [Install] names the same.
  * `sysctl`: what it sets. `purges`: files that the package reads and an administrator writes, which a purge removes;
  * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
- * and so must have its licence.
+ * and so must have its licence. `python`: its module.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -209,6 +220,21 @@ export const PACKAGES = {
       ['c/lib/man/beoboard-stat.5', `${MAN}/man5/`],
       ['c/examples', 'usr/share/doc/{development}/examples/'],
     ],
+  },
+  'python3-beoboard': {
+    section: 'python',
+    summary: 'Python module to read the board',
+    description: [
+      'States, reports, rates and trouble of all nodes, from shared memory, by',
+      'libbeoboard. Typed, in pure Python.',
+    ],
+    depends: {
+      ours: ['libbeoboard1'],
+      deb: ['python3 (>= 3.9)'],
+      rpm: ['python(abi) = 3.9'],
+    },
+    python: 'beoboard',
+    files: [['python/beoboard', '{python}/beoboard/']],
   },
   'beoboard-gate': {
     each: true,

@@ -1,6 +1,8 @@
 // The scripts of packages for installation, upgrade and removal, in POSIX sh, for dpkg and for rpm; made from
 // packages.mjs. Each part may run twice, and none needs a running systemd, because there is none when an image is made.
 
+import { PLACES } from './packages.mjs';
+
 const RUNS = '[ -d /run/systemd/system ]';
 /** dpkg names no older version: the package was not here before. */
 const FIRST = '[ "$1$2" = configure ]';
@@ -145,6 +147,7 @@ export function debScripts(pack) {
     // Also where dpkg gave up a removal or an upgrade: this package stays then, and what it had stopped runs again.
     postinst: lines(
       setUp(pack),
+      pack.python && 'py3compile -p "$DPKG_MAINTSCRIPT_PACKAGE"',
       hasSender(pack) && TAKE_KEY,
       makesMaster(pack) && GIVE_TO_RELAY,
       forEach('unit', enabled, ...enable),
@@ -164,6 +167,8 @@ export function debScripts(pack) {
       ),
     ),
     prerm: lines(
+      // What Python has compiled is not in the package.
+      pack.python && 'py3clean -p "$DPKG_MAINTSCRIPT_PACKAGE"',
       when(
         '[ "$1" = remove ]',
         // Records units that an administrator has enabled, so that a purge removes these links, too.
@@ -216,6 +221,7 @@ export function rpmScripts(pack) {
     ),
     preun: when(
       '[ "$1" -eq 0 ]',
+      pack.python && `rm -rf /${PLACES.rpm.python}/${pack.python}/__pycache__`,
       about(all, quietly('systemctl --no-reload disable UNITS')),
       when(RUNS, about(stop, quietly('systemctl stop UNITS'))),
     ),

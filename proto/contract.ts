@@ -33,6 +33,7 @@ export function readContract(root: string): Contract {
 export function generate(root: string): Map<string, string> {
   const contract = readContract(root);
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const reasons = (contract.enums.get(NAMES.reasons) ?? []).map(({ name }) => name);
   const wording = readWording(readFileSync(join(root, WORDING), 'utf8'), reasons);
   const sections = [emitStates, emitProblems, emitLastWords, emitPublic].map(emit => emit(contract));
@@ -47,7 +48,7 @@ export function generate(root: string): Map<string, string> {
     ['c/verbs/wording.gen.h', emitWordingC(wording, NAMES.notice)],
     // Options use the words of states, and must not import the layout.
     ['src/layout/terms.gen.ts', emitTerms(contract)],
-    ['python/beoboard/_abi.py', emitPython(renewed, contract)],
+    ['python/beoboard/_abi.py', emitPython(renewed, contract, version)],
   ]);
 }
 

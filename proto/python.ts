@@ -300,8 +300,8 @@ function records(header: string, contract: Contract): string[] {
   });
 }
 
-/** python/beoboard/_abi.py. */
-export function emitPython(header: string, contract: Contract): string {
+/** python/beoboard/_abi.py; `version`: of this project. */
+export function emitPython(header: string, contract: Contract, version: string): string {
   const body = [...wordsOf(header, contract), ...records(header, contract)];
   const defines = definesOf(header);
   return [
@@ -310,6 +310,9 @@ export function emitPython(header: string, contract: Contract): string {
     ...['', 'import ctypes', 'from typing import Any, Dict, List', ''],
     'from . import _record as field',
     'from ._record import Bits, Record, Word, says',
+    '',
+    '#: Of this module; the library has its own.',
+    `VERSION = ${literal(version)}`,
     '',
     ...['API_VERSION', 'NAME_MAX', 'LINKS_MAX', 'SENDERS_MAX'].map(name => `${name} = ${defines.get(name)}`),
     '',

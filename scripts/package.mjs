@@ -1,5 +1,5 @@
-// Makes the packages of packaging/packages.mjs: deb, rpm, and npm's with prebuilt addons, in build/packages, or with
-// `--out DIR` there. Words choose formats (deb, rpm, npm), processors (amd64, arm64) and packages by name; without
+// Makes the packages of packaging/packages.mjs: deb, rpm, npm's with prebuilt addons, and Python's, in build/packages, or
+// with `--out DIR` there. Words choose formats (deb, rpm, npm, python), processors (amd64, arm64) and packages by name; without
 // words all are made. The same commit gives the same bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
 // Plain JavaScript without dependencies, because it runs before there are any.
 
@@ -13,12 +13,13 @@ import { compile } from './packaging/compile.mjs';
 import { deb } from './packaging/deb.mjs';
 import { bill, npmPackage } from './packaging/npm.mjs';
 import { assemble } from './packaging/program.mjs';
+import { needs as pythonNeeds, pythonPackages } from './packaging/python.mjs';
 import { rpms } from './packaging/rpm.mjs';
 import { begin, end } from './progress.mjs';
 
 // ---- what is wanted ----
 
-const FORMATS = ['deb', 'rpm', 'npm'];
+const FORMATS = ['deb', 'rpm', 'npm', 'python'];
 const CHOICES = { format: FORMATS, processor: Object.keys(PROCESSORS), package: Object.keys(PACKAGES) };
 for (const word of words)
   if (!Object.values(CHOICES).flat().includes(word))
@@ -55,6 +56,7 @@ const needs = [
 ];
 if (formats.includes('deb')) needs.push(['dpkg-deb', 'dpkg']);
 if (formats.includes('rpm')) needs.push(['rpmbuild', 'rpm']);
+if (formats.includes('python')) needs.push(...pythonNeeds);
 for (const name of parts.size > 0 ? processors : []) {
   const { triplet, musl } = PROCESSORS[name];
   const cross = name === own ? '' : `-${triplet.replace('_', '-')}`;
@@ -121,6 +123,10 @@ const hash = data => createHash('sha256').update(data).digest('hex');
 if (formats.includes('npm')) {
   step("packing npm's");
   files.push(await npmPackage(processors), await bill(hash(`${commit} ${epoch}`)));
+}
+if (formats.includes('python')) {
+  step("packing Python's");
+  files.push(...(await pythonPackages()));
 }
 end();
 

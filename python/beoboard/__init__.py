@@ -11,6 +11,7 @@ It never writes and never waits. None is what was not measured; names end with t
 says what each field is and is not. Words have a sentence: `State.SILENT.text`. A board is for one thread at a time.
 """
 
+from ._abi import VERSION as __version__
 from ._abi import (
     Arch,
     AuthAlg,
@@ -84,6 +85,7 @@ __all__ = [
     "State",
     "Valid",
     "Virt",
+    "__version__",
     "expand",
     "fold",
     "open",

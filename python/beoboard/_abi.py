@@ -7,6 +7,9 @@ from typing import Any, Dict, List
 from . import _record as field
 from ._record import Bits, Record, Word, says
 
+#: Of this module; the library has its own.
+VERSION = "0.2.0"
+
 API_VERSION = 1
 NAME_MAX = 64
 LINKS_MAX = 31

@@ -75,7 +75,8 @@ function fieldsOf(name, processor, installedKib) {
     Source: name === 'beoboard' ? undefined : 'beoboard',
     Version: version,
     Architecture: pack.each ? processor : 'all',
-    'Multi-Arch': { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each ? undefined : 'foreign'),
+    'Multi-Arch':
+      { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each || pack.python ? undefined : 'foreign'),
     Maintainer: PROJECT.maintainer,
     'Installed-Size': String(installedKib),
     Depends: depends.length > 0 ? depends.join(', ') : undefined,

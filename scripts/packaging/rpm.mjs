@@ -79,7 +79,11 @@ export async function rpms(names, processor) {
     // Its own folders, which are removed with it.
     const own = readdirSync(into, { recursive: true })
       .filter(path => lstatSync(join(into, path)).isDirectory())
-      .filter(path => /^usr\/(lib\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(path))
+      .filter(path =>
+        /^usr\/(lib\/beoboard|lib\/python[\d.]+\/site-packages\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(
+          path,
+        ),
+      )
       .map(path => `%dir /${path}`);
     const files = below(into).map(file => `${file.startsWith('etc/') ? '%config(noreplace) ' : ''}/${file}`);
     return section(name, ['%defattr(-,root,root,-)', ...folders, ...own, ...files]);

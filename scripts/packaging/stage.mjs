@@ -44,7 +44,8 @@ export function stage(name, format, processor) {
     else
       for (const file of expand(resolve(root, placed(from).replace('{built}', work(processor)))))
         if (statSync(file).isDirectory())
-          for (const inner of below(file)) install(join(file, inner), join(target, inner));
+          for (const inner of below(file).filter(path => !path.includes('__pycache__')))
+            install(join(file, inner), join(target, inner));
         else install(file, to.endsWith('/') ? join(target, basename(file)) : target);
   }
   return into;

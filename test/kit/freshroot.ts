@@ -60,9 +60,9 @@ function closure(names: readonly string[]): string[] {
   return [...found];
 }
 
-/** Makes it in an empty folder. Throws if this machine is not a Debian with systemd. */
-export function freshRoot(root: string): void {
-  const names = closure(BASE);
+/** Makes it in an empty folder, with `more` packages. Throws if this machine is not a Debian with systemd. */
+export function freshRoot(root: string, more: readonly string[] = []): void {
+  const names = closure([...BASE, ...more]);
   if (!names.includes('systemd')) throw new Error('systemd is not installed');
   const database = 'var/lib/dpkg';
   for (const name of [

@@ -13,7 +13,7 @@ import { debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual
 t.setTimeout(7_200_000);
 
 const missing = lacks(
-  'mmdebstrap lintian rpm faketime qemu-user g++-aarch64-linux-gnu musl-tools musl-dev:arm64',
+  'mmdebstrap lintian rpm python3-build python3-wheel faketime qemu-user g++-aarch64-linux-gnu musl-tools musl-dev:arm64',
   'mmdebstrap',
   'lintian',
   'rpmbuild',
@@ -171,10 +171,12 @@ t.test('Debian 12: all packages except beoboard need only Debian', { skip: missi
       'beoboard-tools',
       'libbeoboard1',
       'libbeoboard-dev',
+      'python3-beoboard',
     ),
   );
   t.equal(status, 0, stderr);
   for (const name of ['beoboard-nodes', 'beoboard-check']) t.equal(within(root, name, '--version').status, 0, name);
+  speaksPython(t, root);
   t.equal(within(root, 'beoboard-send', '--version').stdout, `${version}\n`);
   t.equal(within(root, 'beoboard-gate', '--version').status, 0);
   t.equal(within(root, 'beoboard-mon', '--version').status, 0);
@@ -202,6 +204,7 @@ t.test(
     const { status, stderr } = install(root, those(/_(all|amd64)\.deb$/));
     t.equal(status, 0, stderr);
     works(t, root, 'beoboard');
+    speaksPython(t, root);
     t.equal(
       within(root, 'apt-get', 'install', '-y', '--no-install-recommends', 'gcc', 'libc6-dev', 'pkgconf').status,
       0,
@@ -215,7 +218,7 @@ t.test(
 
 /** Checks that a purge removes everything that the packages installed and made, except the user. */
 function purged(t: Test, root: string): void {
-  t.equal(within(root, 'apt-get', 'purge', '-y', 'beoboard*', 'libbeoboard*').status, 0);
+  t.equal(within(root, 'apt-get', 'purge', '-y', 'beoboard*', 'libbeoboard*', 'python3-beoboard*').status, 0);
   const left = within(
     root,
     'find',
@@ -231,6 +234,12 @@ function purged(t: Test, root: string): void {
     '/proc/*',
   );
   t.equal(left.stdout, '', 'a purge takes all');
+}
+
+/** Checks that Python's module finds the library, whose sentence it tells. */
+function speaksPython(t: Test, root: string): void {
+  const { status, stderr } = within(root, 'python3', '-c', 'import beoboard; beoboard.open("/nowhere")');
+  t.match([status, stderr], [1, /Error: \/nowhere: no such board or node: /]);
 }
 
 /** Checks that the program loads its addon: it makes a board, which a reader then reads. */
