@@ -174,10 +174,13 @@ class Field(Generic[T]):
             return [self.read(data, n * size + self.at, sets) for n, sets in enumerate(valid)]
         after = size - self.at - struct.calcsize(self.code)
         values = struct.iter_unpack(f"<{self.at}x{self.code[1:]}{after}x", data)
-        if self.sets == 0:
-            return [value for value, in values]
         sets = self.sets
-        return [value if own & sets else None for (value,), own in zip(values, valid)]
+        found: List[Any] = (
+            [value if own & sets else None for (value,), own in zip(values, valid)]
+            if sets != 0
+            else [value for value, in values]
+        )
+        return found
 
 
 def _number(code: str) -> Callable[[Data, int], int]:
