@@ -292,6 +292,7 @@ function records(header: string, contract: Contract): string[] {
     const at = valid && (report?.offset ?? 0) + valid.offset;
     return [
       ...['', '', `class ${name}(Record):`, `    """${sentence(shape.about)}"""`, ''],
+      '    __slots__ = ()',
       `    size = ${shape.bytes}`,
       ...(at === undefined ? [] : [`    valid_at = ${at}`]),
       ...(NAMED.includes(struct) ? ['    named = True'] : []),

@@ -429,6 +429,7 @@ class LinkFlags(Bits):
 class Receiver(Record):
     """."""
 
+    __slots__ = ()
     size = 432
     heartbeat_age_ns = field.maybe_number("q", 0, "Ns: since it had heard all; None: it never had; below 0: another clock.", none=-1)
     started_age_ns = field.maybe_number("q", 8, "Ns: started age ns.", none=-1)
@@ -453,6 +454,7 @@ class Receiver(Record):
 class Link(Record):
     """An interface of the master by which nodes report."""
 
+    __slots__ = ()
     size = 96
     name = field.text(16, 0, "Of the interface; of number 31 \"all others\".")
     number = field.number("I", 16, "As in struct beoboard_node.")
@@ -471,6 +473,7 @@ class Link(Record):
 class Node(Record):
     """What was not measured is 0, of the floats NaN (which is in no order to any number): see BEOBOARD_HAS."""
 
+    __slots__ = ()
     size = 168
     valid_at = 104
     name = field.text(64, 0, "Name.")
@@ -497,6 +500,7 @@ class Node(Record):
 class Episode(Record):
     """A time in which a node has had a problem again and again."""
 
+    __slots__ = ()
     size = 24
     begin_age_ns = field.maybe_number("q", 0, "Ns: since it began; None: there was none, and so with all times here.", none=-1)
     seen_age_ns = field.maybe_number("q", 8, "Ns: since a report last showed it.", none=-1)
@@ -506,6 +510,7 @@ class Episode(Record):
 class Memory(Record):
     """What was concluded from the reports that are no longer on the board."""
 
+    __slots__ = ()
     size = 448
     remembers_age_ns = field.maybe_number("q", 0, "Ns: since when: \"none\" and every count below are since then.", none=-1)
     heard_age_ns = field.maybe_number("q", 8, "Ns: since when it is heard without a gap of more than uncertain_after.", none=-1)
@@ -522,6 +527,7 @@ class Memory(Record):
 class Refusal(Record):
     """The last report of a node that was rejected."""
 
+    __slots__ = ()
     size = 32
     age_ns = field.maybe_number("q", 0, "Ns: age ns.", none=-1)
     wall_ns = field.number("q", 8, "Ns: UTC, for display only.")
@@ -533,6 +539,7 @@ class Refusal(Record):
 class Sender(Record):
     """From where datagrams came that were rejected for the same reason."""
 
+    __slots__ = ()
     size = 120
     address = field.raw(16, 0, "An IPv6 address, IPv4 as ::ffff:a.b.c.d; as they say: anybody can forge it.")
     name = field.text(64, 16, "That they claim; empty: none that is a name.")
@@ -546,6 +553,7 @@ class Sender(Record):
 class Event(Record):
     """What the receiver wrote down. Changes of state are not among it: states are judged by readers."""
 
+    __slots__ = ()
     size = 40
     number = field.number("Q", 0, "From 1 on, one after the other.")
     age_ns = field.maybe_number("q", 8, "Ns: age ns.", none=-1)
@@ -558,6 +566,7 @@ class Event(Record):
 class CpuGroup(Record):
     """The CPUs of a socket."""
 
+    __slots__ = ()
     size = 16
     cpus = field.maybe_number("H", 0, "Set groups: online CPUs of the group.", sets=1 << 16)
     busy_pm = field.maybe_number("H", 2, "1/1000, set group_share: everything but idle and iowait.", sets=1 << 17)
@@ -572,6 +581,7 @@ class CpuGroup(Record):
 class NetIf(Record):
     """A network interface, or several added together."""
 
+    __slots__ = ()
     size = 64
     named = True
     name = field.text(16, 0, "The interface; empty: no entry.")
@@ -588,6 +598,7 @@ class NetIf(Record):
 class GpuSlot(Record):
     """A GPU."""
 
+    __slots__ = ()
     size = 12
     util_pct = field.maybe_number("B", 0, "%: share of time in which a kernel ran; 255: not known. Not how much of the GPU was used: one small kernel makes 100 %.", none=255)
     temp_degc = field.maybe_number("B", 1, "°C: temperature; 255: not known.", none=255)
@@ -599,6 +610,7 @@ class GpuSlot(Record):
 class Report(Record):
     """A report, and when it came."""
 
+    __slots__ = ()
     size = 1248
     valid_at = 80
     number = field.number("Q", 0, "This is the n-th report that the board took of this node.")
@@ -751,6 +763,7 @@ class Report(Record):
 class NetRates(Record):
     """Rates of one network entry, per second; NaN: none."""
 
+    __slots__ = ()
     size = 64
     named = True
     name = field.text(16, 0, "Empty: no entry; a second.")
@@ -765,6 +778,7 @@ class NetRates(Record):
 class Rates(Record):
     """Counters of a report per second, under their names: cpu_user_ms is ms of CPU time a second. NaN: none."""
 
+    __slots__ = ()
     size = 656
     seconds = field.real("d", 0, "From one report to the other: the base of the fast sets; a second.")
     slow_seconds = field.real("d", 8, "From one slow round to the other: the base of the slow sets; a second.")

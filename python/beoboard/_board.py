@@ -33,6 +33,8 @@ def _address(data: bytearray, at: int = 0) -> int:
 class Memory(_abi.Memory):
     """What the board remembers of a node's trouble, besides its reports; ages in ns, None: there was none."""
 
+    __slots__ = ()
+
     @property
     def trouble(self) -> Dict[Problem, _abi.Episode]:
         """The last time of each problem that the node has had."""

@@ -30,7 +30,8 @@ class NoSuchNode(Error, LookupError):
 
 
 class Library:
-    """The functions of libbeoboard by name. The interpreter's lock is held during a call, since none ever waits."""
+    """The functions of libbeoboard by name. During a call the interpreter's lock is held, since none waits but the one
+    that opens a board: that asks for users by their names."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -53,7 +54,7 @@ class Library:
         found = self._functions.get(name)
         if found is None:
             try:
-                found = getattr(self._loaded, name)
+                found = getattr(ctypes.CDLL(self.path) if name.startswith("beoboard_open") else self._loaded, name)
             except AttributeError:
                 raise LibraryError(f"{self.path} is too old: it has no {name}(); install a newer one") from None
             found.restype, *found.argtypes = PROTOTYPES[name]
