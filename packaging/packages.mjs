@@ -184,6 +184,8 @@ export const PACKAGES = {
       ['proto/stat-v1.md', `${DOC}proto/`],
       ['examples', `${DOC}examples/`],
       ['packaging/grafana', `${SHARE}grafana/`],
+      ['packaging/clustershell/groups.py', `${SHARE}clustershell/`],
+      ['packaging/clustershell/beoboard.conf', 'etc/clustershell/groups.conf.d/'],
       ['packaging/nagios', `${SHARE}nagios/`],
       ['packaging/nats', `${SHARE}nats/`],
       ['packaging/prometheus', `${SHARE}prometheus/`],

@@ -1,10 +1,11 @@
 // Names of nodes for scripts: the nodes in some states, as one host list. Reads only liveness, unless more is asked
 // for.
 
-import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { type Census, type NodeFilter, takeCensus } from './census.js';
@@ -19,6 +20,8 @@ export const verb = defineVerb({
     'healthy',
     'nodes',
     'where',
+    'job',
+    'user',
     'fold',
     'expand',
     'count',
@@ -39,6 +42,7 @@ export const verb = defineVerb({
     'beoboard nodes --state silent --for-at-least 5m',
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
+    'beoboard nodes --job 4711 --state silent',
   ],
   notes: `Prints one host list for Slurm and pdsh, or nothing if no node matches. --expand prints one name per line. Names given with --nodes that
 are not on the board are reported on stderr. So are more likely causes than the nodes: an interface of this master that is down or
@@ -46,7 +50,7 @@ through which no node is heard, and why reports are rejected. sbatch rejects a l
 prints NodeNames of nodes that Slurm knows, and reports the others on stderr. --for-at-least counts from the last report of a node
 that is silent or uncertain, from the goodbye of one that left, and for a live one from the first report after its last gap; how long a
 node is never or unknown is not known, nor how long it has been healthy. Exit codes: 0 done, 1 a name is not on the board or
-nothing is known from Slurm, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
+nothing is known from Slurm, or it has no such job, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
 the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
 
@@ -61,6 +65,27 @@ function stalledLine({ closed }: Pick<Census, 'closed'>): string {
   return `${stalledText(closed)}: nothing is known about nodes; see beoboard status`;
 }
 
+async function schedulerView(dir: string, reader: BoardReader) {
+  const { schedulerViewOf } = await import('../schedulers/schedulerview.js');
+  return schedulerViewOf(dir, reader.snapshot());
+}
+
+/** The names of nodes that are asked for; undefined: all. Throws a Failure if nothing is known of that job or user. */
+async function namesAsked(
+  { nodes, job, user, slurmDir }: ValuesOf<typeof verb>,
+  reader: BoardReader,
+): Promise<readonly string[] | undefined> {
+  if (job === undefined && user === undefined) return nodes;
+  const slurm = await schedulerView(slurmDir, reader);
+  // An old answer names nodes that the job may no longer have.
+  if (slurm.trouble !== undefined) throw new Failure(slurm.trouble, 1);
+  const { nodesOfJobs } = await import('../schedulers/joblist.js');
+  const members = nodesOfJobs(slurm, { job, user });
+  const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
+  if (members.size === 0) throw new Failure(`${slurm.name} tells no node of ${whose.join(' and ')}`, 1);
+  return nodes === undefined ? [...members] : nodes.filter(name => members.has(name));
+}
+
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const ways = (['expand', 'fold', 'count'] as const).filter(way => values[way]);
@@ -73,17 +98,16 @@ export async function main(argv: string[]): Promise<number> {
       verb.name,
       '--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live',
     );
-  const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
   const reader = new BoardReader(values.board, values.owner);
   try {
+    const among = await namesAsked(values, reader);
+    const question = { keep: (state: string) => states === undefined || states.has(state), among };
     const { where: condition, healthy } = values;
     const found = await (condition === undefined && !healthy && forAtLeast === undefined
       ? counted(reader, question)
       : select(verb.name, reader, { condition, healthy, forAtLeast }, question));
     const { notOnBoard } = found;
-    const slurm =
-      values.for &&
-      (await import('../schedulers/schedulerview.js')).schedulerViewOf(values.slurmDir, reader.snapshot());
+    const slurm = values.for && (await schedulerView(values.slurmDir, reader));
     if (slurm && !slurm.isKnown) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;

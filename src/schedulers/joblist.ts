@@ -173,16 +173,38 @@ export function jobJson({
   };
 }
 
+/** Whose nodes are asked for. */
+export interface JobFilter {
+  /** As for `jobsNumbered`. */
+  readonly job?: string | undefined;
+  readonly user?: string | undefined;
+}
+
+/** The jobs of that number, or else the parts of the array or of the heterogeneous job that has it. */
+function numbered(jobs: readonly Job[], number: string): readonly Job[] {
+  const exact = jobs.filter(({ id }) => id === number);
+  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+]/.test(id.slice(number.length));
+  return exact.length > 0 ? exact : jobs.filter(isPart);
+}
+
+/** The names on the board of the nodes of these jobs; NodeNames where the board does not have a node. */
+export function nodesOfJobs(slurm: SchedulerView, { job, user }: JobFilter): Set<string> {
+  const jobs = job === undefined ? slurm.jobs : numbered(slurm.jobs, job);
+  const { boardName } = slurm.pairing.matched;
+  return new Set(
+    jobs
+      .filter(one => user === undefined || one.user === user)
+      .flatMap(({ nodes }) => expandNodeNames(nodes).map(name => boardName.get(name) ?? name)),
+  );
+}
+
 /** The job of that number, or else the parts of the array or of the heterogeneous job that has it. */
 export function jobsNumbered(
   number: string,
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
 ): ListedJob[] {
-  const exact = slurm.jobs.filter(({ id }) => id === number);
-  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+]/.test(id.slice(number.length));
-  const jobs = exact.length > 0 ? exact : slurm.jobs.filter(isPart);
-  return inOrder(jobs.map(job => listJob(job, slurm, nodeOf)));
+  return inOrder(numbered(slurm.jobs, number).map(job => listJob(job, slurm, nodeOf)));
 }
 
 /** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */

@@ -3,26 +3,30 @@
 //
 // @seconds 5
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { compiled } from '../kit/compiling.js';
+import { ended } from '../kit/children.js';
+import { copyOf, INSTALLED, makeIn } from '../kit/compiling.js';
+import { beat } from '../kit/linkboard.js';
 import { ROOT } from '../kit/places.js';
 import { makeBoard, numbered } from '../kit/stateboard.js';
 
 const read = (name: string) => readFileSync(join(ROOT, 'packaging', 'nagios', name), 'utf8');
-const PROGRAM = compiled(t, 'verbs', 'beoboard-check');
+const PROGRAM = copyOf(t, join(makeIn('verbs', INSTALLED), 'beoboard-check'));
+const beats = setInterval(() => beat(BOARD), 100);
+t.teardown(() => clearInterval(beats));
 const { path: BOARD } = makeBoard(t, { live: numbered(9), silent: ['n010'] });
 
 /** Runs a command line, or the words of one, with this build of the program, on this board. */
-function ran(line: string | readonly string[]) {
+async function ran(line: string | readonly string[]) {
   const command = (text: string) => text.replace(/^\/usr\/bin\/beoboard-check\b/, PROGRAM);
-  const { status, stdout, stderr } =
-    typeof line === 'string'
-      ? spawnSync('/bin/sh', ['-c', `${command(line)} --board ${BOARD}`], { encoding: 'utf8' })
-      : spawnSync(command(line[0] ?? ''), [...line.slice(1), '--board', BOARD], { encoding: 'utf8' });
-  return { status, stdout, stderr };
+  const [program = '', ...words] = typeof line === 'string' ? ['/bin/sh', '-c', `${line} --board ${BOARD}`] : line;
+  const { code, stdout } = await ended(
+    spawn(command(program), words.map(command).concat(typeof line === 'string' ? [] : ['--board', BOARD])),
+  );
+  return { status: code, stdout };
 }
 
 /** Nagios puts values in place of macros, and gives the line to a shell. */
@@ -38,13 +42,13 @@ t.test('Nagios', async t => {
   );
   t.same([...lines.keys()], ['check_beoboard', 'check_beoboard_node']);
   const all = lines.get('check_beoboard') ?? '';
-  t.match(ran(filled(all, { ARG1: '5', ARG2: '20%' })), { status: 0, stdout: /^BEOBOARD OK/ });
-  t.match(ran(filled(all, { ARG1: '0', ARG2: '20%' })), { status: 1 });
-  t.match(ran(filled(all, { ARG1: '5', ARG2: '0' })), { status: 2 });
+  t.match(await ran(filled(all, { ARG1: '5', ARG2: '20%' })), { status: 0, stdout: /^BEOBOARD OK/ });
+  t.match(await ran(filled(all, { ARG1: '0', ARG2: '20%' })), { status: 1 });
+  t.match(await ran(filled(all, { ARG1: '5', ARG2: '0' })), { status: 2 });
   const one = lines.get('check_beoboard_node') ?? '';
-  t.match(ran(filled(one, { HOSTNAME: 'n001' })), { status: 0 });
-  t.match(ran(filled(one, { HOSTNAME: 'n010' })), { status: 2, stdout: /n010/ });
-  t.match(ran(filled(one, { HOSTNAME: 'n001; echo hostile' })), { status: 3 }, 'what is in a name is no command');
+  t.match(await ran(filled(one, { HOSTNAME: 'n001' })), { status: 0 });
+  t.match(await ran(filled(one, { HOSTNAME: 'n010' })), { status: 2, stdout: /n010/ });
+  t.match(await ran(filled(one, { HOSTNAME: 'n001; echo hostile' })), { status: 3 }, 'what is in a name is no command');
 });
 
 t.test('Icinga 2', async t => {
@@ -53,15 +57,15 @@ t.test('Icinga 2', async t => {
   const options = [...text.matchAll(/"(--[a-z]+)" = "\$beoboard_[a-z]+\$"/g)].map(([, option]) => option ?? '');
   t.same(options, ['--nodes', '--warning', '--critical', '--ignore']);
   const values = ['n[001-010]', '5', '20%', 'oom'];
-  t.match(ran([program, ...options.flatMap((option, i) => [option, values[i] ?? ''])]), {
+  t.match(await ran([program, ...options.flatMap((option, i) => [option, values[i] ?? ''])]), {
     status: 0,
     stdout: /^BEOBOARD OK/,
   });
-  t.match(ran([program]), { status: 2 }, 'none of them is needed');
+  t.match(await ran([program]), { status: 2 }, 'none of them is needed');
 });
 
 t.test('NRPE', async t => {
   const [, line = ''] = /^command\[check_beoboard\]=(.*)$/m.exec(read('nrpe.cfg')) ?? [];
-  t.match(ran(line), { status: 2, stdout: /n010/ }, 'one of ten is more than 2 %');
+  t.match(await ran(line), { status: 2, stdout: /n010/ }, 'one of ten is more than 2 %');
   t.notMatch(line, /\$ARG/, 'nothing comes from the network');
 });

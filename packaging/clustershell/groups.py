@@ -1,0 +1,88 @@
+"""Answers ClusterShell's questions about groups: states and problems by beoboard-nodes, jobs and users by beoboard.
+
+The name of a group or node is the only line of stdin. Exit codes: 0, and else nothing is known.
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+STATES = ("silent", "unknown", "uncertain", "never", "left", "live")
+# What `beoboard-nodes --with-problem` takes; a test keeps them equal.
+PROBLEMS = (
+    "held", "bad_health", "root_readonly", "memory_errors", "gpu_lost", "gpu_errors", "root_full", "scratch_full",
+    "health_warning", "oom", "hung_tasks", "throttled", "ecc",
+)
+NO_BOARD = 4
+
+
+def said(*command, accepted=(0,)):
+    """The output of a command, which says itself what is wrong."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, universal_newlines=True, check=False)
+    except FileNotFoundError:
+        package = "beoboard-tools" if command[0] == "beoboard-nodes" else "beoboard"
+        sys.exit(f"{command[0]} is missing; install the package {package}")
+    if done.returncode not in accepted:
+        sys.exit(done.returncode)
+    return done.stdout
+
+
+def named():
+    """The name on stdin. One that could mean something else to a shell is refused."""
+    name = sys.stdin.read(1000).strip()
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
+        sys.exit("a name of letters, digits, '.', '_' and '-' is needed")
+    return name
+
+
+def jobs(*nodes):
+    """The jobs on these nodes, or all; none where nothing is known of them, as without beoboard slurm."""
+    command = ("beoboard", "jobs", "--json", *nodes)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    except FileNotFoundError:
+        return []
+    return json.loads(done.stdout)["jobs"] if done.returncode == 0 else []
+
+
+def groups_of(found):
+    """The names of the groups of jobs, those that a shell can be given."""
+    names = [f"job-{job['id']}" for job in found] + [f"user-{job['user']}" for job in found]
+    return sorted({name for name in names if re.fullmatch(r"[A-Za-z0-9._-]+", name)})
+
+
+def mapped(name):
+    """The nodes of a group."""
+    kind, _, value = name.partition("-")
+    if name in STATES:
+        return said("beoboard-nodes", "--state", name)
+    if name in PROBLEMS:
+        return said("beoboard-nodes", "--with-problem", name)
+    if kind in ("job", "user") and value:
+        return said("beoboard", "nodes", f"--{kind}", value)
+    sys.exit(f"there is no group {name}; nodeset -ll -s bb lists all")
+
+
+def of_node(node):
+    """The groups of a node."""
+    state = said("beoboard-nodes", "--nodes", node, "--with-state").split()[-1:]
+    return state + [one for one in PROBLEMS if said("beoboard-nodes", "--nodes", node, "--with-problem", one)]
+
+
+def main():
+    question = sys.argv[1]
+    if question == "map":
+        print(mapped(named()), end="")
+    elif question == "all":
+        # Which nodes there are is known also from a board whose receiver does not run.
+        print(said("beoboard-nodes", accepted=(0, NO_BOARD)), end="")
+    elif question == "list":
+        print(*STATES, *PROBLEMS, *groups_of(jobs()), sep="\n")
+    else:
+        node = named()
+        print(*of_node(node), *groups_of(jobs(node)), sep="\n")
+
+
+main()
