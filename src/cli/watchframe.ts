@@ -13,6 +13,7 @@ import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulers/schedulerview.js';
 import { tryExpand } from '../text/hostlists.js';
+import { repeatsOf, repeatsText } from '../text/repeats.js';
 import { oneLine } from '../text/text.js';
 import type { TroubleInfo } from '../trouble/info.js';
 import type { CommandOptions } from './commandline.js';
@@ -321,10 +322,9 @@ function eventsPage(view: View, { found, events }: Present, size: Size, page: Pa
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
   const isChosen = ({ nodes }: KeptEvent) =>
     chosen === undefined || nodes === undefined || tryExpand(nodes, 'any')?.some(name => chosen.has(name)) === true;
-  const lines = kept
-    .filter(isChosen)
-    .reverse()
-    .flatMap(event => wrappedText(`${time(event.time)}  ${oneLine(event.text)}`, size.columns).split('\n'));
+  const lines = repeatsOf(kept.filter(isChosen)).flatMap(line =>
+    wrappedText(`${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`, size.columns).split('\n'),
+  );
   const head = wrappedText(`${source}, since ${time(from.from)}`, size.columns).split('\n');
   return scrolledPage(view, head, lines.length === 0 ? ['nothing'] : lines, size, page);
 }

@@ -86,6 +86,8 @@ const full: MadeNode = {
 
 const EVENTS = {
   kept: [
+    'node05 heard again after 20s; 1 more in the minute before',
+    'node05 heard again after 21.5s',
     'node05 silent',
     'node06 is back, and what happened to it is a text that does not fit into one line of this screen',
   ].map((text, i) => ({

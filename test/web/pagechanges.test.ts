@@ -121,8 +121,8 @@ t.test('the same again is one line, however long it lasted and whatever the jour
   await page.keyboard.press('e');
   await holds(page, `document.querySelectorAll('#changed button').length === 3`);
   t.same(await page.evaluate(`[...document.querySelectorAll('#changed button')].map(one => one.textContent)`), [
-    '02:09:33  rack10n01 silent · 5 times since 02:05:03',
+    '02:09:33  rack10n01 silent; 5 times since 02:05:03',
     '02:09:03  rack10n01 booted; 3 more in the minute before',
-    '02:08:33  rack10n01 heard again after 1h02m · 3 times since 02:05:23',
+    '02:08:33  rack10n01 heard again after 1h02m; 3 times since 02:05:23',
   ]);
 });

@@ -2,7 +2,7 @@
 // one line. Filtered by what is chosen on the page, and by a minute of the river.
 
 import { tryExpand } from '../../text/hostlists.js';
-import { oneLine } from '../../text/unseen.js';
+import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventInfo, EventsFrom } from '../wire.js';
 import { byId, make, oncePerFrame, write } from './dom.js';
 import { clock, plural } from './formats.js';
@@ -15,16 +15,6 @@ const ASKED_MS = 3_600_000;
 const KEPT = 2000;
 const SHOWN = 200;
 const MINUTE_MS = 60_000;
-/** What the journal has folded itself, and how long it lasted, in which the same event may differ. */
-const MORE = /; \d+ more in the minute before$/;
-const LASTED = / after [\d.]+[a-z]\S*$/;
-
-/** The same event, as often as it came. */
-interface Line {
-  readonly last: EventInfo;
-  first: EventInfo;
-  times: number;
-}
 
 export class Changes {
   readonly #list = byId('changed');
@@ -117,29 +107,15 @@ export class Changes {
     return this.#minute !== undefined;
   }
 
-  #lines(): Line[] {
-    const lines = new Map<string, Line>();
-    for (const event of [...this.#events].reverse()) {
-      const minute = Math.floor(Date.parse(event.time) / MINUTE_MS);
-      if (this.#minute !== undefined && minute !== this.#minute) continue;
-      const { nodes, text } = event;
-      const chosen = this.#chosen;
-      if (chosen !== undefined && nodes !== undefined && !tryExpand(nodes, 'any')?.some(name => chosen.has(name)))
-        continue;
-      const what = text.replace(MORE, '').replace(LASTED, '');
-      const same = lines.get(what);
-      if (same === undefined) lines.set(what, { last: event, first: event, times: 1 });
-      else {
-        same.times += 1 + Number(same.first.more ?? 0);
-        same.first = event;
-      }
-    }
-    return [...lines.values()];
+  #isShown({ time, nodes }: EventInfo): boolean {
+    if (this.#minute !== undefined && Math.floor(Date.parse(time) / MINUTE_MS) !== this.#minute) return false;
+    const chosen = this.#chosen;
+    return chosen === undefined || nodes === undefined || !!tryExpand(nodes, 'any')?.some(name => chosen.has(name));
   }
 
   #show(): void {
     if (!this.#isInSight) return;
-    const lines = this.#lines();
+    const lines = repeatsOf(this.#events.filter(event => this.#isShown(event)));
     const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
     const { journal = false, why = '' } = this.#from ?? {};
     const began = this.#isFromBegin && !journal ? ', when this server began' : '';
@@ -151,12 +127,11 @@ export class Changes {
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);
     while (this.#list.children.length > shown.length) this.#list.lastElementChild?.remove();
-    for (const [i, { last, first, times }] of shown.entries()) {
+    for (const [i, line] of shown.entries()) {
       const button = this.#list.children[i]?.querySelector('button') ?? this.#add();
-      const often = times > 1 ? ` · ${plural(times, 'time')} since ${at(first.time)}` : '';
-      button.dataset.nodes = last.nodes ?? '';
-      button.dataset.time = last.time;
-      write(button, `${at(last.time)}  ${oneLine(times > 1 ? last.text.replace(MORE, '') : last.text)}${often}`);
+      button.dataset.nodes = line.last.nodes ?? '';
+      button.dataset.time = line.last.time;
+      write(button, `${at(line.last.time)}  ${repeatsText(line, at)}`);
     }
   }
 

@@ -125,18 +125,10 @@ export class JobView {
     }
     const all = [...nodes].sort(([a, most], [b, other]) => other - most || (a < b ? -1 : 1));
     const others = all.splice(OWNERS);
-    return [
-      ...all.map(([name, count]) => ({ name, nodes: count, colour: colourOf(name, theme) })),
-      ...(others.length === 0
-        ? []
-        : [
-            {
-              name: `${others.length} others`,
-              nodes: others.reduce((sum, [, more]) => sum + more, 0),
-              colour: undefined,
-            },
-          ]),
-    ];
+    const owners: Owner[] = all.map(([name, nodes]) => ({ name, nodes, colour: colourOf(name, theme) }));
+    const left = others.reduce((sum, [, more]) => sum + more, 0);
+    if (left > 0) owners.push({ name: `${others.length} others`, nodes: left, colour: undefined });
+    return owners;
   }
 
   /** The colour of each cell by its job or user, as words; 0: no job. */

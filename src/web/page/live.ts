@@ -101,13 +101,13 @@ export class Live {
     heard();
     try {
       const response = await request(this.#url, AbortSignal.any([signal, quiet.signal]));
-      if (response.status === 400) {
-        this.#listener.refused((await response.text()).trim());
-        return undefined;
-      }
       if (!response.ok || response.body === null) {
+        // A proxy has pages of its own.
         const isSentence = response.headers.get('content-type')?.startsWith('text/plain');
-        return isSentence ? (await response.text()).trim() : `status ${response.status}`;
+        const why = isSentence ? (await response.text()).trim() : `status ${response.status}`;
+        if (response.status !== 400) return why;
+        this.#listener.refused(why);
+        return undefined;
       }
       const frames = new FrameReader();
       const body = response.body.getReader();

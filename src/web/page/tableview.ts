@@ -142,10 +142,8 @@ export class TableView {
 
   get pages(): number {
     const { kind, indices } = this.#rows;
-    return Math.max(
-      1,
-      Math.ceil((kind === 'nodes' ? (this.#nodes?.total ?? indices.length) : indices.length) / NODE_PAGE),
-    );
+    const { total } = (kind === 'nodes' && this.#nodes) || { total: indices.length };
+    return Math.max(1, Math.ceil(total / NODE_PAGE));
   }
 
   /** The number of the visible page, from 1. */
