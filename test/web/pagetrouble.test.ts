@@ -53,6 +53,11 @@ const MANY = Array.from({ length: 40 }, (_, i) => line(`k${i}`, `rack10n${String
 t.test('a row says which, what, since when, how often, and whose', { skip }, async t => {
   const { wall, page, complaints } = await watch(t, 1, '', { viewport: { width: 1440, height: 900 } });
   await holds(page, `document.querySelector('#troublemore').textContent === 'No trouble'`);
+  // Counts may be newer than lines.
+  for (const change of [{ counts: { live: 11, silent: 1 } }, { counts: { live: 12 }, unhealthy: 1 }]) {
+    await say(wall, page, change);
+    t.equal(await page.textContent('#troublemore'), '');
+  }
   const jobs = [
     { id: '4712', user: 'bert' },
     { id: '4713_2', user: 'somebody' },

@@ -160,7 +160,7 @@ export class TroubleBox {
     this.#goTo(key ?? this.#here);
   }
 
-  show({ trouble, trouble_more, now_ms, state }: Pick<Head, 'trouble' | 'trouble_more' | 'now_ms' | 'state'>): void {
+  show({ trouble, trouble_more, now_ms, state, counts, unhealthy }: Head): void {
     const before = this.#keys;
     const keys = new Set(trouble.map(({ key }) => key));
     /** The line itself, or the one that took its place. */
@@ -190,7 +190,9 @@ export class TroubleBox {
     this.layOut();
     if (read !== undefined) this.#frame.scrollTop = this.#keys.indexOf(read) * height - offset;
     else if (before.length === 0) this.#reveal(this.#selected);
-    if (trouble.length === 0 && trouble_more === 0) write(this.#more, state === 'ok' ? 'No trouble' : '');
+    // The counts may be newer than the lines.
+    const isWell = state === 'ok' && unhealthy === 0 && (counts.silent ?? 0) === 0;
+    if (trouble.length === 0 && trouble_more === 0) write(this.#more, isWell ? 'No trouble' : '');
   }
 
   #add(line: TroubleInfo): Row {
