@@ -5,7 +5,7 @@ import { tryExpand } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventInfo, EventsFrom } from '../wire.js';
 import { byId, make, oncePerFrame, write } from './dom.js';
-import { clock, plural } from './formats.js';
+import { clock, minute, plural } from './formats.js';
 import { request } from './requests.js';
 
 /** How far back it goes. */
@@ -91,8 +91,8 @@ export class Changes {
 
   /** Only events of the minute of that second, or all of them again. */
   toggleMinute(second: number | undefined): void {
-    const minute = second === undefined ? undefined : Math.floor((second * 1000) / MINUTE_MS);
-    this.#minute = minute === this.#minute ? undefined : minute;
+    const asked = second === undefined ? undefined : Math.floor((second * 1000) / MINUTE_MS);
+    this.#minute = asked === this.#minute ? undefined : asked;
     this.#markAt(this.#minute);
     this.#list.parentElement?.scrollTo(0, 0);
     this.#request();
@@ -116,13 +116,13 @@ export class Changes {
   #show(): void {
     if (!this.#isInSight) return;
     const lines = repeatsOf(this.#events.filter(event => this.#isShown(event)));
-    const at = (time: string | number) => clock(typeof time === 'string' ? Date.parse(time) : time);
+    const at = (time: string) => clock(Date.parse(time));
     const { journal = false, why = '' } = this.#from ?? {};
     const began = this.#isFromBegin && !journal ? ', when this server began' : '';
     const source = journal ? 'From the journal,' : 'Without a journal:';
-    const from = this.#sinceMs === undefined ? '' : `${source} since ${at(this.#sinceMs)}${began}`;
+    const from = this.#sinceMs === undefined ? '' : `${source} since ${clock(this.#sinceMs)}${began}`;
     byId('changedsince').title = why;
-    const only = this.#minute === undefined ? '' : `; only ${at(this.#minute * MINUTE_MS).slice(0, 5)}, by the river`;
+    const only = this.#minute === undefined ? '' : `; only ${minute(this.#minute * MINUTE_MS)}, by the river`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);
