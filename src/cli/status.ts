@@ -58,7 +58,7 @@ ${Object.entries(meanings.problem)
   .map(([problem, meaning]) => `  ${problem.padEnd(16)}${meaning}`)
   .join('\n')}
 
---watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It folds as
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for a node or a job). It folds as
 status does; l or s asks for rows. With --by it shows the groups, and Enter opens one. With --plain, or if stdout is not a terminal, it
 prints again every second; with --json one object per line.
 

@@ -21,6 +21,7 @@ import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
 import { Screen } from './screen.js';
 import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, type Seen } from './watchframe.js';
+import { jobsSeen } from './watchjobs.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
 /** The options that apply at the start. */
@@ -141,7 +142,8 @@ class Session {
     }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
     const events = { kept: this.#events.log.kept, from: this.#events.from };
-    this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found), slurm };
+    const jobs = jobsSeen(found, scheduler, this.reader.path);
+    this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found), jobs, slurm };
   }
 
   draw(): void {

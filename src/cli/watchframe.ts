@@ -29,6 +29,7 @@ import {
   wrappedText,
 } from './statustext.js';
 import { troubleLines } from './troublelist.js';
+import type { JobsSeen } from './watchjobs.js';
 import { type Prompt, type Shown, settled, type View, type WatchRow, within } from './watchstate.js';
 
 /** A board that was seen, or the reason why there was none. */
@@ -42,6 +43,8 @@ export type Seen =
       readonly events: { readonly kept: readonly KeptEvent[]; readonly from: EventFeed['from'] };
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
+      /** The jobs that can be opened. */
+      readonly jobs: JobsSeen;
       /** What Slurm says, if that was asked for. */
       readonly slurm?: SchedulerView | undefined;
     };
@@ -103,6 +106,7 @@ const HELP = `Keys
   f                  filter: a condition (load > 10 && state == live) or a host
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
+  j                  the job of the selected node, or of a number (beoboard jobs)
   o                  the list of trouble alone
   e                  what changed, the newest first, of the nodes of the filter
   l                  rows, or host lists where there are more than 40 nodes
@@ -110,8 +114,7 @@ const HELP = `Keys
   Up, Down, PageUp, PageDown, Home, End    select a node
   Enter              the selected node on a page of its own (beoboard show);
                      Esc or q goes back
-  Ctrl-L             redraw the screen
-  Ctrl-Z             suspend; fg resumes
+  Ctrl-L, Ctrl-Z     redraw the screen; suspend, and fg resumes
 
 The selection follows its node; on the first row it stays at the top, whichever
 node is first. A new order begins at the top.
@@ -139,15 +142,17 @@ function legend(kind: Body['kind'], isInGroup: boolean, right: string, columns: 
 const reversed = (text: string) => `\x1b[7m${text}\x1b[27m`;
 
 /** The text that is being written, around its cursor, and what is wrong with it. */
-function promptLine({ text, at, wrong }: Prompt, columns: number, paint: Painter): string {
-  const label = 'filter: ';
+function promptLine({ text, at, wrong, jobs }: Prompt, columns: number, paint: Painter): string {
+  const label = jobs === undefined ? 'filter: ' : 'job: ';
   const room = Math.max(1, (wrong === undefined ? columns : Math.floor(columns / 3)) - label.length - 1);
   const from = Math.max(0, Math.min(at - Math.floor(room / 2), text.length - room));
   const before = text.slice(from, at);
   const after = text.slice(at + 1, from + room);
   const line = `${label}${before}${reversed(text[at] ?? ' ')}${after}`;
   if (wrong !== undefined) return `${line}  ${paint.odd(wrong)}`;
-  return text === '' ? `${line} a condition, a host list, or nothing for all nodes; Esc cancels` : line;
+  if (text !== '') return line;
+  if (jobs === undefined) return `${line} a condition, a host list, or nothing for all nodes; Esc cancels`;
+  return `${line} its number${jobs.length > 0 ? `, as ${jobs.map(oneLine).join(', ')} on this node` : ''}; Esc cancels`;
 }
 
 /** What is not shown, in words. */
@@ -265,6 +270,7 @@ function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
   if (view.page === 'node') return nodePage(view, now, size, look, page);
+  if (view.page === 'job') return jobPage(view, now, size, look, page);
   if (view.page === 'trouble') return troublePage(view, now, size, look, page);
   if (view.page === 'events') return eventsPage(view, now, size, page);
   const { body } = now;
@@ -289,6 +295,10 @@ function nodePage(view: View, { found, slurm }: Present, size: Size, look: Appea
   const node = found.snapshot.node(surveyed.index);
   const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm?.section(surveyed.name));
   return scrolledPage(view, head, lines, size, page);
+}
+
+function jobPage(view: View, { jobs }: Present, size: Size, look: Appearance, page: Page): Frame {
+  return scrolledPage(view, [], jobs.page(view.job ?? '', size.columns, look.paint), size, page);
 }
 
 /** Lines below a head, scrolled. */
@@ -374,7 +384,7 @@ function foldedPage(
 
 function tablePage(
   view: View,
-  { found, body, slurm }: Present,
+  { found, body, jobs, slurm }: Present,
   top: readonly string[],
   room: number,
   columns: number,
@@ -398,13 +408,14 @@ function tablePage(
     const fitting = clip(line, columns);
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
+  const selected = body.kind === 'nodes' ? body.nodes[next.selected.row]?.name : undefined;
   const isWell = view.exceptions && found.nodes.length > 0;
   const none = isWell ? 'all is well: every node is live, without problems' : 'no node to show';
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
     [...top, ...(all.length === 0 ? nothing : [look.paint.title(table.title), ...drawn])],
     legend(body.kind, view.outer !== undefined, range(from + 1, from + drawn.length, all.length), columns),
-    { rows: all, room, columns: table.columns },
+    { rows: all, room, columns: table.columns, jobs: selected === undefined ? [] : jobs.on(selected) },
     next,
   );
 }

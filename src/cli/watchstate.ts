@@ -14,8 +14,10 @@ export interface Filter {
   readonly list?: { readonly text: string; readonly names: readonly string[] } | undefined;
 }
 
-/** The line in which a filter is written. */
+/** The line in which a filter is written, or the number of a job. */
 export interface Prompt {
+  /** The jobs on the selected node, if a job is asked for. */
+  readonly jobs?: readonly string[];
   readonly text: string;
   /** The number of characters before the cursor. */
   readonly at: number;
@@ -24,7 +26,9 @@ export interface Prompt {
 }
 
 export interface View {
-  readonly page: 'table' | 'node' | 'trouble' | 'events' | 'help';
+  readonly page: 'table' | 'node' | 'job' | 'trouble' | 'events' | 'help';
+  /** The id of the job on its page. */
+  readonly job?: string;
   /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
   readonly exceptions: boolean;
@@ -60,6 +64,8 @@ export interface Shown {
   readonly room: number;
   /** The columns, by name. */
   readonly columns: readonly string[];
+  /** The ids of the jobs on the selected node. */
+  readonly jobs?: readonly string[];
 }
 
 /** What else the caller has to do. */
@@ -110,16 +116,24 @@ export function settled(view: View, { rows, room }: Pick<Shown, 'rows' | 'room'>
   return { ...view, selected: { row, name }, top };
 }
 
+/** What is asked for by the prompt. Throws an InputError. */
+function entered(view: View, { text, jobs }: Prompt): View {
+  const next = { ...view, prompt: undefined };
+  if (jobs === undefined) return { ...next, filter: refined(view.filter, text), selected: { row: 0 }, top: 0 };
+  const job = text.trim();
+  return job === '' ? next : { ...next, page: 'job', job, scrolled: 0 };
+}
+
 function inPrompt(view: View, prompt: Prompt, key: Key): View {
-  const { text, at } = prompt;
-  const edited = (text: string, at: number): View => ({ ...view, prompt: { text, at } });
+  const { text, at, wrong: _, ...rest } = prompt;
+  const edited = (text: string, at: number): View => ({ ...view, prompt: { ...rest, text, at } });
   switch (key) {
     case 'escape':
     case 'ctrl-c':
       return { ...view, prompt: undefined };
     case 'enter':
       try {
-        return { ...view, filter: refined(view.filter, text), prompt: undefined, selected: { row: 0 }, top: 0 };
+        return entered(view, prompt);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         return { ...view, prompt: { ...prompt, wrong: error.message } };
@@ -211,6 +225,12 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
     }
     case 'f':
       return { view: { ...view, prompt: { text: '', at: 0 } } };
+    case 'j': {
+      const { jobs = [] } = shown;
+      const [job] = jobs;
+      if (job !== undefined && jobs.length === 1) return { view: { ...view, page: 'job', job, scrolled: 0 } };
+      return { view: { ...view, prompt: { text: '', at: 0, jobs } } };
+    }
     case 'o':
       return { view: { ...view, page: 'trouble', scrolled: 0 } };
     case 'e':
@@ -224,7 +244,7 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
 }
 
 /** The key that opened a page goes back, too. */
-const OPENED_BY: Partial<Record<View['page'], Key>> = { trouble: 'o', events: 'e' };
+const OPENED_BY: Partial<Record<View['page'], Key>> = { job: 'j', trouble: 'o', events: 'e' };
 
 /** The view after a key. */
 export function press(view: View, key: Key, shown: Shown): Pressed {

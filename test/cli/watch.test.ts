@@ -12,6 +12,7 @@ import { flushed, readKeys } from '../../src/cli/keystrokes.js';
 import { clip, difference, widthOf } from '../../src/cli/screen.js';
 import { totalsTexts } from '../../src/cli/totalstext.js';
 import { bodyOf, frame, type Seen } from '../../src/cli/watchframe.js';
+import { jobsSeen } from '../../src/cli/watchjobs.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../../src/cli/watchstate.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import type { Grouping } from '../../src/options/options.js';
@@ -19,12 +20,14 @@ import { painter } from '../../src/presentation/style.js';
 import { Roster, worstFirst } from '../../src/query/sorting.js';
 import { survey } from '../../src/query/survey.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
-import { monotonicMs, stateText } from '../../src/schedulers/statefile.js';
+import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
+import { type Found, monotonicMs, stateText } from '../../src/schedulers/statefile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
+import { madeJob, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -98,14 +101,27 @@ const EVENTS = {
 };
 
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
+/** Jobs on the first of the sixty nodes, two of them on node05; for how long is told in hours. */
+const SINCE = { since_s: 200_000 };
+const JOBS = madeState(
+  expand('node[01-60]').map(name => ({ name, state: 'ALLOCATED', cpus: 64 })),
+  [
+    madeJob('4711', 'node[01-05]', { name: 'climate', cpus: 320, ...SINCE }),
+    madeJob('4712', 'node05', { user: 'bert', ...SINCE }),
+  ],
+);
+const NO_JOBS = { why: 'nothing is known about Slurm: its file is not there' };
+
 /** A source of screens; the board is made only once, and what is seen of it once for each view. */
-const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
+const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, known: Found = NO_JOBS) => {
   let snapshot: Snapshot | undefined;
   const see = (view: View): Seen => {
     snapshot ??= madeBoard(nodes, made);
     const found = survey(snapshot, choiceOf(view.filter));
     const body = bodyOf(found, view, by);
-    return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found) };
+    const slurm = new SchedulerView(new Pairing(known, snapshot.names()));
+    const jobs = jobsSeen(found, slurm, '/nowhere');
+    return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found), jobs };
   };
   const views = new Map<string, Seen>();
   return (view: View): Seen => {
@@ -212,6 +228,27 @@ t.test('keys change the view', async t => {
   ] as const)
     t.same([after([key], look).page, after([key, key], look).page], [page, 'table'], `${key}, and back`);
   t.equal(after(['?'], look).page, 'help');
+  const withJobs = board(sixty, {}, undefined, { state: JOBS });
+  const opened = after(['j'], withJobs);
+  t.same([opened.page, opened.job], ['job', '4711'], 'that of the selected node');
+  for (const back of ['j', 'q', 'escape']) t.equal(after([back], withJobs, undefined, opened).page, 'table', back);
+  t.same(
+    after(['down', 'j'], withJobs).prompt,
+    { text: '', at: 0, jobs: ['4711', '4712'] },
+    'one of two has to be named',
+  );
+  t.same(after(['end', 'j'], withJobs).prompt, { text: '', at: 0, jobs: [] }, 'no job is there');
+  const named = after(['end', 'j', ...typed(' 47x'), 'backspace', ...typed('12'), 'enter'], withJobs);
+  t.same([named.page, named.job, named.prompt, named.filter], ['job', '4712', undefined, {}], 'by its number');
+  t.same(after(['j', 'enter'], look).page, 'table', 'by none');
+  t.same(after(['j', '4', 'escape', 'q'], look).page, 'table');
+  t.same(
+    after(['j', '4'], board(racks), undefined, { ...START, long: false }).prompt?.text,
+    '4',
+    'no node is selected',
+  );
+  const short = { columns: 80, rows: 8 };
+  t.ok(after(['end'], withJobs, short, opened).scrolled > 5);
   t.equal(after(['?', 'q'], look).page, 'table');
   t.equal(after(['enter'], board([])).page, 'table', 'there is none to open');
   const on: OnScreen = { rows: sixty, room: 10, columns: ['name', 'state'] };
@@ -379,6 +416,10 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['the end of a node', ['enter', 'end'], board([full])],
   ['a node that never reported', ['enter'], board([{ name: 'never1' }])],
   ['a node that has gone', [], board(sixty), { page: 'node', selected: { row: 0, name: 'gone' } }],
+  ['the job of a node', ['j'], board(sixty, {}, undefined, { state: JOBS })],
+  ['one of two jobs is asked for', ['down', 'j'], board(sixty, {}, undefined, { state: JOBS })],
+  ['a number that no job has', ['end', 'j', '9', 'enter'], board(sixty, {}, undefined, { state: JOBS })],
+  ['nothing is known of jobs', ['j', '9', 'enter'], board(sixty)],
   ['help', ['?'], board(sixty)],
   ['no node', [], board([])],
   ['stalled', [], board(sixty, { heartbeat: 12 })],
@@ -722,6 +763,9 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: 'q' });
     await terminal.shows(/\nNODE +STATE +SLURM +USER +JOBS +SINCE/);
     await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
+    terminal.send({ keys: 'j47\r' });
+    await terminal.shows(/^job 47 [\s\S]*\nNODE +STATE [\s\S]*\nnode2 +live [\s\S]*\nq, Esc back/);
+    terminal.send({ keys: 'j' });
     terminal.send({ keys: 's' });
     await terminal.shows(/\nnode2 +live +MIXED /);
     leave('MIXED+DRAIN');

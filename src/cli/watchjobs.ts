@@ -1,0 +1,35 @@
+// The jobs that `status --watch` can open: which are on a node, and the page of one, as `beoboard jobs 4711` shows it.
+
+import type { Painter } from '../presentation/style.js';
+import type { Survey } from '../query/survey.js';
+import { nodesOf } from '../schedulers/joblist.js';
+import type { SchedulerView } from '../schedulers/schedulerview.js';
+import { showJob } from './jobpage.js';
+import { wrapped } from './troublelist.js';
+
+export interface JobsSeen {
+  /** The ids of the jobs on the node of that name. */
+  readonly on: (node: string) => readonly string[];
+  /** The lines of a job's page, of so many columns; a sentence if there is none of that number. */
+  readonly page: (id: string, width: number, paint: Painter) => readonly string[];
+}
+
+/** The jobs beside a board that was seen. `board`: its path. Nothing is computed until it is asked for, and then once. */
+export function jobsSeen(found: Survey, slurm: SchedulerView, board: string): JobsSeen {
+  let last: { readonly key: string; readonly lines: readonly string[] } | undefined;
+  const page: JobsSeen['page'] = (id, width, paint) => {
+    const look = { found, slurm, nodeOf: nodesOf(found), among: undefined };
+    const shown = slurm.isKnown ? showJob(id, look, { board, width, long: true }) : undefined;
+    // That what is known is old is said above it.
+    const sentences = [slurm.trouble, shown?.wrong].filter(text => text !== undefined);
+    return [...sentences.flatMap(text => wrapped(text, width)).map(paint.odd), ...(shown?.lines(paint) ?? [])];
+  };
+  return {
+    on: node => (slurm.of(node)?.jobs ?? []).map(({ id }) => id),
+    page: (id, width, paint) => {
+      const key = `${width} ${id}`;
+      if (last?.key !== key) last = { key, lines: page(id, width, paint) };
+      return last.lines;
+    },
+  };
+}
