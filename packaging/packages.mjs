@@ -240,16 +240,19 @@ export const PACKAGES = {
   },
   'beoboard-gate': {
     each: true,
-    summary: "gate for Slurm's jobs",
+    summary: "gate for Slurm's jobs, load sensor for Grid Engine",
     description: [
       'A static program for PrologSlurmctld. Its exit code says whether the nodes of',
-      'a job are live on the board, so that the job may start.',
+      'a job are live on the board, so that the job may start. Another is a load',
+      'sensor, by which Grid Engine keeps jobs off hosts that are silent.',
     ],
     depends: {},
     musl: true,
     files: [
       ['{built}/beoboard-gate', 'usr/sbin/'],
       ['c/gate/beoboard-gate.8', `${MAN}/man8/`],
+      ['{built}/beoboard-sensor', 'usr/sbin/'],
+      ['c/sensor/beoboard-sensor.8', `${MAN}/man8/`],
     ],
   },
   'beoboard-tools': {

@@ -64,7 +64,9 @@ for (const name of parts.size > 0 ? processors : []) {
   if (cross !== '') needs.push([`/usr/${triplet}/include/stdio.h`, `libc6-dev-${name}-cross`]);
   if (parts.has('addon')) needs.push([`${triplet}-g++`, `g++${cross}`]);
   if (
-    ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-nodes', 'beoboard-check'].some(name => parts.has(name))
+    ['beoboard-send', 'beoboard-gate', 'beoboard-sensor', 'beoboard-mon', 'beoboard-nodes', 'beoboard-check'].some(
+      name => parts.has(name),
+    )
   )
     needs.push([`/usr/lib/${musl}/musl-gcc.specs`, `musl-dev:${name}`]);
 }

@@ -1,5 +1,6 @@
 #include "optionvalues.h"
 
+#include "jobrules.h"
 #include "kernelfile.h"
 #include "naming.h"
 
@@ -101,6 +102,15 @@ bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct 
   *is_percent = eat(&left, SPAN("%"));
   if (!good || left.len > 0) return refuse_text(why, text, " is not a number of nodes; write it as 5 or 2%");
   return !*is_percent || *number <= 100 || refuse_text(why, text, " is more than all nodes; write 0% to 100%");
+}
+
+bool value_brake(struct span text, void *field, struct words *why) {
+  struct brake *brake = (struct brake *)field;
+  uint64_t number = 0;
+  const bool good = value_portion(text, &number, &brake->is_percent, why);
+  brake->is_given = true;
+  brake->number = (double)number;
+  return good;
 }
 
 bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why) {

@@ -21,6 +21,9 @@ bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const cha
 /* A number of nodes, or a percentage of them: 5, 2%. */
 bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why);
 
+/* The same as the field of an option, a `struct brake`. */
+bool value_brake(struct span text, void *field, struct words *why);
+
 /* One of two words; `*is_second`: it is the second. */
 bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why);
 

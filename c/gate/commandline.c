@@ -75,15 +75,6 @@ static bool read_fail(struct span text, void *field, struct words *why) {
   return value_either(text, "open", "closed", field, why);
 }
 
-static bool read_brake(struct span text, void *field, struct words *why) {
-  struct options *options = (struct options *)field;
-  uint64_t number = 0;
-  const bool good = value_portion(text, &number, &options->brake_is_percent, why);
-  options->brake_is_given = true;
-  options->brake = (double)number;
-  return good;
-}
-
 static bool read_ignore(struct span text, void *field, struct words *why) {
   return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
@@ -93,7 +84,7 @@ static const struct option options_of_gate[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(nodes)},
   {.name = "wait", .value = "TIME", .read = read_wait, AT(wait_ms)},
   {.name = "fail", .value = "open or --fail closed", .read = read_fail, AT(fails_closed)},
-  {.name = "brake", .value = "N", .read = read_brake},
+  {.name = "brake", .value = "N", .read = value_brake, AT(brake)},
   {.name = "health", AT(health)},
   {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
   {.name = "skip", .value = "LIST", .read = read_skip, AT(skip)},

@@ -2,6 +2,7 @@
  * with the rest. */
 #ifndef BB_COMMANDLINE_H
 #define BB_COMMANDLINE_H
+#include "../base/jobrules.h"
 #include "../base/optionline.h"
 
 struct options {
@@ -14,9 +15,7 @@ struct options {
   bool fails_closed;
   bool health;
   uint32_t ignored; /* problems that do not matter, a bit each */
-  double brake;     /* nodes, or per cent of the board */
-  bool brake_is_percent;
-  bool brake_is_given; /* otherwise the larger of 3 nodes and 10 % of the board */
+  struct brake brake;
 };
 
 /* `*why`: the error in an invalid line. */

@@ -67,24 +67,16 @@ static void add_age(struct verdict *out, int64_t ns) {
 
 /* ---- What is found ---- */
 
-/* Problems with which no job should start; other problems are temporary, or no reason not to use the node. */
-#define BIT(problem) (1 << BEOBOARD_PROBLEM_##problem)
-#define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
-
 /* The problems for which a node is refused. */
 static int objections(const struct judging *j, int index) {
   const int problems = j->question->options->health ? beoboard_problems(j->b, index) : 0;
-  return problems < 0 ? 0 : problems & FATAL & ~(int)j->question->options->ignored;
+  return problems < 0 ? 0 : problems & NO_JOB_PROBLEMS & ~(int)j->question->options->ignored;
 }
 
 static const struct beoboard_link *link_of(const struct judging *j, const struct found *f) {
   for (int i = 0; i < j->link_count; i++)
     if (j->links[i].number == f->is.link) return &j->links[i];
   return NULL;
-}
-
-static bool is_at_fault(const struct beoboard_link *link) {
-  return link != NULL && (link->flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP;
 }
 
 /* The present state of a node. For one that is not live everything is copied, and the state is that of the copy. */
@@ -103,8 +95,8 @@ static enum standing stand(const struct judging *j, const struct found *f) {
   switch (f->state) {
     case BEOBOARD_LIVE: return FINE;
     case BEOBOARD_LEFT: return REFUSED_START;
-    case BEOBOARD_SILENT: return is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED_START;
-    case BEOBOARD_UNCERTAIN: return is_at_fault(link_of(j, f)) ? BY_LINK : UNSURE;
+    case BEOBOARD_SILENT: return link_is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED_START;
+    case BEOBOARD_UNCERTAIN: return link_is_at_fault(link_of(j, f)) ? BY_LINK : UNSURE;
     default: return UNSURE;
   }
 }
@@ -154,12 +146,6 @@ static int count_unheard(const struct judging *j) {
     unheard -= state == BEOBOARD_SILENT || state == BEOBOARD_UNCERTAIN;
   }
   return unheard < 0 ? 0 : unheard;
-}
-
-/* With more nodes than this, the cause is elsewhere. */
-static double limit_of(const struct options *options, int nodes) {
-  if (!options->brake_is_given) return nodes / 10.0 > 3 ? nodes / 10.0 : 3;
-  return options->brake_is_percent ? nodes * options->brake / 100.0 : options->brake;
 }
 
 /* ---- The messages ---- */
@@ -282,7 +268,7 @@ static void verdict_refuse(const struct judging *j) {
 /* Whether so many nodes are not heard that none of them is to blame; adds the message. */
 static bool brakes(const struct judging *j) {
   const int unheard = count_unheard(j), nodes = beoboard_count(j->b);
-  const double limit = limit_of(j->question->options, nodes);
+  const double limit = brake_limit(&j->question->options->brake, nodes);
   if (unheard <= limit) return false;
   bool is_first = true;
   j->out->may_start = true;

@@ -28,7 +28,7 @@ async function holdFloor(file, floor, triplet) {
 }
 
 /**
- * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-mon, beoboard-nodes, beoboard-check, beoboard-gpu, lib, addon. The files come to a folder of
+ * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-sensor, beoboard-mon, beoboard-nodes, beoboard-check, beoboard-gpu, lib, addon. The files come to a folder of
  * their processor, those of the library to lib/ there.
  */
 export async function compile(processor, parts) {
@@ -43,6 +43,7 @@ export async function compile(processor, parts) {
   for (const [name, folder] of [
     ['beoboard-send', 'sender'],
     ['beoboard-gate', 'gate'],
+    ['beoboard-sensor', 'sensor'],
     ['beoboard-mon', 'mon'],
     ['beoboard-nodes', 'verbs'],
     ['beoboard-check', 'verbs'],

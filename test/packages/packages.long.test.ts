@@ -179,6 +179,7 @@ t.test('Debian 12: all packages except beoboard need only Debian', { skip: missi
   speaksPython(t, root);
   t.equal(within(root, 'beoboard-send', '--version').stdout, `${version}\n`);
   t.equal(within(root, 'beoboard-gate', '--version').status, 0);
+  t.equal(within(root, 'beoboard-sensor', '--version').status, 0);
   t.equal(within(root, 'beoboard-mon', '--version').status, 0);
   t.equal(within(root, 'beoboard-gpu', '--version').status, 0);
   const refused = install(root, debs('beoboard'));
@@ -330,7 +331,7 @@ t.test('arm64, emulated: sender, gate, and the addon in Node.js', { skip: missin
     must('dpkg-deb', ['-x', those(new RegExp(`^${name}_.*_arm64\\.deb$`))[0] as string, root]);
   const emulated = (...argv: string[]) =>
     spawnSync('qemu-aarch64', ['-L', root, ...argv], { encoding: 'utf8', timeout: 300_000 });
-  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-gpu'])
+  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-sensor', 'beoboard-mon', 'beoboard-gpu'])
     t.match(emulated(join(root, 'usr', 'sbin', name), '--version').stdout, version, name);
   for (const name of ['beoboard-nodes', 'beoboard-check'])
     t.match(emulated(join(root, 'usr', 'bin', name), '--version').stdout, version, name);

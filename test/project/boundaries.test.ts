@@ -246,6 +246,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
   ['gate', /^c\/gate\//],
+  ['sensor', /^c\/sensor\//],
   ['verbs', /^c\/verbs\//],
   ['examples', /^c\/examples\//],
 ];
@@ -291,6 +292,7 @@ const C_MAY: Record<string, string[]> = {
   gpu: ['base', 'format'],
   // The start of jobs depends on it, so it uses only the public interface to the board.
   gate: ['api', 'base'],
+  sensor: ['api', 'base'],
   // board, as for the addon: it has the sentence about a board that cannot be read.
   verbs: ['api', 'base', 'format', 'board', 'judge'],
   examples: ['api'],

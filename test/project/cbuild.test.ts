@@ -43,6 +43,7 @@ t.test('without Node.js', async t => {
     ['gpu', 'beoboard-gpu'],
     ['mon', 'beoboard-mon'],
     ['sender', 'beoboard-send'],
+    ['sensor', 'beoboard-sensor'],
     ['verbs', 'beoboard-check'],
     ['verbs', 'beoboard-nodes'],
   ] as const)

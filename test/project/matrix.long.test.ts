@@ -16,6 +16,7 @@ for (const file of [
   'sender/gpu',
   'supermon/mon',
   'slurm/gate',
+  'schedulers/sensor',
   'cli/shortverbs',
   'project/documents',
 ])

@@ -29,10 +29,11 @@ for (const [command, packages, folders] of [
       'receive',
       'relay',
       'rules',
+      'sensor',
       'verbs',
     ],
   ],
-  ['musl-gcc', 'musl-tools', ['gate']],
+  ['musl-gcc', 'musl-tools', ['gate', 'sensor']],
 ] as const) {
   const [compiler, ...target] = command.split(' ') as [string, ...string[]];
   t.test(command, { skip: lacks(packages, compiler) }, async t => {

@@ -1,6 +1,6 @@
-/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, the
- * file of exceptions among names, and what a journal says of itself; and folds names into lists. An input is the kind
- * of a text, and the text.
+/* Fuzzes what the gate for jobs, the load sensor and the short verbs read of others: host lists, the file of nodes in
+ * power saving, the file of exceptions among names, what qconf and execd write, and what a journal says of itself; and
+ * folds names into lists. An input is the kind of a text, and the text.
  *
  * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name
  * is one that a node may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the
@@ -8,13 +8,15 @@
  * and names fold to the same list, test/fuzz/fuzz.test.ts asks by fuzz_tell(). */
 #include "../../base/hostfold.h"
 #include "../../gate/skip.h"
+#include "../../sensor/hosts.h"
+#include "../../sensor/input.h"
 #include "../../verbs/journalstate.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "texts";
 uint64_t fuzz_units;
 
-enum { LIST, SKIP, NAMES, FOLD, STATE, KINDS };
+enum { LIST, SKIP, NAMES, FOLD, STATE, HOSTS, INPUT, KINDS };
 #define MOST 3000
 
 static void check_fault(const char *why) {
@@ -203,6 +205,36 @@ static void tell_state(const uint8_t *data, size_t size, FILE *out) {
   free(file);
 }
 
+/* What qconf says: of what is taken nothing can be mistaken for another line of the protocol. */
+static void check_hosts(const uint8_t *data, size_t size) {
+  struct exceptions exceptions = {0};
+  struct hosts hosts;
+  (void)read_exceptions(&exceptions, data, size);
+  MUST(hosts_parse(&hosts, (struct span){(const char *)data, size}, &exceptions), "out of memory");
+  for (size_t i = 0; i < hosts.count; i++) {
+    const struct span name = span_of(hosts.names[i]), board = span_of(hosts.on_board[i]);
+    MUST(name.len > 0 && name.len <= HOST_LENGTH, "%s is too long", name.at);
+    for (size_t k = 0; k < name.len; k++) MUST(is_of_names(name.at[k]), "%s is not a host", name.at);
+    MUST(strcmp(name.at, "global") != 0, "a value for all hosts");
+    MUST(board.len == 0 || is_node_name(board, false), "%s is not a node", board.at);
+  }
+  hosts_free(&hosts);
+}
+
+/* What execd writes: in one piece and byte by byte it is the same. */
+static void check_input(const uint8_t *data, size_t size) {
+  struct requests whole = {0}, pieces = {0};
+  input_take(&whole, (struct span){(const char *)data, size});
+  for (size_t i = 0; i < size; i++) input_take(&pieces, (struct span){(const char *)data + i, 1});
+  MUST(whole.asked == pieces.asked && whole.is_over == pieces.is_over, "%u requests, and %u", whole.asked,
+       pieces.asked);
+  size_t lines = 0;
+  for (size_t i = 0; i < size; i++) lines += data[i] == '\n';
+  MUST(whole.asked <= MOST_ASKED && whole.asked + whole.is_over <= lines, "%u requests in %zu lines", whole.asked,
+       lines);
+  MUST(whole.asked + whole.is_over == lines || whole.is_over || whole.asked == MOST_ASKED, "a request is lost");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static FILE *nowhere;
   if (nowhere == NULL) nowhere = fopen("/dev/null", "w");
@@ -213,6 +245,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     case SKIP: check_skip(data + 1, size - 1); break;
     case FOLD: tell_folded(data + 1, size - 1, nowhere); break;
     case STATE: tell_state(data + 1, size - 1, nowhere); break;
+    case HOSTS: check_hosts(data + 1, size - 1); break;
+    case INPUT: check_input(data + 1, size - 1); break;
     default: check_exceptions(data + 1, size - 1);
   }
   return 0;
@@ -222,5 +256,5 @@ void fuzz_tell(const uint8_t *data, size_t size, FILE *out) {
   if (size == 0) return;
   if (data[0] % KINDS == FOLD) tell_folded(data + 1, size - 1, out);
   else if (data[0] % KINDS == STATE) tell_state(data + 1, size - 1, out);
-  else tell_list(data + 1, size - 1, out);
+  else if (data[0] % KINDS <= NAMES) tell_list(data + 1, size - 1, out);
 }

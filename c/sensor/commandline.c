@@ -1,0 +1,69 @@
+#include "commandline.h"
+
+#include "../base/optionvalues.h"
+
+#define PROGRAM "beoboard-sensor"
+const char program[] = PROGRAM;
+
+const char help_text[] =
+  "Usage: " PROGRAM " [options]\n"
+  "\n"
+  "tell Grid Engine how all hosts are: a load sensor for one sge_execd, on the master\n"
+  "\n"
+  "Options:\n"
+  "  --hosts FILE      the hosts, one on each line (default: those of qconf -sel)\n"
+  "  --qconf PATH      the program that is asked for them (default: qconf)\n"
+  "  --names FILE      hosts whose name on the board is not theirs in lower case: host\n"
+  "                    boardname on each line\n"
+  "  --load-report-time TIME\n"
+  "                    that of this sge_execd, 0s to 1h: answer shortly before it reads,\n"
+  "                    and not one such time earlier (default: 0s, answer at once)\n"
+  "  --problems NAMES  which problems are counted (default: held, bad_health,\n"
+  "                    root_readonly, memory_errors, gpu_lost, gpu_errors)\n"
+  "  --brake N[%]      call no host bad if more nodes of the board are not live\n"
+  "                    (default: the larger of 3 and 10%)\n"
+  "  --board PATH      the board (default: " BEOBOARD_PATH ")\n"
+  "  --owner USER      trust boards of this user too, by name or id\n"
+  "  -h, --help        show this help\n"
+  "  -V, --version     show the version\n"
+  "\n"
+  "For each line on stdin it prints four values of each host: bb_state (2: silent, 1: it has left, 0: nothing is known "
+  "against it),\n"
+  "bb_age (seconds since its last report), bb_problems (how many it has), bb_until (to which time, in seconds since "
+  "1970, this holds).\n"
+  "All are 0 but bb_until if nothing is known. A link that is dark or down, or more nodes that are not live than "
+  "--brake, is no\n"
+  "reason to call a host silent. The line quit and the end of stdin end it.\n"
+  "\n"
+  "Exit codes: 0 done, 2 usage.\n"
+  "\n"
+  "Examples:\n"
+  "  echo | " PROGRAM "\n"
+  "  " PROGRAM " --load-report-time 40s --names /etc/beoboard/gridengine-names\n";
+
+static bool read_report_time(struct span text, void *field, struct words *why) {
+  return value_time(text, 0, 3600000, "0s to 1h", (uint64_t *)field, why);
+}
+
+static bool read_problems(struct span text, void *field, struct words *why) {
+  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
+}
+
+#define AT(field) .at = offsetof(struct options, field)
+static const struct option options_of_sensor[] = {
+  {.name = "hosts", .value = "FILE", .read = value_file, AT(hosts)},
+  {.name = "qconf", .value = "PATH", .read = value_file, AT(qconf)},
+  {.name = "names", .value = "FILE", .read = value_file, AT(names)},
+  {.name = "load-report-time", .value = "TIME", .read = read_report_time, AT(report_time_ms)},
+  {.name = "problems", .value = "NAMES", .read = read_problems, AT(manner.problems)},
+  {.name = "brake", .value = "N", .read = value_brake, AT(manner.brake)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(manner.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(manner.owner)},
+};
+static const struct option_table table =
+  {.options = options_of_sensor, .count = sizeof options_of_sensor / sizeof options_of_sensor[0]};
+
+enum outcome read_options(int argc, char *argv[], struct options *options, struct words *fault) {
+  *options = (struct options){.qconf = "qconf", .manner = {.problems = NO_JOB_PROBLEMS}};
+  return options_read(&table, argc, argv, options, fault);
+}

@@ -1,0 +1,205 @@
+/* A load sensor for Grid Engine: one process of one sge_execd, that of the master, tells qmaster how every host is. Its
+ * queues' load thresholds then keep jobs off silent hosts. Blames no host without evidence; gives no orders. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/clock.h"
+#include "../base/fault.h"
+#include "../base/say.h"
+#include "../base/startup.h"
+#include "commandline.h"
+#include "input.h"
+
+/* Hosts come and go seldom, and qmaster has other things to do. */
+#define ROUNDS_EACH_LIST 5
+/* How long before execd reads: it comes up to a second too late, and never too early. */
+#define BEFORE_READING_MS 2000
+/* For how long an answer holds: it is read within one time, and replaced within the next. */
+#define HOLDS_S 120
+#define MORE_HOLDS_S 10
+/* For how long a reader that wants us to end may take nothing: execd kills us after ten seconds. */
+#define MOST_ENDING_MS 5000
+/* As much as a pipe of an ordinary user may have, if nobody has changed that. */
+#define USUAL_PIPE (1 << 20)
+
+struct sensor {
+  struct options options;
+  struct requests input;
+  struct hosts hosts;
+  struct sight sight;
+  char *text; /* room for an answer about all hosts */
+  size_t room;
+  struct words answer;
+  uint64_t rounds;
+  char said[MOST_FAULT]; /* the last thing that was wrong */
+};
+
+/* Each thing that is wrong once, until another is, or none. */
+static void complain_once(struct sensor *s, const char *why) {
+  if (strcmp(s->said, why) == 0) return;
+  if (why[0] != 0) tell(why);
+  else tell("all is well again");
+  struct words words = WORDS(s->said);
+  add_text(&words, why);
+  text_of(&words);
+}
+
+/* ---- Requests ---- */
+
+/* Waits so long for input, and takes what there is; -1: without limit. Returns whether any came. */
+static bool take_input(struct requests *input, int most_ms) {
+  char bytes[4096];
+  struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+  if (poll(&ready, 1, most_ms) <= 0) return false;
+  const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (got > 0) input_take(input, (struct span){bytes, (size_t)got});
+  else if (got == 0 || (errno != EINTR && errno != EAGAIN)) input->is_over = true;
+  return true;
+}
+
+/* Whether there is a request; otherwise there will be none. */
+static bool next_request(struct requests *input) {
+  while (input->asked == 0 && !input->is_over) take_input(input, -1);
+  if (input->asked == 0) return false;
+  input->asked--;
+  return true;
+}
+
+/* execd asks again as soon as it has read an answer, and reads the next one a whole time later: what is answered at
+ * once is old by then. Who asks more often, or ends, is not kept waiting. */
+static void wait_for_reading(struct sensor *s) {
+  const int64_t ms = (int64_t)s->options.report_time_ms - BEFORE_READING_MS;
+  if (s->rounds == 0 || s->input.asked > 0 || s->input.is_over || ms <= 0) return;
+  take_input(&s->input, (int)ms);
+}
+
+/* ---- Answers ---- */
+
+/* execd reads only what is in the pipe when it comes: all of the answer, if it fits. Pages have whole lines only,
+ * and are not quite full. */
+static void enlarge_pipe(size_t bytes) {
+  const size_t wanted = bytes + bytes / 16 + PIPE_BUF;
+  const int now = fcntl(STDOUT_FILENO, F_GETPIPE_SZ);
+  if (now < 0 || (size_t)now >= wanted || wanted > INT_MAX) return;
+  if (fcntl(STDOUT_FILENO, F_SETPIPE_SZ, (int)wanted) < 0) (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, USUAL_PIPE);
+}
+
+/* NULL, or why the list is still the last one. */
+static const char *renew_hosts(struct sensor *s) {
+  const struct options *o = &s->options;
+  struct exceptions exceptions = {0};
+  struct hosts hosts = {0};
+  const char *why = o->names == NULL ? NULL : exceptions_read(&exceptions, o->names);
+  if (why == NULL) why = hosts_read(&hosts, o->hosts, o->qconf, &exceptions);
+  if (why != NULL) return why;
+  struct told *told = (struct told *)calloc(hosts.count, sizeof *told);
+  int8_t *states = (int8_t *)malloc(hosts.count);
+  const size_t room = round_bytes(&hosts);
+  char *text = (char *)malloc(room);
+  if (told == NULL || states == NULL || text == NULL) {
+    free(told);
+    free(states);
+    free(text);
+    hosts_free(&hosts);
+    return "out of memory";
+  }
+  free(s->sight.told);
+  free(s->sight.states);
+  free(s->text);
+  hosts_free(&s->hosts);
+  s->hosts = hosts;
+  s->sight.told = told;
+  s->sight.states = states;
+  s->text = text;
+  s->room = room;
+  enlarge_pipe(room);
+  return NULL;
+}
+
+/* Without hosts it is empty: execd does not ask again before it has an answer. */
+static void make_answer(struct sensor *s) {
+  const char *why = NULL;
+  if (s->rounds++ % ROUNDS_EACH_LIST == 0 || s->hosts.count == 0) why = renew_hosts(s);
+  if (why == NULL && s->hosts.left_out > 0) why = fault("%zu lines are not the name of a host", s->hosts.left_out);
+  if (s->hosts.count > 0) {
+    const uint64_t report_s = s->options.report_time_ms / 1000,
+                   holds_s = report_s == 0 ? HOLDS_S : 2 * report_s + MORE_HOLDS_S;
+    const uint64_t now_s = (uint64_t)bb_clock_ms(CLOCK_REALTIME) / 1000;
+    round_look(&s->sight, &s->options.manner, &s->hosts);
+    if (why == NULL) why = s->sight.why;
+    s->answer = (struct words){s->text, s->room, 0};
+    round_write(s->sight.told, &s->hosts, now_s + holds_s, &s->answer);
+  } else {
+    static char nothing[32];
+    s->answer = WORDS(nothing);
+    round_write(NULL, &s->hosts, 0, &s->answer);
+  }
+  complain_once(s, why);
+}
+
+/* How much of a text to write at once: whole lines, and no more than a pipe takes in one piece. execd does not wait for
+ * the rest of a line, and takes a part of it for the whole. */
+static size_t whole_lines(struct span text) {
+  if (text.len <= PIPE_BUF) return text.len;
+  size_t bytes = PIPE_BUF;
+  while (text.at[bytes - 1] != '\n') bytes--;
+  return bytes;
+}
+
+/* Waits until the reader takes more; false if it does not, or if it has told us to end and takes nothing for long. */
+static bool wait_for_reader(struct requests *input) {
+  for (;;) {
+    struct pollfd ready[] = {{.fd = STDOUT_FILENO, .events = POLLOUT}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    const int count = poll(ready, input->is_over ? 1 : 2, input->is_over ? MOST_ENDING_MS : -1);
+    if (count == 0 || (count < 0 && errno != EINTR)) return false;
+    if (count > 0 && (ready[0].revents & (POLLERR | POLLNVAL)) != 0) return false;
+    if (count > 0 && (ready[0].revents & POLLOUT) != 0) return true;
+    if (count > 0 && !input->is_over) take_input(input, 0);
+  }
+}
+
+/* Whether all of it was written. */
+static bool write_answer(struct requests *input, struct span text) {
+  while (text.len > 0) {
+    if (!wait_for_reader(input)) return false;
+    const ssize_t written = write(STDOUT_FILENO, text.at, whole_lines(text));
+    if (written >= 0) text = without(text, (size_t)written);
+    else if (errno != EINTR && errno != EAGAIN) return false;
+  }
+  return true;
+}
+
+/* Whoever started us may have blocked or ignored any signal. */
+static void take_signals(void) {
+  static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, NULL);
+  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) signal(ending[i], SIG_DFL);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+}
+
+int main(int argc, char *argv[]) {
+  static struct sensor sensor;
+  static char text[MOST_FAULT];
+  struct words fault_words = WORDS(text);
+  hold_standard_places(); /* the board could get one of them, and we would write to it */
+  take_signals();
+  const enum outcome outcome = read_options(argc, argv, &sensor.options, &fault_words);
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION)
+    return show(outcome == OPTIONS_HELP ? help_text : version_text);
+  if (outcome == OPTIONS_BAD) return refuse_start(&fault_words, USAGE);
+  while (next_request(&sensor.input)) {
+    wait_for_reading(&sensor);
+    make_answer(&sensor);
+    if (!write_answer(&sensor.input, (struct span){sensor.answer.text, sensor.answer.len})) break;
+  }
+  return DONE;
+}
