@@ -23,6 +23,19 @@ export function racksOf(nodes: readonly Surveyed[]): string[] | undefined {
   return ([...different] as string[]).sort(compareNames);
 }
 
+/** So few nodes of a rack, and such a share of those that fell at that moment, fell by themselves. */
+const STRAY_MOST = 2;
+const STRAY_SHARE = 1 / 4;
+
+/** Without nodes of other racks that happened to fall at the moment at which a rack did. */
+function withoutStrays<F extends Fall>(group: readonly F[]): readonly F[] {
+  const counts = new Map<string | undefined, number>();
+  const racks = group.map(({ node }) => rackOf(node.name));
+  for (const rack of racks) counts.set(rack, (counts.get(rack) ?? 0) + 1);
+  const rest = group.filter((_, i) => racks[i] !== undefined && (counts.get(racks[i]) ?? 0) > STRAY_MOST);
+  return rest.length >= (1 - STRAY_SHARE) * group.length ? rest : group;
+}
+
 /** A silence, or what may become one. */
 export interface Fall {
   readonly node: Surveyed;
@@ -53,7 +66,7 @@ export function groupsOf<F extends Fall>(snapshot: Snapshot, falls: readonly F[]
     );
   return fellTogether(unheard, GROUPS_MOST).map(group => {
     // The order of the board, as everywhere.
-    const fell = new Set(group.map(({ fall }) => fall));
+    const fell = new Set(withoutStrays(group.map(({ fall }) => fall)));
     return falls.filter(fall => fell.has(fall));
   });
 }

@@ -143,6 +143,18 @@ t.test('what is over hides no rack that is down', async t => {
   );
 });
 
+t.test('a node of another rack that falls at the same moment has a line of its own', async t => {
+  const fell = (list: string) => many(list, { age: 60, silence: { began: 60 } });
+  const rest = many('z[1-40]');
+  const found = lines([...fell('rack12n07'), ...fell('rack17n[01-48]'), ...fell('login1'), ...rest]);
+  t.match(found, [
+    { key: 'together:rack17', nodes: 'rack17n[01-48]' },
+    { key: 'silent', nodes: 'login1,rack12n07' },
+  ]);
+  const [row] = lines([...fell('rack11n[01-02],rack12n[01-02],rack13n[01-02],rack14n[01-02],rack15n[01-02]'), ...rest]);
+  t.match(row, { key: 'together:rack11', count: 10 }, 'two of each rack fell with each other');
+});
+
 t.test('an acknowledged rack stays so when the nodes of the other one have been well for long', async t => {
   const down = (list: string) => many(list, { age: 4000, silence: { began: 4000 } });
   const well = (list: string, ended: number) => many(list, { silence: { began: 4000, ended } });
