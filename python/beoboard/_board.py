@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 import time
@@ -11,7 +12,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Type, T
 from . import _abi
 from ._abi import EventKind, LastWords, Link, Problem, Rates, Reason, Receiver, Refusal, Report, Sender, State
 from ._hosts import expand
-from ._library import Error, NoSuchNode, library, nothing_there
+from ._library import Error, NoSuchNode, library
 from ._record import Record
 
 R = TypeVar("R", bound=Record)
@@ -183,7 +184,7 @@ class Board:
         try:
             return self._call(name, *args)
         except Error as error:
-            if nothing_there(-(error.errno or 0)):
+            if error.errno == errno.ENODATA:
                 return None
             raise
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 from typing import Any, Dict, Optional
 
@@ -62,20 +61,11 @@ class Library:
         return found
 
     def call(self, name: str, *args: Any, about: Optional[str] = None) -> int:
-        """Its result, which is no error; Error with the library's sentence if it is."""
+        """Its result, which is no error; Error with the library's sentence if it is. `about`: the board or the node."""
         result: int = self.function(name)(*args)
         if result < 0:
-            raise self.error(result, about)
+            raise Error(-result, self.function("beoboard_strerror")(result).decode(), about)
         return result
-
-    def error(self, result: int, about: Optional[str] = None, kind: type = Error) -> Error:
-        """The exception for a negative result; `about`: the board or the node."""
-        number = -result
-        sentence = self.function("beoboard_strerror")(number).decode()
-        if sentence.startswith("the system refused"):
-            sentence = os.strerror(number).lower()
-        found: Error = kind(number, sentence, about) if about is not None else kind(number, sentence)
-        return found
 
 
 _library: Optional[Library] = None
@@ -87,8 +77,3 @@ def library() -> Library:
     if _library is None:
         _library = Library(os.environ.get("BEOBOARD_LIBRARY") or NAME)
     return _library
-
-
-def nothing_there(result: int) -> bool:
-    """Whether a result says that there is nothing to answer from."""
-    return result == -errno.ENODATA
