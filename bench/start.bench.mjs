@@ -1,6 +1,6 @@
 // The time that daemons need to start: until the receiver listens, on a new board and on one that it takes over; until
-// a reader sees a sender's first report on the board; both at once; and `npm start` on a terminal, when all is built,
-// until its screen shows this machine. Beside them a bare `node -e 0`. The sender in C, too, if there is musl-gcc.
+// a reader sees a sender's first report on the board; both at once; and `npm start -- --alone` on a terminal, when all is
+// built, until its screen shows this machine. Beside them a bare `node -e 0`. The sender in C, too, if there is musl-gcc.
 // Commands are in `cli`.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { at, end, folder, isInstalled, MAIN, make, notes, serve, start } from '.
 import { fill } from './receiving.mjs';
 
 const NODES = 10_000;
-const START = 'npm start on a terminal, all built, until its screen shows this machine';
+const START = 'npm start -- --alone on a terminal, all built, until its screen shows this machine';
 /** What a user takes for at once, ms. */
 const START_MOST = 1500;
 
@@ -64,10 +64,10 @@ function seen(board, name, began) {
 const startSender = ([program, ...argv], name, port) =>
   spawn(program, [...argv, '--to', `127.0.0.1:${port}`, '--name', name], { stdio: 'ignore' });
 
-/** Runs `npm start` on a terminal until its screen shows this machine; returns after how many ms. */
+/** Runs `npm start -- --alone` on a terminal until its screen shows this machine; returns after how many ms. */
 async function startAll() {
   const began = process.hrtime.bigint();
-  const terminal = spawn('script', ['-qfec', 'npm start', '/dev/null'], { cwd: at('..'), stdio: 'pipe' });
+  const terminal = spawn('script', ['-qfec', 'npm start -- --alone', '/dev/null'], { cwd: at('..'), stdio: 'pipe' });
   const closed = once(terminal, 'close');
   let shown = '';
   const seen = new Promise(resolve => {

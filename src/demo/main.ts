@@ -118,60 +118,37 @@ async function listening(daemon: ChildProcess): Promise<string> {
 
 /** Names of nodes and of the board say what is simulated, wherever they are shown. */
 const CLUSTER = ['--cluster', 'demo-with-480-simulated-nodes'];
-const NODES = 'sim-r[01-10]n[01-48]';
-/** The jobs fill nine racks; the first have odd nodes. */
-const JOBS = ['--jobs', '40', '--odd', 'clock,gpu_gone'];
-/** A rack without the odd nodes and the full one. */
-const RACK = ['--silent', 'sim-r07n[01-48]', '--silent-from', '30s', '--silent-for', '90s'];
-const TROUBLE = ['--full', 'sim-r10n33', ...RACK];
+/** The jobs fill nine racks; the first of them have odd nodes. A rack without these dies, and comes back. */
+const SIMULATED = [
+  ...['--nodes', 'sim-r[01-10]n[01-48]', '--jobs', '40', '--odd', 'clock,gpu_gone', '--full', 'sim-r10n33'],
+  ...['--silent', 'sim-r07n[01-48]', '--silent-from', '30s', '--silent-for', '90s'],
+];
 
-/** Starts the simulated cluster, and the reader of its jobs; returns what shows them. */
-async function simulate(family: Family, to: string, folder: string, board: string): Promise<string[]> {
-  const [jobs, slurm] = [join(folder, 'jobs'), ['--slurm-dir', join(folder, 'slurm')]];
-  const load = family.start([
-    'load',
-    '--to',
-    to,
-    '--nodes',
-    NODES,
-    ...CLUSTER,
-    ...JOBS,
-    '--jobs-file',
-    jobs,
-    ...TROUBLE,
-  ]);
-  await once(load, 'message');
+/** Starts the simulated cluster, and the reader of its jobs, which `slurm` says where to leave. */
+async function simulate(family: Family, to: string, folder: string, slurm: string[]): Promise<void> {
+  const [board, jobs] = ['board', 'jobs'].map(name => join(folder, name)) as [string, string];
+  await once(family.start(['load', '--to', to, ...CLUSTER, ...SIMULATED, '--jobs-file', jobs]), 'message');
   family.start(['slurm', '--scheduler', `file:${jobs}`, '--interval', '10s', '--board', board, ...slurm]);
-  return slurm;
 }
 
 /** Starts everything in its order; done when there is something to see. `alone`: without a simulated cluster. */
 async function show(family: Family, folder: string, interval: number, alone: boolean): Promise<void> {
-  const board = join(folder, 'board');
+  const listen = ['--listen', '127.0.0.1:0'];
+  const board = ['--board', join(folder, 'board')];
   const [cluster, capacity] = alone ? [[], '16'] : [CLUSTER, '1024'];
-  const receiver = family.start([
-    ...['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', capacity, ...cluster],
-  ]);
+  const slurm = alone ? [] : ['--slurm-dir', join(folder, 'slurm')];
+  const receiver = family.start(['receive', ...listen, ...board, '--capacity', capacity, ...cluster]);
   const to = await listening(receiver);
   const sender = family.start(['send', '--to', to, '--interval', `${interval}ms`, ...cluster]);
-  const reporting = once(sender, 'message');
-  const slurm = alone ? [] : await simulate(family, to, folder, board);
-  const web = family.start([
-    'web',
-    '--listen',
-    '127.0.0.1:0',
-    '--board',
-    board,
-    ...slurm,
-    ...(alone ? [] : ['--show-jobs']),
-  ]);
-  const [page] = await Promise.all([listening(web), reporting]);
+  const web = family.start(['web', ...listen, ...board, ...slurm, ...(alone ? [] : ['--show-jobs'])]);
+  const simulated = alone ? undefined : simulate(family, to, folder, slurm);
+  const [page] = await Promise.all([listening(web), once(sender, 'message'), simulated]);
   if (hasScreen()) {
-    family.startReader(['status', '--watch', '--board', board, ...slurm], { BEOBOARD_PAGE: `http://${page}/` });
+    family.startReader(['status', '--watch', ...board, ...slurm], { BEOBOARD_PAGE: `http://${page}/` });
   } else {
     process.stdout.write(`in a browser: http://${page}/\n`);
-    await family.runReader(['status', '--board', board]);
-    family.startReader(['events', '--board', board]);
+    await family.runReader(['status', ...board]);
+    family.startReader(['events', ...board]);
   }
 }
 

@@ -68,8 +68,11 @@ type Options = ValuesOf<typeof verb>;
  * them.
  */
 const TICK_MS = 1;
-/** Small clusters wait for so many reports, which one call sends, but not for longer than this, ms. */
-const [WORTH, WORTH_MS] = [10, 20];
+/**
+ * Of fewer reports a second, those of a twentieth of the interval are sent together, or of so many ms: a call costs more
+ * than its reports.
+ */
+const [FEW, FEW_TICK_MS] = [1000, 50];
 /**
  * How many reports are made before they are sent. A small number, so that a late sender catches up evenly and not in a
  * burst that overflows socket buffers.
@@ -274,6 +277,7 @@ async function run(
   log: Log,
 ): Promise<{ sent: number; leftOut: number; restarts: number; seconds: number }> {
   const began = performance.now();
+  const tick = Math.max(TICK_MS, rate < FEW ? Math.min(FEW_TICK_MS, (50 * cluster.count) / rate) : 0);
   const most = forMs === undefined ? Number.POSITIVE_INFINITY : Math.round((rate * forMs) / 1000);
   /** Reports that are done: sent or left out. */
   let made = 0;
@@ -311,7 +315,7 @@ async function run(
     }
     if (made === most) break;
     const nextMs = began + (1000 * made) / rate - performance.now();
-    await pause(Math.max(TICK_MS, nextMs, Math.min(WORTH_MS, (1000 * WORTH) / rate)), stop);
+    await pause(Math.max(tick, nextMs), stop);
   }
   return { sent: made - leftOut, leftOut, restarts, seconds: (performance.now() - began) / 1000 };
 }
