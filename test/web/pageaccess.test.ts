@@ -3,24 +3,14 @@
 //
 // @seconds 15
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import t from 'tap';
 import { NO_BROWSER } from '../kit/browser.js';
+import { objections } from './axe.js';
 import { holds, look, startLoad, startWall } from './browsing.js';
 import { line, MadeWall } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** The violations that axe finds, one line each. */
-async function objections(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`);
-}
-
 t.test('axe has no objection', { skip }, async t => {
   const wall = await startWall(t, ['--nodes', 'rack1n[01-12],rack2n[01-12],spare[1-2]']);
   startLoad(t, wall, ['--nodes', 'rack1n[01-12],rack2n[01-12]']);

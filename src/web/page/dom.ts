@@ -17,6 +17,43 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A button, and what a click on it does. */
+export function button(text: string, click: () => void, props: Props = {}): HTMLButtonElement {
+  const element = make('button', { type: 'button', ...props }, text);
+  element.addEventListener('click', click);
+  return element;
+}
+
+/** Gives an element so many children: new ones are made, and the others stay. */
+export function fill<T extends Element>(parent: Element, count: number, add: (place: number) => Element): T[] {
+  while (parent.children.length > count) parent.lastElementChild?.remove();
+  while (parent.children.length < count) parent.append(add(parent.children.length));
+  return [...parent.children] as T[];
+}
+
+/**
+ * Writes the rows of a table, each with a button in its first cell and in those of `pressed`; `choose` is called with the
+ * places of the row and of the cell whose button is clicked.
+ */
+export function writeRows(
+  body: HTMLTableSectionElement,
+  rows: readonly (readonly string[])[],
+  choose: (row: number, cell: number) => void,
+  pressed: readonly number[] = [],
+): HTMLTableRowElement[] {
+  const elements = fill<HTMLTableRowElement>(body, rows.length, () => make('tr'));
+  for (const [i, texts] of rows.entries()) {
+    const row = elements[i] as HTMLTableRowElement;
+    const cells = fill(row, texts.length, at => {
+      const cell = at === 0 ? make('th', { scope: 'row' }) : make('td');
+      if (at === 0 || pressed.includes(at)) cell.append(button('', () => choose([...body.rows].indexOf(row), at)));
+      return cell;
+    });
+    for (const [at, text] of texts.entries()) write(cells[at]?.firstElementChild ?? (cells[at] as Element), text);
+  }
+  return elements;
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** The same in SVG. */

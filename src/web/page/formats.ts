@@ -3,6 +3,9 @@
 
 const LOCALE = (globalThis as { navigator?: { language?: string } }).navigator?.language ?? 'en';
 
+/** There is none; a number, even 0, was measured. */
+export const NOTHING = '–';
+
 const digits = (most: number) => new Intl.NumberFormat(LOCALE, { maximumFractionDigits: most });
 const [WHOLE, TENTHS, HUNDREDTHS] = [digits(0), digits(1), digits(2)];
 

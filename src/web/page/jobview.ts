@@ -1,15 +1,15 @@
-// Jobs, if the server shows them: a table in which each job selects its nodes, and colours that show the nodes
-// of a job or a user on the map. Asks every few seconds while the page is visible.
+// Jobs and users, if the server shows them: a table of either, and colours that show the nodes of a job or a user on the
+// map. Asks every few seconds while the page is visible.
 
 import { tryExpand } from '../../text/hostlists.js';
-import { byId, make, show, write } from './dom.js';
-import { count, quantity } from './formats.js';
+import { byId, make, set, show, write, writeRows } from './dom.js';
+import { count, NOTHING, plural, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
-import { request } from './requests.js';
+import { answerTo } from './requests.js';
 
 /** How often jobs are asked for, ms. */
 const EVERY_MS = 5000;
-/** Jobs beyond this number have no row in the table. */
+/** Others have no row in the table. */
 const ROWS = 200;
 
 /** The answer of `jobs`, as far as it is shown. */
@@ -40,20 +40,84 @@ export interface Owner {
 /** So many owners are named in the legend. */
 const OWNERS = 10;
 
+/** A row of `users`, as far as it is shown. */
+interface UserInfo {
+  readonly user: string;
+  readonly job_count: number;
+  readonly nodes: string;
+  readonly node_count: number;
+  readonly cpus: number;
+  /** The busy share of the CPUs and GPUs of their nodes, 0 to 1; absent: unknown. */
+  readonly cpu_use?: number;
+  readonly gpus: number;
+  readonly gpu_use?: number;
+  /** On so many of the nodes there are jobs of others. */
+  readonly shared_count: number;
+  readonly trouble_count: number;
+}
+
+const textsOf = <Row>(rows: readonly Row[], columns: Columns<Row>) =>
+  rows.slice(0, ROWS).map(row => columns.map(([, text]) => text(row)));
+
 const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? String(id) : (user ?? ''));
+
+const share = (value: number | undefined) => (value === undefined ? NOTHING : quantity(value * 100, '%'));
+const some = (value: number) => (value === 0 ? NOTHING : count(value));
+
+/** The columns of a list, each with its title. */
+type Columns<Row> = readonly (readonly [title: string, text: (row: Row) => string])[];
+
+const JOBS: Columns<JobInfo> = [
+  ['Job', ({ id }) => String(id)],
+  ['User', ({ user = '' }) => user],
+  ['Name', ({ name = '' }) => name],
+  ['State', ({ state }) => state],
+  ['Nodes', ({ node_count }) => count(node_count)],
+  ['CPUs in use', ({ efficiency }) => share(efficiency)],
+];
+
+/** Use of nodes that others share is that of all. */
+const useOf = (value: number | undefined, { shared_count }: UserInfo) =>
+  `${shared_count > 0 && value !== undefined ? '~' : ''}${share(value)}`;
+
+const USERS: Columns<UserInfo> = [
+  ['User', ({ user }) => user || NOTHING],
+  ['Jobs', ({ job_count }) => count(job_count)],
+  ['Nodes', ({ node_count }) => count(node_count)],
+  ['CPUs', ({ cpus }) => some(cpus)],
+  ['CPUs in use', user => useOf(user.cpu_use, user)],
+  ['GPUs', ({ gpus }) => some(gpus)],
+  ['GPUs in use', user => useOf(user.gpu_use, user)],
+  ['Nodes in trouble', ({ trouble_count }) => some(trouble_count)],
+];
+
+/** What jobs do on the page. */
+export interface JobPage {
+  /** Selects the nodes of a user. */
+  select(nodes: string): void;
+  open(job: JobInfo): void;
+  /** The jobs have changed. */
+  changed(): void;
+  /** Which list is to be shown. */
+  list(list: List): void;
+}
+
+const LISTS = ['jobs', 'users'] as const;
+type List = (typeof LISTS)[number];
 
 export class JobView {
   readonly #part = byId('jobspart');
+  readonly #head = byId<HTMLTableElement>('jobs').createTHead().insertRow();
   readonly #body = byId<HTMLTableElement>('jobs').createTBody();
-  readonly #select: (nodes: string) => void;
-  readonly #changed: () => void;
+  readonly #page: JobPage;
   #timer: number | undefined;
   #jobs: readonly JobInfo[] = [];
+  #users: readonly UserInfo[] = [];
+  #list: List | undefined;
 
-  /** `changed`: called when the jobs have changed. */
-  constructor(select: (nodes: string) => void, changed: () => void) {
-    this.#select = select;
-    this.#changed = changed;
+  constructor(page: JobPage) {
+    this.#page = page;
+    for (const list of LISTS) byId(`list${list}`).addEventListener('click', () => page.list(list));
   }
 
   /** Whether the server has jobs. */
@@ -66,43 +130,50 @@ export class JobView {
     }
   }
 
+  /** Shows that list. */
+  choose(asked: string | undefined): void {
+    const list = asked === 'users' ? asked : 'jobs';
+    if (list === this.#list) return;
+    this.#list = list;
+    for (const each of LISTS) set(byId(`list${each}`), { 'aria-pressed': String(each === list) });
+    set(byId('jobs'), { class: list });
+    this.#head.replaceChildren(
+      ...(list === 'jobs' ? JOBS : USERS).map(([title]) => make('th', { scope: 'col' }, title)),
+    );
+    this.#show();
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    void this.#ask();
+  }
+
   async #ask(): Promise<void> {
     this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
     if (document.visibilityState === 'hidden') return;
-    try {
-      const response = await request('api/v1/jobs');
-      if (!response.ok) return write(byId('jobsage'), (await response.text()).trim());
-      const { jobs } = (await response.json()) as { jobs: readonly JobInfo[] };
-      write(byId('jobsage'), jobs.length > ROWS ? `${count(jobs.length)} jobs; the first ${ROWS}` : '');
-      if (JSON.stringify(jobs) === JSON.stringify(this.#jobs)) return;
-      this.#jobs = jobs;
-      this.#show();
-      this.#changed();
-    } catch {
-      // That the server is away is shown elsewhere.
-    }
+    const answer = await answerTo<{ jobs: readonly JobInfo[] }>('api/v1/jobs');
+    const users = this.#list === 'users' ? await answerTo<{ users: readonly UserInfo[] }>('api/v1/users') : undefined;
+    if (typeof answer === 'string') return write(byId('jobsage'), answer);
+    if (typeof users === 'object') this.#users = users.users;
+    const isOther = answer !== undefined && JSON.stringify(answer.jobs) !== JSON.stringify(this.#jobs);
+    if (isOther) this.#jobs = answer.jobs;
+    this.#show();
+    if (isOther) this.#page.changed();
   }
 
   #show(): void {
-    const shown = this.#jobs.slice(0, ROWS);
-    while (this.#body.rows.length > shown.length) this.#body.lastElementChild?.remove();
-    for (const [i, job] of shown.entries()) {
-      const row = this.#body.rows[i] ?? this.#add();
-      const efficiency = job.efficiency === undefined ? '–' : quantity(job.efficiency * 100, '%');
-      row.dataset.nodes = job.nodes;
-      write(row.querySelector('button') as Element, String(job.id));
-      for (const [at, text] of [job.user ?? '', job.name ?? '', job.state, count(job.node_count), efficiency].entries())
-        write(row.cells[at + 1] as Element, text);
-    }
-  }
-
-  #add(): HTMLTableRowElement {
-    const button = make('button', { type: 'button' });
-    const row = make('tr', {}, make('th', { scope: 'row' }, button));
-    for (let i = 0; i < 5; i++) row.append(make('td'));
-    button.addEventListener('click', () => this.#select(row.dataset.nodes ?? ''));
-    this.#body.append(row);
-    return row;
+    const isJobs = this.#list === 'jobs';
+    const all = isJobs ? this.#jobs : this.#users;
+    const rows = isJobs ? textsOf(this.#jobs, JOBS) : textsOf(this.#users, USERS);
+    writeRows(this.#body, rows, row => {
+      const [job, user] = [this.#jobs[row], this.#users[row]];
+      if (this.#list === 'users') this.#page.select(user?.nodes ?? '');
+      else if (job !== undefined) this.#page.open(job);
+    });
+    const shared = isJobs || !this.#users.some(({ shared_count }) => shared_count > 0);
+    const notes = [
+      ...(all.length > ROWS ? [`${plural(all.length, this.#list?.slice(0, -1))}; the first ${ROWS}`] : []),
+      ...(shared ? [] : ['~ with the use of others who share nodes']),
+    ];
+    write(byId('jobsage'), notes.join('; '));
   }
 
   /** The jobs that run on a node. */
@@ -110,9 +181,14 @@ export class JobView {
     return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
   }
 
-  /** The nodes of a job, by its number or name, or of a user's jobs, as a host list; undefined: there are none. */
+  /** A job by its number. */
+  numbered(id: string): JobInfo | undefined {
+    return this.#jobs.find(job => String(job.id) === id && job.nodes !== '');
+  }
+
+  /** The nodes of jobs of that name, or of that user, as a host list; undefined: there are none. */
   nodesOf(asked: string): string | undefined {
-    const of = this.#jobs.filter(job => [String(job.id), job.user, job.name].includes(asked) && job.nodes !== '');
+    const of = this.#jobs.filter(({ user, name, nodes }) => [user, name].includes(asked) && nodes !== '');
     return of.length === 0 ? undefined : of.map(({ nodes }) => nodes).join();
   }
 

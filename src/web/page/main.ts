@@ -12,14 +12,14 @@ import { byId, make, show, write } from './dom.js';
 import { clock, count, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
-import { COLOURINGS, isColouring, JobView } from './jobview.js';
+import { COLOURINGS, isColouring, type JobInfo, JobView } from './jobview.js';
 import { Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
 import { cellText, Headline } from './sayings.js';
-import { meaningOf, refusalOf } from './search.js';
+import { jobChange, meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
 import { tellTab } from './tab.js';
 import { TableView } from './tableview.js';
@@ -82,6 +82,11 @@ const table = new TableView(byId<HTMLTableElement>('table'), {
     if (kind === 'nodes') openNode(index);
     else go({ group: cells.layout.groups[index]?.name ?? 'others', page: undefined });
   },
+  openJobOf: cell => {
+    const [job, ...others] = jobs.of(cells.names[cell] ?? '');
+    if (job !== undefined && others.length === 0) openJob(job);
+    else openNode(cell);
+  },
   sort: sort => go({ sort, page: undefined }, false),
   told: () => tellPages(),
   hello: () => hello,
@@ -89,15 +94,20 @@ const table = new TableView(byId<HTMLTableElement>('table'), {
 });
 const sheet = new Sheet({
   close: () => closeSheet(),
-  open: name => go({ node: name, at: name }, false),
+  open: (name, isNew) => go({ node: name, at: name }, isNew),
   readings: () => hello?.readings ?? [],
   jobsOf: name => (hello?.jobs === true ? jobs.of(name) : []),
-  select: selectNodes,
+  openJob,
   unwell: () => unwellOf(cells, selection()),
   now: nowOf,
 });
 
-const jobs = new JobView(selectNodes, () => colourOwn());
+const jobs = new JobView({
+  select: selectNodes,
+  open: openJob,
+  changed: () => colourOwn(),
+  list: list => go({ list: list === 'users' ? list : undefined }, false),
+});
 
 const changes = new Changes(selectNodes, minute => flow.mark(minute));
 
@@ -336,7 +346,8 @@ function arrange(): void {
   tellHere();
   river.arrange(view, members(), chosen);
   changes.choose(namesOf(view, members(), cells, chosen));
-  sheet.open(view.node);
+  jobs.choose(view.list);
+  sheet.open(view.node, view.job);
 }
 
 function tellPages(): void {
@@ -393,9 +404,15 @@ function openNode(cell: number): void {
   if (name !== undefined) go({ node: name, at: name });
 }
 
+function openJob(job: JobInfo): void {
+  go({ ...WHOLE, ...jobChange(job) });
+}
+
 function closeSheet(): void {
   if (!sheet.isOpen) return;
-  if ((history.state as { isOurs?: boolean } | null)?.isOurs) history.back();
+  // The nodes of a job stay selected.
+  if (view.node === undefined) go({ job: undefined });
+  else if ((history.state as { isOurs?: boolean } | null)?.isOurs) history.back();
   else go({ node: undefined }, false);
   field.focus();
 }
@@ -431,7 +448,7 @@ listen({
   find: asked =>
     meaningOf(asked, {
       cells,
-      jobsOf: hello?.jobs === true ? text => jobs.nodesOf(text) : undefined,
+      jobs: hello?.jobs === true ? jobs : undefined,
       trouble: head?.trouble ?? [],
     }),
 });

@@ -7,3 +7,13 @@ export const LIST_MOST = 4000;
 export function request(path: string, signal: AbortSignal | null = null): Promise<Response> {
   return fetch(path, { cache: 'no-store', headers: { 'X-Beoboard-Page': '1' }, signal });
 }
+
+/** The answer; a sentence: why there is none; undefined: the server is away, which is shown elsewhere. */
+export async function answerTo<T extends object>(path: string): Promise<T | string | undefined> {
+  try {
+    const response = await request(path);
+    return response.ok ? ((await response.json()) as T) : (await response.text()).trim();
+  } catch {
+    return undefined;
+  }
+}

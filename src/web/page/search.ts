@@ -4,19 +4,20 @@
 import { tryExpand } from '../../text/hostlists.js';
 import type { TroubleInfo } from '../../trouble/info.js';
 import type { Cells } from './cells.js';
+import type { JobInfo, JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type View } from './viewstate.js';
 
 export interface Known {
   readonly cells: Cells;
-  /** The nodes of a job, or of a user's jobs, as a host list; absent: jobs are not shown here. */
-  readonly jobsOf: ((asked: string) => string | undefined) | undefined;
+  /** Absent: jobs are not shown here. */
+  readonly jobs: Pick<JobView, 'numbered' | 'nodesOf'> | undefined;
   readonly trouble: readonly TroubleInfo[];
 }
 
 /** A change of the view, with the cell that the cursor goes to; or why nothing was found. */
 export type Meaning =
-  | { readonly change: Pick<View, 'where' | 'select' | 'state' | 'group'>; readonly cell?: number }
+  | { readonly change: Pick<View, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>; readonly cell?: number }
   | { readonly refusal: string };
 
 const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
@@ -31,8 +32,11 @@ export function refusalOf(where: string | undefined, why: string): string {
     : `“${where}”: ${why}`;
 }
 
+/** Opens the page of a job, and selects its nodes. */
+export const jobChange = ({ id, nodes }: JobInfo) => ({ select: nodes, job: String(id), node: undefined });
+
 /** The meaning of a text that is not empty. */
-export function meaningOf(text: string, { cells, jobsOf, trouble }: Known): Meaning {
+export function meaningOf(text: string, { cells, jobs, trouble }: Known): Meaning {
   if (isCondition(text)) return { change: { where: text } };
   if (isState(text)) return { change: { state: text } };
   const line = trouble.find(({ key }) => key === text);
@@ -43,11 +47,13 @@ export function meaningOf(text: string, { cells, jobsOf, trouble }: Known): Mean
   const [cell] = found;
   if (cell !== undefined) return { change: found.length === 1 ? {} : { select: text }, cell };
   const [, what, owner = text] = /^(job|user)\s+(\S+)$/.exec(text) ?? [];
-  const nodes = jobsOf?.(owner);
+  const job = what === 'user' ? undefined : jobs?.numbered(owner);
+  if (job !== undefined) return { change: jobChange(job) };
+  const nodes = jobs?.nodesOf(owner);
   if (nodes !== undefined) return { change: { select: nodes } };
   if (what !== undefined || /^\d+(_\d+)?$/.test(text))
     return {
-      refusal: jobsOf === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
+      refusal: jobs === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
     };
   // A word that is none of these may be a problem or a reading, which the server knows.
   if (WORD.test(text) && !/\d/.test(text)) return { change: { where: text } };

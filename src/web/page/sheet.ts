@@ -1,12 +1,13 @@
-// One node on a sheet: its trouble above all, its last minutes, its jobs, and the facts of `show`, section by section.
-// It is beside the map, and closes with Escape.
+// One node on a sheet: its trouble above all, its last minutes, its jobs, and the facts of `show`, section by section; or
+// one job. It is beside the map, and closes with Escape.
 
 import type { TroubleInfo } from '../../trouble/info.js';
 import type { ReadingInfo } from '../wire.js';
-import { byId, make, write } from './dom.js';
+import { button, byId, fill, make, set, write } from './dom.js';
 import { count, plural } from './formats.js';
+import { type JobAnswer, JobNodes } from './jobnodes.js';
 import type { JobInfo } from './jobview.js';
-import { request } from './requests.js';
+import { answerTo } from './requests.js';
 import { type NodeHistory, Timelines } from './timelines.js';
 import { columnsOf } from './troublebox.js';
 
@@ -28,12 +29,12 @@ interface NodeInfo {
 /** What the sheet asks of the page. */
 export interface SheetPage {
   close(): void;
-  /** Opens the sheet of another node. */
-  open(name: string): void;
+  /** Opens the sheet of another node. `isNew`: the Back button returns to this one. */
+  open(name: string, isNew: boolean): void;
   readings(): readonly ReadingInfo[];
-  /** The jobs on a node, of which a click selects all nodes. */
+  /** The jobs on a node, of which a click opens one. */
   jobsOf(name: string): readonly JobInfo[];
-  select(nodes: string): void;
+  openJob(job: JobInfo): void;
   /** The nodes that are not well, of the selection if there is one, in the order of the map. */
   unwell(): readonly string[];
   /** The server's clock, ms. */
@@ -43,15 +44,18 @@ export interface SheetPage {
 export class Sheet {
   readonly #element = byId('sheet');
   readonly #page: SheetPage;
+  /** What is open: the part of the API that is asked; and its name if it is a node. */
+  #path: string | undefined;
   #name: string | undefined;
   #timer: number | undefined;
   #shape = '';
   #timelines = new Timelines();
+  readonly #nodes = new JobNodes(name => this.#page.open(name, true));
 
   constructor(page: SheetPage) {
     this.#page = page;
     this.#element.addEventListener('keydown', event => {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || this.#name === undefined) return;
       if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
       event.preventDefault();
       event.stopPropagation();
@@ -60,52 +64,56 @@ export class Sheet {
   }
 
   get isOpen(): boolean {
-    return this.#name !== undefined;
+    return this.#path !== undefined;
   }
 
-  /** Opens the sheet of a node; undefined: closes it. */
-  open(name: string | undefined): void {
-    if (name === this.#name) return;
+  /** Opens the sheet of a node, or else of a job; closes it if there is neither. */
+  open(name: string | undefined, job: string | undefined): void {
+    const [kind, id] = name === undefined ? ['jobs', job] : ['nodes', name];
+    const path = id === undefined ? undefined : `api/v1/${kind}/${encodeURIComponent(id)}`;
+    if (path === this.#path) return;
     clearTimeout(this.#timer);
-    this.#name = name;
-    this.#shape = '';
-    this.#element.hidden = name === undefined;
-    if (name === undefined) this.#element.replaceChildren();
+    [this.#path, this.#name, this.#shape] = [path, name, ''];
+    this.#element.hidden = path === undefined;
+    this.#element.className = name === undefined ? 'ofjob' : '';
+    if (path === undefined) this.#element.replaceChildren();
     else {
-      this.#frame(name);
-      void this.#ask(name);
+      this.#frame(name ?? `Job ${job}`);
+      void this.#ask(path);
     }
   }
 
-  #frame(name: string): void {
-    const close = make('button', { type: 'button', id: 'close', 'aria-label': 'Close' }, '×');
-    close.addEventListener('click', () => this.#page.close());
-    const button = (id: string, label: string, text: string, step: 1 | -1) => {
-      const element = make('button', { type: 'button', id, 'aria-label': label }, text);
-      element.addEventListener('click', () => this.#step(step));
-      return element;
-    };
-    const title = make('h2', { id: 'sheetname', tabindex: '-1' }, name);
+  #frame(heading: string): void {
+    const isNode = this.#name !== undefined;
+    const step = (id: string, label: string, text: string, by: 1 | -1) =>
+      button(text, () => this.#step(by), { id, 'aria-label': label });
+    const title = make('h2', { id: 'sheetname', tabindex: '-1' }, heading);
     const focused = document.activeElement?.id ?? '';
     this.#timelines = new Timelines();
+    const steps = make(
+      'div',
+      { id: 'sheetsteps' },
+      step('illbefore', 'The node before that is not well', '‹', -1),
+      make('span', { id: 'sheetplace' }),
+      step('illafter', 'The next node that is not well', '›', 1),
+    );
     this.#element.replaceChildren(
-      make('div', { class: 'head' }, title, close),
       make(
         'div',
-        { id: 'sheetsteps' },
-        button('illbefore', 'The node before that is not well', '‹', -1),
-        make('span', { id: 'sheetplace' }),
-        button('illafter', 'The next node that is not well', '›', 1),
+        { class: 'head' },
+        title,
+        button('×', () => this.#page.close(), { id: 'close', 'aria-label': 'Close' }),
       ),
+      ...(isNode ? [steps] : []),
       make('div', { id: 'sheettrouble', role: 'group', 'aria-label': 'Trouble', tabindex: '0' }),
       make('p', { id: 'sheetstate' }, ' '),
-      this.#timelines.element,
-      make('div', { id: 'sheetjobs' }),
-      make('div', { id: 'sections' }),
+      ...(isNode
+        ? [this.#timelines.element, make('div', { id: 'sheetjobs' }), make('div', { id: 'sections' })]
+        : [this.#nodes.element]),
     );
-    this.#place();
+    if (isNode) this.#place();
     // Somebody who steps with a button goes on with it.
-    (focused === 'illbefore' || focused === 'illafter' ? byId(focused) : title).focus();
+    (isNode && (focused === 'illbefore' || focused === 'illafter') ? byId(focused) : title).focus();
   }
 
   /** To the next node that is not well, or the one before, and around. */
@@ -113,7 +121,7 @@ export class Sheet {
     const names = this.#page.unwell();
     const at = names.indexOf(this.#name ?? '');
     const next = names.at(at < 0 ? (step === 1 ? 0 : -1) : (at + step) % names.length);
-    if (next !== undefined && next !== this.#name) this.#page.open(next);
+    if (next !== undefined && next !== this.#name) this.#page.open(next, false);
   }
 
   /** Which of the nodes that are not well it is. */
@@ -129,51 +137,53 @@ export class Sheet {
   /** The lines in place of those before, of which nothing but what has changed is written. */
   #tell(trouble: readonly TroubleInfo[]): void {
     const box = byId('sheettrouble');
-    while (box.children.length > trouble.length) box.lastElementChild?.remove();
-    while (box.children.length < trouble.length) box.append(make('p'));
+    const rows = fill<HTMLElement>(box, Math.max(1, trouble.length), () => make('p'));
+    if (trouble.length === 0) set(rows[0] as Element, { class: undefined });
+    if (trouble.length === 0) write(rows[0] as Element, 'No trouble');
     for (const [i, line] of trouble.entries()) {
-      const { what, why, since, until, times, jobs } = columnsOf(line, this.#page.now(), true);
-      const row = box.children[i] as HTMLElement;
+      const { nodes, what, why, since, until, times, jobs } = columnsOf(line, this.#page.now(), true);
+      const row = rows[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
       const begun = since === 'now' ? since : `since ${since}${until}`;
       const whose = line.jobs === undefined ? '' : `jobs ${jobs.join('')}`;
-      write(row, [`${line.severity}: ${what}${why}`, begun, times, whose].filter(part => part !== '').join(' · '));
+      // Of a node they are all about it.
+      const said = `${line.severity}: ${this.#name === undefined ? `${nodes} ` : ''}${what}${why}`;
+      write(row, [said, begun, times, whose].filter(part => part !== '').join(' · '));
     }
-    if (trouble.length === 0) box.append(make('p', {}, 'No trouble'));
   }
 
-  /** Its jobs, each a button that selects the nodes of the job. */
+  /** Its jobs, each a button that opens the job. */
   #tellJobs(name: string): void {
     const jobs = this.#page.jobsOf(name);
-    const box = byId('sheetjobs');
-    while (box.children.length > jobs.length) box.lastElementChild?.remove();
-    for (const [i, { id, user, name: title, state, nodes, node_count }] of jobs.entries()) {
-      if (box.children[i] === undefined) box.append(make('button', { type: 'button' }));
-      const button = box.children[i] as HTMLButtonElement;
+    const open = (place: number) => {
+      const job = this.#page.jobsOf(this.#name ?? '')[place];
+      if (job !== undefined) this.#page.openJob(job);
+    };
+    const buttons = fill(byId('sheetjobs'), jobs.length, place => button('', () => open(place)));
+    for (const [i, { id, user, name: title, state, node_count }] of jobs.entries()) {
       const whose = user === undefined || user === '' ? '' : ` of ${user}`;
-      write(button, [`Job ${id}${whose}`, state, title ?? '', plural(node_count)].filter(Boolean).join(' · '));
-      button.onclick = () => this.#page.select(nodes);
+      const text = [`Job ${id}${whose}`, state, title ?? '', plural(node_count)].filter(Boolean).join(' · ');
+      write(buttons[i] as Element, text);
     }
   }
 
-  async #ask(name: string): Promise<void> {
-    try {
-      const response = await request(`api/v1/nodes/${encodeURIComponent(name)}`);
-      if (this.#name !== name) return;
-      if (response.ok) this.#show((await response.json()) as NodeInfo);
-      else
-        write(
-          byId('sheetstate'),
-          response.status === 404 ? 'This node is not on the board.' : (await response.text()).trim(),
-        );
-    } catch {
-      if (this.#name === name) write(byId('sheetstate'), 'The server does not answer.');
-    }
-    if (this.#name === name) this.#timer = setTimeout(() => void this.#ask(name), EVERY_MS);
+  async #ask(path: string): Promise<void> {
+    const answer = await answerTo<NodeInfo | JobAnswer>(path);
+    if (this.#path !== path) return;
+    if (typeof answer !== 'object') write(byId('sheetstate'), answer ?? 'The server does not answer.');
+    else if ('job' in answer) this.#showJob(answer);
+    else this.#show(answer);
+    this.#timer = setTimeout(() => void this.#ask(path), EVERY_MS);
+  }
+
+  #showJob(answer: JobAnswer): void {
+    // Its number is above it.
+    write(byId('sheetstate'), (answer.page.lines[0] ?? '').replace(/^job \S+ ?/, ''));
+    this.#tell(answer.job.trouble);
+    this.#nodes.show(answer, this.#page.readings());
   }
 
   #show({ line, trouble = [], sections, node, history }: NodeInfo): void {
-    if (this.#name !== node.name) return;
     const state = byId('sheetstate');
     // The name is above it.
     write(state, line.slice(node.name.length + 2));

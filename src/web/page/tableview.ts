@@ -5,9 +5,9 @@
 import { foldInOrder } from '../../text/hostlists.js';
 import { type Hello, NODE_PAGE, numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isMeasured, LIVE, type Tally, valueIn } from './cells.js';
-import { make, set, write } from './dom.js';
-import { count, moment, quantity } from './formats.js';
-import { LIST_MOST, request } from './requests.js';
+import { button, make, set, writeRows } from './dom.js';
+import { count, moment, NOTHING, quantity } from './formats.js';
+import { answerTo, LIST_MOST } from './requests.js';
 
 /** The rows of nodes are asked for again after so long, ms. */
 const EVERY_MS = 3000;
@@ -61,6 +61,8 @@ interface NodeColumn extends TableColumn {
 /** What the table asks of the page. */
 export interface TablePage {
   choose(kind: Rows['kind'], index: number): void;
+  /** Opens the job on the node of that cell. */
+  openJobOf(cell: number): void;
   /** Undefined: the first order. */
   sort(by: string | undefined): void;
   /** Rows have come: there may be more or fewer pages. */
@@ -70,9 +72,6 @@ export interface TablePage {
   /** The condition that all nodes of the page meet. */
   where(): string | undefined;
 }
-
-/** A dash means that there is none; a number, even 0, that it was measured. */
-const NOTHING = '–';
 
 /** The states that have their own column; the others share one. */
 const OWN: readonly State[] = ['live', 'silent', 'uncertain'];
@@ -99,6 +98,8 @@ const JOBS: readonly NodeColumn[] = [
   ['Job', 'jobs'],
   ['User', 'user'],
 ].map(([title = '', sort = '']) => ({ title, sort, isUpward: true, text: row => row[sort] as string | undefined }));
+
+const JOB_AT = FIXED.length;
 
 /** A column of a reading; in brackets: the last known value. */
 function readingColumn(sort: string, readings: readonly ReadingInfo[]): NodeColumn {
@@ -127,6 +128,7 @@ export class TableView {
   /** The last rows of nodes, and the last question for them. */
   #nodes: NodePage | undefined;
   #question = '';
+  #lines: readonly TableLine[] = [];
   #asked = { query: '', at: Number.NEGATIVE_INFINITY };
 
   constructor(table: HTMLTableElement, page: TablePage) {
@@ -188,12 +190,10 @@ export class TableView {
     const cells = columns.map(column => {
       const isUp = (column.isUpward === true) !== sort.startsWith('-');
       const isSorted = sort.replace(/^-/, '') === column.sort;
-      const button = make('button', { type: 'button' }, column.title);
-      button.addEventListener('click', () => this.#sortBy(column));
       return make(
         'th',
         { scope: 'col', 'data-sort': column.sort, 'aria-sort': isSorted && (isUp ? 'ascending' : 'descending') },
-        button,
+        button(column.title, () => this.#sortBy(column)),
       );
     });
     this.#table.replaceChildren(
@@ -220,31 +220,21 @@ export class TableView {
   }
 
   #write(lines: readonly TableLine[]): void {
-    while (this.#body.rows.length > lines.length) this.#body.lastElementChild?.remove();
-    for (const [i, { texts, look, index }] of lines.entries()) {
-      const row = this.#body.rows[i] ?? this.#add();
-      // There may be a column more or less than before.
-      while (row.cells.length > texts.length) row.lastElementChild?.remove();
-      while (row.cells.length < texts.length) row.append(make('td'));
+    this.#lines = lines;
+    const choose = (row: number, cell: number) => {
+      const { index } = this.#lines[row] ?? {};
+      if (index !== undefined && cell === JOB_AT) this.#page.openJobOf(index);
+      else if (index !== undefined) this.#page.choose(this.#rows.kind, index);
+    };
+    const hasJobs = this.#rows.kind === 'nodes' && this.#page.hello()?.jobs === true;
+    const texts = lines.map(line => line.texts);
+    for (const [i, row] of writeRows(this.#body, texts, choose, hasJobs ? [JOB_AT] : []).entries()) {
+      const { look = '' } = lines[i] ?? {};
       if (row.className !== look) row.className = look;
-      row.dataset.index = String(index ?? '');
-      for (const [at, text] of texts.entries()) {
-        const cell = row.cells[at] as HTMLElement;
-        write(at === 0 ? (cell.firstElementChild as Element) : cell, text);
-        // Where a text may be cut.
-        if (at > 2 && at < 6 && cell.title !== text) cell.title = text;
-      }
+      // Where a text may be cut.
+      for (const cell of [...row.cells].slice(3, 6))
+        if (cell.title !== cell.textContent) cell.title = cell.textContent ?? '';
     }
-  }
-
-  #add(): HTMLTableRowElement {
-    const button = make('button', { type: 'button' });
-    const row = make('tr', {}, make('th', { scope: 'row' }, button));
-    button.addEventListener('click', () => {
-      if (row.dataset.index !== '') this.#page.choose(this.#rows.kind, Number(row.dataset.index));
-    });
-    this.#body.append(row);
-    return row;
   }
 
   #updateNodes(cells: Cells): void {
@@ -289,16 +279,12 @@ export class TableView {
   }
 
   async #ask(query: string): Promise<void> {
-    try {
-      const response = await request(`api/v1/nodes?${query}`);
-      if (!response.ok || query !== this.#asked.query || this.#rows.indices.length === 0) return;
-      this.#nodes = (await response.json()) as NodePage;
-      if (this.#rows.kind !== 'nodes') return;
-      this.update();
-      this.#page.told();
-    } catch {
-      // That the server is away is shown elsewhere.
-    }
+    const answer = await answerTo<NodePage>(`api/v1/nodes?${query}`);
+    if (typeof answer !== 'object' || query !== this.#asked.query || this.#rows.indices.length === 0) return;
+    this.#nodes = answer;
+    if (this.#rows.kind !== 'nodes') return;
+    this.update();
+    this.#page.told();
   }
 }
 

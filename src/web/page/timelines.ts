@@ -8,13 +8,17 @@ import { type Kind, WHY } from './riverrows.js';
 
 type Runs<T> = readonly (readonly [T, number])[];
 
+/** Runs of the states of a node, and of whether it was unhealthy; null: not known. */
+export interface NodeStates {
+  readonly points: Runs<State | null>;
+  readonly unhealthy: Runs<boolean>;
+}
+
 /** The history of `nodes/NAME`: runs of states, one a step, and readings, of which each stands for a step of its own. */
 export interface NodeHistory {
   readonly since_ms: number;
-  readonly states: {
+  readonly states: NodeStates & {
     readonly step_ms: number;
-    readonly points: Runs<State | null>;
-    readonly unhealthy: Runs<boolean>;
     readonly gaps: readonly (readonly [first: number, count: number, kind: Kind])[];
   };
   readonly readings: {
@@ -26,7 +30,7 @@ export interface NodeHistory {
 
 type Range = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
 
-const HEIGHT = 36;
+export const HEIGHT = 36;
 const SPAN_MS = RIVER.columns * 1000;
 const STEP_MS = RIVER.valueEvery * 1000;
 /** How far keys move the mark, ms. */
@@ -55,6 +59,26 @@ export function pathOf(points: readonly (number | null)[], reading: Range, x: nu
   }
   return path;
 }
+
+/** States as bars from `x` on, each step so wide; the lower half shows problems. */
+export function bandOf({ points, unhealthy }: NodeStates, x: number, step: number, height: number): Element[] {
+  const bars = <T>(runs: Runs<T>, y: number, look: (value: T) => string) => {
+    let at = x;
+    return runs.flatMap(([value, steps]) => {
+      const bar = { x: at, y, width: steps * step, height: height - y, class: look(value) };
+      at += bar.width;
+      return bar.class === '' ? [] : [draw('rect', bar)];
+    });
+  };
+  return [
+    ...bars(points, 0, state => state ?? 'gap'),
+    ...bars(unhealthy, height / 2, isUnhealthy => (isUnhealthy ? 'unhealthy' : '')),
+  ];
+}
+
+/** The begin of the axis, which ends with the newest look, ms. */
+export const axisOf = (since_ms: number, step_ms: number, { points }: Pick<NodeStates, 'points'>) =>
+  since_ms + points.reduce((sum, [, steps]) => sum + steps, 0) * step_ms - SPAN_MS;
 
 /** What a run has at that place; undefined: it does not reach so far. */
 function runAt<T>(runs: Runs<T>, place: number): T | undefined {
@@ -123,7 +147,7 @@ export class Timelines {
   /** The end of the axis: the newest look. */
   get #endMs(): number {
     const { since_ms, states } = this.#history as NodeHistory;
-    return since_ms + states.points.reduce((sum, [, steps]) => sum + steps, 0) * states.step_ms;
+    return axisOf(since_ms, states.step_ms, states) + SPAN_MS;
   }
 
   get #beginMs(): number {
@@ -144,7 +168,8 @@ export class Timelines {
     if (shown.map(({ name }) => name).join() !== this.#readings.map(({ name }) => name).join())
       this.#curves.replaceChildren(...shown.map(curveRow));
     this.#readings = shown;
-    this.#drawBand(history);
+    const { since_ms, states } = history;
+    this.#band.replaceChildren(...bandOf(states, (since_ms - this.#beginMs) / 1000, states.step_ms / 1000, 10));
     const x = (history.readings.since_ms - this.#beginMs) / 1000;
     for (const [i, reading] of shown.entries()) {
       const path = this.#curves.children[i]?.querySelector('path') as Element;
@@ -152,26 +177,6 @@ export class Timelines {
     }
     for (const [i, tick] of [...this.#ticks.children].entries()) write(tick, minute(this.#beginMs + (i * SPAN_MS) / 2));
     this.#markAt(this.#marked);
-  }
-
-  #drawBand({ since_ms, states }: NodeHistory): void {
-    const scale = states.step_ms / 1000;
-    const draws = (
-      runs: Runs<string | boolean | null>,
-      y: number,
-      look: (value: string | boolean | null) => string,
-    ) => {
-      let x = (since_ms - this.#beginMs) / 1000;
-      return runs.flatMap(([value, steps]) => {
-        const rect = { x, y, width: steps * scale, height: 10 - y, class: look(value) };
-        x += rect.width;
-        return rect.class === '' ? [] : [draw('rect', rect)];
-      });
-    };
-    this.#band.replaceChildren(
-      ...draws(states.points, 0, state => String(state ?? 'gap')),
-      ...draws(states.unhealthy, 5, isUnhealthy => (isUnhealthy === true ? 'unhealthy' : '')),
-    );
   }
 
   /** What the band shows at that time. */
@@ -209,9 +214,9 @@ export class Timelines {
 }
 
 /** A drawing as wide as the axis, so many units high. */
-function picture(height: number, content: Element): SVGElement {
+export function picture(height: number, content?: Element): SVGElement {
   const box = { viewBox: `0 0 ${RIVER.columns} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
-  return draw('svg', box, content);
+  return draw('svg', box, ...(content ? [content] : []));
 }
 
 function curveRow(reading: ReadingInfo): HTMLElement {

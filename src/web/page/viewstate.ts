@@ -17,6 +17,10 @@ export interface View {
   /** The node whose sheet is open, or that only is under the cursor. */
   readonly node?: string | undefined;
   readonly at?: string | undefined;
+  /** The job whose page is open, below that of a node. */
+  readonly job?: string | undefined;
+  /** `users`: they are listed in place of jobs. */
+  readonly list?: string | undefined;
   /** The page of the table, from 1. */
   readonly page?: number | undefined;
   /** By what the table is sorted; behind a minus, the other way round. */
@@ -29,18 +33,9 @@ export interface View {
 }
 
 const TEXTS = [
-  'reading',
-  'by',
-  'colour',
-  'where',
-  'group',
-  'select',
-  'state',
-  'trouble',
-  'node',
-  'at',
-  'sort',
-] as const;
+  ...(['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'trouble', 'node', 'at'] as const),
+  ...(['job', 'list', 'sort'] as const),
+];
 /** Nothing is selected, and all groups are shown, of which the table has its first page. */
 export const WHOLE = { group: undefined, select: undefined, state: undefined, trouble: undefined, page: undefined };
 /** The zoom sizes of cells. */
