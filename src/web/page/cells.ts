@@ -19,10 +19,9 @@ export interface Tally {
   /** By the number of the state. */
   readonly states: Uint32Array;
   readonly unhealthy: number;
-  /** Live nodes with a measured value, and the sum of these values; least and greatest are 0 if there is none. */
+  /** Live nodes with a measured value, the sum of these values, and the greatest; 0 if there is none. */
   readonly measured: number;
   readonly sum: number;
-  readonly least: number;
   readonly most: number;
 }
 
@@ -94,7 +93,7 @@ export class Cells {
   /** A summary of `count` cells from `first` on. */
   tally(first = 0, count = this.layout.count): Tally {
     const states = new Uint32Array(STATES.length);
-    let [unhealthy, measured, sum, least, most] = [0, 0, 0, NOT_MEASURED, 0];
+    let [unhealthy, measured, sum, most] = [0, 0, 0, 0];
     const { values } = this;
     for (let i = first; i < first + count; i++) {
       const cell = values[i] as number;
@@ -105,9 +104,8 @@ export class Cells {
       if (state !== LIVE || value === NOT_MEASURED) continue;
       measured++;
       sum += value;
-      if (value < least) least = value;
       if (value > most) most = value;
     }
-    return { states, unhealthy, measured, sum, least: measured === 0 ? 0 : least, most };
+    return { states, unhealthy, measured, sum, most };
   }
 }

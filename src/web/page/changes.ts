@@ -4,9 +4,9 @@
 import { tryExpand } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventInfo, EventsFrom } from '../wire.js';
-import { byId, make, oncePerFrame, write } from './dom.js';
+import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
 import { clock, minute, plural } from './formats.js';
-import { request } from './requests.js';
+import { answerTo } from './requests.js';
 
 /** How far back it goes. */
 const ASKED = '1h';
@@ -38,32 +38,27 @@ export class Changes {
    */
   constructor(select: (nodes: string) => void, mark: (minute: number | undefined) => void) {
     [this.#select, this.#mark] = [select, mark];
-    new IntersectionObserver(entries => {
-      this.#isInSight = entries.at(-1)?.isIntersecting === true;
-      if (this.#isInSight) this.#request();
-    }).observe(byId('changedframe'));
+    watchSight(byId('changedframe'), isInSight => {
+      this.#isInSight = isInSight;
+      this.#request();
+    });
   }
 
   /** The stream has begun: what was before it is asked for. */
   async greet(): Promise<void> {
     this.#events = [];
-    try {
-      const response = await request(`api/v1/events?since=${ASKED}`);
-      if (!response.ok) return;
-      const said = (await response.json()) as EventsFrom & { more: number; events: EventInfo[] };
-      const { from, more, events } = said;
-      this.#from = said;
-      const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
-      this.#isFromBegin = beganMs >= askedMs && more === 0;
-      this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
-      // What the stream has brought meanwhile comes behind them; the server may have begun anew, and counts anew.
-      const last = events.at(-1)?.seq ?? 0;
-      const later = this.#events.filter(({ seq }) => seq > last);
-      this.#events = [...events, ...later];
-      this.#request();
-    } catch {
-      // It is asked for again when the server is back.
-    }
+    // If there is no answer, it is asked for again when the server is back.
+    const said = await answerTo<EventsFrom & { more: number; events: EventInfo[] }>(`api/v1/events?since=${ASKED}`);
+    if (typeof said !== 'object') return;
+    const { from, more, events } = said;
+    this.#from = said;
+    const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
+    this.#isFromBegin = beganMs >= askedMs && more === 0;
+    this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
+    // What the stream has brought meanwhile comes behind them; the server may have begun anew, and counts anew.
+    const last = events.at(-1)?.seq ?? 0;
+    this.#events = [...events, ...this.#events.filter(({ seq }) => seq > last)];
+    this.#request();
   }
 
   /** The server may have them from elsewhere now. */
@@ -126,23 +121,21 @@ export class Changes {
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);
-    while (this.#list.children.length > shown.length) this.#list.lastElementChild?.remove();
+    const items = fill(this.#list, shown.length, () => make('li', {}, this.#button()));
     for (const [i, line] of shown.entries()) {
-      const button = this.#list.children[i]?.querySelector('button') ?? this.#add();
-      button.dataset.nodes = line.last.nodes ?? '';
-      button.dataset.time = line.last.time;
-      write(button, `${at(line.last.time)}  ${repeatsText(line, at)}`);
+      const row = items[i]?.firstElementChild as HTMLButtonElement;
+      row.dataset.nodes = line.last.nodes ?? '';
+      row.dataset.time = line.last.time;
+      write(row, `${at(line.last.time)}  ${repeatsText(line, at)}`);
     }
   }
 
-  #add(): HTMLButtonElement {
-    const button = make('button', { type: 'button' });
-    button.addEventListener('click', () => {
-      const { nodes = '', time = '' } = button.dataset;
+  #button(): HTMLButtonElement {
+    const made = button('', () => {
+      const { nodes = '', time = '' } = made.dataset;
       this.#markAt(Math.floor(Date.parse(time) / MINUTE_MS));
       if (nodes !== '') this.#select(nodes);
     });
-    this.#list.append(make('li', {}, button));
-    return button;
+    return made;
   }
 }

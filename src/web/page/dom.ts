@@ -94,6 +94,11 @@ export function surface(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   return context;
 }
 
+/** Calls `told` whenever an element comes into sight or goes out of it. */
+export function watchSight(element: Element, told: (isInSight: boolean) => void): void {
+  new IntersectionObserver(entries => told(entries.at(-1)?.isIntersecting === true)).observe(element);
+}
+
 /** A function that requests a drawing with the next frame, once, however often it is called before. */
 export function oncePerFrame(draw: () => void): () => void {
   let isAsked = false;

@@ -90,8 +90,9 @@ export class Forms {
 }
 
 /** A small picture of a cell for the legend. `fill`: the colour of the reading, if it has one. */
-export function swatch(inks: Inks, unit: number, bits: number, fill: string): HTMLCanvasElement {
+export function swatch(inks: Inks, bits: number, fill: string): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
+  const unit = window.devicePixelRatio;
   const side = Math.round(14 * unit);
   canvas.width = canvas.height = side;
   canvas.className = 'swatch';

@@ -40,8 +40,6 @@ export interface Plan {
   readonly blocks: readonly Block[];
   /** The blocks of each shelf, from the top. */
   readonly shelves: readonly (readonly number[])[];
-  /** The size of the map. */
-  readonly width: number;
   readonly height: number;
   /** The size of the picture with one pixel per cell. */
   readonly pictureWidth: number;
@@ -61,19 +59,17 @@ function* heights(most: number): Generator<number> {
   yield most;
 }
 
-/** How many shelves are needed; Infinity if a block is wider than a shelf. */
-function shelvesOf(members: readonly Member[], rows: number, side: number, room: Room): number {
-  let [shelves, x] = [1, 0];
+/** How many shelves are needed, and how wide the widest is; Infinity if a block is wider than a shelf. */
+function shelve(members: readonly Member[], rows: number, side: number, room: Room) {
+  let [shelves, widest, x] = [1, 0, 0];
   for (const { count } of members) {
     const wide = Math.ceil(count / rows) * side;
-    if (wide > room.width) return Number.POSITIVE_INFINITY;
-    if (x > 0 && x + wide > room.width) {
-      shelves++;
-      x = 0;
-    }
+    if (wide > room.width) return { shelves: Number.POSITIVE_INFINITY, widest };
+    if (x > 0 && x + wide > room.width) [shelves, x] = [shelves + 1, 0];
+    widest = Math.max(widest, x + wide);
     x += wide + room.gap;
   }
-  return shelves;
+  return { shelves, widest };
 }
 
 const heightOf = (shelves: number, rows: number, side: number, { label, gap }: Room) =>
@@ -82,7 +78,7 @@ const heightOf = (shelves: number, rows: number, side: number, { label, gap }: R
 /** The largest side at which blocks with so many rows fit; 0: none. */
 function largestSide(members: readonly Member[], rows: number, room: Room): number {
   const fits = (side: number) => {
-    const shelves = shelvesOf(members, rows, side, room);
+    const { shelves } = shelve(members, rows, side, room);
     return shelves < Number.POSITIVE_INFINITY && heightOf(shelves, rows, side, room) <= (room.height as number);
   };
   let [low, high] = [0, room.most];
@@ -92,18 +88,6 @@ function largestSide(members: readonly Member[], rows: number, room: Room): numb
     else high = middle - 1;
   }
   return low;
-}
-
-/** The width of the widest shelf. */
-function usedWidth(members: readonly Member[], rows: number, side: number, room: Room): number {
-  let [widest, x] = [0, 0];
-  for (const { count } of members) {
-    const wide = Math.ceil(count / rows) * side;
-    if (x > 0 && x + wide > room.width) x = 0;
-    widest = Math.max(widest, x + wide);
-    x += wide + room.gap;
-  }
-  return widest;
 }
 
 /** The largest ratio of a tile's width to its height. */
@@ -128,12 +112,12 @@ function choose(members: readonly Member[], room: Room): { rows: number; side: n
   let least = Number.POSITIVE_INFINITY;
   for (const { rows, side } of tried) {
     if (side < best * SLACK) continue;
-    const shelves = shelvesOf(members, rows, side, room);
+    const { shelves, widest } = shelve(members, rows, side, room);
     if (shelves === Number.POSITIVE_INFINITY) continue;
     const empty = members.reduce((sum, { count }) => sum + Math.ceil(count / rows) * rows - count, 0) / nodes;
     const shape = Math.abs(Math.log(Math.ceil(largest / rows) / rows / ASPECT));
     const tall = room.height === undefined ? heightOf(shelves, rows, side, room) / room.width : 0;
-    const unused = side >= room.tile ? 0 : 1 - usedWidth(members, rows, side, room) / room.width;
+    const unused = side >= room.tile ? 0 : 1 - widest / room.width;
     const cost = empty + 0.2 * shape + 2 * (1 - side / best) + tall + unused;
     if (cost < least) [chosen, least] = [{ rows, side }, cost];
   }
@@ -166,7 +150,7 @@ export function plan(members: readonly Member[], room: Room): Plan {
   );
   const wide = side < room.tile ? side : Math.max(side, Math.min(Math.floor(side * WIDEST), ...wides));
   const blocks: Block[] = [];
-  let [pictureWidth, width] = [1, 1];
+  let pictureWidth = 1;
   for (const [shelf, indices] of shelves.entries()) {
     let column = 0;
     x = 0;
@@ -179,11 +163,10 @@ export function plan(members: readonly Member[], room: Room): Plan {
       x += columns * wide + room.gap;
     }
     pictureWidth = Math.max(pictureWidth, column);
-    width = Math.max(width, x - room.gap);
   }
   const bottom = Math.max(0, ...blocks.map(block => block.y + block.rows * side));
   const pictureHeight = Math.max(1, ...blocks.map(block => block.row + block.rows));
-  return { side, wide, blocks, shelves, width, height: bottom, pictureWidth, pictureHeight };
+  return { side, wide, blocks, shelves, height: bottom, pictureWidth, pictureHeight };
 }
 
 /** The block of a cell: blocks are in the order of their cells. */

@@ -16,8 +16,8 @@ const ROWS = 200;
 export interface JobInfo {
   readonly id: string | number;
   readonly state: string;
-  readonly user?: string;
-  readonly name?: string;
+  readonly user: string;
+  readonly name: string;
   readonly nodes: string;
   readonly node_count: number;
   /** The busy share of its CPUs, 0 to 1; absent: unknown. */
@@ -59,7 +59,7 @@ interface UserInfo {
 const textsOf = <Row>(rows: readonly Row[], columns: Columns<Row>) =>
   rows.slice(0, ROWS).map(row => columns.map(([, text]) => text(row)));
 
-const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? String(id) : (user ?? ''));
+const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? String(id) : user);
 
 const share = (value: number | undefined) => (value === undefined ? NOTHING : quantity(value * 100, '%'));
 const some = (value: number) => (value === 0 ? NOTHING : count(value));
@@ -69,8 +69,8 @@ type Columns<Row> = readonly (readonly [title: string, text: (row: Row) => strin
 
 const JOBS: Columns<JobInfo> = [
   ['Job', ({ id }) => String(id)],
-  ['User', ({ user = '' }) => user],
-  ['Name', ({ name = '' }) => name],
+  ['User', ({ user }) => user],
+  ['Name', ({ name }) => name],
   ['State', ({ state }) => state],
   ['Nodes', ({ node_count }) => count(node_count)],
   ['CPUs in use', ({ efficiency }) => share(efficiency)],

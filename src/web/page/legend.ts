@@ -2,7 +2,7 @@
 
 import { oneLine } from '../../text/unseen.js';
 import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
-import { byId, make, set, surface, write } from './dom.js';
+import { button, byId, make, set, surface, write } from './dom.js';
 import { count, plural, quantity } from './formats.js';
 import { bitsOf, swatch } from './forms.js';
 import type { Inks } from './inks.js';
@@ -59,14 +59,10 @@ export class Legend {
         (this.#states.contains(document.activeElement) && (document.activeElement as HTMLElement)) || undefined;
       this.#states.replaceChildren(
         ...ORDER.map(state => {
-          const button = make('button', {
-            type: 'button',
-            'aria-pressed': String(pressed === state),
-            'data-state': state,
-          });
-          button.append(stateSwatch(inks, state), `${state} `, make('b'));
-          button.addEventListener('click', () => this.#select(state));
-          return button;
+          const props = { 'aria-pressed': String(pressed === state), 'data-state': state };
+          const element = button('', () => this.#select(state), props);
+          element.append(stateSwatch(inks, state), `${state} `, make('b'));
+          return element;
         }),
         ...(behind === undefined ? [] : [this.#darkButton(behind, inks)]),
       );
@@ -76,24 +72,23 @@ export class Legend {
     // Each has its place, whether there are such nodes or not, with room for the number of all.
     this.#states.style.setProperty('--most', `${most}ch`);
     for (const [i, number] of numbers.entries()) {
-      const button = this.#states.children[i] as HTMLButtonElement;
-      write(button.querySelector('b') as Element, count(number));
-      button.classList.toggle('none', number === 0);
+      const element = this.#states.children[i] as Element;
+      write(element.querySelector('b') as Element, count(number));
+      element.classList.toggle('none', number === 0);
     }
   }
 
   #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {
-    const button = make('button', { type: 'button', 'data-state': 'dark' });
-    button.append(outlined(inks), make('b', {}, count(number)), oneLine(` behind ${name}`));
-    button.addEventListener('click', () => this.#selectNodes(nodes));
-    return button;
+    const element = button('', () => this.#selectNodes(nodes), { 'data-state': 'dark' });
+    element.append(outlined(inks), make('b', {}, count(number)), oneLine(` behind ${name}`));
+    return element;
   }
 
   #tellOwners(owners: readonly Owner[], inks: Inks): void {
     this.#scale.replaceChildren(
       ...owners.map(({ name, nodes, colour }) => {
         const owner = make('span', { class: 'owner', title: plural(nodes) });
-        if (colour !== undefined) owner.append(swatch(inks, window.devicePixelRatio, bitsOf('live'), css(colour)));
+        if (colour !== undefined) owner.append(swatch(inks, bitsOf('live'), css(colour)));
         owner.append(oneLine(name));
         return owner;
       }),
@@ -113,7 +108,7 @@ export class Legend {
     const none = make(
       'span',
       { class: 'none' },
-      swatch(inks, window.devicePixelRatio, (NOT_MEASURED << 4) | bitsOf('live'), css(inks.unmeasured)),
+      swatch(inks, (NOT_MEASURED << 4) | bitsOf('live'), css(inks.unmeasured)),
       'not measured',
     );
     this.#scale.replaceChildren(
@@ -134,15 +129,15 @@ export class Legend {
 
 function stateSwatch(inks: Inks, state: State | 'unhealthy'): HTMLCanvasElement {
   const middle = inks.scale[150] ?? inks.page;
-  if (state === 'unhealthy') return swatch(inks, window.devicePixelRatio, bitsOf('live') | 8, css(middle));
+  if (state === 'unhealthy') return swatch(inks, bitsOf('live') | 8, css(middle));
   const isFaded = state === 'silent' || state === 'uncertain';
   const fill = state === 'live' ? middle : isFaded ? mixed(middle, inks.page, 0.68) : inks.page;
-  return swatch(inks, window.devicePixelRatio, bitsOf(state), css(fill));
+  return swatch(inks, bitsOf(state), css(fill));
 }
 
 /** A small picture of a cell with the line around it that those behind a dark link have. */
 function outlined(inks: Inks): HTMLCanvasElement {
-  const canvas = swatch(inks, window.devicePixelRatio, bitsOf('live'), css(mixed(inks.text, inks.page, 0.75)));
+  const canvas = swatch(inks, bitsOf('live'), css(mixed(inks.text, inks.page, 0.75)));
   const context = surface(canvas);
   const line = Math.max(1, Math.round(2 * window.devicePixelRatio));
   context.strokeStyle = css(inks.text);

@@ -8,7 +8,7 @@ import { Cells, type Changed } from './cells.js';
 import { Changes } from './changes.js';
 import { choiceText, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
-import { byId, make, show, write } from './dom.js';
+import { byId, make, show, watchSight, write } from './dom.js';
 import { clock, count, zone } from './formats.js';
 import type { Frame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
@@ -495,10 +495,10 @@ new ResizeObserver(() => {
   flow.layOut();
 }).observe(byId('mappart'));
 addEventListener('resize', measure);
-new IntersectionObserver(entries => {
-  isTableInSight = entries.at(-1)?.isIntersecting === true;
-  if (isTableInSight) table.update();
-}).observe(byId('tablepart'));
+watchSight(byId('tablepart'), isInSight => {
+  isTableInSight = isInSight;
+  if (isInSight) table.update();
+});
 
 // While the answer is on its way.
 ask();

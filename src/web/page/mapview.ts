@@ -227,50 +227,43 @@ export class MapView {
     if (changed === 'all' || this.#isAllOld) this.#redrawAll();
     else {
       const { values } = data;
-      const [places, blocks, forms, dirty, words, picture] = [
-        this.#places,
-        this.#blocks,
-        this.#forms,
-        this.#dirty,
-        inks.words,
-        this.#words,
-      ];
-      const [selected, aside, own] = [this.#selected, inks.aside, this.#own];
-      const shown = this.#plainBits(plan);
       let areMarksOld = plan.side >= VALUES_FROM * this.#unit;
-      for (let i = 0; i < changed.length; i++) {
-        const cell = changed[i] as number;
-        const block = blocks[cell] as number;
-        if (block === NOWHERE) continue;
-        const value = values[cell] as number;
-        const isAside = selected !== undefined && selected[cell] !== 1;
-        const isOwn = own !== undefined && !isAside && (value & shown) === LIVE;
-        picture[places[cell] as number] = (
-          isOwn ? own[cell] || words[NOTHING] : (isAside ? aside : words)[value]
-        ) as number;
-        dirty[block] = 1;
-        if (forms[cell] !== formOf(value)) areMarksOld = true;
+      const paint = this.#painterOf(plan, inks, values);
+      for (const cell of changed) {
+        if (!paint(cell)) continue;
+        this.#dirty[this.#blocks[cell] as number] = 1;
+        if (this.#forms[cell] !== formOf(values[cell] as number)) areMarksOld = true;
       }
       this.#areMarksOld ||= areMarksOld;
       this.#request();
     }
   }
 
+  /** Writes the colour of a cell into the picture; returns false for one that is not on the map. */
+  #painterOf(plan: Plan, { words, aside }: CellInks, values: Uint16Array): (cell: number) => boolean {
+    const [places, blocks, picture, selected, own] = [
+      ...([this.#places, this.#blocks, this.#words] as const),
+      ...([this.#selected, this.#own] as const),
+    ];
+    // Those that decide whether a cell has its own colour: a small one has no corner for its problems.
+    const shown = plan.side < FORMS_FROM * this.#unit ? 15 : 7;
+    return cell => {
+      if (blocks[cell] === NOWHERE) return false;
+      const value = values[cell] as number;
+      const isAside = selected !== undefined && selected[cell] !== 1;
+      const isOwn = own !== undefined && !isAside && (value & shown) === LIVE;
+      const word = isOwn ? own[cell] || words[NOTHING] : (isAside ? aside : words)[value];
+      picture[places[cell] as number] = word as number;
+      return true;
+    };
+  }
+
   #draw(): void {
     const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
     if (plan === undefined || inks === undefined || data === undefined || this.#inks === undefined) return;
     if (this.#isAllOld) {
-      const { values } = data;
-      const shown = this.#plainBits(plan);
-      for (let cell = 0; cell < values.length; cell++) {
-        if (this.#blocks[cell] === NOWHERE) continue;
-        const value = values[cell] as number;
-        const isAside = this.#selected !== undefined && this.#selected[cell] !== 1;
-        const isOwn = this.#own !== undefined && !isAside && (value & shown) === LIVE;
-        this.#words[this.#places[cell] as number] = (
-          isOwn ? this.#own?.[cell] || inks.words[NOTHING] : (isAside ? inks.aside : inks.words)[value]
-        ) as number;
-      }
+      const paint = this.#painterOf(plan, inks, data.values);
+      for (let cell = 0; cell < data.values.length; cell++) paint(cell);
       this.#lower.clearRect(0, 0, this.#elements.cells.width, this.#elements.cells.height);
       this.#dirty.fill(1);
       this.#isAllOld = false;
@@ -289,11 +282,6 @@ export class MapView {
     if (this.#areMarksOld) this.#drawMarks(plan, data, this.#inks);
     // The tick of the colours, for tests that compare them with the server's answer for that tick.
     this.#elements.cells.dataset.seq = String(data.seq);
-  }
-
-  /** The bits of a cell that decide whether it has its own colour: a small cell has no corner for its problems. */
-  #plainBits(plan: Plan): number {
-    return plan.side < FORMS_FROM * this.#unit ? 15 : 7;
   }
 
   get #top(): number {

@@ -1,7 +1,7 @@
 // The river on its canvas: an off-screen picture with one pixel per second, of which each tick paints one column,
 // scaled to the width of the page with the newest at the right. Nothing is drawn while it is out of sight.
 
-import { make, oncePerFrame, set, surface, write } from './dom.js';
+import { fill, make, oncePerFrame, set, surface, watchSight, write } from './dom.js';
 import { clock, minute } from './formats.js';
 import type { Inks } from './inks.js';
 import { type River, type RiverInks, riverInks, SECONDS } from './riverrows.js';
@@ -43,10 +43,10 @@ export class RiverView {
   constructor(elements: RiverElements) {
     this.#elements = elements;
     this.#context = surface(elements.flow);
-    new IntersectionObserver(entries => {
-      this.#isInSight = entries.at(-1)?.isIntersecting === true;
-      if (this.#isInSight) this.#request();
-    }).observe(elements.frame);
+    watchSight(elements.frame, isInSight => {
+      this.#isInSight = isInSight;
+      this.#request();
+    });
   }
 
   /** Sets the rows; `names`: of the rows. */
@@ -169,10 +169,9 @@ export class RiverView {
     });
     const [{ from = 0, to = 0 } = {}] = places;
     const shown = places.filter((place, i) => i === 0 || place.to < from || place.from > to);
-    while (times.children.length > shown.length) times.lastElementChild?.remove();
-    while (times.children.length < shown.length) times.append(make('span'));
+    const labels = fill<HTMLElement>(times, shown.length, () => make('span'));
     for (const [i, { text, x, isLate }] of shown.entries()) {
-      const mark = times.children[i] as HTMLElement;
+      const mark = labels[i] as HTMLElement;
       write(mark, text);
       set(mark, { class: isLate ? 'late' : undefined });
       mark.style.transform = `translateX(${x.toFixed(1)}px)${isLate ? ' translateX(-100%)' : ''}`;

@@ -18,8 +18,7 @@ const EVERY_MS = 2000;
 interface NodeInfo {
   /** Its state and evidence in one line. */
   readonly line: string;
-  /** Absent: an older server. */
-  readonly trouble?: readonly TroubleInfo[];
+  readonly trouble: readonly TroubleInfo[];
   /** Facts that belong together are in one list. */
   readonly sections: readonly { readonly title: string; readonly facts: readonly (readonly string[])[] }[];
   readonly node: { readonly name: string; readonly state: string };
@@ -138,8 +137,10 @@ export class Sheet {
   #tell(trouble: readonly TroubleInfo[]): void {
     const box = byId('sheettrouble');
     const rows = fill<HTMLElement>(box, Math.max(1, trouble.length), () => make('p'));
-    if (trouble.length === 0) set(rows[0] as Element, { class: undefined });
-    if (trouble.length === 0) write(rows[0] as Element, 'No trouble');
+    if (trouble.length === 0) {
+      set(rows[0] as Element, { class: undefined });
+      write(rows[0] as Element, 'No trouble');
+    }
     for (const [i, line] of trouble.entries()) {
       const { nodes, what, why, since, until, times, jobs } = columnsOf(line, this.#page.now(), true);
       const row = rows[i] as HTMLElement;
@@ -161,8 +162,8 @@ export class Sheet {
     };
     const buttons = fill(byId('sheetjobs'), jobs.length, place => button('', () => open(place)));
     for (const [i, { id, user, name: title, state, node_count }] of jobs.entries()) {
-      const whose = user === undefined || user === '' ? '' : ` of ${user}`;
-      const text = [`Job ${id}${whose}`, state, title ?? '', plural(node_count)].filter(Boolean).join(' · ');
+      const whose = user === '' ? '' : ` of ${user}`;
+      const text = [`Job ${id}${whose}`, state, title, plural(node_count)].filter(Boolean).join(' · ');
       write(buttons[i] as Element, text);
     }
   }
@@ -183,7 +184,7 @@ export class Sheet {
     this.#nodes.show(answer, this.#page.readings());
   }
 
-  #show({ line, trouble = [], sections, node, history }: NodeInfo): void {
+  #show({ line, trouble, sections, node, history }: NodeInfo): void {
     const state = byId('sheetstate');
     // The name is above it.
     write(state, line.slice(node.name.length + 2));

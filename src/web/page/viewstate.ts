@@ -62,10 +62,8 @@ export function parseView(search: string): View {
 /** The query of a view, `?` for the plain one: relative, so that the page can have any path. */
 export function writeView(view: View): string {
   const query = new URLSearchParams();
-  for (const key of TEXTS) if (view[key] !== undefined) query.set(key, view[key]);
-  if (view.page !== undefined) query.set('page', String(view.page));
-  if (view.zoom !== undefined) query.set('zoom', String(view.zoom));
-  if (view.theme !== undefined) query.set('theme', view.theme);
+  for (const key of [...TEXTS, 'page', 'zoom', 'theme'] as const)
+    if (view[key] !== undefined) query.set(key, String(view[key]));
   const text = query.toString();
   return `?${[...(view.wall ? ['wall'] : []), ...(text === '' ? [] : [text])].join('&')}`;
 }
