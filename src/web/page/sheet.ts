@@ -11,8 +11,8 @@ import { answerTo } from './requests.js';
 import { type NodeHistory, Timelines } from './timelines.js';
 import { columnsOf } from './troublebox.js';
 
-/** How often the sheet is updated, ms. */
-const EVERY_MS = 2000;
+/** How often the sheet of a node is updated, and that of a job, which costs more, ms. */
+const [EVERY_MS, JOB_MS] = [2000, 5000];
 
 /** The answer of `nodes/NAME`, as far as the sheet shows it. */
 interface NodeInfo {
@@ -174,7 +174,7 @@ export class Sheet {
     if (typeof answer !== 'object') write(byId('sheetstate'), answer ?? 'The server does not answer.');
     else if ('job' in answer) this.#showJob(answer);
     else this.#show(answer);
-    this.#timer = setTimeout(() => void this.#ask(path), EVERY_MS);
+    this.#timer = setTimeout(() => void this.#ask(path), this.#name === undefined ? JOB_MS : EVERY_MS);
   }
 
   #showJob(answer: JobAnswer): void {
