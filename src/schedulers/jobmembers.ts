@@ -117,7 +117,10 @@ export function toldOf({ differences: [most] }: JobMember): Difference | undefin
  * The nodes of a job: who is farthest from its peers first, then the other live ones, then those that are not live.
  * `nodeOf`: a node of the board that stays readable; undefined: it is not on the board.
  */
-export function membersOf({ names }: ListedJob, nodeOf: (name: string) => Node | undefined): JobMember[] {
+export function membersOf(
+  { names }: Pick<ListedJob, 'names'>,
+  nodeOf: (name: string) => Node | undefined,
+): JobMember[] {
   const nodes = names.map(nodeOf);
   const groups = byHardware(nodes.flatMap(node => (node?.state === 'live' ? [node] : [])));
   const isGroup = ([key, { length }]: [string, Node[]]) => key !== '' && length >= FEWEST;

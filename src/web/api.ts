@@ -35,6 +35,9 @@ const MOST_FIELDS = 64;
 const MOST_NAMED = 16;
 /** How many events one answer has. */
 const MOST_EVENTS = 1000;
+/** The share of the time in which one answer about jobs may be made, for whoever asks, and how many are kept. */
+const JOBS_SHARE = 0.03;
+const MOST_TOLD = 16;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
 const JOBS_HIDDEN = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
@@ -79,6 +82,8 @@ function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | u
 
 export class Api {
   readonly #pages: NodePages;
+  /** Answers about jobs by their paths, and until when each is told again, of performance.now(). */
+  readonly #jobsTold = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
 
   constructor(readonly wall: Wall) {
     this.#pages = new NodePages(wall);
@@ -89,16 +94,16 @@ export class Api {
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
     const number = /^jobs\/([^/]+)$/.exec(path)?.[1];
-    if (number !== undefined) return this.#ofJobs(query, (jobs, digest) => jobs.page(number, digest, this.wall));
+    if (number !== undefined) return this.#ofJobs(path, query, (jobs, digest) => jobs.page(number, digest, this.wall));
     switch (path) {
       case 'nodes':
         return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']));
       case 'events':
         return await this.#events(checked(query, ['since', 'nodes', 'kind']));
       case 'jobs':
-        return this.#ofJobs(query, (jobs, digest) => jobs.json(digest, this.wall.watcher.names));
+        return this.#ofJobs(path, query, (jobs, digest) => jobs.json(digest, this.wall.watcher.names));
       case 'users':
-        return this.#ofJobs(query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
+        return this.#ofJobs(path, query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
       case 'readings':
         checked(query, []);
         return whole({ schema: 1, readings: READINGS });
@@ -309,16 +314,23 @@ export class Api {
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
-  /** What is told of jobs, of the last look; a sentence: why there is nothing of that name. */
-  #ofJobs(query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
+  /** What is told of jobs; a sentence: why there is nothing of that name. An answer that took long is told again. */
+  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
     checked(query, []);
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+    const began = performance.now();
+    const known = this.#jobsTold.get(path);
+    if (known !== undefined && began < known.until) return known.response;
     try {
       const told = tell(jobs, digest);
-      return typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
+      const response = typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
+      const end = performance.now();
+      if (this.#jobsTold.size >= MOST_TOLD) this.#jobsTold.clear();
+      this.#jobsTold.set(path, { response, until: end + (end - began) / JOBS_SHARE });
+      return response;
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;

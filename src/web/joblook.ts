@@ -14,7 +14,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { withoutJob } from '../trouble/trouble.js';
 import type { Wall } from './wall.js';
-import { NODE_PAGE } from './wire.js';
+import { NODE_PAGE, RIVER } from './wire.js';
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
@@ -65,15 +65,16 @@ export class Jobs {
 
   /** One job, with the first of its nodes and their last 15 minutes; a sentence: why there is none of that number. */
   page(number: string, snapshot: Snapshot, wall: Pick<Wall, 'watcher' | 'river' | 'troubleAmong'>): object | string {
-    const { reader, names } = wall.watcher;
-    const { view, nodeOf } = this.#look(snapshot, names);
+    const { reader, names: all } = wall.watcher;
+    const { view, nodeOf } = this.#look(snapshot, all);
     const parts = jobsNumbered(number, view, nodeOf);
     const [row] = parts;
     if (row === undefined || parts.length > 1) return noJobText(number, parts);
     const single = new BoardReader(reader.path, reader.owner);
     try {
-      const nodes = single.nodesNamed(row.names);
-      const members = membersOf(row, name => nodes.get(name));
+      const names = row.names.slice(0, RIVER.mostNodes);
+      const nodes = single.nodesNamed(names);
+      const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
       const trouble = wall.troubleAmong(row.names).filter(line => line.nodes !== undefined);
       const most = members[0] && toldOf(members[0]);
@@ -88,9 +89,13 @@ export class Jobs {
         ),
         page: {
           lines: jobLines(row),
-          notes: [...(view.trouble === undefined ? [] : [view.trouble]), ...jobNotes(row, members, view)],
+          notes: [
+            ...(view.trouble === undefined ? [] : [view.trouble]),
+            ...jobNotes(row, members, view),
+            ...(names.length < row.names.length ? [`only the first ${names.length} nodes are compared here`] : []),
+          ],
           ...tableOf(shown),
-          more: members.length - shown.length,
+          more: row.names.length - shown.length,
         },
         history: wall.river.nodesWith(
           shown.map(({ name }) => name),

@@ -268,13 +268,19 @@ t.test('a board that stands still', async t => {
       ...{ schema: 2, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
       ...{ version: '23.11', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
       nodes: { ...answered, list },
-      jobs: { ...answered, list: [job, ...parts, { ...job, id: '19', user: 'bert', nodes: 'node[04-10,99]' }] },
+      jobs: {
+        ...answered,
+        list: [
+          ...[job, ...parts, { ...job, id: '19', user: 'bert', nodes: 'node[04-10,99]' }],
+          { ...job, id: '20', user: 'cora', nodes: 'x[0001-2100]' },
+        ],
+      },
       odd: { marks: [{ ...mark, highest: 2910, since_ms: now - 60_000 }], unjudged: { 17: 'few' } },
     };
     writeFileSync(join(slurm, 'state'), JSON.stringify(state));
     const told = await until('it is read', async () => {
       const answer = (await ask(`${api}jobs`)).json() as { jobs: { id: string; user: string; nodes: string }[] };
-      return answer.jobs.length === 4 && answer;
+      return answer.jobs.length === 5 && answer;
     });
     t.match(
       told.jobs.find(({ id }) => id === '17'),
@@ -319,6 +325,10 @@ t.test('a board that stands still', async t => {
       page: { notes: [NOT_COMPARED, /^none of its nodes is marked/] },
       history: { readings: { name: 'cpu' } },
     });
+    t.match((await ask(`${api}jobs/20`)).json(), {
+      job: { node_count: 2100, members: { length: 200 } },
+      page: { more: 1900, notes: [/^nothing is compared: /, 'only the first 2000 nodes are compared here'] },
+    });
     t.match(await ask(`${api}jobs/4711`), { status: 404, text: /^no job 4711 has nodes$/m });
     t.match(await ask(`${api}jobs/18`), { status: 404, text: /^2 jobs have this number; name one of them: 18_1$/m });
     t.match(await ask(`${api}jobs/19?nodes=a`), { status: 400 });
@@ -330,6 +340,7 @@ t.test('a board that stands still', async t => {
     const byCommand = await run(['users', '--json', '--board', board, '--slurm-dir', slurm]);
     t.strictSame(users, JSON.parse(byCommand.stdout).users);
     t.match(users, [
+      { user: 'cora', trouble_count: 2100 },
       { user: 'bert', node_count: 10, trouble: 'node99' },
       { user: job.user, job_count: 1 },
     ]);

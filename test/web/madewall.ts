@@ -45,7 +45,7 @@ export class MadeWall {
   /** Nodes that are silent from the beginning. */
   readonly silent = new Set<string>();
   /** What `api/v1/jobs` has. */
-  jobs: readonly object[] = [];
+  jobs: readonly { readonly id: string; readonly nodes: string; readonly [key: string]: unknown }[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #names: readonly string[];
   /** The server's clock, ms since 1970. */
@@ -119,9 +119,13 @@ export class MadeWall {
     const list = query.get('nodes');
     const names = list === null ? this.#names : expand(list);
     const page = Number(query.get('page'));
-    const nodes = names
-      .slice((page - 1) * NODE_PAGE, page * NODE_PAGE)
-      .map(name => ({ name, state: this.silent.has(name) ? 'silent' : 'live', cpu: 43 }));
+    const jobsOn = (name: string) => this.jobs.filter(({ nodes }) => expand(nodes).includes(name)).map(({ id }) => id);
+    const nodes = names.slice((page - 1) * NODE_PAGE, page * NODE_PAGE).map(name => ({
+      name,
+      state: this.silent.has(name) ? 'silent' : 'live',
+      cpu: 43,
+      jobs: jobsOn(name).join(', '),
+    }));
     return { now_ms: this.head.now_ms, total: names.length, unmeasured: ['gpu', 'temp', 'power', 'net'], nodes };
   }
 

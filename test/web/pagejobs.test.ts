@@ -151,7 +151,7 @@ for (const [what, viewport] of [
   t.test(`nothing moves on ${what}, whatever is said of a job`, { skip }, async t => {
     const names = ['rack10n01', 'rack10n02', 'rack10n03', 'rack10n04'];
     const wall = new MadeWall([{ name: 'rack10', names }], true);
-    wall.jobs = [{ id: 4711, state: 'RUNNING', user: 'anna', name: '<i>', nodes: 'rack10n[01-04]', node_count: 4 }];
+    wall.jobs = [{ id: '4711', state: 'RUNNING', user: 'anna', name: '<i>', nodes: 'rack10n[01-04]', node_count: 4 }];
     await wall.listen(t);
     const { page, complaints } = await look(t, wall.url, { viewport });
     const told: { now: object | undefined } = { now: answer(names, '-', []) };
@@ -202,7 +202,7 @@ t.test(
   async t => {
     const names = ['n1', 'n2', 'n3'];
     const wall = new MadeWall([{ name: 'all', names }], true);
-    const job = (id: number, nodes: string) => ({
+    const job = (id: string, nodes: string) => ({
       id,
       state: 'RUNNING',
       user: 'anna',
@@ -210,7 +210,7 @@ t.test(
       nodes,
       node_count: 2,
     });
-    wall.jobs = [job(1, 'n[1-2]'), job(2, 'n[2-3]')];
+    wall.jobs = [job('1', 'n[1-2]'), job('2', 'n[2-3]')];
     await wall.listen(t);
     const { page } = await look(t, wall.url);
     const user = { job_count: 2, nodes: 'n[1-3]', node_count: 3, cpus: 64, cpu_use: 0.5, gpus: 0, trouble_count: 0 };
@@ -237,5 +237,16 @@ t.test(
     await holds(page, `${rows}.length === 2 && ${rows}[0][0] === '1'`);
     await holds(page, `!location.search.includes('list=')`);
     t.equal(await page.textContent('#jobsage'), '');
+    await page.locator('#table td button').getByText('1, 2').click();
+    await holds(page, `${NAME} === 'n2'`);
+    await page.keyboard.press('Escape');
+
+    // Parts of an array are selected together, and the server says what to ask for.
+    wall.jobs = [job('7_1', 'n1'), job('7_2', 'n3'), job('70', 'n2')];
+    await holds(page, `${rows}.length === 3`);
+    await page.route('**/api/v1/jobs/7', route => route.fulfill({ status: 404, body: 'name one of them: 7_1' }));
+    await search(page, '7');
+    await holds(page, `document.querySelector('#sheetstate')?.textContent === 'name one of them: 7_1'`);
+    await holds(page, `document.querySelector('#chosen').textContent === '2 nodes selected: n1,n3'`);
   },
 );

@@ -105,7 +105,7 @@ t.test('without a node that is not well there is no way to one', { skip }, async
 
 t.test('its last minutes on one axis of time, with what was at each', { skip }, async t => {
   const wall = new MadeWall([{ name: 'rack10', names: NAMES }], true);
-  wall.jobs = [{ id: 4711, state: 'RUNNING', user: 'anna', name: '<i>', nodes: 'rack10n[01-03]', node_count: 3 }];
+  wall.jobs = [{ id: '4711', state: 'RUNNING', user: 'anna', name: '<i>', nodes: 'rack10n[01-03]', node_count: 3 }];
   await wall.listen(t);
   const { page } = await look(t, wall.url, { timezoneId: 'UTC', locale: 'en-GB' });
   await page.route('**/api/v1/nodes/*', route =>

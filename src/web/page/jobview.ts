@@ -14,7 +14,7 @@ const ROWS = 200;
 
 /** The answer of `jobs`, as far as it is shown. */
 export interface JobInfo {
-  readonly id: string | number;
+  readonly id: string;
   readonly state: string;
   readonly user: string;
   readonly name: string;
@@ -59,7 +59,7 @@ interface UserInfo {
 const textsOf = <Row>(rows: readonly Row[], columns: Columns<Row>) =>
   rows.slice(0, ROWS).map(row => columns.map(([, text]) => text(row)));
 
-const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? String(id) : user);
+const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? id : user);
 
 const share = (value: number | undefined) => (value === undefined ? NOTHING : quantity(value * 100, '%'));
 const some = (value: number) => (value === 0 ? NOTHING : count(value));
@@ -68,7 +68,7 @@ const some = (value: number) => (value === 0 ? NOTHING : count(value));
 type Columns<Row> = readonly (readonly [title: string, text: (row: Row) => string])[];
 
 const JOBS: Columns<JobInfo> = [
-  ['Job', ({ id }) => String(id)],
+  ['Job', ({ id }) => id],
   ['User', ({ user }) => user],
   ['Name', ({ name }) => name],
   ['State', ({ state }) => state],
@@ -181,9 +181,13 @@ export class JobView {
     return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
   }
 
-  /** A job by its number. */
-  numbered(id: string): JobInfo | undefined {
-    return this.#jobs.find(job => String(job.id) === id && job.nodes !== '');
+  /** A job by its number, which parts of an array may have together. */
+  numbered(id: string): Pick<JobInfo, 'id' | 'nodes'> | undefined {
+    const exact = this.#jobs.filter(job => job.id === id);
+    const isPart = (job: JobInfo) => job.id.startsWith(id) && /^[_+]/.test(job.id.slice(id.length));
+    const all = exact.length > 0 ? exact : this.#jobs.filter(isPart);
+    const nodes = all.map(job => job.nodes).filter(list => list !== '');
+    return nodes.length === 0 ? undefined : { id, nodes: nodes.join() };
   }
 
   /** The nodes of jobs of that name, or of that user, as a host list; undefined: there are none. */

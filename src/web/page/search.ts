@@ -33,7 +33,9 @@ export function refusalOf(where: string | undefined, why: string): string {
 }
 
 /** Opens the page of a job, and selects its nodes. */
-export const jobChange = ({ id, nodes }: JobInfo) => ({ select: nodes, job: String(id), node: undefined });
+export const jobChange = ({ id, nodes }: Pick<JobInfo, 'id' | 'nodes'>) => ({
+  ...{ select: nodes, job: id, node: undefined },
+});
 
 /** The meaning of a text that is not empty. */
 export function meaningOf(text: string, { cells, jobs, trouble }: Known): Meaning {
