@@ -277,17 +277,19 @@ class JudgedJob {
 
   /**
    * Takes the values of a group; returns whether they lie so close together that none is further from the median than
-   * the floor, whatever it is. Then `#middle` has their count alone.
+   * the floor, whatever it is. Then `#middle` has their count alone. Of a group of which less than half works equally
+   * much nothing is compared: which nodes these are is chance, and so is their middle.
    */
   #gather({ nowMs, values }: NodesSeen, { nodes, places, own, work }: Group, row: number): boolean {
     const compared = COMPARED[row] as Compared;
     const { isTally, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
     const byRow = WORK_ROWS[by];
-    let [count, least, most] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let [known, count, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (let i = 0; i < nodes.length; i++) {
       const [place, cell] = [places[i] as number, (nodes[i] as number) * ROW + row];
       let value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
+      if (!Number.isNaN(value)) known++;
       if (byRow !== undefined) {
         const isEqual = place >= 0 && isAtEqual(values[place * ROW + byRow] as number, work[by] as number);
         if (!this.#cells.isSettled(cell, isEqual, nowMs, settlesMs)) value = Number.NaN;
@@ -298,6 +300,10 @@ class JudgedJob {
       count++;
       if (value < least) least = value;
       if (value > most) most = value;
+    }
+    if (2 * count < known) {
+      own.fill(Number.NaN, 0, nodes.length);
+      count = 0;
     }
     this.#middle.count = count;
     return count > 0 && most - least <= floorAt(compared, least > 0 ? least : 0);

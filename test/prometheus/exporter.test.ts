@@ -184,7 +184,8 @@ function stalledBoard(t: Test): string {
 }
 
 /** The series that do not change between two readings of an unchanged board. */
-const still = (document: Exposition) => [...seriesOf(document)].filter(([key]) => !/_age_seconds|_listened_seconds|_exporter_/.test(key));
+const still = (document: Exposition) =>
+  [...seriesOf(document)].filter(([key]) => !/_age_seconds|_listened_seconds|_exporter_/.test(key));
 
 // ---- the documents ---------------------------------------------------------------------------------------------------
 
