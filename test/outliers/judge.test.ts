@@ -190,7 +190,10 @@ t.test('a temperature is compared after two minutes at equal work, when what is 
 });
 
 t.test('nodes at equal work are compared if they are at least half', async t => {
-  for (const [others, isMarked] of [[8, true], [9, false]] as const) {
+  for (const [others, isMarked] of [
+    [8, true],
+    [9, false],
+  ] as const) {
     const scene = new Scene(16);
     for (let i = 0; i < others; i++) scene.other.set(`n${16 - i}`, { cpu: i % 2 === 0 ? 60 : 75 });
     scene.all = { ...USUAL, cpu: 97 };
