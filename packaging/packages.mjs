@@ -253,6 +253,7 @@ export const PACKAGES = {
       ['c/gate/beoboard-gate.8', `${MAN}/man8/`],
       ['{built}/beoboard-sensor', 'usr/sbin/'],
       ['c/sensor/beoboard-sensor.8', `${MAN}/man8/`],
+      ['examples/gridengine', 'usr/share/doc/beoboard-gate/examples/gridengine/'],
     ],
   },
   'beoboard-tools': {

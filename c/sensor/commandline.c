@@ -15,9 +15,6 @@ const char help_text[] =
   "  --qconf PATH      the program that is asked for them (default: qconf)\n"
   "  --names FILE      hosts whose name on the board is not theirs in lower case: host\n"
   "                    boardname on each line\n"
-  "  --load-report-time TIME\n"
-  "                    that of this sge_execd, 0s to 1h: answer shortly before it reads,\n"
-  "                    and not one such time earlier (default: 0s, answer at once)\n"
   "  --problems NAMES  which problems are counted (default: held, bad_health,\n"
   "                    root_readonly, memory_errors, gpu_lost, gpu_errors)\n"
   "  --brake N[%]      call no host bad if more nodes of the board are not live\n"
@@ -39,11 +36,7 @@ const char help_text[] =
   "\n"
   "Examples:\n"
   "  echo | " PROGRAM "\n"
-  "  " PROGRAM " --load-report-time 40s --names /etc/beoboard/gridengine-names\n";
-
-static bool read_report_time(struct span text, void *field, struct words *why) {
-  return value_time(text, 0, 3600000, "0s to 1h", (uint64_t *)field, why);
-}
+  "  " PROGRAM " --names /etc/beoboard/gridengine-names\n";
 
 static bool read_problems(struct span text, void *field, struct words *why) {
   return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
@@ -54,7 +47,6 @@ static const struct option options_of_sensor[] = {
   {.name = "hosts", .value = "FILE", .read = value_file, AT(hosts)},
   {.name = "qconf", .value = "PATH", .read = value_file, AT(qconf)},
   {.name = "names", .value = "FILE", .read = value_file, AT(names)},
-  {.name = "load-report-time", .value = "TIME", .read = read_report_time, AT(report_time_ms)},
   {.name = "problems", .value = "NAMES", .read = read_problems, AT(manner.problems)},
   {.name = "brake", .value = "N", .read = value_brake, AT(manner.brake)},
   {.name = "board", .value = "PATH", .read = value_file, AT(manner.board)},

@@ -8,8 +8,7 @@ struct options {
   struct manner manner;
   const char *hosts; /* a file; NULL: the program is asked */
   const char *qconf;
-  const char *names;       /* NULL: no exceptions */
-  uint64_t report_time_ms; /* 0: it is not known */
+  const char *names; /* NULL: no exceptions */
 };
 
 /* For OPTIONS_BAD the reason is in `fault`. */

@@ -18,11 +18,8 @@
 
 /* Hosts come and go seldom, and qmaster has other things to do. */
 #define ROUNDS_EACH_LIST 5
-/* How long before execd reads: it comes up to a second too late, and never too early. */
-#define BEFORE_READING_MS 2000
-/* For how long an answer holds: it is read within one time, and replaced within the next. */
+/* For how long an answer holds: execd asks for the next within its load_report_time, 40 s if nobody has changed it. */
 #define HOLDS_S 120
-#define MORE_HOLDS_S 10
 /* For how long a reader that wants us to end may take nothing: execd kills us after ten seconds. */
 #define MOST_ENDING_MS 5000
 /* As much as a pipe of an ordinary user may have, if nobody has changed that. */
@@ -52,31 +49,22 @@ static void complain_once(struct sensor *s, const char *why) {
 
 /* ---- Requests ---- */
 
-/* Waits so long for input, and takes what there is; -1: without limit. Returns whether any came. */
-static bool take_input(struct requests *input, int most_ms) {
+/* Waits for input, and takes what there is. */
+static void take_input(struct requests *input) {
   char bytes[4096];
   struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
-  if (poll(&ready, 1, most_ms) <= 0) return false;
+  if (poll(&ready, 1, -1) <= 0) return;
   const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
   if (got > 0) input_take(input, (struct span){bytes, (size_t)got});
   else if (got == 0 || (errno != EINTR && errno != EAGAIN)) input->is_over = true;
-  return true;
 }
 
 /* Whether there is a request; otherwise there will be none. */
 static bool next_request(struct requests *input) {
-  while (input->asked == 0 && !input->is_over) take_input(input, -1);
+  while (input->asked == 0 && !input->is_over) take_input(input);
   if (input->asked == 0) return false;
   input->asked--;
   return true;
-}
-
-/* execd asks again as soon as it has read an answer, and reads the next one a whole time later: what is answered at
- * once is old by then. Who asks more often, or ends, is not kept waiting. */
-static void wait_for_reading(struct sensor *s) {
-  const int64_t ms = (int64_t)s->options.report_time_ms - BEFORE_READING_MS;
-  if (s->rounds == 0 || s->input.asked > 0 || s->input.is_over || ms <= 0) return;
-  take_input(&s->input, (int)ms);
 }
 
 /* ---- Answers ---- */
@@ -128,13 +116,11 @@ static void make_answer(struct sensor *s) {
   if (s->rounds++ % ROUNDS_EACH_LIST == 0 || s->hosts.count == 0) why = renew_hosts(s);
   if (why == NULL && s->hosts.left_out > 0) why = fault("%zu lines are not the name of a host", s->hosts.left_out);
   if (s->hosts.count > 0) {
-    const uint64_t report_s = s->options.report_time_ms / 1000,
-                   holds_s = report_s == 0 ? HOLDS_S : 2 * report_s + MORE_HOLDS_S;
     const uint64_t now_s = (uint64_t)bb_clock_ms(CLOCK_REALTIME) / 1000;
     round_look(&s->sight, &s->options.manner, &s->hosts);
     if (why == NULL) why = s->sight.why;
     s->answer = (struct words){s->text, s->room, 0};
-    round_write(s->sight.told, &s->hosts, now_s + holds_s, &s->answer);
+    round_write(s->sight.told, &s->hosts, now_s + HOLDS_S, &s->answer);
   } else {
     static char nothing[32];
     s->answer = WORDS(nothing);
@@ -160,7 +146,7 @@ static bool wait_for_reader(struct requests *input) {
     if (count == 0 || (count < 0 && errno != EINTR)) return false;
     if (count > 0 && (ready[0].revents & (POLLERR | POLLNVAL)) != 0) return false;
     if (count > 0 && (ready[0].revents & POLLOUT) != 0) return true;
-    if (count > 0 && !input->is_over) take_input(input, 0);
+    if (count > 0 && !input->is_over) take_input(input);
   }
 }
 
@@ -197,7 +183,6 @@ int main(int argc, char *argv[]) {
     return show(outcome == OPTIONS_HELP ? help_text : version_text);
   if (outcome == OPTIONS_BAD) return refuse_start(&fault_words, USAGE);
   while (next_request(&sensor.input)) {
-    wait_for_reading(&sensor);
     make_answer(&sensor);
     if (!write_answer(&sensor.input, (struct span){sensor.answer.text, sensor.answer.len})) break;
   }

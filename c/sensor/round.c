@@ -108,9 +108,11 @@ void round_look(struct sight *s, const struct manner *manner, const struct hosts
 
 /* ---- Writing ---- */
 
-static const char *const values[] = {":bb_state:", ":bb_age:", ":bb_problems:", ":bb_until:"};
+static const struct span values[] = {SPAN_TEXT(":bb_state:"), SPAN_TEXT(":bb_age:"), SPAN_TEXT(":bb_problems:"),
+                                     SPAN_TEXT(":bb_until:")};
 #define VALUES (sizeof values / sizeof values[0])
-#define MOST_ROW (sizeof ":bb_problems:" + 20)
+#define MOST_ROW (sizeof ":bb_problems:" + MOST_NUMBER)
+#define MOST_NUMBER 20
 
 size_t round_bytes(const struct hosts *hosts) {
   size_t bytes = sizeof "begin\nend\n";
@@ -119,15 +121,17 @@ size_t round_bytes(const struct hosts *hosts) {
 }
 
 void round_write(const struct told *told, const struct hosts *hosts, uint64_t until, struct words *out) {
+  char digits[2 * MOST_NUMBER];
   add_text(out, "begin\n");
   for (size_t i = 0; i < hosts->count; i++) {
     const struct span name = span_of(hosts->names[i]);
     const uint64_t numbers[VALUES] = {told[i].state, told[i].age_s, told[i].problems, until};
     for (size_t k = 0; k < VALUES; k++) {
       add_span(out, name);
-      add_text(out, values[k]);
-      add_number(out, numbers[k]);
-      add_text(out, "\n");
+      add_span(out, values[k]);
+      size_t length = write_number(digits, numbers[k], 0); /* ten thousand hosts are to take milliseconds */
+      digits[length++] = '\n';
+      add_span(out, (struct span){digits, length});
     }
   }
   add_text(out, "end\n");
