@@ -110,6 +110,7 @@ export const PACKAGES = {
       ['c/sender/beoboard-send.8', `${MAN}/man8/`],
       ['packaging/systemd/beoboard-send.service', UNITS],
       ['packaging/config/send.toml', `${SHARE}send.toml`],
+      ['packaging/health/nhc-beoboard', SHARE],
     ],
   },
   beoboard: {

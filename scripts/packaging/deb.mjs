@@ -9,7 +9,7 @@ import { below, gzip, out, root, run, version, work, write } from './common.mjs'
 import { compiledIn, licenceOf, modules } from './program.mjs';
 import { settle, stage } from './stage.mjs';
 
-const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|^\/DEBIAN\/(post|pre)/;
+const EXECUTABLE = /^\/usr\/s?bin\/|\/(beoboard\.cjs|nhc-beoboard)$|^\/DEBIAN\/(post|pre)/;
 const date = () => new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000);
 
 /** The continuation lines of a field in Debian's control files. */

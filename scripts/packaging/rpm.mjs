@@ -9,7 +9,7 @@ import { compiledIn, modules } from './program.mjs';
 import { settle, stage } from './stage.mjs';
 
 // Shared objects, too: rpm looks for needed libraries only in executable files.
-const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|\.so(\.[\d.]+)?$|\.node$/;
+const EXECUTABLE = /^\/usr\/s?bin\/|\/(beoboard\.cjs|nhc-beoboard)$|\.so(\.[\d.]+)?$|\.node$/;
 
 /** What rpmbuild would otherwise change in the files, or take from this machine. */
 const SETTINGS = {

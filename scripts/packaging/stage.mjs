@@ -18,7 +18,7 @@ function expand(path) {
 /** Folders of the sources that documents name, and where they are installed. */
 const INSTALLED = Object.values(PACKAGES)
   .flatMap(({ files }) => files)
-  .filter(([from, to]) => from !== null && /^usr\/share\/beoboard\/.*\/$/.test(to) && from.startsWith('packaging/'))
+  .filter(([from, to]) => from !== null && /^usr\/share\/beoboard\/.*\/$/.test(to) && /^packaging\/\w+$/.test(from))
   .map(([from, to]) => [new RegExp(`(?<![\\w/])${from}\\b/?`, 'g'), `/${to}`]);
 
 /** A document names the files of the sources by where they are installed. */

@@ -1,16 +1,16 @@
 // The definitions for Nagios, Icinga and NRPE in packaging/nagios: their command lines are run as these programs run
-// them, on a board with a silent node.
+// them, on a board with a silent node. And the script that passes on the word of NHC.
 //
 // @seconds 5
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ended } from '../kit/children.js';
 import { copyOf, INSTALLED, makeIn } from '../kit/compiling.js';
 import { beat } from '../kit/linkboard.js';
-import { ROOT } from '../kit/places.js';
+import { folder, ROOT } from '../kit/places.js';
 import { makeBoard, numbered } from '../kit/stateboard.js';
 
 const read = (name: string) => readFileSync(join(ROOT, 'packaging', 'nagios', name), 'utf8');
@@ -68,4 +68,31 @@ t.test('NRPE', async t => {
   const [, line = ''] = /^command\[check_beoboard\]=(.*)$/m.exec(read('nrpe.cfg')) ?? [];
   t.match(await ran(line), { status: 2, stdout: /n010/ }, 'one of ten is more than 2 %');
   t.notMatch(line, /\$ARG/, 'nothing comes from the network');
+});
+
+t.test('NHC', async t => {
+  const own = folder(t);
+  const run = join(own, 'run');
+  mkdirSync(run);
+  const script = join(own, 'nhc-beoboard');
+  const source = readFileSync(join(ROOT, 'packaging', 'health', 'nhc-beoboard'), 'utf8');
+  const here = source.replaceAll('/run/beoboard', run).replaceAll('/usr/sbin/nhc', join(own, 'nhc'));
+  writeFileSync(script, here, { mode: 0o755 });
+  const rows = [
+    ['exit 0', 0, '', 'ok check\n'],
+    [
+      "echo 'ERROR:  nhc:  Health check failed:  /scratch'; echo 'is not mounted' >&2; exit 3",
+      ...[3, 'ERROR:  nhc:  Health check failed:  /scratch\nis not mounted'],
+      'bad check ERROR:  nhc:  Health check failed:  /scratch is not mounted\n',
+    ],
+    ["printf '%2000s' x; exit 1", 1, ' '.repeat(1999).concat('x'), `bad check ${' '.repeat(999)}\n`],
+  ] as const;
+  for (const [does, status, says, word] of rows) {
+    writeFileSync(join(own, 'nhc'), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+    const { code, stdout } = await ended(spawn(script));
+    t.same([code, stdout], [status, says], does);
+    t.equal(readFileSync(join(run, 'health'), 'utf8'), word);
+    t.equal(statSync(join(run, 'health')).mode & 0o777, 0o644, 'the sender can read it');
+  }
+  t.same(readdirSync(run), ['health'], 'nothing else is left');
 });
