@@ -226,10 +226,11 @@ export const PACKAGES = {
   },
   'python3-beoboard': {
     section: 'python',
-    summary: 'Python module to read the board',
+    summary: 'Python module to read the board, inventory for Ansible',
     description: [
       'States, reports, rates and trouble of all nodes, from shared memory, by',
-      'libbeoboard. Typed, in pure Python.',
+      'libbeoboard. Typed, in pure Python. beoboard-inventory gives Ansible groups',
+      'of nodes by their states and problems.',
     ],
     depends: {
       ours: ['libbeoboard1'],
@@ -237,7 +238,11 @@ export const PACKAGES = {
       rpm: ['python(abi) = 3.9'],
     },
     python: 'beoboard',
-    files: [['python/beoboard', '{python}/beoboard/']],
+    files: [
+      ['python/beoboard', '{python}/beoboard/'],
+      ['packaging/ansible/beoboard-inventory', 'usr/bin/'],
+      ['packaging/ansible/beoboard-inventory.1', `${MAN}/man1/`],
+    ],
   },
   'beoboard-gate': {
     each: true,

@@ -183,7 +183,7 @@ function sizesOf(classes: Record<string, string>): Record<string, number> {
   return Object.fromEntries(lines.map(line => [line.split(' ')[0], Number(line.split(' ')[1])]));
 }
 
-const examples = [join(ROOT, 'examples', 'python', 'nodes.py')];
+const examples = ['examples/python/nodes.py', 'packaging/ansible/beoboard-inventory'].map(path => join(ROOT, path));
 
 /** What docs/python.md shows, as it stands there. */
 const shown = () => /```python\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'python.md'), 'utf8'))?.[1] ?? '';

@@ -61,6 +61,11 @@ t.test('a deb, in a Debian with nothing else of ours', { skip: noDeb }, async t 
   t.equal(readdirSync(join(system, at, '__pycache__')).length, MODULE.length, 'compiled, as Debian does');
   const asks = 'import beoboard; print(beoboard.__version__, beoboard.open("/board").names())';
   t.match(within('python3', '-W', 'error', '-c', asks), { status: 0, stdout: `${version} ['n001', 'n002']\n` });
+  t.match(within('beoboard-inventory', '--list', '--board', '/nowhere'), {
+    status: 4,
+    said: 'beoboard-inventory: /nowhere: no such board or node: is the receiver running, and the name right?\n',
+  });
+  t.ok(existsSync(join(system, 'usr/share/man/man1/beoboard-inventory.1.gz')));
   t.match(within('dpkg', '-r', '--force-depends', 'libbeoboard1'), { status: 0 });
   t.match(
     within('python3', '-c', asks).said,
@@ -75,6 +80,8 @@ t.test('an rpm, for EL 9', { skip: lacks('rpm', 'rpmbuild') }, async t => {
   t.same(names, [`python3-beoboard-${version}-1.noarch.rpm`]);
   const ask = (...argv: string[]) => run('rpm', '-qp', '--nosignature', ...argv, join(folder, names[0] ?? '')).stdout;
   for (const file of FILES) t.match(ask('-l'), `/usr/lib/python3.9/site-packages/beoboard/${file}\n`, file);
+  for (const file of ['bin/beoboard-inventory', 'share/man/man1/beoboard-inventory.1.gz'])
+    t.match(ask('-l'), `/usr/${file}\n`);
   t.match(ask('--requires'), new RegExp(`^libbeoboard >= ${version}$`, 'm'));
   t.match(ask('--requires'), /^python\(abi\) = 3\.9$/m);
 });
