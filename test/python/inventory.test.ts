@@ -44,6 +44,7 @@ const valid = validOf('cpus', 'memory', 'system');
 const measured = { cpus_online: 64, mem_total_mib: 257_000, mem_avail_mib: 251_000 };
 board.lay('n001', 0, { ...seldom, valid, ...measured, os_release: '6.1.0-18-amd64' });
 board.lay('n002', 0, { ...seldom, flags: 2 ** bits.flags.held, valid, ...measured, os_release: HOSTILE });
+board.lay('n004', 34, { flags: 2 ** bits.flags.held });
 const stop = keepAlive(t, board.path, []);
 
 const env = {
