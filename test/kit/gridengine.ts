@@ -3,17 +3,21 @@
 // the script that uses it. No test of its own.
 
 import { spawn, spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { mirror } from './debianmirror.js';
 
 /** Unpacked with all that they need; nothing of them is configured or started. */
 const PACKAGES =
-  'gridengine-master,gridengine-exec,gridengine-client,dash,coreutils,hostname,base-files,util-linux,sed';
+  'gridengine-master,gridengine-exec,gridengine-client,dash,coreutils,hostname,base-files,util-linux,sed,grep,mawk';
 
 /** Unpacks Debian 12's Grid Engine into this folder, as root, with mmdebstrap and a mirror of Debian. */
 export function gridEngineRoot(path: string): void {
   const how = ['--quiet', '--variant=extract', `--include=${PACKAGES}`];
   const made = spawnSync('nice', ['mmdebstrap', ...how, 'bookworm', path, mirror()], { encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`mmdebstrap: ${made.error ?? made.stderr}`);
+  // What the alternatives of Debian would make.
+  symlinkSync('mawk', join(path, 'usr', 'bin', 'awk'));
 }
 
 /** The queue, of which an attribute that is not named here has its default. */
@@ -55,7 +59,8 @@ ${['rt', 'cpu', 'fsize', 'data', 'stack', 'core', 'rss', 'vmem'].map(name => `s_
 
 /**
  * A cluster of `master` (10.99.0.1), `n1` and `n2`; jobs are placed on n1 first, one on each. \`M\` runs a command in the
- * root, \`on HOST\` one on a host; EXECD is the master's; links n1 and n2 are the hosts' cables.
+ * root, \`on HOST\` one on a host; EXECD is the master's, with the load
+ * sensor of LOAD_SENSOR; links n1 and n2 are the hosts' cables.
  */
 const SETUP = `
 R=$ROOT_OF_GE
@@ -97,6 +102,7 @@ on() { eval p=\\$P_$1; shift; nsenter -t $p -n -u "$@"; }
 echo "$QUEUE" >$R/tmp/q && M qconf -Aq /tmp/q
 M qconf -ssconf | sed 's/^schedule_interval.*/schedule_interval 0:0:2/; s/^queue_sort_method.*/queue_sort_method seqno/' >$R/tmp/s
 M qconf -Msconf /tmp/s
+[ -z "$LOAD_SENSOR" ] || { echo "load_sensor $LOAD_SENSOR" >$R/tmp/master && M qconf -Aconf /tmp/master; }
 M sge_execd & EXECD=$!
 for h in n1 n2; do on $h chroot $R sge_execd & done
 state() { M qstat -f -q all.q@$1 | awk -v q=all.q@$1 '$1 == q { print $6 }'; }

@@ -23,7 +23,6 @@ until [ -s $BOARD ]; do sleep 0.1; done
 $SENDER --to 10.99.0.1 --name master &
 for h in n1 n2; do on $h $SENDER --to 10.99.0.1 & done
 (M qconf -sc; cat $EXAMPLES/complexes) | grep -v '^#' >$R/tmp/c && M qconf -Mc /tmp/c
-echo "load_sensor /usr/sbin/site-sensor" >$R/tmp/master && M qconf -Aconf /tmp/master
 values() { M qhost -F bb_state -h $1 | sed -n 's/.*bb_state=\\([0-9]\\).*/\\1/p'; }
 until [ "$(values n1) $(values n2)" = '0 0' ]; do sleep 0.2; done
 M qconf -mattr queue load_thresholds bb_state=1,bb_problems=1 all.q
@@ -76,7 +75,7 @@ t.test('Grid Engine 8.1.9 of Debian 12', { skip }, async t => {
   const script = `#!/bin/sh\nexec /usr/sbin/beoboard-sensor --board ${board}\n`;
   writeFileSync(join(root, 'usr', 'sbin', 'site-sensor'), script, { mode: 0o755 });
   const receive = `"${process.execPath}" "${PROGRAM}" receive --board ${board} --listen 10.99.0.1 & RECEIVER=$!`;
-  const env = { BOARD: board, SENDER: sender, NODES: nodes, EXAMPLES: examples };
+  const env = { BOARD: board, SENDER: sender, NODES: nodes, EXAMPLES: examples, LOAD_SENSOR: '/usr/sbin/site-sensor' };
   const { told, rest } = await withGridEngine(root, REPORT_TIME, env, `${receive}\n${SCRIPT}`);
   t.comment(told.join('\n'));
   const of = (word: string) => told.filter(line => line.startsWith(`${word} `)).map(line => line.split(' '));
