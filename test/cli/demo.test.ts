@@ -204,8 +204,10 @@ t.test('a terminal shows a simulated cluster, and nothing of it is left', { skip
   await terminal.shows(/sim-r10n33: its root file system is nearly full/);
   await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711: clock /);
   await terminal.shows(/sim-r07n\[01-48\] \(48 nodes\): fell silent together/);
-  process.kill(marked.pid('\0demo'), 'SIGKILL');
+  const pid = marked.pid('\0demo');
+  process.kill(pid, 'SIGKILL');
   await marked.ended();
+  await until('the terminal has asked how it ended', () => !existsSync(`/proc/${pid}`));
   const next = started(t, [...DEMO, '--for', '100ms']);
   await next.marked.ended();
   t.notOk(existsSync(folder), 'with its jobs');
