@@ -288,7 +288,7 @@ function keysAnswer(text: string): string {
 }
 
 /** The number of kinds of inputs of gatefiles. */
-const KINDS = 5;
+const KINDS = 7;
 export const FOLDS = 3;
 const STATES = 4;
 
@@ -315,8 +315,11 @@ export function foldDisagrees(input: Buffer, told: string): string | undefined {
  * and no steps.
  */
 export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
-  if (input.length > 0 && (input[0] ?? 0) % KINDS === FOLDS) return foldDisagrees(input, told);
-  if (input.length > 0 && (input[0] ?? 0) % KINDS === STATES) return stateDisagrees(input, told);
+  const kind = input.length > 0 ? (input[0] ?? 0) % KINDS : 0;
+  if (kind === FOLDS) return foldDisagrees(input, told);
+  if (kind === STATES) return stateDisagrees(input, told);
+  // What follows only C reads.
+  if (kind > STATES) return undefined;
   const text = input.toString('latin1', 1);
   // For other characters, C prints their bytes, and blanks are only those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);
