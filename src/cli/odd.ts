@@ -4,14 +4,14 @@ import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { oddJson, oddText } from '../presentation/oddlines.js';
 import { type Painter, painter } from '../presentation/style.js';
-import { type FamilyOf, type Odd, oddOnes } from '../query/odd.js';
-import { hotOnes } from '../query/oddheat.js';
+import type { FamilyOf, Odd } from '../query/odd.js';
+import { oddOnesOf } from '../query/oddheat.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { usable } from '../text/failure.js';
-import { compareNames, fold } from '../text/hostlists.js';
+import { fold } from '../text/hostlists.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
 import { wrapped } from './troublelist.js';
@@ -40,16 +40,13 @@ Host lists and --where select lines that name one of these nodes; nodes are comp
 Exit codes: 0 done, whether or not nodes differ, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
-/** Those that name a chosen node. The odd ones before the groups that nobody can blame, in the order of the families. */
-function chosen(odd: readonly Odd[], { all, nodes }: Survey): Odd[] {
-  const those = nodes === all ? undefined : new Set(nodes.map(({ index }) => index));
-  return odd
-    .filter(
-      ({ groups, isMinority }) =>
-        those === undefined ||
-        groups.slice(isMinority ? 1 : 0).some(({ members }) => members.some(at => those.has(at))),
-    )
-    .sort((a, b) => Number(b.isMinority) - Number(a.isMinority) || compareNames(a.family, b.family));
+/** Those that name a chosen node. */
+function chosen(odd: readonly Odd[], { all, nodes }: Survey): readonly Odd[] {
+  if (nodes === all) return odd;
+  const those = new Set(nodes.map(({ index }) => index));
+  return odd.filter(({ groups, isMinority }) =>
+    groups.slice(isMinority ? 1 : 0).some(({ members }) => members.some(at => those.has(at))),
+  );
 }
 
 const UNDECIDED = 'No minority:';
@@ -96,8 +93,7 @@ export async function main(argv: string[]): Promise<number> {
       return NO_BOARD;
     }
     const found = survey(snapshot, { among, holds });
-    const all = [oddOnes, hotOnes].flatMap(ones => ones(snapshot, found.all, familyOf?.(snapshot)));
-    const odd = chosen(all, found);
+    const odd = chosen(oddOnesOf(snapshot, found.all, familyOf?.(snapshot)), found);
     if (values.json) {
       const names = snapshot.names();
       await print([`{"schema":1,"odd":[${odd.map(one => `\n${json(oddJson(snapshot, names, one))}`).join(',')}\n]}\n`]);

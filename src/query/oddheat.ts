@@ -10,7 +10,8 @@ import { type Measure, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { type BoardTrait, type FamilyOf, type Odd, usualFamily } from './odd.js';
+import { compareNames } from '../text/hostlists.js';
+import { type BoardTrait, type FamilyOf, type Odd, oddOnes, usualFamily } from './odd.js';
 import type { Surveyed } from './survey.js';
 
 /** Up to this use, in per cent, a node is idle, and from that on busy; what is between has no peers. */
@@ -84,4 +85,11 @@ export function hotOnes(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf
     }
   }
   return [...peers.values()].flatMap(some => hotOf(some) ?? []);
+}
+
+/** All odd ones of these nodes: those of a family that nobody can blame come last, each in the order of families. */
+export function oddOnesOf(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf?: FamilyOf): Odd[] {
+  return [oddOnes, hotOnes]
+    .flatMap(ones => ones(snapshot, nodes, familyOf))
+    .sort((a, b) => Number(b.isMinority) - Number(a.isMinority) || compareNames(a.family, b.family));
 }

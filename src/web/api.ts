@@ -8,9 +8,12 @@ import type { Pieces } from '../net/sending.js';
 import { EVENTS } from '../options/journalevents.js';
 import { someOf } from '../options/values.js';
 import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
+import { oddJson, oddText } from '../presentation/oddlines.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { painter } from '../presentation/style.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
+import { oddOnesOf } from '../query/oddheat.js';
+import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SLICE_MS } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -35,8 +38,8 @@ const MOST_FIELDS = 64;
 const MOST_NAMED = 16;
 /** How many events one answer has. */
 const MOST_EVENTS = 1000;
-/** The share of the time in which one answer about jobs may be made, for whoever asks, and how many are kept. */
-const JOBS_SHARE = 0.03;
+/** The share of the time in which one answer about all nodes may be made, for whoever asks, and how many are kept. */
+const TOLD_SHARE = 0.03;
 const MOST_TOLD = 16;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
@@ -82,8 +85,8 @@ function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | u
 
 export class Api {
   readonly #pages: NodePages;
-  /** Answers about jobs by their paths, and until when each is told again, of performance.now(). */
-  readonly #jobsTold = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
+  /** Answers by their paths, and until when each is told again, of performance.now(). */
+  readonly #told = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
 
   constructor(readonly wall: Wall) {
     this.#pages = new NodePages(wall);
@@ -104,6 +107,8 @@ export class Api {
         return this.#ofJobs(path, query, (jobs, digest) => jobs.json(digest, this.wall.watcher.names));
       case 'users':
         return this.#ofJobs(path, query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
+      case 'odd':
+        return this.#toldAgain(path, query, () => this.#odd());
       case 'readings':
         checked(query, []);
         return whole({ schema: 1, readings: READINGS });
@@ -314,22 +319,43 @@ export class Api {
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
-  /** What is told of jobs; a sentence: why there is nothing of that name. An answer that took long is told again. */
+  /** What is told of jobs; a sentence: why there is nothing of that name. */
   #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
+    const { jobs } = this.wall;
+    return jobs === undefined ? sentence(404, JOBS_HIDDEN) : this.#toldAgain(path, query, digest => tell(jobs, digest));
+  }
+
+  /** In what nodes differ from their families. */
+  #odd(): object {
+    const reader = this.#reader();
+    try {
+      const snapshot = reader.snapshot();
+      const names = snapshot.names();
+      const odd = oddOnesOf(snapshot, survey(snapshot).all).map(one => ({
+        ...oddJson(snapshot, names, one),
+        text: oddText(snapshot, names, one),
+      }));
+      return { odd };
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** What is made for nobody in particular; a sentence: why there is nothing. An answer that took long is told again. */
+  #toldAgain(path: string, query: URLSearchParams, tell: (digest: Snapshot) => object | string): HttpResponse {
     checked(query, []);
-    const { jobs, digest, watcher } = this.wall;
-    if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
+    const { digest, watcher } = this.wall;
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
     const began = performance.now();
-    const known = this.#jobsTold.get(path);
+    const known = this.#told.get(path);
     if (known !== undefined && began < known.until) return known.response;
     try {
-      const told = tell(jobs, digest);
+      const told = tell(digest);
       const response = typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
       const end = performance.now();
-      if (this.#jobsTold.size >= MOST_TOLD) this.#jobsTold.clear();
-      this.#jobsTold.set(path, { response, until: end + (end - began) / JOBS_SHARE });
+      if (this.#told.size >= MOST_TOLD) this.#told.clear();
+      this.#told.set(path, { response, until: end + (end - began) / TOLD_SHARE });
       return response;
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);

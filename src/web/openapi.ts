@@ -327,6 +327,18 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       'as beoboard users --json has them: docs/json.md',
     ),
   }),
+  OddOnes: object({
+    schema,
+    seq,
+    odd: array(
+      object({
+        ...{ family: text(), trait: text(), minority: flag('whether all groups but the first are the odd ones') },
+        groups: array(object({ value: text(), nodes: list, count: integer() }), 'the largest first'),
+        text: text('as beoboard odd says it'),
+      }),
+      'as beoboard odd --json has them: docs/json.md',
+    ),
+  }),
   Readings: object({
     schema,
     readings: array(
@@ -427,6 +439,11 @@ const PATHS: Readonly<Record<string, Path>> = {
     summary: 'Users, what their jobs hold, and how much of it is in use.',
     answers: 'Users',
     refuses: { 404: 'jobs are not shown here', 503: ABSENT },
+  },
+  '/odd': {
+    summary: 'In what a few nodes of a family differ from its others.',
+    answers: 'OddOnes',
+    refuses: { 503: ABSENT },
   },
   '/readings': { summary: 'The readings that can fill the map, each with its domain.', answers: 'Readings' },
   '/river': {

@@ -76,6 +76,7 @@ t.test('a board that stands still', async t => {
       ['events', '/events'],
       ['events?since=1', '/events'],
       ['jobs', '/jobs'],
+      ['odd', '/odd'],
       ['readings', '/readings'],
       ['openapi.json', '/openapi.json'],
       ['nodes?fields=nothing', '/nodes'],
@@ -431,4 +432,28 @@ t.test('a node has the lines of the trouble list that are about it, as status ha
   };
   const answer = (await ask(`${web.url}api/v1/nodes/node2`)).json();
   t.strictSame(objections(document, document.components.schemas.NodePage, answer), []);
+});
+
+t.test('nodes that differ from their family are as beoboard odd tells them', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, ['--silent-after', '2h', '--uncertain-after', '1h']);
+  const to = ['--to', `127.0.0.1:${port}`];
+  start(t, ['load', ...to, '--nodes', 'a[1-5]']);
+  // A machine that is not simulated has another kernel.
+  start(t, ['send', ...to, '--name', 'a6']);
+  const web = await startWeb(t, board);
+  const client = WallClient.open(t, web.url);
+  await until('all nodes are there', () => client.count('live') === 6);
+  const api = `${web.url}api/v1/`;
+  type Told = { odd: { trait: string; text: string; groups: { nodes: string }[] }[] };
+  const told = (await ask(`${api}odd`)).json() as Told;
+  const own = JSON.parse((await run(['odd', '--json', '--board', board])).stdout) as Told;
+  t.strictSame(
+    told.odd.map(({ text, ...one }) => one),
+    own.odd,
+  );
+  const kernel = told.odd.find(({ trait }) => trait === 'kernel');
+  t.match(kernel?.text, /^a6: .+, 5 others /);
+  t.equal(kernel?.groups[1]?.nodes, 'a6');
+  t.match(await ask(`${api}odd?x=1`), { status: 400 });
 });

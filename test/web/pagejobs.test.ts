@@ -1,4 +1,4 @@
-// Jobs and users on the page, in a browser: a job is opened by its number, from the list, the table and a node; its nodes
+// Jobs, users and odd nodes on the page, in a browser: a job is opened by its number, from the list, the table and a node; its nodes
 // are those of the API, in its order; nothing moves when the server says something else; axe has no objection.
 //
 // @seconds 60
@@ -250,3 +250,19 @@ t.test(
     await holds(page, `document.querySelector('#chosen').textContent === '2 nodes selected: n1,n3'`);
   },
 );
+
+t.test('nodes that differ from their family, where there are no jobs', { skip }, async t => {
+  const wall = await startWall(t);
+  startLoad(t, wall, ['--nodes', 'a[1-5]']);
+  // A machine that is not simulated has another kernel.
+  start(t, ['send', '--to', `127.0.0.1:${wall.receiver.port}`, '--name', 'a6']);
+  const { page, complaints } = await look(t, wall.url);
+  const buttons = `[...document.querySelectorAll('#lists button')].filter(one => !one.hidden).map(one => one.id).join()`;
+  await holds(page, `${buttons} === 'listodd'`);
+  const row = `[...document.querySelectorAll('#jobs tbody tr')].find(row => row.textContent.startsWith('kernel'))`;
+  await holds(page, `/^kernel1a6: .+, 5 others /.test(${row}?.textContent)`);
+  await page.evaluate(`${row}.querySelector('button').click()`);
+  await holds(page, `document.querySelector('#chosen').textContent.endsWith('selected: a6')`);
+  t.same(await objections(page), []);
+  t.same(complaints, []);
+});

@@ -1,9 +1,9 @@
-// Jobs and users, if the server shows them: a table of either, and colours that show the nodes of a job or a user on the
-// map. Asks every few seconds while the page is visible.
+// Nodes that differ from their family, and jobs and users, if the server shows them: a table of either, and colours that
+// show the nodes of a job or a user on the map. Asks every few seconds while the page is visible.
 
 import { tryExpand } from '../../text/hostlists.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
-import { count, NOTHING, plural, quantity } from './formats.js';
+import { count, NOTHING, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
 import { answerTo } from './requests.js';
 
@@ -56,6 +56,17 @@ interface UserInfo {
   readonly trouble_count: number;
 }
 
+/** A row of `odd`, as far as it is shown. */
+interface OddInfo {
+  readonly trait: string;
+  readonly minority: boolean;
+  readonly groups: readonly { readonly nodes: string; readonly count: number }[];
+  readonly text: string;
+}
+
+/** The nodes that differ; of groups of which none is at fault, all. */
+const oddOf = ({ minority, groups }: OddInfo) => (minority ? groups.slice(1) : groups);
+
 const textsOf = <Row>(rows: readonly Row[], columns: Columns<Row>) =>
   rows.slice(0, ROWS).map(row => columns.map(([, text]) => text(row)));
 
@@ -91,6 +102,13 @@ const USERS: Columns<UserInfo> = [
   ['Nodes in trouble', ({ trouble_count }) => some(trouble_count)],
 ];
 
+const ODD: Columns<OddInfo> = [
+  ['What', ({ trait }) => trait.replaceAll('_', ' ')],
+  ['Nodes', odd => (odd.minority ? count(oddOf(odd).reduce((sum, group) => sum + group.count, 0)) : NOTHING)],
+  ['Differ', ({ minority, text }) => `${minority ? '' : 'no minority: '}${text}`],
+];
+const COLUMNS = { jobs: JOBS, users: USERS, odd: ODD };
+
 /** What jobs do on the page. */
 export interface JobPage {
   /** Selects the nodes of a user. */
@@ -102,18 +120,20 @@ export interface JobPage {
   list(list: List): void;
 }
 
-const LISTS = ['jobs', 'users'] as const;
+const LISTS = ['jobs', 'users', 'odd'] as const;
 type List = (typeof LISTS)[number];
 
 export class JobView {
-  readonly #part = byId('jobspart');
   readonly #head = byId<HTMLTableElement>('jobs').createTHead().insertRow();
   readonly #body = byId<HTMLTableElement>('jobs').createTBody();
   readonly #page: JobPage;
   #timer: number | undefined;
   #jobs: readonly JobInfo[] = [];
   #users: readonly UserInfo[] = [];
+  #odd: readonly OddInfo[] = [];
   #list: List | undefined;
+  #isServed = false;
+  #asked: string | undefined;
 
   constructor(page: JobPage) {
     this.#page = page;
@@ -122,26 +142,21 @@ export class JobView {
 
   /** Whether the server has jobs. */
   set isServed(isServed: boolean) {
-    show(this.#part, isServed);
-    if (isServed && this.#timer === undefined) void this.#ask();
-    else if (!isServed) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
+    this.#isServed = isServed;
+    for (const list of ['jobs', 'users']) show(byId(`list${list}`), isServed);
+    this.choose(this.#asked);
   }
 
-  /** Shows that list. */
+  /** Shows that list; without jobs the odd ones are the only one. */
   choose(asked: string | undefined): void {
-    const list = asked === 'users' ? asked : 'jobs';
+    this.#asked = asked;
+    const list = this.#isServed ? (LISTS.find(each => each === asked) ?? 'jobs') : 'odd';
     if (list === this.#list) return;
     this.#list = list;
     for (const each of LISTS) set(byId(`list${each}`), { 'aria-pressed': String(each === list) });
     set(byId('jobs'), { class: list });
-    this.#head.replaceChildren(
-      ...(list === 'jobs' ? JOBS : USERS).map(([title]) => make('th', { scope: 'col' }, title)),
-    );
+    this.#head.replaceChildren(...COLUMNS[list].map(([title]) => make('th', { scope: 'col' }, title)));
     this.#show();
-    if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     void this.#ask();
   }
@@ -149,10 +164,13 @@ export class JobView {
   async #ask(): Promise<void> {
     this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
     if (document.visibilityState === 'hidden') return;
-    const answer = await answerTo<{ jobs: readonly JobInfo[] }>('api/v1/jobs');
-    const users = this.#list === 'users' ? await answerTo<{ users: readonly UserInfo[] }>('api/v1/users') : undefined;
+    const list = this.#list;
+    const answer = this.#isServed ? await answerTo<{ jobs: readonly JobInfo[] }>('api/v1/jobs') : undefined;
+    const users = list === 'users' ? await answerTo<{ users: readonly UserInfo[] }>('api/v1/users') : undefined;
+    const odd = list === 'odd' ? await answerTo<{ odd: readonly OddInfo[] }>('api/v1/odd') : undefined;
     if (typeof answer === 'string') return write(byId('jobsage'), answer);
     if (typeof users === 'object') this.#users = users.users;
+    if (typeof odd === 'object') this.#odd = odd.odd;
     const isOther = answer !== undefined && JSON.stringify(answer.jobs) !== JSON.stringify(this.#jobs);
     if (isOther) this.#jobs = answer.jobs;
     this.#show();
@@ -160,18 +178,31 @@ export class JobView {
   }
 
   #show(): void {
-    const isJobs = this.#list === 'jobs';
-    const all = isJobs ? this.#jobs : this.#users;
-    const rows = isJobs ? textsOf(this.#jobs, JOBS) : textsOf(this.#users, USERS);
+    const list = this.#list ?? 'odd';
+    const rows = {
+      jobs: textsOf(this.#jobs, JOBS),
+      users: textsOf(this.#users, USERS),
+      odd: textsOf(this.#odd, ODD),
+    }[list];
+    const all = { jobs: this.#jobs, users: this.#users, odd: this.#odd }[list];
     writeRows(this.#body, rows, row => {
-      const [job, user] = [this.#jobs[row], this.#users[row]];
-      if (this.#list === 'users') this.#page.select(user?.nodes ?? '');
-      else if (job !== undefined) this.#page.open(job);
+      const [job, user, odd] = [this.#jobs[row], this.#users[row], this.#odd[row]];
+      if (list === 'jobs' && job !== undefined) this.#page.open(job);
+      else
+        this.#page.select(
+          (list === 'users'
+            ? user?.nodes
+            : odd &&
+              oddOf(odd)
+                .map(({ nodes }) => nodes)
+                .join()) ?? '',
+        );
     });
-    const shared = isJobs || !this.#users.some(({ shared_count }) => shared_count > 0);
+    const isShared = list === 'users' && this.#users.some(({ shared_count }) => shared_count > 0);
     const notes = [
-      ...(all.length > ROWS ? [`${plural(all.length, this.#list?.slice(0, -1))}; the first ${ROWS}`] : []),
-      ...(shared ? [] : ['~ with the use of others who share nodes']),
+      ...(all.length > ROWS ? [`${count(all.length)}; the first ${ROWS}`] : []),
+      ...(isShared ? ['~ with the use of others who share nodes'] : []),
+      ...(list === 'odd' && all.length === 0 ? ['no node differs from its family'] : []),
     ];
     write(byId('jobsage'), notes.join('; '));
   }

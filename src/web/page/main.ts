@@ -106,7 +106,7 @@ const jobs = new JobView({
   select: selectNodes,
   open: openJob,
   changed: () => colourOwn(),
-  list: list => go({ list: list === 'users' ? list : undefined }, false),
+  list: list => go({ list: list === 'jobs' ? undefined : list }, false),
 });
 
 const changes = new Changes(selectNodes, minute => flow.mark(minute));

@@ -19,7 +19,7 @@ export interface View {
   readonly at?: string | undefined;
   /** The job whose page is open, below that of a node. */
   readonly job?: string | undefined;
-  /** `users`: they are listed in place of jobs. */
+  /** `users`, `odd`: they are listed in place of jobs. */
   readonly list?: string | undefined;
   /** The page of the table, from 1. */
   readonly page?: number | undefined;
