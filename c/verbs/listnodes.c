@@ -45,7 +45,7 @@ static const char help_text[] =
   "  -h, --help           show this help\n"
   "  -V, --version        show the version\n"
   "\n"
-  "Its answers are identical to those of beoboard nodes. For --where, --job, --user, --for, --slurm-dir and --config\n"
+  "Its answers are identical to those of beoboard nodes. For --where, --job-id, --user, --for, --slurm-dir and --config\n"
   "use that.\n"
   "Only here: --with-problem, --names, --with-state.\n"
   "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
@@ -97,7 +97,7 @@ static const struct option options_of_nodes[] = {
   {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
 };
-static const char *const elsewhere[] = {"where", "job", "user", "for", "slurm-dir", "config", NULL};
+static const char *const elsewhere[] = {"where", "job-id", "user", "for", "slurm-dir", "config", NULL};
 static const struct option_table table = {
   .options = options_of_nodes, .count = sizeof options_of_nodes / sizeof options_of_nodes[0], .elsewhere = elsewhere,
     .whose = "beoboard nodes"};

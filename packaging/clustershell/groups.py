@@ -61,7 +61,7 @@ def mapped(name):
     if name in PROBLEMS:
         return said("beoboard-nodes", "--with-problem", name)
     if kind in ("job", "user") and value:
-        return said("beoboard", "nodes", f"--{kind}", value)
+        return said("beoboard", "nodes", "--job-id" if kind == "job" else "--user", value)
     sys.exit(f"there is no group {name}; nodeset -ll -s bb lists all")
 
 

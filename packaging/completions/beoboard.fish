@@ -165,7 +165,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l for-at-least -x -
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l healthy -d 'only live nodes without problems'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l nodes -s w -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l where -x -d 'nodes that match the condition, as in '\''mem_avail < 1GiB && state == live'\'''
-complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l job -x -d 'only nodes of this job, or of all parts of it; needs beoboard slurm'
+complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l job-id -x -d 'only nodes of this job, or of all parts of it; needs beoboard slurm'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l user -x -d 'only nodes on which this user'\''s jobs are; needs beoboard slurm'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l fold -s f -d 'one host list, as in node[001-128],login1'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l expand -s e -d 'one name per line'

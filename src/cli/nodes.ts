@@ -20,7 +20,7 @@ export const verb = defineVerb({
     'healthy',
     'nodes',
     'where',
-    'job',
+    'job-id',
     'user',
     'fold',
     'expand',
@@ -42,7 +42,7 @@ export const verb = defineVerb({
     'beoboard nodes --state silent --for-at-least 5m',
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
-    'beoboard nodes --job 4711 --state silent',
+    'beoboard nodes --job-id 4711 --state silent',
   ],
   notes: `Prints one host list for Slurm and pdsh, or nothing if no node matches. --expand prints one name per line. Names given with --nodes that
 are not on the board are reported on stderr. So are more likely causes than the nodes: an interface of this master that is down or
@@ -72,7 +72,7 @@ async function schedulerView(dir: string, reader: BoardReader) {
 
 /** The names of nodes that are asked for; undefined: all. Throws a Failure if nothing is known of that job or user. */
 async function namesAsked(
-  { nodes, job, user, slurmDir }: ValuesOf<typeof verb>,
+  { nodes, jobId: job, user, slurmDir }: ValuesOf<typeof verb>,
   reader: BoardReader,
 ): Promise<readonly string[] | undefined> {
   if (job === undefined && user === undefined) return nodes;

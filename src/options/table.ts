@@ -168,7 +168,7 @@ export const options = {
   json: flag('one JSON object instead of text'),
   'slurm-dir': one('DIR', 'where beoboard slurm writes its files', folder, standard('/run/beoboard-slurm')),
   jobs: flag('show the state and jobs of each node in Slurm'),
-  job: optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard slurm', values.remark),
+  'job-id': optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard slurm', values.remark),
   user: optional('NAME', "only nodes on which this user's jobs are; needs beoboard slurm", values.remark),
   scheduler: one('NAME', 'slurm, or file:PATH, a file that a job of yours writes', values.scheduler, standard('slurm')),
   'slurm-bin': optional('DIR', 'where squeue and scontrol are; default: search PATH', folder),

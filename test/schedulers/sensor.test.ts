@@ -199,11 +199,11 @@ t.test('in doubt each host has zeros', async t => {
 t.test('a board that is cut short while it is read', async t => {
   const hosts = numbered(2000);
   const board = makeBoard(t, { live: hosts });
-  beat(board.path);
   board.writer.close();
   const env = { LD_PRELOAD: testProgram('test/cutshort.so'), CUT_AT_LOOK: board.path };
   const args = ['--board', board.path, '--hosts', file(t, hosts)];
   const sensor = new Sensor(t, args, env, compile(t, DYNAMIC));
+  beat(board.path);
   t.strictSame((await sensor.ask()).rows, zeros(hosts));
   t.match(sensor.stderr, /^beoboard-sensor: the board was cut short\n$/);
   t.strictSame((await sensor.ask()).rows, zeros(hosts), 'and goes on');

@@ -49,7 +49,12 @@ export function writeRows(
       if (at === 0 || pressed.includes(at)) cell.append(button('', () => choose([...body.rows].indexOf(row), at)));
       return cell;
     });
-    for (const [at, text] of texts.entries()) write(cells[at]?.firstElementChild ?? (cells[at] as Element), text);
+    for (const [at, text] of texts.entries()) {
+      const cell = cells[at] as HTMLElement;
+      const inner = cell.querySelector('button');
+      write(inner ?? cell, text);
+      if (inner !== null) show(inner, text !== '');
+    }
   }
   return elements;
 }
