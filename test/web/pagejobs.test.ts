@@ -259,6 +259,8 @@ t.test('nodes that differ from their family, where there are no jobs', { skip },
   const { page, complaints } = await look(t, wall.url);
   const buttons = `[...document.querySelectorAll('#lists button')].filter(one => !one.hidden).map(one => one.id).join()`;
   await holds(page, `${buttons} === 'listodd'`);
+  await page.click('#listodd');
+  await holds(page, `location.search.includes('list=odd')`);
   const row = `[...document.querySelectorAll('#jobs tbody tr')].find(row => row.textContent.startsWith('kernel'))`;
   await holds(page, `/^kernel1a6: .+, 5 others /.test(${row}?.textContent)`);
   await page.evaluate(`${row}.querySelector('button').click()`);

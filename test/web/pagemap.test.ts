@@ -136,6 +136,6 @@ t.test('what happens on the board is on the map within two ticks', { skip }, asy
     [],
     'none was seen later',
   );
-  t.equal(happened.length, 7);
+  t.equal(happened.length, 6);
   t.same(complaints, []);
 });

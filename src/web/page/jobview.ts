@@ -147,17 +147,21 @@ export class JobView {
     this.choose(this.#asked);
   }
 
-  /** Shows that list; without jobs the odd ones are the only one. */
+  /** Shows that list; odd nodes only if they are asked for. */
   choose(asked: string | undefined): void {
     this.#asked = asked;
-    const list = this.#isServed ? (LISTS.find(each => each === asked) ?? 'jobs') : 'odd';
+    const served = LISTS.filter(list => this.#isServed || list === 'odd');
+    const list = served.find(each => each === asked) ?? (this.#isServed ? 'jobs' : undefined);
     if (list === this.#list) return;
     this.#list = list;
+    clearTimeout(this.#timer);
+    show(byId('jobsframe'), list !== undefined);
     for (const each of LISTS) set(byId(`list${each}`), { 'aria-pressed': String(each === list) });
+    write(byId('jobsage'), '');
+    if (list === undefined) return;
     set(byId('jobs'), { class: list });
     this.#head.replaceChildren(...COLUMNS[list].map(([title]) => make('th', { scope: 'col' }, title)));
     this.#show();
-    clearTimeout(this.#timer);
     void this.#ask();
   }
 
