@@ -108,7 +108,8 @@ export class Api {
       case 'users':
         return this.#ofJobs(path, query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
       case 'odd':
-        return this.#toldAgain(path, query, () => this.#odd());
+        checked(query, []);
+        return this.#toldAgain(path, () => this.#odd());
       case 'readings':
         checked(query, []);
         return whole({ schema: 1, readings: READINGS });
@@ -321,8 +322,11 @@ export class Api {
 
   /** What is told of jobs; a sentence: why there is nothing of that name. */
   #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
-    const { jobs } = this.wall;
-    return jobs === undefined ? sentence(404, JOBS_HIDDEN) : this.#toldAgain(path, query, digest => tell(jobs, digest));
+    checked(query, []);
+    const { jobs, digest, watcher } = this.wall;
+    if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
+    if (digest === undefined) return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+    return this.#toldAgain(path, () => tell(jobs, digest));
   }
 
   /** In what nodes differ from their families. */
@@ -342,16 +346,14 @@ export class Api {
   }
 
   /** What is made for nobody in particular; a sentence: why there is nothing. An answer that took long is told again. */
-  #toldAgain(path: string, query: URLSearchParams, tell: (digest: Snapshot) => object | string): HttpResponse {
-    checked(query, []);
-    const { digest, watcher } = this.wall;
-    if (digest === undefined || watcher.trouble !== undefined)
-      return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+  #toldAgain(path: string, tell: () => object | string): HttpResponse {
+    const { trouble } = this.wall.watcher;
+    if (trouble !== undefined) return sentence(503, trouble);
     const began = performance.now();
     const known = this.#told.get(path);
     if (known !== undefined && began < known.until) return known.response;
     try {
-      const told = tell(digest);
+      const told = tell();
       const response = typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
       const end = performance.now();
       if (this.#told.size >= MOST_TOLD) this.#told.clear();
