@@ -237,5 +237,6 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
     [],
   );
   const { page: plain } = await look(t, wall.url);
-  t.ok(await plain.locator('#jobspart').isHidden(), 'without --show-jobs there are none');
+  for (const id of ['#listjobs', '#listusers', '#jobsframe'])
+    t.ok(await plain.locator(id).isHidden(), `without --show-jobs there are none: ${id}`);
 });
