@@ -184,10 +184,10 @@ export class JobView {
   #show(): void {
     const list = this.#list ?? 'odd';
     const rows = {
-      jobs: textsOf(this.#jobs, JOBS),
-      users: textsOf(this.#users, USERS),
-      odd: textsOf(this.#odd, ODD),
-    }[list];
+      jobs: () => textsOf(this.#jobs, JOBS),
+      users: () => textsOf(this.#users, USERS),
+      odd: () => textsOf(this.#odd, ODD),
+    }[list]();
     const all = { jobs: this.#jobs, users: this.#users, odd: this.#odd }[list];
     writeRows(this.#body, rows, row => {
       const [job, user, odd] = [this.#jobs[row], this.#users[row], this.#odd[row]];
