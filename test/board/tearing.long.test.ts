@@ -110,4 +110,4 @@ t.test(`${KILLS} kills`, async t => {
   t.comment(`${stdout.trim()}, ${looks} by TypeScript`);
 });
 
-takeAway(t, 'each', SEED);
+takeAway(t, 'all', SEED);
