@@ -173,3 +173,10 @@ export const watchShifts = (page: Page): Promise<void> =>
     }).observe({ type: 'layout-shift' });
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
   })`);
+
+/** Forgets them, once the frame is shown that is being made now. */
+export const forgetShifts = (page: Page): Promise<void> =>
+  page.evaluate<undefined>(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+    window.shifts = [];
+    done();
+  })))`);
