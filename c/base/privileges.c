@@ -23,11 +23,13 @@ static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t 
   return true;
 }
 
-/* Only in /etc/passwd: a static program cannot use directory services, and a daemon's user is a local one. */
-static bool find_line(struct span name, bool is_id, uint64_t id, struct user *user) {
+static const char own_users[] = "/etc/passwd";
+
+/* Only in such a file: a static program cannot use directory services, and a daemon's user is a local one. */
+static bool find_line(const char *passwd, struct span name, bool is_id, uint64_t id, struct user *user) {
   struct stat stats;
   bool found = false;
-  const int fd = openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC);
+  const int fd = openat(AT_FDCWD, passwd, O_RDONLY | O_CLOEXEC);
   if (fd == -1) return false;
   if (fstat(fd, &stats) == 0 && stats.st_size > 0) {
     const size_t size = (size_t)stats.st_size;
@@ -46,7 +48,7 @@ bool find_user(const char *name, struct user *user, struct words *fault) {
   const struct span text = span_of(name);
   uint64_t id = 0;
   const bool is_id = text_u64(text, &id) && id < UINT32_MAX;
-  if (find_line(text, is_id, id, user)) return true;
+  if (find_line(own_users, text, is_id, id, user)) return true;
   if (is_id) { /* as in containers, which may not have their users in it */
     *user = (struct user){(uid_t)id, (gid_t)id, ""};
     return true;
@@ -59,7 +61,7 @@ bool find_user(const char *name, struct user *user, struct words *fault) {
 
 void add_user(struct words *words, uid_t uid) {
   struct user user;
-  if (find_line((struct span){NULL, 0}, true, uid, &user) && user.name[0] != 0) add_text(words, user.name);
+  if (find_line(own_users, (struct span){NULL, 0}, true, uid, &user) && user.name[0] != 0) add_text(words, user.name);
   else add_number(words, uid);
 }
 
@@ -91,9 +93,9 @@ void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 static uid_t beoboard = (uid_t)-1; /* no file belongs to this one */
 
-void find_beoboard(void) {
+void find_beoboard(const char *passwd) {
   struct user user;
-  if (find_line(SPAN("beoboard"), false, 0, &user)) beoboard = user.uid;
+  if (find_line(passwd, SPAN("beoboard"), false, 0, &user)) beoboard = user.uid;
 }
 
 bool is_trusted_writer(uid_t uid) { return uid == 0 || uid == geteuid() || uid == beoboard; }

@@ -22,8 +22,8 @@ void no_new_privileges(void);
 /* Whether files of this user may tell us something: of root, of our own user, and of beoboard, whom readers trust with
  * the board itself. On a master the sender has a user of its own. */
 bool is_trusted_writer(uid_t uid);
-/* Finds out who beoboard is; before threads begin, and before /etc/passwd may be out of reach. */
-void find_beoboard(void);
+/* Finds out who beoboard is, in the machine's /etc/passwd; before threads begin, and before it may be out of reach. */
+void find_beoboard(const char *passwd);
 /* Makes the kernel refuse all system calls except those of a ready sender, and of a server with sockets that listen
  * already. */
 bool confine(bool answers, struct words *fault);

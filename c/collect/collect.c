@@ -40,7 +40,7 @@ static uint64_t mhz;
 static struct stat_times times_before;
 static bool has_times;
 
-void collect_from(const char *new_proc, const char *new_sys) {
+void collect_from(const char *new_proc, const char *new_sys, bool of_first) {
   for (unsigned i = 0; i < FILES && proc != NULL; i++) file_close(&files[i]);
   proc = new_proc;
   sys = new_sys;
@@ -53,9 +53,9 @@ void collect_from(const char *new_proc, const char *new_sys) {
   files[PSI_MEMORY] = KERNEL_FILE(proc, "/pressure/memory", FILE_OPTIONAL);
   files[PSI_IO] = KERNEL_FILE(proc, "/pressure/io", FILE_OPTIONAL);
   files[PSI_IRQ] = KERNEL_FILE(proc, "/pressure/irq", FILE_OPTIONAL);
-  files[SNMP] = KERNEL_FILE(proc, "/net/snmp", 0);
+  files[SNMP] = KERNEL_FILE(proc, of_first ? "/1/net/snmp" : "/net/snmp", 0);
   files[FILE_NR] = KERNEL_FILE(proc, "/sys/fs/file-nr", 0);
-  files[NETDEV] = KERNEL_FILE(proc, "/net/dev", FILE_IN_LINES);
+  files[NETDEV] = KERNEL_FILE(proc, of_first ? "/1/net/dev" : "/net/dev", FILE_IN_LINES);
   files[DISKSTATS] = KERNEL_FILE(proc, "/diskstats", FILE_IN_LINES);
   files[RELEASE] = KERNEL_FILE(proc, "/sys/kernel/osrelease", 0);
   files[ONLINE] = KERNEL_FILE(sys, "/devices/system/cpu/online", 0);
@@ -153,7 +153,7 @@ static void put_net(struct bb_report *report, const struct details *details) {
   if (!file_parsed(&files[NETDEV], parse_netdev(text, interfaces, &count, &names))) return;
   known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, seldom_ticks);
   find_links(sys, interfaces, count, file_place());
-  if (!known_whole(&known_links, proc, "/net/dev")) return;
+  if (!known_whole(&known_links, proc, files[NETDEV].leaf)) return;
   char most[24];
   struct words words = WORDS(most);
   add_number(&words, BB_MOST_LINKS);

@@ -16,8 +16,9 @@ struct details {
   bool container;
 };
 
-/* Reads from these roots from the next tick on, with the last reading as the tick before it. */
-void collect_from(const char *proc, const char *sys);
+/* Reads from these roots from the next tick on, with the last reading as the tick before it. The network is that of
+ * this process, or of the first one: /proc shows each process its own. */
+void collect_from(const char *proc, const char *sys, bool of_first);
 /* Writes the fields of all fast sets that could be read, and their bits in `valid`, into a report. `now_boot_ns` is
  * its t_boot_ns: shares of disks are for the time since the last call. */
 void collect(struct bb_report *report, int64_t now_boot_ns, const struct details *details);

@@ -8,7 +8,7 @@
 #include "parse.h"
 
 const char place_of_proc[] = "/proc", place_of_sys[] = "/sys", place_of_run[] = "/run/beoboard";
-const char place_of_etc[] = "/etc", place_of_scratch[] = "/tmp";
+const char place_of_etc[] = "/etc", place_of_passwd[] = "/etc/passwd", place_of_scratch[] = "/tmp";
 
 static struct clocks clocks_here(void) {
   const uint64_t real_ns = bb_clock_ns(CLOCK_REALTIME);

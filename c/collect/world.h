@@ -17,7 +17,8 @@ struct clock_state {
 };
 
 /* Default paths. */
-extern const char place_of_proc[], place_of_sys[], place_of_run[], place_of_etc[], place_of_scratch[];
+extern const char place_of_proc[], place_of_sys[], place_of_run[], place_of_etc[], place_of_passwd[],
+  place_of_scratch[];
 
 /* This machine, unless another one is pretended. */
 extern const struct machine {

@@ -203,7 +203,7 @@ int main(int argc, char *argv[]) {
   setpriority(PRIO_PROCESS, 0, 19);
   if (!listen_everywhere(&service, &fault)) return refuse_start(&fault, NOT_SO);
   name_server();
-  collect_from(settings.proc, settings.sys);
+  collect_from(settings.proc, settings.sys, false);
   if (!mon_settle(&user, &fault)) return refuse_start(&fault, USAGE);
   if (settings.stdio) clients_take_stdio();
   tell_ready();

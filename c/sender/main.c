@@ -1,6 +1,7 @@
 /* The sender: one report per tick to every master. Reads this machine, and listens to nobody. Memory is allocated
  * only at the start. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,46 +42,90 @@ static bool set_course(const struct options *from, struct course *to, struct wor
   return from->key_file == NULL || read_signing_key(from->key_file, from->name, other_user, &identity->key, fault);
 }
 
-/* A copy of a path that is needed as long as the program runs: the memory of options is reused by the next parse. */
-static const char *kept(const char *path) {
-  static char store[5 * (MOST_PATH + 1)];
+/* Of the machine to report, as this process sees it: empty, or where a container has it. */
+static char root[PATH_MAX];
+static const char *place_run, *place_etc;
+
+/* Once, before anything below it is looked for. */
+static bool find_root(struct words *fault) {
+  if (options.root == NULL) return true;
+  if (realpath(options.root, root) == NULL) {
+    const int error = errno;
+    add_text(fault, "--root: cannot open ");
+    add_one_line(fault, span_of(options.root));
+    add_text(fault, ": ");
+    add_text(fault, error_name(error));
+    return false;
+  }
+  if (strcmp(root, "/") == 0) root[0] = 0;
+  if (strlen(root) < MOST_ROOT) return true;
+  add_text(fault, "--root: the path is longer than 255 bytes; mount it at a shorter one");
+  return false;
+}
+
+/* A copy of a path that is needed as long as the program runs: the memory of options is reused by the next parse.
+ * A standard path is below the root. */
+static const char *kept(const char *path, const char *standard) {
+  static char store[8 * (MOST_PATH + 1)];
   static size_t used;
-  const size_t bytes = strlen(path) + 1;
-  char *copy = memcpy(store + used, path, bytes);
-  used += bytes;
+  struct words words = {store + used, sizeof store - used, 0};
+  if (path == standard) add_text(&words, root);
+  add_text(&words, path);
+  const char *copy = text_of(&words);
+  used += words.len + 1;
   return copy;
 }
 
 /* The roots never change while the sender runs. */
 static void keep_paths(struct options *of) {
   const bool one_proc = of->proc[1] == of->proc[0], one_sys = of->sys[1] == of->sys[0];
-  of->proc[0] = kept(of->proc[0]);
-  of->sys[0] = kept(of->sys[0]);
+  of->proc[0] = kept(of->proc[0], place_of_proc);
+  of->sys[0] = kept(of->sys[0], place_of_sys);
   /* A tree is identified by the address of its name. */
-  of->proc[1] = one_proc ? of->proc[0] : kept(of->proc[1]);
-  of->sys[1] = one_sys ? of->sys[0] : kept(of->sys[1]);
-  of->scratch = kept(of->scratch);
+  of->proc[1] = one_proc ? of->proc[0] : kept(of->proc[1], place_of_proc);
+  of->sys[1] = one_sys ? of->sys[0] : kept(of->sys[1], place_of_sys);
+  of->scratch = kept(of->scratch, NULL); /* its path on the machine */
+  place_run = kept(place_of_run, place_of_run);
+  place_etc = kept(place_of_etc, place_of_etc);
+}
+
+/* In a container, whether a machine's /proc is there: without it everything would be missing from the reports. */
+static bool has_machine(struct words *fault) {
+  char path[MOST_PATH + 32];
+  struct words words = WORDS(path);
+  add_text(&words, options.proc[1]);
+  add_text(&words, "/1/mountinfo");
+  if (root[0] == 0 || access(text_of(&words), R_OK) == 0) return true;
+  const int error = errno;
+  add_text(fault, "--root: cannot read ");
+  add_one_line(fault, span_of(path));
+  add_text(fault, ": ");
+  add_text(fault, error_name(error));
+  add_text(fault, "; mount the machine's /proc there");
+  return false;
 }
 
 /* Reads the trees of the earlier ticks, if there are any, and then the last one. */
 static void open_collector(void) {
   static struct bb_report before LARGE;
-  collect_from(options.proc[0], options.sys[0]);
+  collect_from(options.proc[0], options.sys[0], root[0] != 0);
   if (options.trees == 1) return;
   const int64_t interval_ns = (int64_t)options.interval_ms * 1000000;
   const bool is_given = pretend_values != NULL && pretend_values->has_before;
   const int64_t before_ns =
       is_given ? pretend_values->before_boot_ns : (int64_t)machine->clocks().boot_ns - interval_ns;
   collect(&before, before_ns, &(struct details){0});
-  collect_from(options.proc[1], options.sys[1]);
+  collect_from(options.proc[1], options.sys[1], root[0] != 0);
 }
 
 static struct slow_world world_of(unsigned tree) {
   struct slow_world world = {
     .proc = options.proc[tree],
     .sys = options.sys[tree],
-    .run = place_of_run,
-    .etc = place_of_etc,
+    .process = root[0] != 0 ? "/1" : "/self",
+    .root = root,
+    .run = place_run,
+    .etc = place_etc,
     .scratch = options.scratch,
     .health_most_ms = options.health_max_age_ms,
     .file_system = file_system_here,
@@ -240,14 +285,16 @@ int main(int argc, char *argv[]) {
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }
+  if (!find_root(&fault)) return refuse_start(&fault, USAGE);
   keep_paths(&options);
+  if (!has_machine(&fault)) return refuse_start(&fault, USAGE);
   if (options.pretend != NULL) {
     pretend_values = pretend(options.pretend, &fault);
     if (pretend_values == NULL) return refuse_start(&fault, USAGE);
   }
   if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse_start(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
-  find_beoboard();
+  find_beoboard(kept(place_of_passwd, place_of_passwd));
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretend_values != NULL ? pretend_values->version : version_number();

@@ -39,6 +39,8 @@ const char help_text[] =
   "                    the report (default: /proc)\n"
   "  --sys DIR         another /sys; given twice: for the tick before, then for the\n"
   "                    report (default: /sys)\n"
+  "  --root DIR        where a container has the root of its machine, with its /proc\n"
+  "                    and /sys: reports the machine, not the container\n"
   "  --scratch DIR     the local scratch file system whose space is reported; never\n"
   "                    a network file system (default: /tmp)\n"
   "  --health-max-age TIME\n"
@@ -148,6 +150,7 @@ static const struct option options_of_send[] = {
   {.name = "aligned", AT(aligned)},
   {.name = "proc", .value = "DIR", .most = 2, .fallback = place_of_proc, .read = read_tree, AT(proc)},
   {.name = "sys", .value = "DIR", .most = 2, .fallback = place_of_sys, .read = read_tree, AT(sys)},
+  {.name = "root", .value = "DIR", .read = value_path, AT(root)},
   {.name = "scratch", .value = "DIR", .fallback = place_of_scratch, .read = value_path, AT(scratch)},
   {.name = "health-max-age", .value = "TIME", .read = read_health_max_age, AT(health_max_age_ms)},
   {.name = "pretend", .value = "FILE", .read = value_path, AT(pretend)},

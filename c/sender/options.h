@@ -20,6 +20,7 @@ struct options {
   unsigned trees; /* first the tick before, if there are two */
   const char *proc[2], *sys[2];
   const char *scratch;
+  const char *root; /* NULL: our own */
   const char *key_file, *pretend, *user, *pace_file, *config; /* NULL: none */
   struct address to[MOST_TO];            /* last, so that only those in use cost memory */
 };

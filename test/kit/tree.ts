@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -132,6 +133,18 @@ export function prepare(machine: string, root: string): string[] {
     join(root, tree, 'sys'),
   ]);
   return ['send', '--once', '--to', '-', ...options, '--pretend', join(root, 'pretend.toml'), ...trees];
+}
+
+/**
+ * The tree of a machine as a container sees it: what `self` and `net` are there would be the container's, and the
+ * machine's are those of its first process.
+ */
+export function seenFromInside(tree: string): void {
+  const proc = join(tree, 'proc');
+  mkdirSync(join(proc, '1'), { recursive: true });
+  renameSync(join(proc, 'net'), join(proc, '1', 'net'));
+  for (const name of readdirSync(join(proc, 'self'))) renameSync(join(proc, 'self', name), join(proc, '1', name));
+  rmSync(join(proc, 'self'), { recursive: true });
 }
 
 /** The sender's report on prepared trees, and its log with `ROOT` in place of the folder. */

@@ -529,7 +529,7 @@ t.test('help has every option of the other, with the same words', { buffered: tr
   );
   // The other sender may lack the options --pace-….
   const both = options(help).filter(option => !option.includes('--pace-') || options(ts.said).includes(option));
-  t.ok(both.length === options(ts.said).length + 3, 'and --user, --seccomp and --version');
+  t.ok(both.length === options(ts.said).length + 4, 'and --root, --user, --seccomp and --version');
   t.match(askC(sender, ['-V']), { code: 0, said: '' });
   for (const asked of ['--help', '-V']) {
     const full = spawn('sh', ['-c', `"$0" ${asked} >/dev/full`, sender]);

@@ -9,7 +9,8 @@
 
 /* Whether the link /proc/self/ns/pid names another namespace than the machine's. */
 static bool in_foreign_namespace(struct reading *now) {
-  path_begin(now, now->world->proc, "/self/ns/pid");
+  path_begin(now, now->world->proc, now->world->process);
+  path_text(now, "/ns/pid");
   char target[64];
   const ssize_t length = readlink(now->path, target, sizeof target);
   if (length <= 0) return false;
@@ -44,9 +45,10 @@ static bool is_container_name(struct span left) {
   return false;
 }
 
-static bool in_container_cgroup(struct reading *now, const char *leaf) {
+static bool in_container_cgroup(struct reading *now, const char *process) {
   struct span left;
-  path_begin(now, now->world->proc, leaf);
+  path_begin(now, now->world->proc, process);
+  path_text(now, "/cgroup");
   if (!take_text(now, MAYBE, &left)) return false;
   for (const char *slash; (slash = find_char(left, '/')) != NULL;) {
     left = without(left, (size_t)(slash - left.at) + 1);
@@ -88,7 +90,7 @@ static bool has_container_root(struct reading *now) {
 }
 
 void slow_container(struct reading *now) {
-  if (in_foreign_namespace(now) || in_container_cgroup(now, "/1/cgroup") || in_container_cgroup(now, "/self/cgroup") ||
+  if (in_foreign_namespace(now) || in_container_cgroup(now, "/1") || in_container_cgroup(now, now->world->process) ||
       has_container_root(now))
     now->flags |= (uint32_t)BB_FLAGS_CONTAINER;
 }

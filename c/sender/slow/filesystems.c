@@ -43,11 +43,22 @@ static void complain_of_scratch(struct reading *now) {
            (char *)NULL);
 }
 
+/* Takes the root from before a path; false if a link led out of it, to something of the container. */
+static bool cut_root(char *path, const char *root) {
+  const size_t length = strlen(root);
+  if (strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != 0)) return false;
+  if (path[length] == 0) strcpy(path, "/");
+  else memmove(path, path + length, strlen(path + length) + 1);
+  return true;
+}
+
 /* The scratch with links resolved, if it is on a local file system. */
 static bool find_scratch(struct reading *now, const struct mounts *mounts, char path[REAL_PATH]) {
+  const struct slow_world *world = now->world;
   /* This comes before resolving links: even that could ask the network. */
-  if (!is_on_local(now, mounts, now->world->scratch)) return false;
-  if (now->world->real_path(now->world, now->world->scratch, path)) return is_on_local(now, mounts, path);
+  if (!is_on_local(now, mounts, world->scratch)) return false;
+  path_begin(now, world->root, world->scratch);
+  if (world->real_path(world, now->path, path) && cut_root(path, world->root)) return is_on_local(now, mounts, path);
   complain_of_scratch(now);
   return false;
 }

@@ -120,7 +120,8 @@ void give_mounts(struct mounts *mounts) {
 
 static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts) {
   struct span text;
-  path_begin(now, now->world->proc, "/self/mountinfo");
+  path_begin(now, now->world->proc, now->world->process);
+  path_text(now, "/mountinfo");
   const int error = read_once(now->path, FILE_IN_LINES, 0, mounts->text, MOST_BYTES, &text);
   mounts->count = 0;
   mounts->length = error == 0 ? text.len : 0;

@@ -238,16 +238,20 @@ bool real_path_here(const struct slow_world *world, const char *path, char into[
   return true;
 }
 
-bool file_system_here(const char *path, struct file_system *fs) {
+bool file_system_here(const struct slow_world *world, const char *path, struct file_system *fs) {
   struct statvfs stats;
-  if (statvfs(path, &stats) != 0) return false;
+  char at[MOST_ROOT + REAL_PATH];
+  struct words words = WORDS(at);
+  add_text(&words, world->root);
+  add_text(&words, path);
+  if (statvfs(text_of(&words), &stats) != 0) return false;
   const bb_wide unit = stats.f_frsize;
   *fs = (struct file_system){stats.f_blocks * unit, stats.f_bavail * unit, stats.f_files, stats.f_ffree};
   return true;
 }
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs) {
-  if (!now->world->file_system(path, fs)) return false;
+  if (!now->world->file_system(now->world, path, fs)) return false;
   /* Impossible values: no size, or more free than there is. */
   if (fs->total > 0 && fs->available <= fs->total && fs->inodes_free <= fs->inodes) return true;
   complain(now, "the file system at ", path, " reports an impossible size", (char *)NULL);

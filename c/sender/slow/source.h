@@ -8,6 +8,8 @@
 #include "../../collect/world.h"
 
 #define REAL_PATH 4096u
+/* Where a container may have the root of its machine. */
+#define MOST_ROOT 256u
 
 struct file_system {
   bb_wide total, available; /* bytes; available for an ordinary user */
@@ -17,11 +19,14 @@ struct file_system {
 /* The roots of the slow side, and what it asks beside the files below them. */
 struct slow_world {
   const char *proc, *sys;
+  const char *process; /* below proc, whose mounts and cgroups count: /self; around a container /1 */
+  const char *root;    /* before the path of a file system: empty; in a container where it has the machine's */
   const char *run;     /* of the files that others write for us: /run/beoboard */
   const char *etc;     /* of os-release: /etc */
   const char *scratch; /* the local scratch: /tmp */
   uint64_t health_most_ms; /* an older ok in the health file is a warning; 0: it never is */
-  bool (*file_system)(const char *path, struct file_system *fs); /* statvfs */
+  /* statvfs */
+  bool (*file_system)(const struct slow_world *world, const char *path, struct file_system *fs);
   /* The age of a file in `run`, written then. */
   double (*age_s)(const char *name, const struct timespec *written);
   /* The path with links resolved; false if it leads nowhere. */
@@ -29,7 +34,7 @@ struct slow_world {
 };
 
 /* The same of this machine. */
-bool file_system_here(const char *path, struct file_system *fs);
+bool file_system_here(const struct slow_world *world, const char *path, struct file_system *fs);
 double age_here(const char *name, const struct timespec *written);
 bool real_path_here(const struct slow_world *world, const char *path, char into[REAL_PATH]);
 

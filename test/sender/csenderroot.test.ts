@@ -1,0 +1,89 @@
+// The sender in C in a container: with --root it reports the machine whose root is there, as it would outside.
+// packages/image runs it in one.
+//
+// @seconds 3
+
+import { chownSync, mkdirSync, readFileSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { compileSender } from '../kit/compiling.js';
+import { folder } from '../kit/places.js';
+import { machines, prepare, readable, seenFromInside } from '../kit/tree.js';
+import { askC } from '../kit/twosenders.js';
+
+const sender = compileSender(t);
+
+t.test('every machine, to the byte, as from outside', async t => {
+  for (const machine of machines()) {
+    const own = folder(t);
+    const argv = prepare(machine, own);
+    const options = argv.slice(1, argv.indexOf('--proc'));
+    const tree = join(own, 'now');
+    const outside = askC(sender, [...options, '--proc', join(tree, 'proc'), '--sys', join(tree, 'sys')]);
+    t.equal(outside.code, 0, machine);
+    seenFromInside(tree);
+    const pretend = join(own, 'pretend.toml');
+    const links = readFileSync(pretend, 'utf8').replace(/^"(\/.*)" = "(\/.*)"$/gm, `"${tree}$1" = "${tree}$2"`);
+    writeFileSync(pretend, links);
+    const inside = askC(sender, [...options, '--root', `${tree}/`]);
+    const said = inside.said.replaceAll(`${tree}/proc/1/`, `${tree}/proc/`);
+    t.strictSame({ ...inside, said }, { ...outside, said: outside.said.replaceAll('/proc/self/', '/proc/') }, machine);
+  }
+});
+
+t.test('file systems, software, and files of others are below the root', async t => {
+  const own = folder(t);
+  prepare('two-sockets', own);
+  const tree = join(own, 'now');
+  seenFromInside(tree);
+  const answer = (...more: string[]) => {
+    const { code, report, said } = askC(sender, ['--once', '--to', '-', '--root', tree, ...more]);
+    t.equal(code, 0, said);
+    return { said, report: readable(Buffer.from(report, 'hex')) };
+  };
+  const sets = ({ report }: ReturnType<typeof answer>) => report.valid as string[];
+
+  const bare = answer();
+  const { blocks, bsize } = statfsSync(tree, { bigint: true });
+  t.equal(bare.report.root_total_mib, Number((blocks * bsize) >> 20n));
+  t.notOk(sets(bare).includes('health'), 'no health file yet');
+  // What is there is of a user that only the machine knows.
+  writeFileSync(join(tree, 'etc', 'passwd'), 'beoboard:x:4711:4711::/:/bin/false\n');
+  mkdirSync(join(tree, 'run', 'beoboard'));
+  const health = join(tree, 'run', 'beoboard', 'health');
+  writeFileSync(health, 'bad\n', { mode: 0o644 });
+  if (process.getuid?.() === 0) chownSync(health, 4711, 4711);
+  t.equal(answer().report.health, 'bad');
+  const { report } = answer();
+  writeFileSync(join(tree, 'etc', 'os-release'), 'ID=other\n');
+  t.not(answer().report.sw_hash, report.sw_hash, 'the software is that of its /etc');
+
+  mkdirSync(join(tree, 'local', 'scratch'), { recursive: true });
+  const scratch = join(tree, 'scratch');
+  symlinkSync('local/scratch', scratch);
+  t.ok(sets(answer('--scratch', '/scratch')).includes('scratch'));
+  rmSync(scratch);
+  symlinkSync('/tmp', scratch);
+  const led = answer('--scratch', '/scratch');
+  t.match(led.said, /^the scratch \/scratch does not exist or cannot be measured: it is left out$/m);
+  t.notOk(sets(led).includes('scratch'), 'a link out of the root leads into the container, and is not followed');
+});
+
+t.test('a root without a machine is refused', async t => {
+  const own = folder(t);
+  const said = (root: string) => askC(sender, ['--once', '--to', '-', '--root', root]);
+  t.strictSame(said(join(own, 'none')), {
+    code: 2,
+    report: '',
+    said: `--root: cannot open ${own}/none: ENOENT\n`,
+  });
+  t.strictSame(said(own), {
+    code: 2,
+    report: '',
+    said: `--root: cannot read ${own}/proc/1/mountinfo: ENOENT; mount the machine's /proc there\n`,
+  });
+  const long = join(own, ...Array.from({ length: 5 }, () => 'x'.repeat(60)));
+  mkdirSync(long, { recursive: true });
+  t.match(said(long), { code: 2, said: '--root: the path is longer than 255 bytes; mount it at a shorter one\n' });
+  t.equal(said('/').code, 0, 'the own root is one like any other, and none');
+});
