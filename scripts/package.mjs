@@ -1,6 +1,6 @@
-// Makes the packages of packaging/packages.mjs: deb, rpm, npm's with prebuilt addons, and Python's, in build/packages, or
-// with `--out DIR` there. Words choose formats (deb, rpm, npm, python), processors (amd64, arm64) and packages by name; without
-// words all are made. The same commit gives the same bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
+// Makes the packages of packaging/packages.mjs: deb, rpm, npm's with prebuilt addons, Python's, and the sender's container
+// image, in build/packages, or with `--out DIR` there. Words choose formats (deb, rpm, npm, python, image), processors
+// (amd64, arm64) and packages by name; without words all are made. The same commit gives the same bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
 // Plain JavaScript without dependencies, because it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
@@ -11,6 +11,7 @@ import { PACKAGES, PROCESSORS } from '../packaging/packages.mjs';
 import { fail, manifest, out, root, version, words, work } from './packaging/common.mjs';
 import { compile } from './packaging/compile.mjs';
 import { deb } from './packaging/deb.mjs';
+import { imagePackage } from './packaging/image.mjs';
 import { bill, npmPackage } from './packaging/npm.mjs';
 import { assemble } from './packaging/program.mjs';
 import { needs as pythonNeeds, pythonPackages } from './packaging/python.mjs';
@@ -19,7 +20,7 @@ import { begin, end } from './progress.mjs';
 
 // ---- what is wanted ----
 
-const FORMATS = ['deb', 'rpm', 'npm', 'python'];
+const FORMATS = ['deb', 'rpm', 'npm', 'python', 'image'];
 const CHOICES = { format: FORMATS, processor: Object.keys(PROCESSORS), package: Object.keys(PACKAGES) };
 for (const word of words)
   if (!Object.values(CHOICES).flat().includes(word))
@@ -45,6 +46,7 @@ const parts = new Set(
     .filter(part => part !== undefined),
 );
 if (formats.includes('npm') || parts.has('program')) parts.add('addon');
+if (formats.includes('image')) parts.add('beoboard-send');
 
 // ---- what it takes ----
 
@@ -53,6 +55,7 @@ const own = { x64: 'amd64', arm64: 'arm64' }[process.arch];
 const needs = [
   ['make', 'make'],
   ['gzip', 'gzip'],
+  ['tar', 'tar'],
 ];
 if (formats.includes('deb')) needs.push(['dpkg-deb', 'dpkg']);
 if (formats.includes('rpm')) needs.push(['rpmbuild', 'rpm']);
@@ -129,6 +132,10 @@ if (formats.includes('npm')) {
 if (formats.includes('python')) {
   step("packing Python's");
   files.push(...(await pythonPackages()));
+}
+if (formats.includes('image')) {
+  step('packing the image');
+  files.push(await imagePackage(processors));
 }
 end();
 

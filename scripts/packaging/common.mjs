@@ -68,5 +68,12 @@ export function put(from, to) {
   else copyFileSync(from, to);
 }
 
+/** Packs what is in a folder, in a fixed order and as root's. */
+export const tar = (file, folder, names) =>
+  run('tar', [
+    ...['-cf', file, '--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'],
+    ...['-C', folder, ...names],
+  ]);
+
 /** By Debian's gzip: what Node.js packs depends on its version. */
 export const gzip = content => execFileSync('gzip', ['-9nc'], { input: Buffer.from(content) });

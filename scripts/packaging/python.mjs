@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { below, gzip, out, put, root, run, version, work, write } from './common.mjs';
+import { below, gzip, out, put, root, run, tar, version, work, write } from './common.mjs';
 import { settle } from './stage.mjs';
 
 /** Debian's, where its packages are. */
@@ -34,8 +34,7 @@ export async function pythonPackages() {
   await run('tar', ['-xf', join(made, `${name}.tar.gz`), '-C', unpacked]);
   settle(unpacked, /^$/);
   const plain = work('python', `${name}.tar`);
-  const owner = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'];
-  await run('tar', ['-cf', plain, ...owner, '-C', unpacked, name]);
+  await tar(plain, unpacked, [name]);
   write(join(out, `${name}.tar.gz`), gzip(readFileSync(plain)));
   rmSync(work('python'), { recursive: true });
   return [join(out, wheel), join(out, `${name}.tar.gz`)];

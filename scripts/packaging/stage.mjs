@@ -52,11 +52,10 @@ export function stage(name, format, processor) {
 }
 
 /**
- * Sets the modes below a folder, and times no later than SOURCE_DATE_EPOCH. What matches `executable` gets the execute
- * bit.
+ * Sets the modes and times below a folder; times are those of SOURCE_DATE_EPOCH. What matches `executable` gets the
+ * execute bit.
  */
-export function settle(folder, executable) {
-  const time = Number(process.env.SOURCE_DATE_EPOCH);
+export function settle(folder, executable, time = Number(process.env.SOURCE_DATE_EPOCH)) {
   for (const name of ['.', ...readdirSync(folder, { recursive: true })]) {
     const path = join(folder, name);
     const entry = lstatSync(path);

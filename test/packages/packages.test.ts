@@ -186,7 +186,7 @@ t.test('words that choose no package are an error', async t => {
   t.match(make('dep'), {
     status: 1,
     stdout: '',
-    stderr: /^package: dep is not a format \(deb, rpm, npm, python\) or processor .*\n$/,
+    stderr: /^package: dep is not a format \(deb, rpm, npm, python, image\) or processor .*\n$/,
   });
 });
 
