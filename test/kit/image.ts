@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { ROOT } from './places.js';
+import { readable } from './tree.js';
 
 export interface Descriptor {
   mediaType: string;
@@ -135,3 +136,11 @@ export const runcOf = (bundle: string, state: string): string[] => [
   ...['runc', '--root', state, '--rootless', 'true', 'run', '--no-new-keyring', '--bundle', bundle],
   `beoboard-test-${process.pid}`,
 ];
+
+/** What of a report is of a machine, and is not another number a moment later. */
+export function factsOf(report: Uint8Array) {
+  const { valid, flags, net, ...rest } = readable(report) as Record<string, unknown> & { net?: { name: string }[] };
+  const { cpus_online, packages, mem_total_mib, os_release, virt, hw_hash, sw_hash } = rest;
+  const names = net?.map(({ name }) => name);
+  return { valid, flags, net: names, cpus_online, packages, mem_total_mib, os_release, virt, hw_hash, sw_hash };
+}

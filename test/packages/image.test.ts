@@ -12,7 +12,17 @@ import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { follow } from '../kit/children.js';
 import { compileSender } from '../kit/compiling.js';
-import { bundleOf, type Image, layOut, machineMounts, readLayout, runcOf, sha256, TYPE } from '../kit/image.js';
+import {
+  bundleOf,
+  factsOf,
+  type Image,
+  layOut,
+  machineMounts,
+  readLayout,
+  runcOf,
+  sha256,
+  TYPE,
+} from '../kit/image.js';
 import { lacks } from '../kit/lacking.js';
 import { Namespace, noNamespaces } from '../kit/netns.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -120,14 +130,6 @@ const cannotRun =
   (process.getuid?.() !== 0 && 'runc makes containers as root') ||
   lacks('runc musl-tools', 'runc', 'musl-gcc') ||
   noNamespaces();
-
-/** What of a report is of a machine, and is not another number a moment later. */
-function factsOf(report: Uint8Array) {
-  const { valid, flags, net, ...rest } = readable(report) as Record<string, unknown> & { net?: { name: string }[] };
-  const { cpus_online, packages, mem_total_mib, os_release, virt, hw_hash, sw_hash } = rest;
-  const names = net?.map(({ name }) => name);
-  return { valid, flags, net: names, cpus_online, packages, mem_total_mib, os_release, virt, hw_hash, sw_hash };
-}
 
 t.test('a machine that was made up, to a receiver', { skip: cannotRun }, async t => {
   const dir = folder(t, tmpdir());
