@@ -7,10 +7,24 @@ import errno
 import os
 import struct
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Iterator, List, NoReturn, Optional, Tuple, Type, TypeVar, Union
 
 from . import _abi
-from ._abi import EventKind, LastWords, Link, Problem, Rates, Reason, Receiver, Refusal, Report, Sender, State
+from ._abi import (
+    EventKind,
+    LastWords,
+    Link,
+    LinkFlags,
+    Problem,
+    Rates,
+    Reason,
+    Receiver,
+    ReceiverFlags,
+    Refusal,
+    Report,
+    Sender,
+    State,
+)
 from ._hosts import expand
 from ._library import Error, NoSuchNode, library
 from ._record import Record
@@ -23,7 +37,23 @@ _STATES_MOST = 64
 #: Events that are copied at once.
 _EVENTS = 256
 _FROM_NOW = 2**64 - 1
+#: With these no job should start; others are temporary, or no reason not to use the node. beoboard-gate has the same.
+_NO_JOB = (
+    Problem.HELD
+    | Problem.BAD_HEALTH
+    | Problem.ROOT_READONLY
+    | Problem.MEMORY_ERRORS
+    | Problem.GPU_LOST
+    | Problem.GPU_ERRORS
+)
 _NAN = struct.pack("<d", float("nan"))
+
+
+def _c_text(text: bytes, what: str) -> bytes:
+    """The same, for a call in C, which would take a NUL for its end."""
+    if b"\0" in text:
+        raise ValueError(f"a NUL in {what}")
+    return text
 
 
 def _address(data: bytearray, at: int = 0) -> int:
@@ -138,6 +168,20 @@ class Node(_abi.Node):
         return None if found is None else Refusal(data)
 
 
+def _why_unfit(node: Node, is_link_at_fault: bool) -> Optional[str]:
+    """Why no job should start there; an empty text: one may; None: there is a doubt."""
+    if node.state in (State.LIVE, State.UNCERTAIN):
+        try:
+            problems = node.problems & _NO_JOB
+        except Error:
+            return None  # it was written to all the while
+        if problems:
+            return f"unhealthy: {problems.texts[0]}"
+    if node.state is State.SILENT:
+        return None if is_link_at_fault else "silent"
+    return {State.LIVE: "", State.LEFT: "left"}.get(node.state)
+
+
 class Board:
     """An open board, for one thread at a time. Close it, or use it in `with`."""
 
@@ -149,8 +193,8 @@ class Board:
         #: Goes up when another board takes the place of this one: indexes from before mean nothing.
         self._made = 0
         handle = ctypes.c_void_p()
-        given = None if self.path is None else os.fsencode(self.path)
-        user = None if owner is None else owner.encode()
+        given = None if self.path is None else _c_text(os.fsencode(self.path), "the path of a board")
+        user = None if owner is None else _c_text(owner.encode(), "the name of a user")
         self._library.call("beoboard_open_owner", ctypes.addressof(handle), given, user, 0, about=self.path)
         self._handle = handle.value
 
@@ -162,6 +206,9 @@ class Board:
 
     def __del__(self) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a board cannot be copied or pickled: open it again")
 
     def __repr__(self) -> str:
         return f"<beoboard.Board {self.path or ''}{'' if self._handle else ' closed'}>"
@@ -189,8 +236,10 @@ class Board:
             raise
 
     def _find(self, name: str) -> int:
+        # What no node can be called is not found either.
+        text = name.encode("utf-8", "surrogatepass").replace(b"\0", b"?")
         try:
-            return self._call("beoboard_index", name.encode("utf-8", "surrogateescape"), about=name)
+            return self._call("beoboard_index", text, about=name)
         except Error as error:
             raise NoSuchNode(error.errno, error.strerror, name) from None
 
@@ -263,6 +312,25 @@ class Board:
         counts = {state: 0 for state in State}
         counts.update({State(n): count for n, (count,) in enumerate(struct.iter_unpack("<i", data)) if count > 0})
         return counts
+
+    def fitness(self, brake: Optional[float] = None) -> Dict[str, str]:
+        """For whoever places work, by the rules of beoboard-gate(8): of each node an empty text, or why no job should start
+        there. In doubt a node is left out: it is uncertain, was never heard, or is silent behind a link that is down or
+        dark. Error if nothing may be concluded: the receiver is stalled, or more nodes are silent or uncertain than
+        `brake` (None: the larger of 3 and 10 %). Then change nothing."""
+        nodes = self.nodes()
+        # After the states: a link is found to be dark before the first of its nodes is silent.
+        trusted = LinkFlags.UP | LinkFlags.DARK
+        at_fault = {link.number for link in self.links() if link.flags & trusted != LinkFlags.UP}
+        if self.receiver().flags & (ReceiverFlags.STALLED | ReceiverFlags.RETIRED):
+            raise Error(errno.ESTALE, self._library.sentence(-errno.ESTALE), self.path)
+        unheard = sum(node.state in (State.SILENT, State.UNCERTAIN) for node in nodes)
+        limit = max(3, len(nodes) / 10) if brake is None else brake
+        if unheard > limit:
+            why = f"{unheard} of {len(nodes)} nodes are silent or uncertain, more than the brake of {limit:g}"
+            raise Error(errno.EAGAIN, why, self.path)
+        told = {node.name: _why_unfit(node, node.link in at_fault) for node in nodes}
+        return {name: why for name, why in told.items() if why is not None}
 
     def columns(self, *fields: str) -> List[List[Any]]:
         """Several fields of the newest report of every node, each in the order of names(): of one report each. None is

@@ -106,10 +106,15 @@ def expand(hosts: str) -> List[str]:
     return list(made)
 
 
-def _order(name: str) -> List[Tuple[int, int, int, str]]:
+def _key(piece: str) -> Tuple[int, int, str, int]:
+    """Of a number of any length, or of one other character."""
+    digits = piece.lstrip("0")
+    return (ord("0"), len(digits), digits, len(piece)) if piece[0] in "0123456789" else (ord(piece), 0, "", 0)
+
+
+def _order(name: str) -> List[Tuple[int, int, str, int]]:
     """The order of people: digits by their number, all else by its characters."""
-    pieces = re.findall(r"[0-9]+|[^0-9]", name)
-    return [(ord("0"), int(p), len(p), "") if p[0].isdigit() and p.isascii() else (ord(p), 0, 0, p) for p in pieces]
+    return [_key(piece) for piece in re.findall(r"[0-9]+|[^0-9]", name)]
 
 
 def _ranges(numbers: List[str]) -> str:

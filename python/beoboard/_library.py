@@ -64,8 +64,13 @@ class Library:
         """Its result, which is no error; Error with the library's sentence if it is. `about`: the board or the node."""
         result: int = self.function(name)(*args)
         if result < 0:
-            raise Error(-result, self.function("beoboard_strerror")(result).decode(), about)
+            raise Error(-result, self.sentence(result), about)
         return result
+
+    def sentence(self, error: int) -> str:
+        """What the library says of an error, which is negative."""
+        said: bytes = self.function("beoboard_strerror")(error)
+        return said.decode()
 
 
 _library: Optional[Library] = None

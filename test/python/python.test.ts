@@ -183,7 +183,13 @@ function sizesOf(classes: Record<string, string>): Record<string, number> {
   return Object.fromEntries(lines.map(line => [line.split(' ')[0], Number(line.split(' ')[1])]));
 }
 
-const examples = ['examples/python/nodes.py', 'packaging/ansible/beoboard-inventory'].map(path => join(ROOT, path));
+const examples = [
+  'examples/python/nodes.py',
+  'examples/flux/beoboard-flux',
+  'examples/htcondor/beoboard-forget',
+  'examples/oar/beoboard-pinger',
+  'packaging/ansible/beoboard-inventory',
+].map(path => join(ROOT, path));
 
 /** What docs/python.md shows, as it stands there. */
 const shown = () => /```python\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'python.md'), 'utf8'))?.[1] ?? '';
@@ -221,7 +227,16 @@ t.test('what the module does', { skip: pytest.skip }, async t => {
 
 const mypy = pythonWith('mypy', 'mypy');
 t.test('its types', { skip: mypy.skip }, async t => {
-  const strict = ['-m', 'mypy', '--strict', '--python-version', '3.9', '--cache-dir', join(OUT, 'mypy')];
+  const strict = [
+    '-m',
+    'mypy',
+    '--strict',
+    '--scripts-are-modules',
+    '--python-version',
+    '3.9',
+    '--cache-dir',
+    join(OUT, 'mypy'),
+  ];
   const page = join(OUT, 'shown.py');
   writeFileSync(page, shown());
   const { status, said } = run(mypy.python, [...strict, join(MODULE, 'beoboard'), ...examples, page]);

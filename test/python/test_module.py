@@ -1,9 +1,12 @@
 """The Python module on boards that python.test.ts has made; BEOBOARD_CASE is a file of JSON with what they hold."""
 
 import ast
+import copy
+import gc
 import glob
 import json
 import os
+import pickle
 import shutil
 import time
 
@@ -118,6 +121,86 @@ def test_a_stalled_board_says_nothing_of_nodes():
     with beoboard.open(CASE["stalled"]) as board:
         assert set(board.states()) == {State.UNKNOWN}
         assert beoboard.ReceiverFlags.STALLED in board.receiver().flags
+
+
+def test_fitness():
+    with opened("states") as board:
+        with pytest.raises(beoboard.Error, match="3 of 9 nodes are silent or uncertain, more than the brake of 2$"):
+            board.fitness(brake=2)
+        assert board.fitness() == {
+            **dict.fromkeys(["n001", "n002", "n003", "n007"], ""),
+            **{"n004": "silent", "n005": "silent", "n007": "left"},
+            "n009": "unhealthy: put on hold by its administrator",
+        }
+    with beoboard.open(CASE["stalled"]) as board, pytest.raises(beoboard.Error, match="stalled"):
+        board.fitness()
+
+
+def test_what_no_board_and_no_node_can_be_called():
+    with opened("states") as board:
+        for name in ("n001\0", "n001\0x", "\0", "", "\ud800", "\udcff", "é", "N001", "n001\n", "x" * 100_000):
+            assert name not in board
+            with pytest.raises(beoboard.NoSuchNode):
+                board.nodes([name])
+    for given in ({"path": f"{CASE['states']}\0x"}, {"path": CASE["states"], "owner": "root\0x"}):
+        with pytest.raises(ValueError, match="^a NUL in "):
+            beoboard.open(**given)
+    for name in ("n" + "1" * 5000, "n" + "1" * 5000 + "x"):
+        assert beoboard.fold([name, "n2"]) == f"n2,{name}"
+
+
+def test_a_board_is_neither_copied_nor_pickled():
+    with opened("states") as board:
+        node = board.node("n001")
+        for use, what in ((copy.copy, board), (copy.deepcopy, node), (pickle.dumps, board), (pickle.dumps, node)):
+            with pytest.raises(TypeError, match="^a board cannot be copied or pickled: open it again$"):
+                use(what)
+        assert copy.copy(node).report.number == node.report.number
+        gc.collect()
+        assert board.states()[0] == State.LIVE
+
+
+def test_a_child_of_fork_has_the_board_too():
+    board = opened("states")
+    node = board.node("n001")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if node.report.number > 0 and not board.close() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert node.report.number > 0 and not board.refresh()
+    board.close()
+
+
+def test_many_boards():
+    path = beat(CASE["states"])
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3000):
+        beoboard.open(path)
+    boards = [beoboard.open(path) for _ in range(200)]
+    assert all(board.states() == boards[0].states() for board in boards)
+    for board in boards:
+        board.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        assert path not in maps.read()
+
+
+def test_events_of_a_board_that_is_closed_or_gone(tmp_path):
+    path = str(tmp_path / "board")
+    shutil.copy(beat(CASE["past"]), path)
+    with beoboard.open(path) as board:
+        events = board.events(follow=0.001)
+        last = [next(events).number for _ in list(board.events())][-1]
+        os.unlink(path)
+        shutil.copy(beat(CASE["moved"]), path)
+        # The other board counts its own, from the first on.
+        assert next(events).number <= last
+        rest = board.events()
+        next(rest)
+    for ended in (events, rest):
+        with pytest.raises(ValueError, match="the board is closed"):
+            list(ended)
+        assert list(ended) == []
 
 
 def test_host_lists_in_and_out():
