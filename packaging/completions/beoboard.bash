@@ -63,7 +63,7 @@ _beoboard() {
     zoom:--via | pace:--via)
       COMPREPLY=($(compgen -c -- "$cur")) ;;
     slurm:--scheduler | bridge:--scheduler)
-      COMPREPLY=($(compgen -W 'slurm file:' -- "$cur")) ;;
+      COMPREPLY=($(compgen -W 'slurm gridengine file:' -- "$cur")) ;;
     bridge:--witness)
       COMPREPLY=($(compgen -W 'none slurm' -- "$cur")) ;;
     load:--odd)

@@ -27,7 +27,7 @@ export const verb = defineVerb({
 GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST is
 the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
 
-A job's number (4711, 4711_3, 4711+1) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the
+A job's number (4711, 4711_3, 4711+1, 4711.3) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the
 middle of the job's live nodes with the same hardware (at least four), in units of their spread; who is farthest stands first. Nodes that tell of
 other hardware, as without one of their GPUs, are compared with most of the others. A job may share out its work as it likes: that a
 node differs does not mean that it is at fault.
@@ -36,7 +36,7 @@ Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is kno
 });
 
 /** A job's number, of array jobs and heterogeneous ones with that of a part: host lists have letters. */
-const NUMBER = /^\d+(?:[_+]\d+)*$/;
+const NUMBER = /^\d+(?:[_+.]\d+)*$/;
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);

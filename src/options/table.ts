@@ -170,8 +170,13 @@ export const options = {
   jobs: flag('show the state and jobs of each node in Slurm'),
   'job-id': optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard slurm', values.remark),
   user: optional('NAME', "only nodes on which this user's jobs are; needs beoboard slurm", values.remark),
-  scheduler: one('NAME', 'slurm, or file:PATH, a file that a job of yours writes', values.scheduler, standard('slurm')),
-  'slurm-bin': optional('DIR', 'where squeue and scontrol are; default: search PATH', folder),
+  scheduler: one(
+    'NAME',
+    'slurm, gridengine, or file:PATH, a file that a job of yours writes',
+    values.scheduler,
+    standard('slurm'),
+  ),
+  'slurm-bin': optional('DIR', "where the scheduler's commands are; default: search PATH", folder),
   'slurm-names': optional(
     'FILE',
     'nodes with different names in Slurm and on the board: NodeName boardname on each line',

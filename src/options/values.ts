@@ -56,10 +56,10 @@ export const file = value('file', path);
 /** The scheduler of the cluster. */
 export const scheduler: Value<string> = {
   kind: 'word',
-  words: ['slurm', 'file:'],
+  words: ['slurm', 'gridengine', 'file:'],
   parse: text => {
-    if (text === 'slurm' || /^file:[^\0]/.test(text)) return text;
-    throw new InputError(`${quote(text)} is no scheduler that is known; write slurm, or file:PATH`);
+    if (/^(?:slurm|gridengine)$|^file:[^\0]/.test(text)) return text;
+    throw new InputError(`${quote(text)} is no scheduler that is known; write slurm, gridengine, or file:PATH`);
   },
 };
 

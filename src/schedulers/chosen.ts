@@ -1,10 +1,11 @@
 // Which scheduler is behind the door, by the option --scheduler. Only this file knows them all.
 
 import { UsageError } from '../text/failure.js';
+import type { CallOptions } from './command.js';
 import { fileScheduler } from './file.js';
+import { gridEngine } from './gridengine/gridengine.js';
 import type { Controller, Scheduler } from './scheduler.js';
 import { slurmCalls } from './slurm/calls.js';
-import type { CallOptions } from './slurm/command.js';
 import { slurmOrders } from './slurm/orders.js';
 import { slurm } from './slurm/slurm.js';
 
@@ -12,11 +13,13 @@ const FILE = 'file:';
 
 /** The scheduler of that name, to be asked. */
 export function schedulerOf(name: string, options: CallOptions): Scheduler {
-  return name.startsWith(FILE) ? fileScheduler(name.slice(FILE.length)) : slurm(slurmCalls(options));
+  if (name.startsWith(FILE)) return fileScheduler(name.slice(FILE.length));
+  return name === 'gridengine' ? gridEngine(options) : slurm(slurmCalls(options));
 }
 
 /** The same, to be given orders by that verb. Throws a UsageError if it takes none. */
 export function controllerOf(verb: string, name: string, options: CallOptions): Controller {
-  if (name.startsWith(FILE)) throw new UsageError(verb, `--scheduler ${FILE} takes no orders; only slurm does`);
+  if (name !== 'slurm')
+    throw new UsageError(verb, `--scheduler ${name.replace(/:.*/s, ':')} takes no orders; only slurm does`);
   return slurmOrders(options);
 }

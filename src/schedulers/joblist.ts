@@ -183,7 +183,7 @@ export interface JobFilter {
 /** The jobs of that number, or else the parts of the array or of the heterogeneous job that has it. */
 function numbered(jobs: readonly Job[], number: string): readonly Job[] {
   const exact = jobs.filter(({ id }) => id === number);
-  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+]/.test(id.slice(number.length));
+  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+.]/.test(id.slice(number.length));
   return exact.length > 0 ? exact : jobs.filter(isPart);
 }
 

@@ -41,13 +41,14 @@ export const verb = defineVerb({
   examples: [
     'beoboard slurm',
     'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',
+    'beoboard slurm --scheduler gridengine',
     'beoboard slurm --scheduler file:/var/lib/site/scheduler.jsonl',
   ],
   notes: `It calls scontrol show node and squeue, each for at most 5 s. It writes into its folder: state (jobs are readable by its own group only),
 skip (NodeNames in power saving) and names (NodeNames that differ from the board by more than case). beoboard jobs, show, status --jobs and
-the gate read these files. It only needs permission to read from Slurm: see docs/slurm.md. With --scheduler file:PATH it reads that file
-instead: see docs/schedulers.md. SIGHUP reads --config and --slurm-names again and asks at once; another scheduler, folder or board needs
-a restart. SIGTERM and SIGINT stop it.`,
+the gate read these files. It only needs permission to read from Slurm: see docs/slurm.md. With --scheduler gridengine it calls qhost and
+qstat, and with file:PATH it reads that file: see docs/schedulers.md. SIGHUP reads --config and --slurm-names again and asks at once;
+another scheduler, folder or board needs a restart. SIGTERM and SIGINT stop it.`,
 });
 
 /** Logs what is new about rounds. */

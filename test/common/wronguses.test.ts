@@ -759,6 +759,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'slurm --scheduler pbs',
     'slurm --scheduler file:',
     'bridge --scheduler file:DIR/text --journal /nonexistent',
+    'bridge --scheduler gridengine --journal /nonexistent',
     'send --to - --once --pretend DIR/pipe',
     ['receive --config DIR/locked', { ordinary: true }],
     ['receive', '--config', ''],

@@ -26,6 +26,7 @@ import {
   textTargets,
 } from '../kit/fuzzing.js';
 import { folder, ROOT } from '../kit/places.js';
+import { gridEngineTargets } from './gridenginefuzzing.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -144,7 +145,7 @@ t.test('boards: the library and TypeScript say the same of them', async t => {
   t.comment(`boards: the library beside TypeScript: ${rate(boards, 'boards')}; ${read} could be read`);
 });
 
-for (const target of [...textTargets(place), ...slurmTargets()])
+for (const target of [...textTargets(place), ...slurmTargets(), ...gridEngineTargets()])
   t.test(target.name, async t => {
     const isOver = timer();
     const { texts, taken } = fuzzTexts(target, SEED, isOver);

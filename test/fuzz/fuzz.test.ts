@@ -26,6 +26,7 @@ import {
   textTargets,
 } from '../kit/fuzzing.js';
 import { folder } from '../kit/places.js';
+import { gridEngineTargets } from './gridenginefuzzing.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? 1);
@@ -135,7 +136,7 @@ t.test('boards: the library and TypeScript say the same of them', async t => {
   t.equal(boardAnswer(join(place, 'nothing')), 'absent');
 });
 
-for (const target of [...textTargets(place), ...slurmTargets()])
+for (const target of [...textTargets(place), ...slurmTargets(), ...gridEngineTargets()])
   t.test(target.name, async t => {
     const counts = fuzzTexts(target, SEED, texts => texts >= 6000);
     t.ok(counts.taken > 100 && counts.taken < counts.texts, JSON.stringify(counts));

@@ -74,6 +74,10 @@ const PARTS: [part: string, files: RegExp][] = [
   ['schedulers/names', /^src\/schedulers\/matching\.ts$/],
   // Slurm: its words, its questions, its orders.
   ['schedulers/slurm', /^src\/schedulers\/slurm\//],
+  // Grid Engine: its words and its questions.
+  ['schedulers/gridengine', /^src\/schedulers\/gridengine\//],
+  // Runs the commands of a scheduler.
+  ['schedulers/command', /^src\/schedulers\/command\.ts$/],
   // A file of the site's as a scheduler.
   ['schedulers/file', /^src\/schedulers\/file\.ts$/],
   // Which of them is behind the door.
@@ -165,9 +169,14 @@ const MAY: Record<string, string[]> = {
   'schedulers/state': ['text', 'shm/reader', 'schedulers/door', 'schedulers/names'],
   'schedulers/orders': ['text'],
   'schedulers/names': ['text', 'schedulers/door'],
-  'schedulers/slurm': ['text', 'schedulers/door'],
+  'schedulers/command': ['text', 'schedulers/door'],
+  'schedulers/slurm': ['text', 'schedulers/door', 'schedulers/command'],
+  'schedulers/gridengine': ['text', 'schedulers/door', 'schedulers/command'],
   'schedulers/file': ['text', 'schedulers/door'],
-  'schedulers/chosen': ['text', 'schedulers/door', 'schedulers/file', 'schedulers/slurm'],
+  'schedulers/chosen': [
+    ...['text', 'schedulers/door', 'schedulers/command'],
+    ...['schedulers/file', 'schedulers/gridengine', 'schedulers/slurm'],
+  ],
   'schedulers/shown': [
     ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'presentation/sentences', 'outliers'],
     ...['schedulers/door', 'schedulers/state', 'schedulers/names'],

@@ -1,9 +1,8 @@
 // The questions to Slurm, by its own commands. Only reads: no command here changes anything.
 
 import { randomBytes } from 'node:crypto';
-import { NoAnswer } from '../scheduler.js';
+import { type CallOptions, outputOf } from '../command.js';
 import { JOB_STATES, jobFormat } from './answers.js';
-import { type CallOptions, failureOf, runCommand } from './command.js';
 
 export interface Calls {
   nodes(): Promise<string>;
@@ -17,27 +16,15 @@ export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** The output of a command that succeeds. Rejects with NoAnswer. */
-async function call(
-  name: string,
-  argv: readonly string[],
-  options: CallOptions,
-  env: Record<string, string> = {},
-): Promise<string> {
-  const said = await runCommand(name, argv, options, env);
-  if (said.code !== 0) throw new NoAnswer(failureOf(name, said));
-  return said.stdout;
-}
-
 /** The questions, by Slurm's commands: of this cluster alone, because in a federation others have nodes of the same names. */
 export function slurmCalls(options: CallOptions = {}): Calls {
   return {
-    nodes: () => call('scontrol', ['--local', '-a', '-d', '-o', 'show', 'node'], options),
+    nodes: () => outputOf('scontrol', ['--local', '-a', '-d', '-o', 'show', 'node'], options),
     // The format is in the environment, which nobody else can read: every user of this machine can see each word of a
     // command line, and could name a job after the nonce before squeue answers.
     jobs: nonce =>
-      call('squeue', ['--local', '-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
-    config: () => call('scontrol', ['show', 'config'], options),
-    topology: () => call('scontrol', ['--local', '-o', 'show', 'topology'], options),
+      outputOf('squeue', ['--local', '-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
+    config: () => outputOf('scontrol', ['show', 'config'], options),
+    topology: () => outputOf('scontrol', ['--local', '-o', 'show', 'topology'], options),
   };
 }

@@ -4,9 +4,9 @@
 import { hostname } from 'node:os';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
+import { type CallOptions, failureOf, runCommand, type Said } from '../command.js';
 import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../scheduler.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
-import { type CallOptions, failureOf, runCommand, type Said } from './command.js';
 import { meaningOf, nodeState } from './nodestate.js';
 
 /** States in which a node works. */

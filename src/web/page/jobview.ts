@@ -219,7 +219,7 @@ export class JobView {
   /** A job by its number, which parts of an array may have together. */
   numbered(id: string): Pick<JobInfo, 'id' | 'nodes'> | undefined {
     const exact = this.#jobs.filter(job => job.id === id);
-    const isPart = (job: JobInfo) => job.id.startsWith(id) && /^[_+]/.test(job.id.slice(id.length));
+    const isPart = (job: JobInfo) => job.id.startsWith(id) && /^[_+.]/.test(job.id.slice(id.length));
     const all = exact.length > 0 ? exact : this.#jobs.filter(isPart);
     const nodes = all.map(job => job.nodes).filter(list => list !== '');
     return nodes.length === 0 ? undefined : { id, nodes: nodes.join() };

@@ -1,12 +1,12 @@
-// Runs one of Slurm's commands with limits: one that takes too long, or writes too much, is ended with all its
+// Runs one of a scheduler's commands with limits: one that takes too long, or writes too much, is ended with all its
 // children. Knows nothing of the questions and orders.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { formatDuration } from '../../text/durations.js';
-import { brief, ending } from '../../text/text.js';
-import { NoAnswer } from '../scheduler.js';
+import { formatDuration } from '../text/durations.js';
+import { brief, ending } from '../text/text.js';
+import { NoAnswer } from './scheduler.js';
 
 /** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
 const LIMIT_MS = 5000;
@@ -32,17 +32,20 @@ export interface Said {
   readonly stderr: string;
 }
 
+/** Where the commands find their configuration. */
+const CONFIGURATION = [
+  ...['SLURM_CONF', 'SLURM_CONF_SERVER'],
+  ...['SGE_ROOT', 'SGE_CELL', 'SGE_QMASTER_PORT', 'SGE_EXECD_PORT', 'SGE_CLUSTER_NAME'],
+];
+
 /** The part of our environment that the commands get: nothing that changes their output. */
 function environment(more: Record<string, string>): Record<string, string> {
-  const { PATH = '/usr/local/bin:/usr/bin:/bin', SLURM_CONF, SLURM_CONF_SERVER } = process.env;
-  return {
-    PATH,
-    ...(SLURM_CONF === undefined ? {} : { SLURM_CONF }),
-    ...(SLURM_CONF_SERVER === undefined ? {} : { SLURM_CONF_SERVER }),
-    LC_ALL: 'C',
-    SLURM_TIME_FORMAT: '%s',
-    ...more,
-  };
+  const { PATH = '/usr/local/bin:/usr/bin:/bin' } = process.env;
+  const own = CONFIGURATION.flatMap(name => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { PATH, ...Object.fromEntries(own), LC_ALL: 'C', TZ: 'UTC', SLURM_TIME_FORMAT: '%s', ...more };
 }
 
 /** Kills a process and all its children: it leads its own process group. */
@@ -120,4 +123,16 @@ export function runCommand(
       }),
     );
   });
+}
+
+/** The output of a command that succeeds. Rejects with NoAnswer. */
+export async function outputOf(
+  name: string,
+  argv: readonly string[],
+  options: CallOptions,
+  env: Record<string, string> = {},
+): Promise<string> {
+  const said = await runCommand(name, argv, options, env);
+  if (said.code !== 0) throw new NoAnswer(failureOf(name, said));
+  return said.stdout;
 }
