@@ -58,13 +58,20 @@ t.test('file systems, software, and files of others are below the root', async t
   writeFileSync(join(tree, 'etc', 'os-release'), 'ID=other\n');
   t.not(answer().report.sw_hash, report.sw_hash, 'the software is that of its /etc');
 
-  mkdirSync(join(tree, 'local', 'scratch'), { recursive: true });
+  // The machine has /boot and /local on disks of their own, but what is there is of the file system below.
+  const whole = () => answer('--scratch', '/scratch');
+  for (const name of ['boot', 'local']) mkdirSync(join(tree, name));
+  t.equal(whole().report.fs_total_mib, report.root_total_mib, 'a mount that the container does not see is left out');
+  mkdirSync(join(tree, 'local', 'scratch'));
   const scratch = join(tree, 'scratch');
   symlinkSync('local/scratch', scratch);
-  t.ok(sets(answer('--scratch', '/scratch')).includes('scratch'));
+  t.notOk(sets(whole()).includes('scratch'), 'nor is it taken for the scratch');
+  const mounts = join(tree, 'proc', '1', 'mountinfo');
+  writeFileSync(mounts, readFileSync(mounts, 'utf8').replace(/^.* \/local .*\n/m, ''));
+  t.ok(sets(whole()).includes('scratch'));
   rmSync(scratch);
   symlinkSync('/tmp', scratch);
-  const led = answer('--scratch', '/scratch');
+  const led = whole();
   t.match(led.said, /^the scratch \/scratch does not exist or cannot be measured: it is left out$/m);
   t.notOk(sets(led).includes('scratch'), 'a link out of the root leads into the container, and is not followed');
 });

@@ -52,13 +52,20 @@ static bool cut_root(char *path, const char *root) {
   return true;
 }
 
+static bool is_seen(struct reading *now, const struct mounts *mounts, const char *path) {
+  struct mount mount;
+  char *point = now->text; /* nothing is read here */
+  return mount_of(mounts, span_of(path), &mount) && plain_point(&mount, point) && sees_mount(now->world, point);
+}
+
 /* The scratch with links resolved, if it is on a local file system. */
 static bool find_scratch(struct reading *now, const struct mounts *mounts, char path[REAL_PATH]) {
   const struct slow_world *world = now->world;
   /* This comes before resolving links: even that could ask the network. */
   if (!is_on_local(now, mounts, world->scratch)) return false;
   path_begin(now, world->root, world->scratch);
-  if (world->real_path(world, now->path, path) && cut_root(path, world->root)) return is_on_local(now, mounts, path);
+  if (world->real_path(world, now->path, path) && cut_root(path, world->root) && is_seen(now, mounts, path))
+    return is_on_local(now, mounts, path);
   complain_of_scratch(now);
   return false;
 }
@@ -103,7 +110,7 @@ static void add_file_systems(struct reading *now, const struct mounts *mounts) {
   for (size_t at = 0; next_mount(mounts, &at, &mount);) {
     const uint64_t device = fingerprint(FINGERPRINT, mount.device);
     if (!has_disk(&mount) || is_known(devices, count, device)) continue;
-    if (!plain_point(&mount, path) || !ask_file_system(now, path, &fs)) continue;
+    if (!plain_point(&mount, path) || !sees_mount(now->world, path) || !ask_file_system(now, path, &fs)) continue;
     if (count == BB_MOST_FILE_SYSTEMS) {
       too_many(now, BB_MOST_FILE_SYSTEMS, "file systems with a disk");
       return;

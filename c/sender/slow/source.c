@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -248,6 +249,17 @@ bool file_system_here(const struct slow_world *world, const char *path, struct f
   const bb_wide unit = stats.f_frsize;
   *fs = (struct file_system){stats.f_blocks * unit, stats.f_bavail * unit, stats.f_files, stats.f_ffree};
   return true;
+}
+
+bool sees_mount(const struct slow_world *world, const char *point) {
+  struct stat there, above;
+  char at[MOST_ROOT + REAL_PATH + 4];
+  struct words words = WORDS(at);
+  add_text(&words, world->root);
+  add_text(&words, point);
+  if (world->root[0] == 0 || strcmp(point, "/") == 0 || stat(text_of(&words), &there) != 0) return true;
+  add_text(&words, "/..");
+  return stat(text_of(&words), &above) != 0 || there.st_dev != above.st_dev;
 }
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs) {

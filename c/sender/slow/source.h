@@ -170,6 +170,9 @@ const struct topology *take_packages(struct reading *now, enum how how);
 void give_packages(void);
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs);
+/* Whether what the machine has mounted there is there for us: a container may not get what is mounted after its start,
+ * and would take the file system below for it. */
+bool sees_mount(const struct slow_world *world, const char *point);
 
 /* CRC-32 as in zip and Ethernet; begins with 0. */
 uint32_t crc32(uint32_t so_far, struct span text);
