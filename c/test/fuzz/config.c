@@ -134,7 +134,7 @@ static void check_pretence(void) {
   pretend_slow_world(&world);
   for (unsigned i = 0; i < pretend_values->file_systems; i++) {
     struct file_system fs;
-    MUST(world.file_system(pretend_values->file_system[i].path, &fs), "a file system that is not there");
+    MUST(world.file_system(&world, pretend_values->file_system[i].path, &fs), "a file system that is not there");
   }
 }
 
