@@ -27,7 +27,7 @@ from ._abi import (
 )
 from ._hosts import expand
 from ._library import Error, NoSuchNode, library
-from ._record import Record
+from ._record import Data, Record
 
 R = TypeVar("R", bound=Record)
 Hosts = Union[str, Iterable[str]]
@@ -38,7 +38,7 @@ _STATES_MOST = 64
 _EVENTS = 256
 _FROM_NOW = 2**64 - 1
 #: With these no job should start; others are temporary, or no reason not to use the node. beoboard-gate has the same.
-_NO_JOB = (
+_NO_JOB = int(
     Problem.HELD
     | Problem.BAD_HEALTH
     | Problem.ROOT_READONLY
@@ -54,6 +54,17 @@ def _c_text(text: bytes, what: str) -> bytes:
     if b"\0" in text:
         raise ValueError(f"a NUL in {what}")
     return text
+
+
+def _numbers(data: Data, size: int, at: int) -> Iterator[int]:
+    """A number of 32 bits of each record of an array."""
+    return (number for number, in struct.iter_unpack(f"<{at}xI{size - at - 4}x", data))
+
+
+def _names(data: Data, size: int) -> List[str]:
+    """The name of each, with which it begins."""
+    rows = struct.iter_unpack(f"{_abi.NAME_MAX}s{size - _abi.NAME_MAX}x", data)
+    return [name.split(b"\0", 1)[0].decode("utf-8", "replace") for name, in rows]
 
 
 def _address(data: bytearray, at: int = 0) -> int:
@@ -168,20 +179,6 @@ class Node(_abi.Node):
         return None if found is None else Refusal(data)
 
 
-def _why_unfit(node: Node, is_link_at_fault: bool) -> Optional[str]:
-    """Why no job should start there; an empty text: one may; None: there is a doubt."""
-    if node.state in (State.LIVE, State.UNCERTAIN):
-        try:
-            problems = node.problems & _NO_JOB
-        except Error:
-            return None  # it was written to all the while
-        if problems:
-            return f"unhealthy: {problems.texts[0]}"
-    if node.state is State.SILENT:
-        return None if is_link_at_fault else "silent"
-    return {State.LIVE: "", State.LEFT: "left"}.get(node.state)
-
-
 class Board:
     """An open board, for one thread at a time. Close it, or use it in `with`."""
 
@@ -294,16 +291,13 @@ class Board:
 
     def names(self) -> List[str]:
         """The names of all nodes, in the order of states() and column()."""
-        size = _abi.NAME_MAX
-        rows = struct.iter_unpack(f"{size}s", self._prefixes(size))
-        return [name.split(b"\0", 1)[0].decode("utf-8", "replace") for name, in rows]
+        return _names(self._prefixes(_abi.NAME_MAX), _abi.NAME_MAX)
 
     def states(self) -> List[State]:
         """The state of every node, all as of one time; UNKNOWN while the receiver is stalled."""
         at = _abi.Node.state.at
-        rows = struct.iter_unpack(f"<{at}xI", self._prefixes(at + 4))
         known = {int(state): state for state in State}
-        return [known.get(number) or State(number) for number, in rows]
+        return [known.get(number) or State(number) for number in _numbers(self._prefixes(at + 4), at + 4, at)]
 
     def tally(self) -> Dict[State, int]:
         """How many nodes are in each state."""
@@ -318,19 +312,35 @@ class Board:
         there. In doubt a node is left out: it is uncertain, was never heard, or is silent behind a link that is down or
         dark. Error if nothing may be concluded: the receiver is stalled, or more nodes are silent or uncertain than
         `brake` (None: the larger of 3 and 10 %). Then change nothing."""
-        nodes = self.nodes()
+        data, size = self._prefixes(Node.size), Node.size
+        states = list(_numbers(data, size, _abi.Node.state.at))
         # After the states: a link is found to be dark before the first of its nodes is silent.
         trusted = LinkFlags.UP | LinkFlags.DARK
         at_fault = {link.number for link in self.links() if link.flags & trusted != LinkFlags.UP}
         if self.receiver().flags & (ReceiverFlags.STALLED | ReceiverFlags.RETIRED):
             raise Error(errno.ESTALE, self._library.sentence(-errno.ESTALE), self.path)
-        unheard = sum(node.state in (State.SILENT, State.UNCERTAIN) for node in nodes)
-        limit = max(3, len(nodes) / 10) if brake is None else brake
-        if unheard > limit:
-            why = f"{unheard} of {len(nodes)} nodes are silent or uncertain, more than the brake of {limit:g}"
+        unheard = states.count(State.SILENT) + states.count(State.UNCERTAIN)
+        limit = max(3, len(states) / 10) if brake is None else brake
+        if not unheard <= limit:
+            why = f"{unheard} of {len(states)} nodes are silent or uncertain, more than the brake of {limit:g}"
             raise Error(errno.EAGAIN, why, self.path)
-        told = {node.name: _why_unfit(node, node.link in at_fault) for node in nodes}
-        return {name: why for name, why in told.items() if why is not None}
+        rows = zip(_names(data, size), states, _numbers(data, size, _abi.Node.link.at))
+        told: Dict[str, str] = {}
+        problems_of = self._library.function("beoboard_problems")
+        live, uncertain = int(State.LIVE), int(State.UNCERTAIN)
+        for index, (name, state, link) in enumerate(rows):
+            # Less than 0: they cannot be read now.
+            problems = problems_of(self._handle, index) if state == live or state == uncertain else 0
+            if problems > 0 and problems & _NO_JOB:
+                told[name] = f"unhealthy: {Problem(problems & _NO_JOB).texts[0]}"
+            elif state == live:
+                if problems >= 0:
+                    told[name] = ""
+            elif state == State.LEFT:
+                told[name] = "left"
+            elif state == State.SILENT and link not in at_fault:
+                told[name] = "silent"
+        return told
 
     def columns(self, *fields: str) -> List[List[Any]]:
         """Several fields of the newest report of every node, each in the order of names(): of one report each. None is
