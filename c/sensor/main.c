@@ -34,17 +34,23 @@ struct sensor {
   size_t room;
   struct words answer;
   uint64_t rounds;
+  bool is_nameless; /* it is not known which nodes the hosts are */
+  char list_why[MOST_FAULT]; /* why the hosts are not those of now, or nameless; empty: they are well */
   char said[MOST_FAULT]; /* the last thing that was wrong */
 };
+
+static void keep_text(char into[MOST_FAULT], const char *text) {
+  struct words words = {into, MOST_FAULT, 0};
+  add_text(&words, text);
+  text_of(&words);
+}
 
 /* Each thing that is wrong once, until another is, or none. */
 static void complain_once(struct sensor *s, const char *why) {
   if (strcmp(s->said, why) == 0) return;
   if (why[0] != 0) tell(why);
   else tell("all is well again");
-  struct words words = WORDS(s->said);
-  add_text(&words, why);
-  text_of(&words);
+  keep_text(s->said, why);
 }
 
 /* ---- Requests ---- */
@@ -78,14 +84,16 @@ static void enlarge_pipe(size_t bytes) {
   if (fcntl(STDOUT_FILENO, F_SETPIPE_SZ, (int)wanted) < 0) (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, USUAL_PIPE);
 }
 
-/* NULL, or why the list is still the last one. */
+/* NULL, or why the list is still the last one, or nameless. */
 static const char *renew_hosts(struct sensor *s) {
   const struct options *o = &s->options;
   struct exceptions exceptions = {0};
   struct hosts hosts = {0};
-  const char *why = o->names == NULL ? NULL : exceptions_read(&exceptions, o->names);
-  if (why == NULL) why = hosts_read(&hosts, o->hosts, o->qconf, &exceptions);
+  const char *why_nameless = o->names == NULL ? NULL : exceptions_read(&exceptions, o->names);
+  if (why_nameless != NULL && s->hosts.count > 0 && !s->is_nameless) return why_nameless;
+  const char *why = hosts_read(&hosts, o->hosts, o->qconf, &exceptions);
   if (why != NULL) return why;
+  if (why_nameless != NULL) hosts_forget_nodes(&hosts); /* a host could be taken for another's node */
   struct told *told = (struct told *)calloc(hosts.count, sizeof *told);
   int8_t *states = (int8_t *)malloc(hosts.count);
   const size_t room = round_bytes(&hosts);
@@ -106,14 +114,18 @@ static const char *renew_hosts(struct sensor *s) {
   s->sight.states = states;
   s->text = text;
   s->room = room;
+  s->is_nameless = why_nameless != NULL;
   enlarge_pipe(room);
-  return NULL;
+  return why_nameless;
 }
 
 /* Without hosts it is empty: execd does not ask again before it has an answer. */
 static void make_answer(struct sensor *s) {
-  const char *why = NULL;
-  if (s->rounds++ % ROUNDS_EACH_LIST == 0 || s->hosts.count == 0) why = renew_hosts(s);
+  if (s->rounds++ % ROUNDS_EACH_LIST == 0 || s->hosts.count == 0) {
+    const char *list_why = renew_hosts(s);
+    keep_text(s->list_why, list_why == NULL ? "" : list_why);
+  }
+  const char *why = s->list_why[0] != 0 ? s->list_why : NULL;
   if (why == NULL && s->hosts.left_out > 0) why = fault("%zu lines are not the name of a host", s->hosts.left_out);
   if (s->hosts.count > 0) {
     const uint64_t now_s = (uint64_t)bb_clock_ms(CLOCK_REALTIME) / 1000;

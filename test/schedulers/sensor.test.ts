@@ -239,6 +239,28 @@ t.test('names', async t => {
   t.equal(sensor.stderr, `beoboard-sensor: ${hostile.length - 1} lines are not the name of a host\n`);
 });
 
+t.test('names that cannot be used', async t => {
+  const board = makeBoard(t, { live: numbered(40), silent: ['s1', 's2'] });
+  const hosts = ['n001', 'S1', 's2.example.org'];
+  const names = file(t, ['s2.example.org s2 # one too many', 'oops']);
+  const sensor = new Sensor(t, ['--board', board.path, '--hosts', file(t, hosts), '--names', names]);
+  const rounds = async (wanted: readonly Row[]) => {
+    for (let i = 0; i < 5; i++) {
+      beat(board.path);
+      t.strictSame((await sensor.ask()).rows, wanted);
+    }
+  };
+  await rounds(zeros(hosts));
+  writeFileSync(names, 's2.example.org s2\n');
+  await rounds(['n001 0 0', 'S1 2 0', 's2.example.org 2 0']);
+  writeFileSync(names, 's2.example.org\n');
+  await rounds(['n001 0 0', 'S1 2 0', 's2.example.org 2 0']);
+  t.equal(await sensor.end(), 0);
+  const said = sensor.stderr.split('\n');
+  t.match(said, [/:2: two names are wanted/, /: all is well again$/, /:1: two names are wanted/, '']);
+  t.equal(said.length, 4, 'each once');
+});
+
 t.test('hosts of qconf', async t => {
   const board = makeBoard(t, { live: numbered(40), silent: ['s1'] });
   const place = folder(t);
@@ -273,7 +295,7 @@ t.test('hosts of qconf', async t => {
     writeFileSync(list, end.startsWith('echo') ? '' : 'n003\n');
     stand(end);
     for (let i = 0; i < 5; i++) t.equal(await hosts(), 'n001,S1,n002', `${end}: the list of before`);
-    await until('it has said so', () => sensor.stderr.includes(`beoboard-sensor: ${says}\n`));
+    await until('it has said so', () => sensor.stderr.endsWith(`beoboard-sensor: ${says}\n`));
   }
   writeFileSync(list, 'n004\n');
   stand('exit 0');
