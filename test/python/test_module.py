@@ -127,6 +127,8 @@ def test_fitness():
     with opened("states") as board:
         with pytest.raises(beoboard.Error, match="3 of 9 nodes are silent or uncertain, more than the brake of 2$"):
             board.fitness(brake=2)
+        with pytest.raises(beoboard.Error, match="more than the brake of nan$"):
+            board.fitness(brake=float("nan"))
         assert board.fitness() == {
             **dict.fromkeys(["n001", "n002", "n003", "n007"], ""),
             **{"n004": "silent", "n005": "silent", "n007": "left"},
@@ -324,6 +326,8 @@ def test_an_older_library(other):
         assert (board.node("b").report.mem_avail_mib, board.receiver().unfit_drops) == (1001, 0)
         with pytest.raises(beoboard.LibraryError, match=r"is too old: it has no beoboard_memory\(\); install a newer"):
             board.node("a").memory
+        with pytest.raises(beoboard.LibraryError, match=r"is too old: it has no beoboard_links\(\)"):
+            board.fitness()
 
 
 def test_a_newer_library(other):

@@ -210,6 +210,9 @@ t.test('Flux', async t => {
     t.match(round(flux(drained, [], list)), { code: 4, stderr: /nothing is changed\n$/, drained }, list);
   const hostile = { 2: 'fan 3', 7: 'odd\n2\tbeoboard: silent\n0-99999999999\tbeoboard: silent\nlast' };
   t.strictSame(round(flux(hostile)).drained, hostile, 'a reason with lines of its own');
+  const bytes = flux({ 0: 'beoboard: silent' });
+  writeFileSync(join(bytes, 'drained', '2'), Buffer.of(0xff, 9, 0xc3));
+  t.match(round(bytes).drained, { 0: undefined, 2: /^\ufffd/, 3: 'beoboard: silent' }, 'a reason of any bytes');
 });
 
 /** What OAR's PingChecker does with a generic command: names behind it, in a shell; each line of stderr is a bad node. */
