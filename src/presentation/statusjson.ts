@@ -1,4 +1,4 @@
-// The JSON of status: docs/json.md says what every key means and what may change.
+// The JSON of status: shapes.ts says what every key means, docs/json.md what may change.
 
 import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
@@ -382,8 +382,10 @@ export function jsonPieces(
   { columns, slurm, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
   const ofBoard = nodePut(columns, snapshot);
-  const put: NodePut =
-    slurm === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: slurm.json(node.name) });
+  const put: NodePut = (page, node) => {
+    const side = slurm?.json(node.name);
+    ofBoard(page, node, side && { slurm: side });
+  };
   return pieces(snapshot, contents, slurm, put, inOneLine ? '' : '\n');
 }
 

@@ -188,7 +188,7 @@ t.test('for programs', async t => {
 
 t.test('the command: a number is no host list; exit codes', async t => {
   const [board, path] = [boardPath(t), folder(t)];
-  writeBoard(board, [node('n01'), node('n02')], beating());
+  writeBoard(board, [node('n01'), node('n02'), node('n77')], beating());
   const jobs = (...argv: string[]) => ask(['jobs', '--board', board, '--slurm-dir', path, ...argv], { COLUMNS: '120' });
   t.match(await jobs('4711'), { code: 1, stdout: '', stderr: /^beoboard jobs: nothing is known about Slurm: / });
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
@@ -205,4 +205,10 @@ t.test('the command: a number is no host list; exit codes', async t => {
   t.match((await jobs('n04')).stdout, /^ *JOB .*\n(?:.*\n)*4711_13 /, 'a host list still is one');
   t.match(await jobs('4711_1', 'n01'), { code: 2, stderr: /^beoboard jobs: job 4711_1 is shown alone; / });
   t.match(await jobs('-w', 'n01', '4711_1'), { code: 2 });
+  const status = await ask(['status', '--json', '--jobs', '--board', board, '--slurm-dir', path]);
+  const sides = JSON.parse(status.stdout).nodes.map(({ name, slurm }: { name: string; slurm?: object }) => [
+    name,
+    !!slurm,
+  ]);
+  t.strictSame(Object.fromEntries(sides), { n01: true, n02: true, n77: false }, 'valid with a node not known to Slurm');
 });
