@@ -1,11 +1,12 @@
 // Makes what is derived from the contract's files and from the verbs: the manual pages, the completions of shells, the
-// constants by which readers in other languages recognise a board, and the dashboards for Grafana. Run it after a
-// build: `node dist/proto/library.js`.
+// constants by which readers in other languages recognise a board, the dashboards for Grafana, and the schema of what
+// `--json` prints. Run it after a build: `node dist/proto/library.js`.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parts } from '../src/parts.js';
+import { jsonSchema } from '../src/presentation/jsonschema.js';
 import { completions } from './completions.js';
 import { readContract, writeFiles } from './contract.js';
 import { dashboards } from './dashboards/index.js';
@@ -44,6 +45,7 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
       `packaging/man/beoboard-${verb.name}.${programs.includes(`beoboard-${verb.name}(1)`) ? '1bb' : '1'}`,
       fromVerb(verb, ['beoboard(1)']),
     ]),
+    ['docs/json.schema.json', `${JSON.stringify(jsonSchema(), null, 1)}\n`],
     ['c/lib/man/beoboard.1', fromProgram(verbs, [...programs, ...but('beoboard(1)')])],
     ['c/lib/man/beoboard.3', fromHeader(read('c/beoboard.h'), but('beoboard(3)'))],
     [

@@ -20,7 +20,7 @@ export interface Standing {
   readonly unhealthy: number;
 }
 
-/** Something that has happened. All keys except `at` are those of docs/json.md. */
+/** Something that has happened. All keys except `at` are those of jsonschema.ts. */
 export type Change = {
   /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;

@@ -11,7 +11,7 @@ import { afterwards, type Said } from './lastwords.js';
 import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from './sentences.js';
 import type { Painter } from './style.js';
 
-/** One object per line: see docs/json.md. */
+/** One object per line: see jsonschema.ts. */
 export function* objectLines(happenings: readonly Change[]): Generator<string> {
   for (const { at, ...rest } of happenings)
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;

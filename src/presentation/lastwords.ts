@@ -67,7 +67,7 @@ export function afterwards(rows: readonly Said[], nodes: number): string {
   return `${nodes === 1 ? 'its last report' : 'their last reports'}: ${saidFacts(rows).join(', ')}`;
 }
 
-/** For programs: see docs/json.md. */
+/** For programs: see LAST_WORDS in shapes.ts. */
 export function saidJson({ reportedMs, rows }: Saying) {
   return { reported_ms: reportedMs, said: rows };
 }

@@ -43,7 +43,7 @@ export function differenceText(snapshot: Snapshot, odd: Odd, among: ReadonlySet<
   return `${values.join(' or ')}${theirs.length > GROUPS_MOST ? ' or another' : ''}, ${othersText(snapshot, odd)}`;
 }
 
-/** The same for programs: see docs/json.md. */
+/** The same for programs: see ODD in shapes.ts. */
 export function oddJson(snapshot: Snapshot, names: Names, odd: Odd) {
   return {
     family: odd.family,

@@ -149,7 +149,7 @@ export function groupLines(
   });
 }
 
-/** The groups for programs: see docs/json.md. */
+/** The groups for programs: see docs/json.schema.json. */
 export function groupsJson(snapshot: Snapshot, found: readonly Group[], columns: readonly string[] | undefined) {
   const means = meansShown(columns && chosenColumns(columns));
   return found.map(group => ({

@@ -1,181 +1,15 @@
 // The API's answers as an OpenAPI document: a test checks every answer against it. Pure.
 
-import { structs } from '../layout/layout.gen.js';
-import { terms } from '../layout/terms.gen.js';
 import { VERSION } from '../options/version.js';
+import { array, flag, integer, list, number, object, type Schema, text, word } from '../presentation/schema.js';
+import { BOARD, JOB, MARK, MEMBER, nodeShape, ODD, SLURM, structShape, TROUBLE, USER } from '../presentation/shapes.js';
 import { SCALES } from '../readings/scales.js';
 import { NODE_PAGE, RIVER, STATES } from './wire.js';
 
-type Schema = Readonly<Record<string, unknown>>;
-
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const text = (description?: string): Schema => ({ type: 'string', ...(description && { description }) });
-const number = (description?: string): Schema => ({ type: 'number', ...(description && { description }) });
-const integer = (description?: string): Schema => ({ type: 'integer', ...(description && { description }) });
-const flag = (description?: string): Schema => ({ type: 'boolean', ...(description && { description }) });
-const array = (items: Schema, description?: string): Schema => ({
-  type: 'array',
-  items,
-  ...(description && { description }),
-});
-const map = (additionalProperties: Schema, description?: string): Schema => ({
-  type: 'object',
-  additionalProperties,
-  ...(description && { description }),
-});
-
-/** An object with these and no other keys; those whose name ends in ? may be absent. */
-function object(keys: Readonly<Record<string, Schema>>, description?: string): Schema {
-  const names = Object.keys(keys);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(names.map(name => [name.replace(/\?$/, ''), keys[name]])),
-    required: names.filter(name => !name.endsWith('?')),
-    additionalProperties: false,
-    ...(description && { description }),
-  };
-}
-
 const schema = { const: 1 } as const;
 const seq = integer('the number of the newest look; one more each second');
-const state: Schema = { enum: [...STATES] };
-const list = text('a host list');
-
-interface Described {
-  readonly type: string;
-  readonly count: number;
-  readonly unit: string;
-  readonly kind: string;
-}
-
-/** The fields of a struct of the contract as in JSON: a number that can exceed 2^53 is a decimal string. */
-function fieldsOf(struct: keyof typeof structs): Schema {
-  const fields = Object.entries<Described>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
-  return object(
-    Object.fromEntries(
-      fields.map(([name, { type, count, unit }]): [string, Schema] => {
-        const one: Schema =
-          type === 'char'
-            ? text()
-            : Object.hasOwn(structs, type)
-              ? fieldsOf(type as keyof typeof structs)
-              : type.endsWith('64')
-                ? { type: ['number', 'string'] }
-                : number(unit);
-        return [`${name}?`, count > 0 && type !== 'char' ? array(one) : one];
-      }),
-    ),
-  );
-}
-
-const NODE = object(
-  {
-    name: text(),
-    state,
-    'problems?': array({ enum: [...terms.problem] }, 'the worst first'),
-    'why?': text('why reports in its name are rejected, which proves nothing about the node'),
-    'age_ms?': number(),
-    'link?': text(),
-    'address?': text(),
-    reports: integer(),
-    lost: integer(),
-    unheard: integer(),
-    duplicate: integer(),
-    late: integer(),
-    refused: integer(),
-    restarts: integer(),
-    reboots: integer(),
-    resets: integer(),
-    'boot_id?': text('16 hexadecimal digits'),
-    'offset_us?': number(),
-    'last_refusal?': object({ reason: text(), age_ms: number(), offset_us: number() }),
-    'memory?': object({
-      since_ms: number('since when anything is remembered'),
-      'heard_ms?': number(),
-      'boot_ms?': number(),
-      'recent?': array({ enum: [...terms.problem] }, 'the worst first'),
-      'episodes?': object(
-        Object.fromEntries(
-          terms.problem.map(problem => [
-            `${problem}?`,
-            object({ count: integer(), began_ms: number(), seen_ms: number() }),
-          ]),
-        ),
-      ),
-      'silence?': object({ count: integer(), began_ms: number(), 'ended_ms?': number() }),
-      'last_words?': object({ reported_ms: number(), said: array({ enum: [...terms.last_words, 'hottest'] }) }),
-    }),
-    'report?': ref('Report'),
-    'names?': map({}, "the words for the report's numbers"),
-    'rates?': map({}, 'counters per second, cpu_*_pct in per cent'),
-  },
-  'as beoboard status --json has it: docs/json.md',
-);
-
-const BOARD = map({}, 'the board and its receiver, as beoboard status --json has them: docs/json.md');
-
-const TROUBLE = object(
-  {
-    key: text('kind and cause'),
-    kind: text(),
-    severity: { enum: ['critical', 'warning', 'notice'] },
-    'nodes?': list,
-    count: integer(),
-    what: text(),
-    ...Object.fromEntries(['since?', 'since_last?', 'ended?', 'times_since?'].map(name => [name, text()])),
-    ...Object.fromEntries(['times?', 'times_hour?', 'jobs_more?'].map(name => [name, integer()])),
-    'jobs?': array(object({ id: text(), user: text() })),
-    'aside?': object({ nodes: list, count: integer(), why: text() }),
-    'ack?': object({ by: text(), until: text(), 'reason?': text() }),
-    'dim?': { enum: ['ended', 'acknowledged', 'aside'] },
-  },
-  'a line of the trouble list: docs/json.md',
-);
-
-const SLURM = object({
-  'cluster?': text(),
-  'version?': text(),
-  'nodes_age_ms?': number(),
-  'nodes_left_out?': number(),
-  'jobs_left_out?': number(),
-  'jobs_age_ms?': number(),
-  'trouble?': text('why nothing is known, or what is known is old'),
-});
-
-const JOB = {
-  id: text(),
-  state: text(),
-  user: text(),
-  partition: text(),
-  name: text(),
-  'start_s?': number(),
-  nodes: list,
-  node_count: integer(),
-  states: map(integer()),
-  alone: flag('no other job is on any of its nodes'),
-  cpus: integer(),
-  'cpus_busy?': number(),
-  'efficiency?': number(),
-  'mem_used_mib?': number(),
-  'mem_total_mib?': number(),
-  'gpus?': integer(),
-  'gpus_busy?': number(),
-  worst: object({ node: text(), 'why?': text() }),
-};
-
-const MARK = object({
-  ...{ job: text(), node: text(), reading: text(), value: number(), peers: integer() },
-  ...{ median: number(), lowest: number(), highest: number(), since_ms: number() },
-});
-
-const MEMBER = object({
-  name: text(),
-  state: { enum: [...STATES, 'absent'] },
-  problems: array({ enum: [...terms.problem] }),
-  'hardware?': { enum: ['same', 'other', 'unknown'] },
-  readings: map(number()),
-  compared: map(object({ median: number(), 'deviation?': number() })),
-});
+const state = word(STATES);
 
 /** The states of a node in runs. */
 const RUNS = {
@@ -199,11 +33,11 @@ const STEPS = {
 
 const VALUES = array({ type: ['number', 'null'] });
 
-const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list });
+const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list() });
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
-  Report: fieldsOf('report'),
-  Node: NODE,
+  Report: structShape('report'),
+  Node: nodeShape(ref('Report')),
   Chosen: {
     type: 'object',
     properties: { name: text(), state },
@@ -259,7 +93,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   Event: {
     type: 'object',
-    properties: { seq, time: text('ISO 8601, UTC'), event: text(), text: text(), nodes: list, count: integer() },
+    properties: { seq, time: text('ISO 8601, UTC'), event: text(), text: text(), nodes: list(), count: integer() },
     required: ['seq', 'time', 'event', 'text'],
     description: 'event and its other keys are those of beoboard events --json, docs/json.md, or of the journal',
   },
@@ -318,24 +152,13 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     schema,
     seq,
     slurm: SLURM,
-    users: array(
-      object({
-        ...{ user: text(), job_count: integer(), jobs: array(text()), node_count: integer(), nodes: list },
-        ...{ cpus: integer(), 'cpu_use?': number(), gpus: integer(), 'gpu_use?': number() },
-        ...{ shared_count: integer(), 'shared?': list, trouble_count: integer(), 'trouble?': list },
-      }),
-      'as beoboard users --json has them: docs/json.md',
-    ),
+    users: array(USER, 'as beoboard users --json has them: docs/json.md'),
   }),
   OddOnes: object({
     schema,
     seq,
     odd: array(
-      object({
-        ...{ family: text(), trait: text(), minority: flag('whether all groups but the first are the odd ones') },
-        groups: array(object({ value: text(), nodes: list, count: integer() }), 'the largest first'),
-        text: text('as beoboard odd says it'),
-      }),
+      object({ ...ODD, text: text('as beoboard odd says it') }),
       'as beoboard odd --json has them: docs/json.md',
     ),
   }),

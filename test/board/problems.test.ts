@@ -14,6 +14,7 @@ import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { unlike } from '../kit/schemacheck.js';
 
 t.setTimeout(300_000);
 const SECOND = 1_000_000_000n;
@@ -197,7 +198,9 @@ t.test('its texts', async t => {
     (await run(['status', '--plain', '-w', nameOf(held), '--board', path])).stdout,
     /row\d+ is live, put on hold by its administrator/,
   );
-  const { nodes, anomalies } = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
+  const printed = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
+  t.strictSame(unlike('Status', printed), []);
+  const { nodes, anomalies } = printed;
   t.same(
     // The worst first, and not in the order of the board.
     nodes

@@ -26,6 +26,7 @@ import { boardPath } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { goOn, stop } from '../kit/sampler.js';
+import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(300_000);
@@ -75,6 +76,10 @@ function scene(t: Test, options: Options = {}) {
 
 /** Events as text, without the values that differ in every run. */
 function bare(happenings: readonly Change[]): string[] {
+  t.strictSame(
+    [...objectLines(happenings)].flatMap(line => unlike('Event', JSON.parse(line))),
+    [],
+  );
   return happenings.map(({ at: _, ...rest }) => {
     const { event, ...more } = rest as Record<string, unknown>;
     for (const key of ['age_ms', 'heartbeat_age_ms', 'number', 'last_words']) delete more[key];

@@ -32,6 +32,7 @@ import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
@@ -801,7 +802,9 @@ t.test('the command: forms, choices, errors', async t => {
     nodes: [{ name: 'node01', state: 'live', arch: whole.report.arch }],
   });
   t.type(few.nodes[0].load, 'number');
-  const { groups, nodes } = JSON.parse((await status('--json', '--by', 'cpus', '-o', 'load,arch,cpus')).stdout);
+  const grouped = JSON.parse((await status('--json', '--by', 'cpus', '-o', 'load,arch,cpus')).stdout);
+  t.strictSame(unlike('Status', grouped), []);
+  const { groups, nodes } = grouped;
   const each = new Map<number, number[]>();
   for (const { load, cpus } of nodes) each.set(cpus, [...(each.get(cpus) ?? []), load]);
   t.equal(groups.length, each.size);
@@ -937,6 +940,7 @@ t.test('watch as NDJSON: one object a line, every second, also of a board that i
   rmSync(board);
   const last = await until('there is none', () => objects().find(object => 'no_board' in object));
   t.match(last, { schema: 1, no_board: /there is no board/ });
+  t.strictSame(unlike('NoBoard', last), []);
   watching.child.kill('SIGTERM');
   t.equal(await watching.exit, 0);
 });

@@ -17,6 +17,7 @@ import { ended } from '../kit/children.js';
 import { DAY, isoOf, MadeJournal } from '../kit/journals.js';
 import { folder } from '../kit/places.js';
 import { commandOf, start } from '../kit/program.js';
+import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
@@ -35,7 +36,11 @@ async function asked(of: readonly MadeJournal[], ...argv: readonly string[]) {
   return { code, lines, stderr };
 }
 
-const objects = (lines: readonly string[]) => lines.map(line => JSON.parse(line) as Record<string, unknown>);
+function objects(lines: readonly string[]): Record<string, unknown>[] {
+  const all = lines.map(line => JSON.parse(line) as Record<string, unknown>);
+  for (const one of all) t.strictSame(unlike('at' in one ? 'JournalEvent' : 'LastEnd', one), []);
+  return all;
+}
 
 const SILENT = { event: 'silent', from: '03:04:58.001', from_last: '03:04:59', nodes: 'rack11n[01-48]', count: 48 };
 const AGAIN = { ...SILENT, event: 'heard_again', to: '03:07:12.100', to_last: '03:07:12.900' };

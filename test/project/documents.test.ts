@@ -139,6 +139,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
   [/CC="?clang/, 'clang', 'clang'],
   [/\| nc /, 'netcat-openbsd', 'nc'],
+  [/\| jq /, 'jq', 'jq'],
   [/^promtool /, 'prometheus', 'promtool'],
   [/^amtool /, 'prometheus-alertmanager', 'amtool'],
   [/\/etc\/prometheus\//, 'prometheus', 'promtool'],

@@ -14,6 +14,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { noServers, type Server, startServers } from '../kit/natsservers.js';
 import { folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
+import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(400_000);
@@ -82,6 +83,7 @@ t.test('servers and a leaf, which are killed and frozen', { skip }, async t => {
   const status = await run(['status', '--board', board]);
   t.match(status.stdout, /^alpha: 20 nodes: 20 live; mirror of alpha by m1, \d+ ms behind; listening without gaps for/);
   const json = JSON.parse((await run(['status', '--board', board, '--json'])).stdout);
+  t.strictSame(unlike('Status', json), []);
   t.match(json.board.mirror, { site: 'home', master: 'm1', heard: true, others: [], vetoed: 0 });
   for (const refused of [
     ['receive', '--listen', '127.0.0.1:0', '--cluster', 'alpha'],

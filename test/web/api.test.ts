@@ -11,8 +11,8 @@ import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
+import { objections } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
-import { objections } from './openapicheck.js';
 import { ask, startWeb, WallClient } from './webclient.js';
 
 interface Node {

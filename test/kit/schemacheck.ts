@@ -1,5 +1,7 @@
-// Checks JSON against a schema of an OpenAPI document: supports the part of JSON Schema that ours uses, and rejects
-// everything else. No test of its own.
+// Checks JSON against a schema, of an OpenAPI document or of what verbs print: supports the part of JSON Schema that ours
+// use, and rejects everything else. No test of its own.
+
+import { jsonSchema } from '../../src/presentation/jsonschema.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -46,3 +48,8 @@ export function objections(document: object, schema: Schema, value: unknown, at 
   });
   return [...missing, ...wrong];
 }
+
+const SHAPES = jsonSchema(true);
+
+/** The deviations of what a verb printed from this part of docs/json.schema.json; keys that it does not name are some. */
+export const unlike = (part: string, value: unknown) => objections(SHAPES, { $ref: `#/$defs/${part}` }, value);

@@ -1,0 +1,288 @@
+// docs/json.schema.json: what verbs print with --json. A test checks their output against it. Pure.
+
+import { terms } from '../layout/terms.gen.js';
+import type { Change } from './changes.js';
+import { array, flag, integer, list, map, number, object, opened, type Schema, text, word } from './schema.js';
+import { BOARD, JOB, LAST_WORDS, MARK, MEMBER, nodeShape, ODD, SLURM, structShape, TROUBLE, USER } from './shapes.js';
+
+const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
+const schema = { const: 1 } as const;
+const state = word(terms.node_state);
+const problem = word(terms.problem);
+const node = text();
+const count = integer();
+const standing = {
+  nodes: integer(),
+  states: map(integer(), 'how many in each state'),
+  unhealthy: integer('how many have a problem'),
+};
+/** Of events that the receiver has recorded. */
+const recorded = { number: integer('tells an event that you read twice') };
+const ofNode = { 'node?': node, ...recorded };
+const ofLink = { 'link?': text(), ...recorded };
+
+/** What each event has besides `schema`, `time` and its name. */
+const EVENTS: Readonly<Record<Change['event'], readonly [about: string, keys: Readonly<Record<string, Schema>>]>> = {
+  begin: ['the nodes at the start', standing],
+  board: ['another board has replaced the one before, or there is one again', standing],
+  resumed: ['the receiver continues; changes since the last known states follow', standing],
+  no_board: ['there is no board that can be read; the program waits for one', { why: text() }],
+  stalled: [
+    'nothing is known about nodes until resumed or board: no node changes its state',
+    { closed: flag(), 'heartbeat_age_ms?': number() },
+  ],
+  state: [
+    'a node’s state has changed. Without from it is new, without to no longer on the board',
+    {
+      node,
+      'from?': state,
+      'to?': state,
+      'age_ms?': number('the time since its last report'),
+      'last_words?': LAST_WORDS,
+    },
+  ],
+  problem: ['a node that is heard has a problem', { node, problem }],
+  problem_resolved: ['it no longer has it; oom and ecc end with the next report', { node, problem }],
+  lost: ['events of the receiver were overwritten before they could be read, or lost with their board', { count }],
+  restart: ['the sender was started again', ofNode],
+  reboot: ['the node was booted; last_words if that was without a goodbye', { ...ofNode, 'last_words?': LAST_WORDS }],
+  reset: ['a report was accepted only because nothing else was heard', ofNode],
+  goodbye: ['the sender was shut down cleanly', ofNode],
+  refusal: [
+    'the first rejection of its kind in a minute; node is absent if no record is concerned',
+    { ...ofNode, 'reason?': text('a word of the enum reason in proto/board-v2.md') },
+  ],
+  clone: [
+    'two machines report as this node',
+    { ...ofNode, 'addresses?': array(text(), 'where they report from; absent: that is over') },
+  ],
+  link_up: ['an interface of the master is up', ofLink],
+  link_down: ['it is down', ofLink],
+  dark: ['all nodes behind it fell silent together', { ...ofLink, 'count?': count }],
+  lit: ['one of these is heard again', ofLink],
+  overflow: ['a socket buffer was full; so many datagrams were dropped', { 'count?': count, ...recorded }],
+  takeover: ['a receiver started on this board', { 'instance?': integer(), ...recorded }],
+  deaf: [
+    'until then the receiver could not hear for so long: none ran, or it was stopped',
+    { 'deaf_ms?': number(), ...recorded },
+  ],
+  followed: ['a mirror began to follow this master, with a new board', { 'master?': text(), ...recorded }],
+  forget: ['so many nodes were removed from the board', { 'count?': count, ...recorded }],
+  unknown: ['an event that this version does not know', recorded],
+};
+
+const time = text('ISO 8601, UTC, by the master’s clock: when it was recorded, or else found');
+const eventShapes = Object.entries(EVENTS).map(([event, [about, keys]]) =>
+  object({ schema, time, event: { const: event }, ...keys }, about),
+);
+
+const part = (...keys: readonly string[]) =>
+  object({ nodes: integer(), ...Object.fromEntries(keys.map(key => [key, number()])) });
+const TOTALS = object(
+  {
+    'cpus?': part('used', 'total'),
+    'memory?': part('used', 'total'),
+    'network?': part('in', 'out'),
+    'fabric?': part('in', 'out'),
+    'disks?': part('read', 'written'),
+    'gpus?': part('used', 'total'),
+    'power?': part('watts'),
+  },
+  'sums over live nodes, in bytes, bytes per second, watts; nodes: how many are in the sum',
+);
+
+const GROUP = object({
+  'group?': { type: ['string', 'number'], description: 'what its nodes have in common; absent: not known' },
+  nodes: list(),
+  states: map(integer(), 'how many nodes in each state'),
+  means: map({ type: ['number', 'string'] }, 'over its live nodes; of a text: what all of them have'),
+});
+
+const ANOMALY = object({
+  kind: text('receiver, link, clock …; later versions may have more'),
+  'nodes?': list('absent: the receiver, this master, or senders whose names prove nothing'),
+  text: text('for people; its words may change'),
+});
+
+const STATUS = object(
+  {
+    schema,
+    board: ref('Board'),
+    anomalies: array(ANOMALY, 'as with --long'),
+    trouble: array(ref('Trouble'), 'in the order of the text'),
+    'slurm?': ref('Slurm'),
+    'totals?': TOTALS,
+    'groups?': array(GROUP, 'with --by, in the order of the text'),
+    nodes: array({ anyOf: [ref('Node'), ref('Chosen')] }, 'the worst first, or as --sort says'),
+  },
+  'beoboard status, beoboard show; with --watch one in each line',
+);
+
+/** What the scheduler's verbs have in common. */
+const ofScheduler = (key: string, items: Schema, description: string) =>
+  object({ schema, slurm: ref('Slurm'), anomalies: array(text(), 'sentences'), [key]: array(items) }, description);
+
+const JOBS = object({
+  ...JOB,
+  'unjudged?': text('why none of its nodes can be marked'),
+  'marks?': array(MARK),
+  'trouble?': array(ref('Trouble'), 'the lines about its nodes'),
+  'members?': array(MEMBER),
+});
+
+const JOURNAL_JOB = object({
+  id: text(),
+  'user?': text(),
+  'partition?': text(),
+  'name?': text(),
+  'nodes?': list(),
+});
+/** What an event of the journal and the last end of nodes have in common. */
+const ofJournal = {
+  schema,
+  id: text('the master’s boot, the board’s creation, and a number that rises'),
+  board: text('its name'),
+  event: text(),
+  'from?': text('when it began, ISO 8601, UTC'),
+  'to?': text('when it ended, or the nodes were heard again'),
+  'to_last?': text('the latest of several nodes'),
+  'nodes?': list(),
+  'count?': count,
+  'first?': text('which was first'),
+  'last_words?': array(word([...terms.last_words, 'hottest'])),
+  'words_from?': text('the stamp of that report'),
+  'goodbye?': flag(),
+  'jobs?': array(JOURNAL_JOB, 'those on its nodes'),
+};
+
+const JOURNAL = object(
+  {
+    ...ofJournal,
+    at: text('when it was written'),
+    mono_ms: number('likewise, CLOCK_MONOTONIC'),
+    ring: integer('the last event of the board by then'),
+    ...Object.fromEntries(
+      ['from_last', 'problem', 'reason', 'link', 'master', 'why', 'act', 'outcome', 'key', 'by', 'until', 'reading']
+        .concat('version')
+        .map(key => [`${key}?`, text()]),
+    ),
+    ...Object.fromEntries(
+      ['more', 'missed', 'instance', 'by_ms', 'order', 'order_since_ms', 'value', 'lowest', 'highest'].map(key => [
+        `${key}?`,
+        number(),
+      ]),
+    ),
+    'late?': flag('found in the memory of the board afterwards'),
+    'closed?': flag(),
+    'addresses?': array(text()),
+    'states?': map(integer()),
+    'of?': integer('how many nodes it has, if not all are asked for'),
+    'goes_on?': { type: ['string', 'boolean'], description: 'for which nodes it goes on; true: it is about none' },
+    'unrecorded?': integer('for how many the end is not known'),
+  },
+  'beoboard events with --since, --last TIME and so on: an event of the journal, docs/journal.md',
+);
+
+const LAST_END = object(
+  { ...ofJournal, 'boot?': text('when they were booted') },
+  'beoboard events --last-end: how nodes ended the last time',
+);
+
+const ACKS = object(
+  {
+    schema,
+    acks: array(
+      object({ key: text(), nodes: list(), by: text(), at: text(), until: text(), 'reason?': text() }),
+      'of lines of the trouble list',
+    ),
+  },
+  'beoboard ack',
+);
+
+const READING = object({
+  name: text(),
+  'about?': text(),
+  unit: text(),
+  'quantity?': text(),
+  'words?': array(text()),
+  'total?': text(),
+  'source?': text(),
+});
+const DESCRIBED = object(
+  {
+    schema,
+    fields: array(
+      object({
+        ...Object.fromEntries(
+          ['struct', 'field', 'type', 'unit', 'kind', 'set', 'speed', 'source', 'meaning', 'isNot'].map(key => [
+            key,
+            text(),
+          ]),
+        ),
+        offset: integer(),
+      }),
+      'of the contract',
+    ),
+    readings: array(READING),
+  },
+  'beoboard describe',
+);
+
+/** What the top level may be, and the parts of these. */
+const DEFS: Readonly<Record<string, Schema>> = {
+  Status: STATUS,
+  NoBoard: object({ schema, no_board: text('why') }, 'beoboard status --watch while there is no board'),
+  Jobs: ofScheduler('jobs', JOBS, 'beoboard jobs; one job has its marks, trouble and members, too'),
+  Users: ofScheduler('users', USER, 'beoboard users'),
+  OddNodes: object({ schema, odd: array(object(ODD)) }, 'beoboard odd'),
+  Acks: ACKS,
+  Forgotten: object(
+    { schema, forgotten: array(text()), unknown: array(text(), 'those without a record') },
+    'beoboard forget',
+  ),
+  Event: { anyOf: eventShapes, description: 'a line of beoboard events' },
+  JournalEvent: JOURNAL,
+  LastEnd: LAST_END,
+  Described: DESCRIBED,
+  Board: BOARD,
+  Trouble: TROUBLE,
+  Slurm: SLURM,
+  Node: nodeShape(ref('Report')),
+  Chosen: {
+    type: 'object',
+    properties: { name: node, state },
+    required: ['name', 'state'],
+    additionalProperties: { type: ['number', 'string', 'object'] },
+    description: 'a node with -o: its name, its state and the fields that were asked for',
+  },
+  Report: structShape(
+    'report',
+    'the last report: what was not measured is absent; beoboard describe FIELD explains it',
+  ),
+};
+
+const TOP = [
+  'Status',
+  'NoBoard',
+  'Jobs',
+  'Users',
+  'OddNodes',
+  'Acks',
+  'Forgotten',
+  'Event',
+  'JournalEvent',
+  'LastEnd',
+  'Described',
+];
+
+/** The schema. `isClosed`: of exactly this version, in which no object has other keys than those that it names. */
+export function jsonSchema(isClosed = false): object {
+  const document = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'beoboard --json',
+    description: 'What verbs print with --json: docs/json.md. Later versions may add keys and words.',
+    anyOf: TOP.map(ref),
+    $defs: DEFS,
+  };
+  return isClosed ? document : (opened(document) as object);
+}
