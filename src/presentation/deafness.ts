@@ -66,7 +66,7 @@ export function deafText(snapshot: Snapshot): string | undefined {
   }
   const parts = Array.from(times, ([what, some]) => `${what} ${some.join(', ')}`);
   const more = gaps.length - EACH_MOST;
-  if (more > 0) parts.push(`was deaf ${more === 1 ? 'once more' : `${more} more times`} in the last hour`);
+  if (more > 0) parts.push(`${more === 1 ? 'once more' : `${more} more times`} in the last hour`);
   const who = mirrorOf(snapshot) === undefined ? 'this master' : 'its master';
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}` : parts[0];
   const isKnown = !gaps.some(({ isWhole }) => isWhole);
