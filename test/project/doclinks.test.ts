@@ -1,6 +1,6 @@
-// The documents: links lead somewhere, lines are not too long, each page begins with what it answers, the index has all
-// pages, phrases that nobody understood do not come back, tests that they or comments name are there, and the changelog
-// has the form of Keep a Changelog.
+// The documents: links lead somewhere, lines and pages are not too long, each page begins with what it answers, the index
+// has all pages, phrases that nobody understood do not come back, tests that they or comments name are there, and the
+// changelog has the form of Keep a Changelog.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -184,6 +184,17 @@ t.test('lines wrap at 120 columns', async t => {
         return wordsOf(line.replace(/^\s*([-*]|\d+\.)\s/, '')).length > 1 ? [`${page}:${i + 1}`] : [];
       });
     t.same(long, [], page);
+  }
+});
+
+t.test('there are not too many words', async t => {
+  const count = (paths: readonly string[]) => paths.reduce((sum, path) => sum + read(path).split(/\s+/).length, 0);
+  for (const [paths, most] of [
+    [['README.md', ...among('docs')], 38_000],
+    [among('docs/internals'), 22_000],
+  ] as const) {
+    const words = count(paths);
+    t.ok(words > most / 2 && words <= most, `${words} of at most ${most}: say each thing once`);
   }
 });
 
