@@ -36,7 +36,7 @@ static const char help_text[] =
   "  --recent NAMES        problems that warn also after they went, until their quiet\n"
   "                        time is over; none: no problem does (default:\n"
   "                        gpu_errors,hung_tasks,throttled)\n"
-  "  --journal-run DIR     where journals say how they are (default:\n"
+  "  --journal-run DIR     where journals write their state (default:\n"
   "                        " JOURNAL_RUN ")\n"
   "  --board PATH          the board file (default: " BEOBOARD_PATH ")\n"
   "  --owner USER          trust boards of this user too, by name or id (env:\n"

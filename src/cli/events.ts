@@ -50,7 +50,7 @@ waits for it, except at the start. With --nodes, changes of other nodes are left
 --since, --until, --kind, --follow, --last-end, --journal-dir and --last TIME read what beoboard journal has written, also where no board
 is (docs/journal.md). An event counts if it went on at some time of the span, and is shown once, with its end. A time of day is the last
 such time, today or yesterday; --until may be the next one after --since. --follow without a begin starts with what goes on.
-If its reader is gone, it notices that when it writes the next line. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was
+It ends with the next line after its output is closed. Exit codes: 0 ended by a signal, --for, or that; 1 a name was
 never on the board, or one of several journals is missing; 2 usage; 4 no board, or no journal, at the start.`,
 });
 

@@ -28,8 +28,8 @@ GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job 
 the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
 
 A job's number (4711, 4711_3, 4711+1, 4711.3) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the
-middle of the job's live nodes with the same hardware (at least four), in units of their spread; who is farthest stands first. Nodes that tell of
-other hardware, as without one of their GPUs, are compared with most of the others. A job may share out its work as it likes: that a
+middle of the job's live nodes with the same hardware (at least four), in units of their spread; who is farthest stands first. Nodes that report
+other hardware, as after the loss of a GPU, are compared with most of the others. A job may share out its work as it likes: that a
 node differs does not mean that it is at fault.
 
 Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known from Slurm, 2 usage, 4 no board, or stalled.`,

@@ -32,8 +32,8 @@ export const verb = defineVerb({
   notes: `A family is the nodes whose names differ only in the number at their end; --by makes other families: by a part of the name, or by a field.
 Its live nodes are compared by kernel, software (sw_hash), sender version, report interval, clock state, CPUs online, memory, GPUs, link speed
 and hardware (hw_hash); by the temperature of CPUs and GPUs, idle nodes (use up to 10 %) with idle ones and busy ones (from 80 %) with busy
-ones of the same hardware, beside their median. Software is told only of nodes whose kernel is that of the others, and hardware only of nodes whose CPUs, memory, GPUs
-and link speed are. Sizes of memory within 1 % or 256 MiB are one. What a node does not measure is not compared.
+ones of the same hardware, beside their median. Other software is reported only of nodes with the kernel of the others, other hardware only of nodes with their
+CPUs, memory, GPUs and link speed. Sizes of memory within 1 % or 256 MiB are one. What a node does not measure is not compared.
 
 At most a third of a family are the odd ones. Where more differ, nobody can say who is odd: these lines come last, with all groups.
 Host lists and --where select lines that name one of these nodes; nodes are compared with their whole family all the same.

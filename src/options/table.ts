@@ -194,7 +194,7 @@ export const options = {
   ),
   'bridge-dir': one(
     'DIR',
-    'where an enforcing bridge leaves what it does, for beoboard journal',
+    'where an enforcing bridge writes what it did, for beoboard journal',
     folder,
     standard('/run/beoboard-bridge'),
   ),
@@ -204,7 +204,7 @@ export const options = {
     folder,
     standard('/var/log/beoboard/default'),
   ),
-  'journal-run': one('DIR', 'where journals say how they are', folder, standard('/run/beoboard-journal')),
+  'journal-run': one('DIR', 'where journals write their state', folder, standard('/run/beoboard-journal')),
   keep: one('TIME', 'for how long lines are kept, 1h to 3650d, in whole days', time('1h', '3650d'), standard('30d')),
   most: one(
     'SIZE',
@@ -307,11 +307,7 @@ export const options = {
   ),
   sort: optional('FIELD', 'sort rows by a field or column, largest first; -FIELD: smallest first', values.field),
   by: {
-    ...optional(
-      'RULE',
-      "a line for each group of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'",
-      values.grouping,
-    ),
+    ...optional('RULE', "groups of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'", values.grouping),
     mistaken: ['group', 'groups', 'group-by'],
   },
   exceptions: flag('only nodes that are not live; one line if all is well'),
@@ -413,7 +409,7 @@ export const forms = {
     ),
   },
   events: {
-    json: flag('a JSON object for each event, of the board for each node, too, one per line'),
+    json: flag('a JSON object in each line: for an event, and of the board for each of its nodes'),
     'journal-dir': many('DIR', "a journal's folder", folder, standard('/var/log/beoboard/default')),
   },
   zoom: {

@@ -7,7 +7,7 @@ export const ABOUT =
 export const EXIT_CODES = '0 done, 1 failed or not found, 2 usage, 4 no board or stalled.';
 
 export const VERBS = {
-  demo: 'run receiver, sender, page and live status of this machine, in one terminal',
+  demo: 'show this machine beside simulated nodes: receiver, page and live status, in one terminal',
   send: 'report the state of this machine, once per interval',
   receive: 'receive reports and write them to the board',
   status: 'show the state of the nodes in a table, the worst first',
