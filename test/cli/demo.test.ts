@@ -209,6 +209,7 @@ t.test('a terminal shows a simulated cluster, and nothing of it is left', { skip
   await marked.ended();
   await until('the terminal has asked how it ended', () => !existsSync(`/proc/${pid}`));
   const next = started(t, [...DEMO, '--for', '100ms']);
+  t.equal(await next.exit, 0);
   await next.marked.ended();
   t.notOk(existsSync(folder), 'with its jobs');
 });
