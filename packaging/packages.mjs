@@ -50,8 +50,9 @@ Copyright © 2005-2020 Rich Felker, et al.
 
 // Files are rows [from, to]. `from` is in the repository, or in {built}, the folder of the programs for a processor;
 // `to` is the path in the system, a folder if it ends with a slash. {lib} and the like are in PLACES. A folder is
-// packaged with its contents. Manual pages are compressed; files in a bin or sbin and shared objects are executable;
-// files in /etc are configuration. A row [null, to] is an empty folder, and ['-> target', to] a link.
+// packaged with its contents, without what has a row of its own in any package. Manual pages are compressed; files in a
+// bin or sbin and shared objects are executable; files in /etc are configuration. A row [null, to] is an empty folder,
+// and ['-> target', to] a link.
 
 const MAN = 'usr/share/man';
 const UNITS = 'usr/lib/systemd/system/';
@@ -66,7 +67,9 @@ const DOC = 'usr/share/doc/beoboard/';
  * Of a template, `instance` is the one that is meant; its [Install] names the same.
  * `sysctl`: what it sets. `purges`: files that the package reads and an administrator writes, which a purge removes;
  * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
- * and so must have its licence. `python`: its module.
+ * and so must have its licence. `python`: its module. `recommends`: packages of this table. `splits`: the package whose
+ * older versions had some of its files and units; `replaces`: one whose place it takes. What an administrator decided
+ * about their units stays, and what ran runs.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -127,6 +130,8 @@ export const PACKAGES = {
       deb: ['nodejs (>= 20)', 'libc6 (>= 2.28)', 'libstdc++6 (>= 8)', 'libgcc-s1 (>= 3.0)'],
       rpm: ['nodejs >= 1:20'],
     },
+    // Where 0.2.0 served Supermon's clients, an upgrade must not end that.
+    recommends: ['beoboard-supermon'],
     sysusers: 'beoboard-master.conf',
     // So that the receiver may have a socket buffer of 64 MiB.
     sysctl: 'net.core.rmem_max',
@@ -137,7 +142,6 @@ export const PACKAGES = {
       'beoboard-journal@.service': { enabled: true, instance: 'default' },
       'beoboard-prometheus.service': { enabled: true },
       'beoboard-slurm.service': { enabled: true },
-      'beoboard-supermon.service': { enabled: true },
       'beoboard-web.service': { enabled: true },
       // Not enabled, because it changes the state of nodes in Slurm: an administrator must decide that.
       'beoboard-bridge.service': {},
@@ -147,7 +151,7 @@ export const PACKAGES = {
       // Not enabled, because it and beoboard-send.service stop each other.
       'beoboard-send-nodejs.service': {},
     },
-    purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
+    purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
     written: ['/var/lib/beoboard-bridge', '/var/log/beoboard'],
@@ -162,7 +166,6 @@ export const PACKAGES = {
       ['packaging/systemd/beoboard-journal@.service', UNITS],
       ['packaging/systemd/beoboard-prometheus.service', UNITS],
       ['packaging/systemd/beoboard-slurm.service', UNITS],
-      ['packaging/systemd/beoboard-supermon.service', UNITS],
       ['packaging/systemd/beoboard-web.service', UNITS],
       ['packaging/systemd/beoboard-bridge.service', UNITS],
       ['packaging/systemd/beoboard-relay.service', UNITS],
@@ -279,21 +282,32 @@ export const PACKAGES = {
       ['c/verbs/beoboard-check.1', `${MAN}/man1/`],
     ],
   },
-  'beoboard-mon': {
+  'beoboard-supermon': {
     each: true,
-    summary: "live readings of a node, by Supermon's protocol",
+    summary: "Supermon's protocol, and a close look at one node",
     description: [
-      'A static program that answers with the current readings of this node, as',
-      'often as it is asked. beoboard zoom starts it over ssh. It can also run as a',
-      'service, which is not enabled by default and listens on this machine only.',
+      'On the master, the verbs supermon and zoom of beoboard, which has to be of the',
+      'same version. On nodes, beoboard-mon, a static program that answers with the',
+      'current readings, as often as it is asked; beoboard zoom starts it over ssh.',
+      'As a service it is not enabled by default, and listens on this machine only.',
     ],
+    // A node needs no Node.js.
     depends: {},
+    splits: 'beoboard',
+    replaces: 'beoboard-mon',
     musl: true,
-    units: { 'beoboard-mon.service': {} },
+    units: { 'beoboard-supermon.service': { enabled: true }, 'beoboard-mon.service': {} },
+    purges: ['/etc/beoboard/supermon.toml'],
     files: [
+      ['{built}/program/dist/bin/supermon-*.cjs', 'usr/lib/beoboard/dist/bin/'],
+      ['{built}/program/dist/bin/zoom-*.cjs', 'usr/lib/beoboard/dist/bin/'],
+      ['packaging/man/beoboard-supermon.1', `${MAN}/man1/`],
+      ['packaging/man/beoboard-zoom.1', `${MAN}/man1/`],
+      ['packaging/systemd/beoboard-supermon.service', UNITS],
       ['{built}/beoboard-mon', 'usr/sbin/'],
       ['c/mon/beoboard-mon.8', `${MAN}/man8/`],
       ['packaging/systemd/beoboard-mon.service', UNITS],
+      ['docs/supermon.md', `${DOC}docs/`],
     ],
   },
   'beoboard-gpu': {

@@ -64,6 +64,9 @@ const MASTER = 'packaging/dropins/master.conf';
 const makesMaster = ({ files = [] }) => files.some(([from]) => from === MASTER);
 const hasSender = ({ units = {} }) => Object.keys(units).some(name => /^beoboard-send[.-]/.test(name));
 
+/** Whether units of a package were those of another one. */
+const takesOver = ({ splits, replaces }) => splits !== undefined || replaces !== undefined;
+
 const BLANKS = '[ \t]*';
 
 /**
@@ -126,6 +129,10 @@ const GIVE_BACK_OF_RELAY = `if [ -f /etc/beoboard/relay.toml ]; then
     fi
   done
 fi`;
+/** A master of a version that had what is another package now. */
+const SUPERMON = `if [ -e /etc/beoboard/supermon.toml ] && [ ! -e /usr/lib/systemd/system/beoboard-supermon.service ]; then
+  echo "beoboard: beoboard-supermon.service, and the verbs supermon and zoom, are in the package beoboard-supermon now"
+fi`;
 /** The sender of another package, whose user has changed. */
 const OTHER_SENDER = 'beoboard-send.service';
 /** dpkg goes back to an older version, which may know nothing of this. */
@@ -150,12 +157,17 @@ export function debScripts(pack) {
       pack.python && 'py3compile -p "$DPKG_MAINTSCRIPT_PACKAGE"',
       hasSender(pack) && TAKE_KEY,
       makesMaster(pack) && GIVE_TO_RELAY,
+      makesMaster(pack) && SUPERMON,
       forEach('unit', enabled, ...enable),
       forEach('unit', disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
       when(
         RUNS,
         reload,
-        when(FIRST, about(start, 'deb-systemd-invoke start UNITS >/dev/null || :')),
+        // What an older package had may run, or have been stopped with it.
+        when(
+          FIRST,
+          takesOver(pack) ? about(again, restart) : about(start, 'deb-systemd-invoke start UNITS >/dev/null || :'),
+        ),
         when(
           `! ${FIRST}`,
           // Sockets are not restarted, because reports that arrive meanwhile wait in them. After a removal they are
@@ -209,7 +221,15 @@ export function rpmScripts(pack) {
   const reload = about(all, quietly('systemctl daemon-reload'));
   const restart = quietly('systemctl try-restart UNITS');
   const ldconfig = pack.library && '/sbin/ldconfig || :';
+  const enabled = unit => `/run/${unit}.was-enabled`;
   const scripts = {
+    // rpm disables and stops the units of a package that is replaced, and presets those of a new one.
+    pre:
+      takesOver(pack) &&
+      when(
+        '[ "$1" -eq 1 ]',
+        forEach('unit', all, `systemctl --quiet is-enabled "$unit" 2>/dev/null && : >"${enabled('$unit')}" || :`),
+      ),
     post: lines(
       setUp(pack),
       hasSender(pack) && TAKE_KEY,
@@ -238,6 +258,18 @@ export function rpmScripts(pack) {
         when('[ "$1" -ge 1 ]', about(tryRestart, restart)),
       ),
     ),
+    posttrans:
+      takesOver(pack) &&
+      forEach(
+        'unit',
+        all,
+        when(
+          `[ -e "${enabled('$unit')}" ]`,
+          `rm -f "${enabled('$unit')}"`,
+          quietly('systemctl --no-reload enable "$unit"'),
+          when(RUNS, quietly('systemctl restart "$unit"')),
+        ),
+      ),
   };
-  return Object.fromEntries(Object.entries(scripts).filter(([, text]) => text !== undefined));
+  return Object.fromEntries(Object.entries(scripts).filter(([, text]) => typeof text === 'string'));
 }

@@ -60,21 +60,37 @@ async function give(name: string | undefined, argv: string[]): Promise<number> {
 }
 
 /**
- * The addon, or a suitable Node.js, is missing: EX_OSFILE of sysexits.h. Monitoring systems know only 0 to 3, and take
- * any other code for "unknown".
+ * The addon, a suitable Node.js, or a verb's file is missing: EX_OSFILE of sysexits.h. Monitoring systems know only 0 to
+ * 3, and take any other code for "unknown".
  */
 export const NOT_BUILT = 72;
 
 /** Why the addon cannot be loaded; undefined: the error is another one. */
-function withoutAddon(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
-  const { code, message } = error as NodeJS.ErrnoException;
+function withoutAddon({ code, message }: NodeJS.ErrnoException): string | undefined {
+  if (!message.includes('beoboard.node')) return undefined;
   // Installing the package does not compile the addon, because it runs no install script. If no prebuilt addon fits
   // this processor, it is built now.
   if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
   return code === 'ERR_DLOPEN_FAILED'
     ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
     : undefined;
+}
+
+/** Verbs whose files are in another package of the system than the program, as packaging/packages.mjs says. */
+const APART = /'\.\/(supermon|zoom)-\w+\.cjs'/;
+
+/** What is missing of this program, and what to do; undefined: the error is another one. */
+async function missing(error: unknown): Promise<string | undefined> {
+  if (!(error instanceof Error)) return undefined;
+  if (APART.test(error.message)) {
+    const { VERSION } = await import('./options/version.js');
+    return `it is in another package; install beoboard-supermon ${VERSION}`;
+  }
+  const addon = withoutAddon(error);
+  if (addon === undefined) return undefined;
+  const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+  // A distribution's package cannot build anything.
+  return `${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}`;
 }
 
 /** Runs `beoboard argv`; returns the exit code. An error that no part of the program has foreseen is thrown. */
@@ -96,13 +112,9 @@ export async function runVerb([name, ...argv]: readonly string[]): Promise<numbe
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       return error.exitCode;
     }
-    const addon = withoutAddon(error);
-    if (addon === undefined) throw error;
-    const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-    // A distribution's package cannot build anything.
-    process.stderr.write(
-      `beoboard ${name}: ${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}\n`,
-    );
+    const what = await missing(error);
+    if (what === undefined) throw error;
+    process.stderr.write(`beoboard ${name}: ${what}\n`);
     return NOT_BUILT;
   } finally {
     undo?.();

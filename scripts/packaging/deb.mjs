@@ -61,15 +61,32 @@ function overrides(name) {
     .join('\n');
 }
 
+/**
+ * The fields about other packages, for a version of this one. dpkg removes a package whose place is taken; one that gave
+ * files away must not stay as it was.
+ */
+export function relationsOf(name, version) {
+  const { depends, recommends = [], splits, replaces } = PACKAGES[name];
+  const { ours = [], same = [], deb: others = [] } = depends;
+  const older = splits && `${splits} (<< ${version})`;
+  const list = words => words.filter(word => word !== undefined).join(', ') || undefined;
+  return {
+    Depends: list([
+      ...same.map(name => `${name} (= ${version})`),
+      ...ours.map(name => `${name} (>= ${version})`),
+      ...others,
+    ]),
+    Recommends: list(recommends),
+    Conflicts: replaces,
+    Breaks: older,
+    Replaces: list([replaces, older]),
+    Provides: replaces,
+  };
+}
+
 /** The fields of the control file. */
 function fieldsOf(name, processor, installedKib) {
   const pack = PACKAGES[name];
-  const { ours = [], same = [], deb: others = [] } = pack.depends;
-  const depends = [
-    ...same.map(name => `${name} (= ${version})`),
-    ...ours.map(name => `${name} (>= ${version})`),
-    ...others,
-  ];
   return {
     Package: name,
     Source: name === 'beoboard' ? undefined : 'beoboard',
@@ -79,7 +96,7 @@ function fieldsOf(name, processor, installedKib) {
       { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each || pack.python ? undefined : 'foreign'),
     Maintainer: PROJECT.maintainer,
     'Installed-Size': String(installedKib),
-    Depends: depends.length > 0 ? depends.join(', ') : undefined,
+    ...relationsOf(name, version),
     Section: pack.section ?? 'admin',
     Priority: 'optional',
     Description: `${PROJECT.summary}: ${pack.summary}\n${folded(pack.description.join('\n'))}`,

@@ -32,6 +32,12 @@ const licences = name => {
   return [...new Set([PROJECT.licence, ...others])].join(' AND ');
 };
 
+/** What a package does to others: one that gave files away must not stay as it was, and one whose place is taken goes. */
+export const relationsOf = ({ splits, replaces }) => [
+  ...(splits ? [`Conflicts: ${splits} < %{version}`] : []),
+  ...(replaces ? [`Obsoletes: ${replaces} < %{version}`, `Provides: ${replaces} = %{version}`] : []),
+];
+
 /** A package within the spec. */
 function section(name, files) {
   const pack = PACKAGES[name];
@@ -51,6 +57,8 @@ function section(name, files) {
     `License: ${licences(name)}`,
     pack.each ? '' : 'BuildArch: noarch',
     ...requires.map(wanted => `Requires: ${wanted}`),
+    ...(pack.recommends ?? []).map(name => `Recommends: ${called(name)}`),
+    ...relationsOf(pack),
     pack.sysusers || pack.units ? systemd : '',
     `%description -n ${called(name)}`,
     ...pack.description,

@@ -15,11 +15,13 @@ function expand(path) {
     .map(name => join(dirname(path), name));
 }
 
+/** All rows of the table. */
+const ROWS = Object.values(PACKAGES).flatMap(({ files }) => files);
+
 /** Folders of the sources that documents name, and where they are installed. */
-const INSTALLED = Object.values(PACKAGES)
-  .flatMap(({ files }) => files)
-  .filter(([from, to]) => from !== null && /^usr\/share\/beoboard\/.*\/$/.test(to) && /^packaging\/\w+$/.test(from))
-  .map(([from, to]) => [new RegExp(`(?<![\\w/])${from}\\b/?`, 'g'), `/${to}`]);
+const INSTALLED = ROWS.filter(
+  ([from, to]) => from !== null && /^usr\/share\/beoboard\/.*\/$/.test(to) && /^packaging\/\w+$/.test(from),
+).map(([from, to]) => [new RegExp(`(?<![\\w/])${from}\\b/?`, 'g'), `/${to}`]);
 
 /** A document names the files of the sources by where they are installed. */
 export const asInstalled = text => INSTALLED.reduce((all, [from, to]) => all.replace(from, to), text);
@@ -37,16 +39,22 @@ export function stage(name, format, processor) {
   rmSync(into, { recursive: true, force: true });
   const places = { ...PLACES[format], format, lib: PLACES[format].lib.replace('{triplet}', triplet) };
   const placed = text => text.replace(/\{(\w+)\}/g, (all, word) => places[word] ?? all);
+  const sourcesOf = from => expand(resolve(root, placed(from).replace('{built}', work(processor))));
   for (const [from, to] of PACKAGES[name].files) {
     const target = join(into, placed(to));
     if (from === null) mkdirSync(target, { recursive: true });
     else if (from.startsWith('-> ')) put(from, target);
     else
-      for (const file of expand(resolve(root, placed(from).replace('{built}', work(processor)))))
-        if (statSync(file).isDirectory())
-          for (const inner of below(file).filter(path => !path.includes('__pycache__')))
+      for (const file of sourcesOf(from))
+        if (statSync(file).isDirectory()) {
+          const others = new Set(
+            ROWS.filter(([row]) => row?.startsWith(`${from}/`)).flatMap(([row]) => sourcesOf(row)),
+          );
+          for (const inner of below(file).filter(
+            path => !path.includes('__pycache__') && !others.has(join(file, path)),
+          ))
             install(join(file, inner), join(target, inner));
-        else install(file, to.endsWith('/') ? join(target, basename(file)) : target);
+        } else install(file, to.endsWith('/') ? join(target, basename(file)) : target);
   }
   return into;
 }

@@ -131,17 +131,32 @@ const contents = (file: string) =>
         .map(path => path.slice(1))
     : must('rpm', ['-qlp', '--nosignature', file]).split('\n');
 
-t.test('beoboard-mon, as deb and as rpm', { skip: missing }, async t => {
+t.test('beoboard-supermon, as deb and as rpm', { skip: missing }, async t => {
   const wanted = [
-    '/usr/sbin/beoboard-mon',
-    '/usr/share/man/man8/beoboard-mon.8.gz',
-    '/usr/lib/systemd/system/beoboard-mon.service',
+    /^\/usr\/sbin\/beoboard-mon$/,
+    /^\/usr\/share\/man\/man8\/beoboard-mon\.8\.gz$/,
+    /^\/usr\/lib\/systemd\/system\/beoboard-mon\.service$/,
+    /^\/usr\/lib\/systemd\/system\/beoboard-supermon\.service$/,
+    /^\/usr\/lib\/beoboard\/dist\/bin\/supermon-\w+\.cjs$/,
+    /^\/usr\/lib\/beoboard\/dist\/bin\/zoom-\w+\.cjs$/,
+    /^\/usr\/share\/man\/man1\/beoboard-(supermon|zoom)\.1\.gz$/,
+    /^\/usr\/share\/doc\/beoboard\/docs\/supermon\.md$/,
   ];
-  const files = those(/^beoboard-mon[-_]\d.*\.(deb|rpm)$/);
+  for (const file of those(/^beoboard[-_]\d.*\.(deb|rpm)$/))
+    for (const path of contents(file))
+      t.notOk(
+        wanted.some(one => one.test(path)),
+        `${basename(file)} has no ${path}`,
+      );
+  const files = those(/^beoboard-supermon[-_]\d.*\.(deb|rpm)$/);
   t.equal(files.length, 4, files.map(file => basename(file)).join(' '));
   for (const file of files) {
     const has = contents(file);
-    for (const path of wanted) t.ok(has.includes(path), `${basename(file)}: ${path}`);
+    for (const one of wanted)
+      t.ok(
+        has.some(path => one.test(path)),
+        `${basename(file)}: ${one}`,
+      );
     const requires = file.endsWith('.deb')
       ? must('dpkg-deb', ['-f', file, 'Depends'])
       : must('rpm', ['-qp', '--nosignature', '--requires', file]);
@@ -166,7 +181,7 @@ t.test('Debian 12: all packages except beoboard need only Debian', { skip: missi
       'beoboard-common',
       'beoboard-send',
       'beoboard-gate',
-      'beoboard-mon',
+      'beoboard-supermon',
       'beoboard-gpu',
       'beoboard-tools',
       'libbeoboard1',
@@ -192,6 +207,7 @@ t.test('Debian 12: all packages except beoboard need only Debian', { skip: missi
   const with22 = install(root, [nodejs, ...debs('beoboard')]);
   t.equal(with22.status, 0, with22.stderr);
   works(t, root, 'beoboard');
+  t.equal(within(root, 'beoboard', 'zoom', '--help').status, 0, 'and what the package of Supermon has of it');
   t.ok(existsSync(join(root, 'usr', 'lib', 'beoboard', 'dist', 'page', 'index.html')), 'the wall has its page');
   purged(t, root);
 });
@@ -323,7 +339,7 @@ t.test('arm64, emulated: sender, gate, and the addon in Node.js', { skip: missin
   for (const name of [
     'beoboard-send',
     'beoboard-gate',
-    'beoboard-mon',
+    'beoboard-supermon',
     'beoboard-gpu',
     'beoboard-tools',
     'libbeoboard1',
@@ -386,6 +402,7 @@ t.test('rpm: what they want and have, and installed into an empty root', { skip:
     '--nodeps',
     '--noscripts',
     'beoboard',
+    'beoboard-supermon',
     'beoboard-send',
     'beoboard-common',
   ]);

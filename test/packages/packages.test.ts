@@ -7,42 +7,36 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { freshRoot } from '../kit/freshroot.js';
-import { lacks } from '../kit/lacking.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import {
+  debScripts,
+  emptyDeb,
+  freshSystem,
+  making,
+  managed,
+  missing,
+  PACKAGES,
+  type Package,
+  rpmScripts,
+} from './emptypackages.js';
 
 t.setTimeout(300_000);
-
-interface Package {
-  units?: Record<string, { enabled?: boolean; instance?: string }>;
-  files: [from: string | null, to: string][];
-  purges?: string[];
-}
-interface Scripts {
-  debScripts(pack: Package): Record<string, string>;
-  rpmScripts(pack: Package): Record<string, string>;
-}
-const packaging = (name: string) => import(join(ROOT, 'packaging', name)) as Promise<unknown>;
-const { PACKAGES } = (await packaging('packages.mjs')) as { PACKAGES: Record<string, Package> };
-const { debScripts, rpmScripts } = (await packaging('scriptlets.mjs')) as Scripts;
 
 /** Makes packages for somebody whose own settings would break every program, and whose umask lets nobody else read. */
 const make = (...words: string[]) =>
@@ -85,9 +79,7 @@ t.test('each unit and each option file is in one package, and all files of the t
 });
 
 t.test('the program is complete: each part of this build, and the page for browsers', async t => {
-  const { programFiles } = (await import(join(ROOT, 'scripts', 'packaging', 'program.mjs'))) as {
-    programFiles(): string[];
-  };
+  const { programFiles } = await making<{ programFiles(): string[] }>('program.mjs');
   const files = programFiles();
   for (const name of readdirSync(join(ROOT, 'dist', 'page'))) t.ok(files.includes(`dist/page/${name}`), name);
   t.ok(files.includes('dist/bin/beoboard.cjs'), 'the program');
@@ -190,48 +182,18 @@ t.test('words that choose no package are an error', async t => {
   });
 });
 
-const root = process.getuid?.() === 0;
-const missing =
-  lacks('dpkg musl-tools systemd', 'dpkg-deb', 'musl-gcc', 'systemd-sysusers') || (!root && 'needs root, to chroot');
-
-let made: string | undefined;
-
-/** Makes a Debian without our packages; what runs a command in it. */
-function freshSystem(system: string) {
-  if (made === undefined) {
-    made = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-    t.teardown(() => rmSync(made as string, { recursive: true, force: true }));
-    freshRoot(made);
-  }
-  // The same files in /usr, because nothing is written into one: dpkg and these tests put others in their places.
-  spawnSync('cp', ['-a', '--link', made, system]);
-  for (const name of readdirSync(made).filter(name => name !== 'usr')) {
-    rmSync(join(system, name), { recursive: true });
-    spawnSync('cp', ['-a', join(made, name), join(system, name)]);
-  }
-  return (...argv: string[]) => {
-    const { status, stdout, stderr } = spawnSync('chroot', [system, ...argv], {
-      encoding: 'utf8',
-      env: { PATH: '/usr/sbin:/usr/bin' },
-    });
-    return { status, stdout, stderr };
-  };
-}
-
 t.test('a deb, from the sources to a node that reports', { skip: missing }, async t => {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.')); // shared memory may forbid programs
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
   const debs = join(own, 'debs');
-  const system = join(own, 'system');
   const processor = spawnSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).stdout.trim();
   const made = make('deb', processor, 'beoboard-common', 'beoboard-send', '--out', debs);
   t.equal(made.status, 0, made.stderr);
   const names = readdirSync(debs).filter(name => name.endsWith('.deb'));
   t.equal(names.length, 2, names.join(' '));
-  const within = freshSystem(system);
-  cpSync(debs, join(system, 'debs'), { recursive: true });
+  const { system, within, at } = freshSystem(t);
+  cpSync(debs, at('debs'), { recursive: true });
   const install = () => within('dpkg', '-i', ...names.map(name => `/debs/${name}`));
-  const at = (path: string) => join(system, path);
 
   t.match(install(), { status: 0 }, 'it is installed');
   t.match(
@@ -286,99 +248,16 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
   t.same(readdirSync(at('etc/beoboard')), ['node.key'], 'but keys');
 });
 
-// A systemctl that writes down what it is asked of a systemd that runs, and fails while there is a file /fails. Links are
-// the real one's work.
-const SYSTEMCTL = `#!/bin/sh
-for unit; do :; done
-case "$*" in
-  *is-active*) grep -qsxF "$unit" /active && exit 0 || exit 3 ;;
-  *is-enabled*) exec systemctl.real --root=/ is-enabled "$unit" ;;
-  *--root=*) exec systemctl.real "$@" ;;
-esac
-echo "$*" >>/asked
-[ ! -e /fails ]
-`;
-
-/**
- * Debs with only scripts, configuration and some of the units: nothing has to be compiled. Version 1 has no journal, as
- * 0.2.0. Returns the deb's path.
- */
-function emptyDeb(t: Test, system: string, name: string, version: number): string {
-  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-  t.teardown(() => rmSync(own, { recursive: true, force: true }));
-  const lay = (path: string, text: string, mode = 0o644) => {
-    mkdirSync(dirname(join(own, path)), { recursive: true });
-    writeFileSync(join(own, path), text, { mode });
-  };
-  chmodSync(own, 0o755);
-  const { units: all = {}, ...others } = PACKAGES[name] as Package;
-  const units = Object.fromEntries(
-    Object.entries(all).filter(
-      ([unit]) =>
-        /-(receive|ganglia|web|mirror|send|send-nodejs)\./.test(unit) || (version > 1 && unit.includes('-journal@')),
-    ),
-  );
-  const pack = { ...others, units };
-  for (const [from, to] of pack.files) {
-    if (from === null) mkdirSync(join(own, to), { recursive: true });
-    const file = from?.split('/').at(-1) ?? '';
-    if (
-      Object.hasOwn(units, file) ||
-      file === 'beoboard-relay.service' ||
-      /^packaging\/(dropins|sysusers\.d|tmpfiles\.d)\//.test(from ?? '')
-    )
-      lay(join(to, file), readFileSync(join(ROOT, from ?? ''), 'utf8'));
-  }
-  for (const [script, text] of Object.entries(debScripts(pack))) lay(`DEBIAN/${script}`, text, 0o755);
-  const fields = { Package: name, Version: version, Architecture: 'all', Maintainer: 'nobody', Description: 'a test' };
-  lay(
-    'DEBIAN/control',
-    Object.entries(fields)
-      .map(([field, value]) => `${field}: ${value}\n`)
-      .join(''),
-  );
-  if (name === 'beoboard') {
-    const files = version > 1 ? ['receive', 'journal-default'] : ['receive'];
-    for (const file of files) lay(`etc/beoboard/${file}.toml`, `# of version ${version}\n`);
-    lay('DEBIAN/conffiles', files.map(file => `/etc/beoboard/${file}.toml\n`).join(''));
-  }
-  const built = spawnSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', own, join(system, `${name}.deb`)]);
-  t.equal(built.status, 0, `${built.stderr}`);
-  return `/${name}.deb`;
-}
-
 t.test(
   'what an administrator decides about units outlives upgrades, removal and failures',
   { skip: missing },
   async t => {
-    const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-    t.teardown(() => rmSync(own, { recursive: true, force: true }));
-    const system = join(own, 'system');
-    const within = freshSystem(system);
-    const at = (path: string) => join(system, path);
-    const put = (path: string, text: string, mode = 0o644) => {
-      mkdirSync(dirname(at(path)), { recursive: true });
-      writeFileSync(at(path), text, { mode });
-    };
-    renameSync(at('usr/bin/systemctl'), at('usr/bin/systemctl.real'));
-    put('usr/bin/systemctl', SYSTEMCTL, 0o755);
-    const deb = (name: string, version: number) => emptyDeb(t, system, name, version);
+    const { within, at, put, deb, dpkg: run, asked, enabled, decide } = managed(t);
     /** Runs dpkg; what it asked of systemd beside looking. */
     const dpkg = (...argv: string[]) => {
-      rmSync(at('asked'), { force: true });
-      t.match(within('dpkg', '--force-confold,unsafe-io', ...argv), { status: 0 }, argv.join(' '));
+      run(...argv);
       return asked();
     };
-    const asked = () =>
-      existsSync(at('asked'))
-        ? readFileSync(at('asked'), 'utf8')
-            .split('\n')
-            .map(line => line.replace(/ ?--(quiet|system) ?/g, '').replace(/beoboard-|\.service/g, ''))
-            .filter(line => line !== '')
-        : [];
-    const enabled = (unit: string) => within('systemctl.real', '--root=/', 'is-enabled', unit).stdout.trim();
-    const decide = (what: string, unit: string) =>
-      t.equal(within('systemctl.real', '--root=/', what, unit).status, 0, `${what} ${unit}`);
 
     t.same(dpkg('-i', deb('beoboard', 1)), [], 'no systemd runs: nothing is asked of it');
     t.equal(enabled('beoboard-receive.service'), 'enabled');
@@ -478,11 +357,7 @@ t.test(
 
 /** A system of its own in which packages are installed, and what their scripts say and do. */
 function scriptsIn(t: Test) {
-  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-  t.teardown(() => rmSync(own, { recursive: true, force: true }));
-  const system = join(own, 'system');
-  const within = freshSystem(system);
-  const at = (path: string) => join(system, path);
+  const { system, within, at } = freshSystem(t);
   /** What the package's scripts say about it. */
   const dpkg = (...argv: string[]) => {
     const { status, stdout, stderr } = within('dpkg', '--force-confold,unsafe-io,downgrade', ...argv);
@@ -653,9 +528,7 @@ t.test("what the relay's options name belongs to its user, and it is said", { sk
 });
 
 t.test('a document names the files that a package installs by their places', async t => {
-  const { asInstalled } = (await import(join(ROOT, 'scripts', 'packaging', 'stage.mjs'))) as {
-    asInstalled(text: string): string;
-  };
+  const { asInstalled } = await making<{ asInstalled(text: string): string }>('stage.mjs');
   t.equal(asInstalled('`packaging/nats/leaf.conf`,'), '`/usr/share/beoboard/nats/leaf.conf`,');
   t.equal(asInstalled('in `packaging/grafana`, for'), 'in `/usr/share/beoboard/grafana/`, for');
   const names = readdirSync(join(ROOT, 'docs')).filter(name => name.endsWith('.md'));

@@ -27,7 +27,7 @@ const now = join(own, 'now');
 
 /** The packages in the trials, and those that are added for this version. */
 const TRIED = ['beoboard-common', 'beoboard-send', 'beoboard'];
-const ALSO = ['beoboard-mon', 'beoboard-gpu'];
+const ALSO = ['beoboard-supermon', 'beoboard-gpu'];
 
 function packages(of: string, into: string, names: string[]): void {
   must('nice', [process.execPath, join(of, 'scripts', 'package.mjs'), 'deb', 'amd64', ...names, '--out', into], {
