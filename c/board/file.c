@@ -390,7 +390,8 @@ static bool is_the_others(const struct bb_place *p, enum bb_side side, const str
   bb_fail(why, size,
           is_mirror ? "%s: is a mirror of cluster \"%.63s\", made by beoboard mirror; choose another --board, or "
                       "remove it once that has ended"
-                    : "%s: is the board of a receiver of cluster \"%.63s\", and no mirror; choose another --board",
+                    : "%s: is the board of a receiver of cluster \"%.63s\", and no mirror; choose another --board, or "
+                      "remove it once that has ended",
           p->path, h->cluster_name);
   return true;
 }

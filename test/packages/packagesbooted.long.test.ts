@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
+import { PROGRAM } from '../kit/program.js';
 import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(14_400_000);
@@ -67,6 +68,23 @@ function system(of: () => string, installed: string, others: string[] = []): str
   return root;
 }
 
+/** A copy of the system in which a mirror is enabled, and has options. */
+function loginNode(of: string): string {
+  const root = `${of}-login`;
+  must('cp', ['-a', of, root]);
+  const options = [
+    'nats = ["nats://127.0.0.1:4222"]',
+    'site = "home"',
+    'cluster = "alpha"',
+    'trust = ["m1=/etc/beoboard/m1.key.pub"]',
+  ];
+  writeFileSync(join(root, 'etc', 'beoboard', 'mirror.toml'), `${options.join('\n')}\n`);
+  writeFileSync(join(root, 'root', 'other.toml'), `${options.join('\n')}\nboard = "/dev/shm/beoboard/other"\n`);
+  must(process.execPath, [PROGRAM, 'keygen', '--relay', '--owner', '0', join(root, 'etc', 'beoboard', 'm1.key')]);
+  must('chroot', [root, '/usr/bin/systemctl', 'enable', 'beoboard-mirror.service']);
+  return root;
+}
+
 async function trial(t: Test, root: string, name: string, env: Record<string, string> = {}): Promise<void> {
   const { held, failed, figures, ended, seconds } = await boot(t, root, name, env);
   for (const what of held) t.pass(what);
@@ -93,6 +111,7 @@ t.test('Debian 13', { skip: missing }, async t => {
   await t.test('reports over restart and upgrade, removal', t => trial(t, root, 'traffic', { NODES: '200' }));
   cpSync(join(ROOT, 'examples', 'ansible'), join(root, 'root', 'ansible'), { recursive: true });
   await t.test('a cluster by Ansible', t => trial(t, root, 'ansible'));
+  await t.test('a login node with a mirror', t => trial(t, loginNode(root), 'login'));
   writeFileSync(join(root, 'etc', 'beoboard', 'receive.toml'), 'listen = ["10.9.9.9"]\n');
   writeFileSync(join(root, 'etc', 'beoboard', 'send.toml'), 'to = ["10.9.9.9"]\n');
   await t.test('a network that comes late', t => trial(t, root, 'network'));

@@ -180,6 +180,24 @@ t.test('on a master only receiver and mirror are the user of the board', async t
   }
 });
 
+t.test('no receiver starts where a mirror has its board', async t => {
+  const [line = ''] = readUnit('beoboard-receive.service').get('ExecCondition') ?? [];
+  const options = join(folder(t), 'mirror.toml');
+  const [, script = ''] = /^\+\/bin\/sh -c '([^']*)'$/.exec(line.replaceAll('$$', '$')) ?? [];
+  const starts = () => spawnSync('sh', ['-c', script.replaceAll('/etc/beoboard/mirror.toml', options)]).status === 0;
+  t.ok(starts(), 'no mirror');
+  for (const [text, both] of [
+    ['site = "home"\n', false],
+    ['site = "home"\n#board = "/dev/shm/beoboard/other"\ntrust = ["board=/etc/x"]\n', false],
+    ['board = "/dev/shm/beoboard/board"\n', false],
+    ['site = "home"\nboard = "/dev/shm/beoboard/beta"\n', true],
+    [`  'board'='/dev/shm/beoboard/board2'\n`, true],
+  ] as const) {
+    writeFileSync(options, text);
+    t.equal(starts(), both, text);
+  }
+});
+
 t.test('when memory runs out, what has to stay stays, and nobody takes all of it', async t => {
   const stays = ['beoboard-mirror.service', 'beoboard-receive.service', ...SENDERS];
   // The board counts for the two that make it, and the driver's library for the helper.
