@@ -35,6 +35,13 @@ t.test('the documents name the verbs that take no option file', async t => {
   t.same(named.split(', ').sort(), without.sort());
 });
 
+t.test('the README names each verb once', async t => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, list = ''] = / The verbs .*:\n\n((?:- .*\n)+)\n/.exec(readme) ?? [];
+  const named = [...list.matchAll(/`(\w+)`/g)].map(([, verb]) => verb);
+  t.same(named.sort(), Object.keys(parts).sort());
+});
+
 t.test('durations are read', async t => {
   const good: [text: string, ms: number][] = [
     ['250ms', 250],
