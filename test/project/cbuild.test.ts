@@ -3,7 +3,7 @@
 // @seconds 25
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
@@ -52,6 +52,11 @@ t.test('without Node.js', async t => {
       { status: 0, stdout: `${version}\n`, stderr: '' },
       program,
     );
+  // By its path alone, a program is made again when it is out of date.
+  const one = join(out, 'verbs', 'beoboard-nodes');
+  rmSync(join(out, 'verbs', 'census.o'));
+  const asked = ['-n', '-C', 'c/verbs', `OUT=${join(out, 'verbs')}`, 'CFLAGS=-O0', one];
+  t.match(bare('make', ...asked).stdout, / -c census\.c /);
   // Whatever is on a board, a library does not end its caller's process.
   const symbols = spawnSync('nm', [join(out, 'libbeoboard.a')], { encoding: 'utf8' });
   t.match(symbols.stdout, / T beoboard_open$/m, 'the library');
