@@ -6,6 +6,7 @@ import { readingOf, type Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
+import { withNumber } from '../text/jobnumbers.js';
 import type { Job } from './scheduler.js';
 import type { SchedulerView } from './schedulerview.js';
 
@@ -180,16 +181,9 @@ export interface JobFilter {
   readonly user?: string | undefined;
 }
 
-/** The jobs of that number, or else the parts of the array or of the heterogeneous job that has it. */
-function numbered(jobs: readonly Job[], number: string): readonly Job[] {
-  const exact = jobs.filter(({ id }) => id === number);
-  const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+.]/.test(id.slice(number.length));
-  return exact.length > 0 ? exact : jobs.filter(isPart);
-}
-
 /** The names on the board of the nodes of these jobs; NodeNames where the board does not have a node. */
 export function nodesOfJobs(slurm: SchedulerView, { job, user }: JobFilter): Set<string> {
-  const jobs = job === undefined ? slurm.jobs : numbered(slurm.jobs, job);
+  const jobs = job === undefined ? slurm.jobs : withNumber(slurm.jobs, job);
   const { boardName } = slurm.pairing.matched;
   return new Set(
     jobs
@@ -204,7 +198,7 @@ export function jobsNumbered(
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
 ): ListedJob[] {
-  return inOrder(numbered(slurm.jobs, number).map(job => listJob(job, slurm, nodeOf)));
+  return inOrder(withNumber(slurm.jobs, number).map(job => listJob(job, slurm, nodeOf)));
 }
 
 /** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */

@@ -12,7 +12,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['layout', /^src\/layout\//],
   ['native', /^src\/native\//],
   // What the page uses, too: nothing of Node.
-  ['text/pure', /^src\/text\/(hostlists|inputerror|repeats|unseen)\.ts$/],
+  ['text/pure', /^src\/text\/(hostlists|inputerror|jobnumbers|repeats|unseen)\.ts$/],
   ['text', /^src\/text\//],
   ['options', /^src\/options\//],
   ['net', /^src\/net\//],

@@ -2,6 +2,7 @@
 // show the nodes of a job or a user on the map. Asks every few seconds while the page is visible.
 
 import { tryExpand } from '../../text/hostlists.js';
+import { withNumber } from '../../text/jobnumbers.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
 import { count, NOTHING, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
@@ -218,10 +219,7 @@ export class JobView {
 
   /** A job by its number, which parts of an array may have together. */
   numbered(id: string): Pick<JobInfo, 'id' | 'nodes'> | undefined {
-    const exact = this.#jobs.filter(job => job.id === id);
-    const isPart = (job: JobInfo) => job.id.startsWith(id) && /^[_+.]/.test(job.id.slice(id.length));
-    const all = exact.length > 0 ? exact : this.#jobs.filter(isPart);
-    const nodes = all.map(job => job.nodes).filter(list => list !== '');
+    const nodes = withNumber(this.#jobs, id).flatMap(({ nodes }) => (nodes === '' ? [] : [nodes]));
     return nodes.length === 0 ? undefined : { id, nodes: nodes.join() };
   }
 
