@@ -15,7 +15,7 @@ MARK = "beoboard: "  # begins each comment of ours
 MOST = 20  # as many vnodes are offline by us
 NAMED = 4  # as many vnodes are named to a user
 DOMAIN = ""  # what a vnode's name ends with and the board's does not, as .example.org
-NAMES = {}  # a vnode's host in lower case: its name on the board, where that is another one
+NAMES = {}  # a vnode's host in lower case: its name on the board, if that is another; "": leave it alone
 
 
 def fitness_of(fitness, vnode):

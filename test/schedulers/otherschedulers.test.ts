@@ -27,8 +27,21 @@ const OUT = folder(t);
 const LIBRARY = join(makeIn('', {}, 'lib'), 'libbeoboard.so.1');
 const SENSOR = compiled(t, 'sensor', 'beoboard-sensor');
 const STANDINS = join(ROOT, 'test', 'schedulers', 'standins');
+/** As the examples begin. */
+const PYTHON = '/usr/bin/python3';
 const HELD = 'unhealthy: put on hold by its administrator';
 const example = (...path: string[]) => join(ROOT, 'examples', ...path);
+
+/** An example as an administrator with other names edits it. */
+function edited(...path: string[]): string {
+  const text = readFileSync(example(...path), 'utf8')
+    .replace(/^DOMAIN = ""/m, 'DOMAIN = ".example.org"')
+    .replace(/^(NAMES.*) = \{\}/m, '$1 = {"cn7": "s1", "h1": ""}');
+  if (!/"\.example\.org".*"cn7"/s.test(text)) throw new Error(`${path}: it has other constants`);
+  const copy = join(OUT, path.at(-1) ?? '');
+  writeFileSync(copy, text);
+  return copy;
+}
 
 const env = (board: string, more: Record<string, string> = {}) => ({
   ...{ ...process.env, PATH: `${STANDINS}:${process.env.PATH}`, PYTHONPATH: `${STANDINS}:${join(ROOT, 'python')}` },
@@ -75,7 +88,7 @@ t.test('the bad ones are those of the load sensor', async t => {
   const program =
     'import sys, json, beoboard\nfor path in sys.argv[1:]:\n with beoboard.open(path) as b: print(json.dumps(b.fitness(1000)))';
   for (const { path } of cases) beat(path);
-  const told = run('python3', ['-c', program, ...cases.map(({ path }) => path)], '');
+  const told = run(PYTHON, ['-c', program, ...cases.map(({ path }) => path)], '');
   t.equal(told.stderr, '');
   const lines = told.stdout.trim().split('\n');
   let bad = 0;
@@ -98,7 +111,7 @@ t.test('PBS', async t => {
   const hook = example('pbs', 'beoboard_hook.py');
   type Done = { said: string; changed: Record<string, object>; log: string[] };
   const events = (given: readonly object[], { path } = board as Pick<Made, 'path'>): Done[] => {
-    const { code, stdout, stderr } = run('python3', [join(STANDINS, 'pbs.py'), hook], path, {}, JSON.stringify(given));
+    const { code, stdout, stderr } = run(PYTHON, [join(STANDINS, 'pbs.py'), hook], path, {}, JSON.stringify(given));
     t.strictSame([code, stderr], [0, '']);
     return JSON.parse(stdout);
   };
@@ -159,7 +172,7 @@ t.test('PBS', async t => {
     'import runpy, sys; sys.path[0] = sys.argv[1]; sys.argv = sys.argv[2:]; runpy.run_path(sys.argv[0], run_name="__main__")',
   ];
   const bare = run(
-    'python3',
+    PYTHON,
     [...argv, STANDINS, join(STANDINS, 'pbs.py'), hook],
     '',
     { PYTHONPATH: '' },
@@ -206,7 +219,7 @@ t.test('Flux', async t => {
   t.strictSame(orders.filter(line => !line.startsWith('drain 9')).length, 5, 'four orders, each once');
   for (const [doubt, why] of DOUBTS)
     t.match(round(flux(drained), doubt), { code: 4, stderr: why, drained }, 'nothing is changed');
-  for (const list of ['n001,$(touch x)', 'n[1-9999999]', '', 'n001,n001'])
+  for (const list of ['n001,$(touch x)', 'n[1-9999999]', 'n001,n001'])
     t.match(round(flux(drained, [], list)), { code: 4, stderr: /nothing is changed\n$/, drained }, list);
   const hostile = { 2: 'fan 3', 7: 'odd\n2\tbeoboard: silent\n0-99999999999\tbeoboard: silent\nlast' };
   t.strictSame(round(flux(hostile)).drained, hostile, 'a reason with lines of its own');
@@ -272,6 +285,35 @@ t.test('HTCondor: silent machines leave the collector', async t => {
   for (const [doubt, why] of DOUBTS) t.match(forget(doubt), { code: 4, stderr: why, ads: '' });
 });
 
+t.test("names that are not the board's", async t => {
+  const names = ['CN7.example.org', 's1.EXAMPLE.org', 's1.other.org', 'h1', 'i1.example.org', 'n001'];
+  const bad = ['CN7.example.org', 's1.EXAMPLE.org', 'i1.example.org'];
+  const given = JSON.stringify([{ vnodes: Object.fromEntries(names.map(name => [name, [0, null]])) }]);
+  const pbs = run(PYTHON, [join(STANDINS, 'pbs.py'), edited('pbs', 'beoboard_hook.py')], board.path, {}, given);
+  t.strictSame(Object.keys(JSON.parse(pbs.stdout)[0].changed), bad, 'PBS');
+  const FLUX = folder(t);
+  mkdirSync(join(FLUX, 'drained'));
+  writeFileSync(join(FLUX, 'hostlist'), names.join());
+  writeFileSync(join(FLUX, 'size'), `${names.length}`);
+  t.equal(run(PYTHON, [edited('flux', 'beoboard-flux')], board.path, { FLUX }).code, 0);
+  const drained = readdirSync(join(FLUX, 'drained')).map(rank => names[Number(rank)]);
+  t.strictSame(drained.sort(), [...bad].sort(), 'Flux');
+  const files = { MACHINES: join(OUT, 'machines'), ADS: join(OUT, 'ads'), PINGED: join(OUT, 'asked'), UNREACHABLE: '' };
+  t.strictSame(run(PYTHON, [edited('oar', 'beoboard-pinger'), ...names], board.path, files), {
+    ...{ code: 0, stdout: '' },
+    stderr: `${bad.join('\n')}\n`,
+  });
+  t.equal(readFileSync(files.PINGED, 'utf8'), 's1.other.org\nh1\n', 'OAR');
+  writeFileSync(files.MACHINES, names.join('\n'));
+  t.equal(run(PYTHON, [edited('htcondor', 'beoboard-forget')], board.path, files).code, 0);
+  const ads = readFileSync(files.ADS, 'utf8').matchAll(/Machine == "(.*)"/g);
+  t.strictSame(
+    [...ads].map(([, name]) => name),
+    ['CN7.example.org', 's1.EXAMPLE.org'],
+    'HTCondor',
+  );
+});
+
 t.test('HTCondor: the ad of a machine', async t => {
   const web = await startWeb(t, board.path);
   /** The attributes, as condor_startd reads them: lines `name = value`, and one that begins with - ends the ad. */
@@ -291,7 +333,7 @@ t.test('HTCondor: the ad of a machine', async t => {
   t.strictSame(await adOf('n001'), ad('true'));
   t.strictSame(await adOf('h1'), ad('false', 'held'));
   t.strictSame(await adOf('i1'), ad('false', 'bad_health'));
-  for (const name of ['u1', 's1', 'v1', 'nobody', '', 'n[001-002]', '../n001', "n001'\nBeoboardFit = false", '%'])
+  for (const name of ['u1', 's1', 'nobody', 'n[001-002]', "../n001'\nBeoboardFit = false"])
     t.strictSame(await adOf(name), ad('undefined'), name);
   t.strictSame(await adOf('n001', 'file:///etc'), ad('undefined'));
   const answers = [
