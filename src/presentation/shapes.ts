@@ -1,6 +1,7 @@
 // The shapes of what programs get about a board, its nodes and jobs, as JSON Schema: of `--json`, in
 // docs/json.schema.json, and of the API. Pure.
 
+import { isBig } from '../layout/codec.js';
 import { dictionary } from '../layout/dictionary.gen.js';
 import { structs } from '../layout/layout.gen.js';
 import { terms } from '../layout/terms.gen.js';
@@ -26,14 +27,12 @@ function aboutField(struct: string, field: string): string | undefined {
 /** The fields of a struct of the contract as in JSON: a number that can exceed 2^53 is a decimal string. */
 export function structShape(struct: keyof typeof structs, description?: string): Schema {
   const fields = Object.entries<Described>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
-  const shapes = fields.map(([name, { type, count }]): [string, Schema] => {
+  const shapes = fields.map(([name, { type, count, unit }]): [string, Schema] => {
     const about = aboutField(struct, name);
     if (type === 'char') return [`${name}?`, text(about)];
     const one: Schema = Object.hasOwn(structs, type)
       ? structShape(type as keyof typeof structs)
-      : type.endsWith('64')
-        ? { type: ['number', 'string'] }
-        : { type: 'number' };
+      : { type: type.endsWith('64') && isBig({ unit }) ? 'string' : 'integer' };
     return [`${name}?`, { ...(count > 0 ? array(one) : one), ...(about !== undefined && { description: about }) }];
   });
   return object(Object.fromEntries(shapes), description);
