@@ -4,6 +4,9 @@ vnodes are offline until they are well. Reads the board of the server's machine,
     qmgr -c 'create hook beoboard event="runjob,periodic",freq=30'
     qmgr -c 'import hook beoboard application/x-python default beoboard_hook.py'
 
+For `runjob` that is in the server's own process: whoever may cut the board short (root, beoboard) could end it by
+SIGBUS.
+
 In doubt jobs start, and no vnode is changed; the server's log says why. Only what this hook has set is taken back: a
 vnode whose comment is still ours. Not tried with a real PBS: events, vnodes and states are those of openpbs/openpbs,
 doc/man1/pbs_module.7B, src/modules/python/pbs/v1/_svr_types.py and src/unsupported/load_balance.py.

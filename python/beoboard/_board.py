@@ -308,10 +308,10 @@ class Board:
         return counts
 
     def fitness(self, brake: Optional[float] = None) -> Dict[str, str]:
-        """For whoever places work, by the rules of beoboard-gate(8): of each node an empty text, or why no job should start
-        there. In doubt a node is left out: it is uncertain, was never heard, or is silent behind a link that is down or
-        dark. Error if nothing may be concluded: the receiver is stalled, or more nodes are silent or uncertain than
-        `brake` (None: the larger of 3 and 10 %). Then change nothing."""
+        """For whoever places work, by the rules of beoboard-gate(8): of each node an empty text, or why no job should
+        start there. In doubt a node is left out: it is uncertain, was never heard, or is silent behind a link that is
+        down or dark. Error if nothing may be concluded: the receiver is stalled, or more nodes are silent or uncertain
+        than `brake` (None: the larger of 3 and 10 %). Then change nothing."""
         data, size = self._prefixes(Node.size), Node.size
         states = list(_numbers(data, size, _abi.Node.state.at))
         # After the states: a link is found to be dark before the first of its nodes is silent.
@@ -413,5 +413,6 @@ class Board:
 def open(path: Union[str, os.PathLike[str], None] = None, *, owner: Optional[str] = None) -> Board:
     """Opens the board: that of this machine, or the one at `path`. A board is trusted only if it is of root, of
     beoboard, of who runs this, or of the user `owner` (else: that BEOBOARD_OWNER names). Raises Error with the
-    library's sentence, LibraryError if there is no library."""
+    library's sentence, LibraryError if there is no library. It is mapped: if its owner cuts the file short, which the
+    receiver never does, a read ends the program by SIGBUS."""
     return Board(path, owner=owner)
