@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { compiled, compileSender } from '../kit/compiling.js';
-import { gridEngineRoot, withGridEngine } from '../kit/gridengine.js';
+import { gridEngineRoot, TWO_HOSTS, withGridEngine } from '../kit/gridengine.js';
 import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
@@ -28,6 +28,7 @@ until [ "$(values n1) $(values n2)" = '0 0' ]; do sleep 0.2; done
 M qconf -mattr queue load_thresholds bb_state=1,bb_problems=1 all.q
 has_alarm() { case $(state $1) in *[aA]*) return 0 ;; esac; return 1; }
 until ! has_alarm n1 && ! has_alarm n2; do sleep 0.2; done
+${TWO_HOSTS}
 for trial in 1 2 3; do
   sleep $((RANDOM % 10)).$((RANDOM % 10))
   t=$(ms); ip link set n1 down
@@ -74,11 +75,14 @@ t.test('Grid Engine 8.1.9 of Debian 12', { skip }, async t => {
   chmodSync(join(board, '..'), 0o755);
   const script = `#!/bin/sh\nexec /usr/sbin/beoboard-sensor --board ${board}\n`;
   writeFileSync(join(root, 'usr', 'sbin', 'site-sensor'), script, { mode: 0o755 });
-  const receive = `"${process.execPath}" "${PROGRAM}" receive --board ${board} --listen 10.99.0.1 & RECEIVER=$!`;
+  const receive = `"$NODE" "$PROGRAM" receive --board ${board} --listen 10.99.0.1 & RECEIVER=$!`;
   const env = { BOARD: board, SENDER: sender, NODES: nodes, EXAMPLES: examples, LOAD_SENSOR: '/usr/sbin/site-sensor' };
-  const { told, rest } = await withGridEngine(root, REPORT_TIME, env, `${receive}\n${SCRIPT}`);
+  const programs = { NODE: process.execPath, PROGRAM };
+  const { told, rest } = await withGridEngine(t, root, REPORT_TIME, { ...env, ...programs }, `${receive}\n${SCRIPT}`);
   t.comment(told.join('\n'));
   const of = (word: string) => told.filter(line => line.startsWith(`${word} `)).map(line => line.split(' '));
+  const [jobs = '{}'] = told.filter(line => line.startsWith('jobs ')).map(line => line.slice(5));
+  t.match(JSON.parse(jobs), { jobs: [{ user: 'anna', name: '<pair>', nodes: 'n[1-2]' }] }, 'jobs are shown');
   t.strictSame(
     of('alarm').map(words => words.slice(2).join(' ')),
     ['n1 n2 ', 'n1 n2 ', 'n1 n2 '],
