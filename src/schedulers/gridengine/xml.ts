@@ -20,7 +20,8 @@ const ATTRIBUTE = /([\w.:-]+)=(?:"([^"]*)"|'([^']*)')/g;
 const ENTITY = /[&%](lt|gt|amp|apos|quot);/g;
 const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
 
-const decoded = (text: string) => text.replace(ENTITY, (_, name: string) => CHARACTERS[name] as string);
+const decoded = (text: string) =>
+  /[&%]/.test(text) ? text.replace(ENTITY, (_, name: string) => CHARACTERS[name] as string) : text;
 
 /** The value of an attribute, empty if it is missing. */
 function attributesOf(text: string): (name: string) => string {
@@ -49,7 +50,8 @@ export function readXml(text: string, root: string, command: string, { begin, en
   for (let at = TOKEN.lastIndex; at < text.length; at = TOKEN.lastIndex) {
     const match = TOKEN.exec(text);
     if (match === null) throw refuse(at);
-    const [token, slash, name, attributes = '', isEmpty] = match;
+    // By their indices: iterators over so many tokens would take a fifth of the time.
+    const { 0: token, 1: slash, 2: name, 3: attributes = '', 4: isEmpty } = match;
     const last = open.at(-1);
     if (name === undefined) {
       if (last !== undefined) last.text += token;
