@@ -7,6 +7,9 @@
 self=$(hostname -s)
 
 reports_here
+: >/etc/beoboard/supermon.toml
+systemctl enable --now beoboard-mon.service 2>/dev/null
+systemctl restart beoboard-supermon.service
 printf '# of this site\n' >>/etc/beoboard/receive.toml
 # systemd does not bind the socket while its service runs.
 systemctl stop beoboard-receive.service
@@ -61,16 +64,27 @@ step() {
   is "$stage: no report is lost" "$(board "sum('lost')")" 0
   tell "$stage: receiver $(beoboard --version), sender $(beoboard-send --version), $count reports accepted, of the 100 nodes $(board "JSON.stringify({ accepted: sum('reports', loaded), unheard: sum('unheard', loaded), refused: board.refused, drops: board.kernel_drops })")"
 }
+# What is a package of its own in N+1 runs on.
+supermon_runs() {
+  for name in supermon mon; do
+    is "$1: beoboard-$name runs, and will after a boot" "$(systemctl is-active beoboard-$name.service) $(systemctl is-enabled beoboard-$name.service)" 'active enabled'
+  done
+}
+
 load_begins
 step 'nodes before masters: the nodes' same next beoboard-common beoboard-send
-step 'nodes before masters: the master' copied next beoboard
+step 'nodes before masters: the master' copied next beoboard beoboard-supermon
+supermon_runs 'nodes before masters'
 until_so systemctl is-active beoboard-journal@default.service
 check 'a journal, which N does not have, is begun' systemctl is-active beoboard-journal@default.service
 load_ends 'nodes before masters'
-step 'rollback of the master' anew now beoboard
+check 'what N does not have goes first' dpkg -r beoboard-supermon
+step 'rollback of the master' anew now beoboard beoboard-mon
+supermon_runs 'rollback of the master'
 step 'rollback of the nodes' same now beoboard-send beoboard-common
 load_begins
-step 'masters before nodes: the master' copied next beoboard-common beoboard
+step 'masters before nodes: the master' copied next beoboard-common beoboard beoboard-supermon
+supermon_runs 'masters before nodes'
 step 'masters before nodes: the nodes' same next beoboard-send
 load_ends 'masters before nodes'
 check 'the configuration is that of this site' grep 'of this site' /etc/beoboard/receive.toml
