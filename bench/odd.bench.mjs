@@ -19,7 +19,7 @@ export async function bench({ quick, say }) {
           ];
     const found = Object.entries(faults).map(([fault, { found, times }]) => ({
       ...{ figure: `${of}: ${fault} found within 60 s`, unit: '%', samples: [(100 * found) / times] },
-      ...(isFoundSoon(kind, size, fault) && { atLeast: 95 }),
+      ...(isFoundSoon(kind, fault) && { atLeast: 95 }),
     }));
     return [...told, ...found];
   });

@@ -123,11 +123,10 @@ export const canHave = (kind, fault) => !fault.startsWith('gpu') || kind === 'tr
 const SELDOM_COMPARED = ['training', 'farm', 'uneven', 'checkpointing'];
 
 /** Whether at least 95 % of a fault are to be found within 60 s: docs/jobs.md tells what is found later, or never. */
-export function isFoundSoon(kind, size, fault) {
+export function isFoundSoon(kind, fault) {
   // Their nodes are unlike for much of the time.
-  if (kind === 'bursty') return false;
-  if (fault === 'clock') return !SELDOM_COMPARED.includes(kind);
-  return fault !== 'gpu_power' || size >= 64;
+  if (kind === 'bursty' || fault === 'gpu_power') return false;
+  return fault !== 'clock' || !SELDOM_COMPARED.includes(kind);
 }
 
 /** The parts measured with the present sources. */
