@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "wholefile.h"
+
 /* NAME:x:UID:GID:… Whether it is the wanted user, by name or id. */
 static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t id, struct user *user) {
   struct span left = line, login, password, uid, gid;
@@ -29,7 +31,7 @@ static const char own_users[] = "/etc/passwd";
 static bool find_line(const char *passwd, struct span name, bool is_id, uint64_t id, struct user *user) {
   struct stat stats;
   bool found = false;
-  const int fd = openat(AT_FDCWD, passwd, O_RDONLY | O_CLOEXEC);
+  const int fd = open_to_read(passwd, 0);
   if (fd == -1) return false;
   if (fstat(fd, &stats) == 0 && stats.st_size > 0) {
     const size_t size = (size_t)stats.st_size;

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/privileges.h"
@@ -57,9 +58,13 @@ static bool find_root(struct words *fault) {
     add_text(fault, error_name(error));
     return false;
   }
-  if (strcmp(root, "/") == 0) root[0] = 0;
-  if (strlen(root) < MOST_ROOT) return true;
-  add_text(fault, "--root: the path is longer than 255 bytes; mount it at a shorter one");
+  struct stat given, found;
+  const bool is_same = stat(options.root, &given) == 0 && stat(root, &found) == 0 && given.st_dev == found.st_dev &&
+                       given.st_ino == found.st_ino;
+  if (root[strspn(root, "/")] == 0) root[0] = 0; /* musl leaves two slashes */
+  if (is_same && strlen(root) < MOST_ROOT) return true;
+  add_text(fault, is_same ? "--root: the path is longer than 255 bytes; mount it at a shorter one"
+                          : "--root: the path is a link out of this container; mount the machine's / in it");
   return false;
 }
 

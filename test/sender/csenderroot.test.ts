@@ -3,6 +3,7 @@
 //
 // @seconds 3
 
+import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -58,6 +59,11 @@ t.test('file systems, software, and files of others are below the root', async t
   writeFileSync(join(tree, 'etc', 'os-release'), 'ID=other\n');
   t.not(answer().report.sw_hash, report.sw_hash, 'the software is that of its /etc');
 
+  // Nobody ever writes into it, and nobody waits.
+  rmSync(join(tree, 'etc', 'passwd'));
+  spawnSync('mkfifo', [join(tree, 'etc', 'passwd')]);
+  answer();
+
   // The machine has /boot and /local on disks of their own, but what is there is of the file system below.
   const whole = () => answer('--scratch', '/scratch');
   for (const name of ['boot', 'local']) mkdirSync(join(tree, name));
@@ -92,5 +98,36 @@ t.test('a root without a machine is refused', async t => {
   const long = join(own, ...Array.from({ length: 5 }, () => 'x'.repeat(60)));
   mkdirSync(long, { recursive: true });
   t.match(said(long), { code: 2, said: '--root: the path is longer than 255 bytes; mount it at a shorter one\n' });
-  t.equal(said('/').code, 0, 'the own root is one like any other, and none');
+  for (const root of ['/', '//'])
+    t.match(said(root), { code: 0, said: '' }, 'the own root is one like any other, and none');
+});
+
+/** Runs the sender in a root of its own, with this process's by /proc. */
+const ELSEWHERE = `
+import ctypes, os, shutil, subprocess, sys
+sender, new, outside = sys.argv[1], sys.argv[2], os.getppid()
+c = ctypes.CDLL(None, use_errno=True)
+def must(failed):
+    if failed:
+        sys.exit("no root of its own: " + os.strerror(ctypes.get_errno()))
+must(c.unshare(0x20000))
+must(c.mount(None, b"/", None, 0x44000, None))
+must(c.mount(b"none", new.encode(), b"tmpfs", 0, None))
+os.chdir(new)
+shutil.copy(sender, "send")
+os.mkdir("proc")
+os.mkdir("old")
+must(c.mount(b"/proc", b"proc", None, 0x5000, None))
+subprocess.run(["pivot_root", ".", "old"], check=True)
+os.chdir("/")
+must(c.umount2(b"/old", 2))
+os.execv("/send", ["beoboard-send", "--once", "--to", "-", "--root", f"/proc/{outside}/root"])
+`;
+
+t.test('a root that is another by a link of /proc is not taken for the own', async t => {
+  const { stdout, stderr } = spawnSync('python3', ['-c', ELSEWHERE, sender, folder(t)], { encoding: 'utf8' });
+  const lacking = /^no root of its own: .*|No such file/m.exec(stderr)?.[0];
+  if (lacking !== undefined && process.env.CI !== 'true') return t.skip(lacking);
+  t.equal(stderr, "beoboard-send: --root: the path is a link out of this container; mount the machine's / in it\n");
+  t.equal(stdout, '');
 });
