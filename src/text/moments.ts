@@ -12,6 +12,9 @@ export interface Moment {
 
 const WRITE = 'write 03:00, 2026-11-27, 2026-11-27 03:00, 1h ago or +8h';
 
+/** Of a Date that is written with four digits of its year, and as far before 1970. */
+const MOST_MS = Date.UTC(9999, 11, 31);
+
 /** Local time; undefined if there is no such day or time. */
 function local(year: number, month: number, day: number, [hour = 0, minute = 0, second = 0]: readonly number[]) {
   const at = new Date(year, month, day, hour, minute, second);
@@ -25,10 +28,14 @@ function local(year: number, month: number, day: number, [hour = 0, minute = 0, 
  * `in 1h` or `+1h` so long after it. Throws an InputError.
  */
 export function parseMoment(text: string, nowMs: number): Moment {
+  const away = (ms: number): Moment => {
+    if (Math.abs(ms) > MOST_MS) throw new InputError(`${quote(text)} is too far away; write a shorter time`);
+    return { ms, isTimeOfDay: false };
+  };
   const ago = (/^-(\S+)$/.exec(text) ?? /^(\S+) ago$/.exec(text))?.[1];
-  if (ago !== undefined) return { ms: nowMs - parseDuration(ago), isTimeOfDay: false };
+  if (ago !== undefined) return away(nowMs - parseDuration(ago));
   const ahead = (/^\+(\S+)$/.exec(text) ?? /^in (\S+)$/.exec(text))?.[1];
-  if (ahead !== undefined) return { ms: nowMs + parseDuration(ahead), isTimeOfDay: false };
+  if (ahead !== undefined) return away(nowMs + parseDuration(ahead));
   const [, clock] = /^(\d{1,2}:\d\d(?::\d\d)?)$/.exec(text) ?? [];
   const now = new Date(nowMs);
   const today = [now.getFullYear(), now.getMonth(), now.getDate()] as const;

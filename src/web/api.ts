@@ -19,7 +19,6 @@ import { SLICE_MS } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { parseDuration } from '../text/durations.js';
 import { expand, fold } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
@@ -71,8 +70,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 function sinceOf(query: URLSearchParams): AskedEvents['since'] {
   const text = query.get('since') ?? '0';
   if (/^\d{1,10}$/.test(text)) return { seq: Number(text) };
-  const nowMs = Date.now();
-  return { ms: /^[\d.]+[a-z]+$/.test(text) ? nowMs - parseDuration(text) : parseMoment(text, nowMs).ms };
+  return { ms: parseMoment(/^[\d.]+[a-z]+$/.test(text) ? `${text} ago` : text, Date.now()).ms };
 }
 
 /** Names of events, as `events --kind` takes them, and the states of nodes. Throws an InputError. */

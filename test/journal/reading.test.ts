@@ -543,6 +543,8 @@ t.test('moments as people write them', async t => {
     '1h',
     '1 ago',
     '-x',
+    '99999999d ago',
+    '+99999999d',
   ])
     t.throws(() => parseMoment(wrong, now), { name: 'InputError', message: /^'.*; write/ }, wrong);
   // The clocks were set back between the two.

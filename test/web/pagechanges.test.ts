@@ -36,6 +36,7 @@ t.test('events by time, nodes and kind', async t => {
   t.equal((await ask('since=1h')).whole, false, 'this server does not know of an hour ago');
   for (const [query, why] of [
     ['since=yesterday', /is no moment/],
+    ['since=99999999d', /is too far away/],
     ['kind=xyzzy', /'xyzzy' is not a kind of event/],
     ['nodes=a[', /host list/],
     ['node=a1', /node/],
