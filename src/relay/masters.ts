@@ -71,6 +71,7 @@ interface PongObserver {
 
 export class Masters {
   readonly all: readonly Master[];
+  /** Each ping has a subject of its own below it: a server may allow one answer to a subject (`allow_responses`). */
   readonly #inbox: string;
   /** Nonces that were sent and not answered yet: to which master, and when. */
   readonly #underWay = new Map<string, { master: Master; askedNs: bigint; subject: string }>();
@@ -99,7 +100,7 @@ export class Masters {
       indexAskedNs: -SECOND_NS,
       betterNs: 0n,
     }));
-    this.end = bus.subscribe(this.#inbox, message => this.#onPong(message));
+    this.end = bus.subscribe(`${this.#inbox}.*`, message => this.#onPong(message));
   }
 
   /** Takes other keys of the same masters. Returns false if these are other masters: then the old keys stay. */
@@ -147,9 +148,10 @@ export class Masters {
       if (!this.isHeard(master, now)) master.ownSubjects = false;
       for (const subject of this.#subjects(master, 'ping')) {
         const nonce = randomBytes(16);
+        const nonceText = nonce.toString('hex');
         const askedNs = this.now();
-        this.#underWay.set(nonce.toString('hex'), { master, askedNs, subject });
-        this.bus.publish(subject, writePing(nonce), this.#inbox);
+        this.#underWay.set(nonceText, { master, askedNs, subject });
+        this.bus.publish(subject, writePing(nonce), `${this.#inbox}.${nonceText}`);
       }
     }
   }

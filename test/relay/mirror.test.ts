@@ -762,6 +762,22 @@ t.test('a mirror that only asks, as fast as it can', async t => {
   }
 });
 
+// A server may allow one answer to each subject (`allow_responses`), and a newer one counts the second ping against it.
+t.test('no two pings are answered at one subject', async t => {
+  const w = world(t);
+  const pings: Message[] = [];
+  w.network.carrier = (message, from, to) => {
+    const isPing = from === 'mirror' && message.reply !== '';
+    if (isPing && to === 'relay m1') pings.push(message);
+    // While its own subject is not answered, a mirror asks by that of all, too.
+    return isPing && !message.subject.endsWith('.ping') ? [] : [{ message, delay: MS }];
+  };
+  w.run(8n * S);
+  t.equal(new Set(pings.map(({ subject }) => subject)).size, 2);
+  t.equal(new Set(pings.map(({ reply }) => reply)).size, pings.length);
+  t.ok(pings.every(({ reply }) => reply.startsWith('_INBOX_m.')));
+});
+
 t.test('a server whose permissions know no names of mirrors', async t => {
   const w = world(t);
   w.network.carrier = message => (/\.(ping|ask)\./.test(message.subject) ? [] : [{ message, delay: MS }]);
