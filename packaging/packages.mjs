@@ -154,7 +154,7 @@ export const PACKAGES = {
     purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
-    written: ['/var/lib/beoboard-bridge', '/var/log/beoboard'],
+    written: ['/var/lib/beoboard-bridge', '/var/log/beoboard', '/run/beoboard-bridge', '/run/beoboard-journal'],
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],

@@ -135,6 +135,7 @@ const SUPERMON = `if [ -e /etc/beoboard/supermon.toml ] && [ ! -e /usr/lib/syste
 fi`;
 /** The sender of another package, whose user has changed. */
 const OTHER_SENDER = 'beoboard-send.service';
+const HAS_OTHER_SENDER = `[ -e /usr/lib/systemd/system/${OTHER_SENDER} ]`;
 /** dpkg goes back to an older version, which may know nothing of this. */
 const DOWNGRADE = `[ "$1" = upgrade ] && dpkg --compare-versions "$2" lt "$(dpkg-query -W -f '\${Version}' "$DPKG_MAINTSCRIPT_PACKAGE")"`;
 
@@ -175,7 +176,7 @@ export function debScripts(pack) {
           about(sockets, 'deb-systemd-invoke start UNITS >/dev/null || :'),
           about(again, restart),
         ),
-        makesMaster(pack) && about([OTHER_SENDER], restart),
+        makesMaster(pack) && when(HAS_OTHER_SENDER, about([OTHER_SENDER], restart)),
       ),
     ),
     prerm: lines(
@@ -190,7 +191,11 @@ export function debScripts(pack) {
       makesMaster(pack) && when(`[ "$1" = remove ] || { ${DOWNGRADE}; }`, GIVE_KEY_BACK, GIVE_BACK_OF_RELAY),
     ),
     postrm: lines(
-      when(`[ "$1" = remove ] && ${RUNS}`, reload, makesMaster(pack) && about([OTHER_SENDER], restart)),
+      when(
+        `[ "$1" = remove ] && ${RUNS}`,
+        reload,
+        makesMaster(pack) && when(HAS_OTHER_SENDER, about([OTHER_SENDER], restart)),
+      ),
       when(
         '[ "$1" = purge ]',
         about(all, 'deb-systemd-helper purge UNITS >/dev/null || :'),

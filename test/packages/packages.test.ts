@@ -311,7 +311,9 @@ t.test(
     decided();
     rmSync(at('asked'));
     const restored = ['DPKG_MAINTSCRIPT_PACKAGE=beoboard', '/var/lib/dpkg/info/beoboard.postinst', 'abort-remove'];
-    t.match(within('env', ...restored), { status: 0 });
+    const { status, stderr } = within('env', ...restored);
+    t.equal(status, 0);
+    t.notMatch(stderr, /beoboard-send\.service/, 'nothing is said of a sender that is not installed');
     t.same(asked(), again, 'and when dpkg gives up a removal');
 
     // Two packages have a sender that reads the same file.
@@ -327,6 +329,7 @@ t.test(
     put('var/lib/beoboard-bridge/journal', '');
     put('etc/beoboard/journal-site2.toml', '');
     put('var/log/beoboard/default/lock', '');
+    put('run/beoboard-journal/default.json', '');
     t.ok(existsSync(at('etc/beoboard/journal-default.toml')));
     dpkg('-P', 'beoboard-send');
     t.ok(existsSync(at('etc/beoboard/send.toml')), 'a file that another unit reads outlives a purge');
