@@ -64,8 +64,8 @@ static const char *shortened_error(struct span error) {
 
 static bool add_journal(struct words *words, const struct census *c, const char *name, const struct journal_state *s) {
   const uint64_t now = (uint64_t)c->look.now_ns / NS_PER_MS, real = (uint64_t)c->look.real_ns / NS_PER_MS;
-  /* One that wrote in the future wrote before this machine was booted. */
-  const bool has_stopped = s->mono > now || s->next + PATIENCE_MS < now;
+  /* One that wrote in the future wrote before this machine was booted; a moment ahead, after the board was read. */
+  const bool has_stopped = s->mono > now + PATIENCE_MS || s->next + PATIENCE_MS < now;
   if (!has_stopped && s->error.at == NULL) return false;
   const uint64_t since = has_stopped ? s->time : s->error_since;
   const char *moment = text_moment(&c->look, real > since ? (real - since) * NS_PER_MS : 0);

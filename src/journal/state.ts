@@ -38,7 +38,7 @@ export interface Found {
   readonly state: JournalState;
 }
 
-/** A journal that is late by more than this has stopped, ms. */
+/** A journal that is late by more than this has stopped, ms; and one that is ahead by more, as a look is made first. */
 const PATIENCE_MS = 15_000;
 /** A state has a few hundred bytes, and some for each key of `times_hour`. */
 const MOST_BYTES = 65_536;
@@ -135,8 +135,8 @@ export interface JournalTrouble {
 export function journalTrouble({ name, state }: Found, look: Look): JournalTrouble | undefined {
   const nowMs = Number(look.evidence.nowNs / 1_000_000n);
   const ago = (wallMs: number) => Math.max(0, Number(look.realNs / 1_000_000n) - wallMs);
-  // One that wrote in the future wrote before this machine was booted.
-  if (state.mono_ms > nowMs || state.next_ms + PATIENCE_MS < nowMs) {
+  // One that wrote in the future wrote before this machine was booted; a moment ahead, after the board was read.
+  if (state.mono_ms > nowMs + PATIENCE_MS || state.next_ms + PATIENCE_MS < nowMs) {
     const sinceMs = ago(state.time_ms);
     const text = sentences.journalStopped({ moment: moment(look, sinceMs), name });
     return {

@@ -449,6 +449,8 @@ t.test('journals that do not write', async t => {
       `${unwritten('cannot write')}; ${has('b')}`,
     ],
     [{ 'a.json': text(state({ mono_ms: mono() + 1e9, next_ms: mono() + 2e9 })) }, has('a')],
+    // Written after the look at the board.
+    [{ 'a.json': text(state({ mono_ms: mono() + 10_000 })) }],
     [{ 'a.json': text(state({ ...failed, board: link })) }, unwritten('cannot write')],
     [{ 'a.json': text(state({ ...failed, board: `${board.path}\0` })) }],
     [{ 'a.json': text(state({ ...failed, board: elsewhere.path })) }],
