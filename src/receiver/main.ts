@@ -204,12 +204,16 @@ function change(receiver: Receiver, options: Options, changed: Options, before: 
 
 /** The same, as soon as the key file can be read; undefined: the program has to end before. */
 async function readableOptions(options: Options, service: Service, stop: AbortSignal, log: Log) {
-  for (;;) {
+  for (let waits = false; ; waits = true) {
     const board = firstOptions(options, service);
     if (!(board instanceof UsageError)) return board;
     const why = `${board.wrong}; no report is taken until it can be read`;
     log.seldom('keys', why);
-    service.status(why);
+    // It has started: a manager would end a start that lasts, after a minute in which nobody sees why.
+    if (!waits) {
+      service.ready(why);
+      service.watch(() => true);
+    } else service.status(why);
     await pause(AGAIN_MS, stop);
     if (stop.aborted) return undefined;
   }

@@ -83,10 +83,11 @@ export class Service {
   }
 
   /**
-   * Feeds the manager's watchdog twice in its interval, as long as `isAlive` returns true. A daemon that does not get
-   * round to it is not alive.
+   * Feeds the manager's watchdog twice in its interval, as long as `isAlive` returns true, in place of the one before. A
+   * daemon that does not get round to it is not alive.
    */
   watch(isAlive: () => boolean): void {
+    clearInterval(this.#watch);
     if (this.#watchdogMs === undefined) return;
     this.#watch = setInterval(() => {
       if (isAlive()) this.#tellOrDrop('WATCHDOG=1');

@@ -52,6 +52,22 @@ async function hangUp(t: Test, manager: Manager, { child }: Pick<Running, 'child
   t.match(told[ready]?.STATUS, status);
 }
 
+t.test('a receiver that waits for its key file', { buffered: true, skip }, async t => {
+  const manager = await Manager.start(t);
+  const key = join(folder(t), 'key');
+  const argv = ['receive', '--board', boardPath(t), '--listen', '127.0.0.1:0', '--key-file', key];
+  const receiver = startIn(t, { env: manager.env(WATCHDOG_MS) }, argv);
+  const { pid } = receiver.child;
+  await until('its start is over', () => manager.of(pid).length > 0);
+  t.match(manager.of(pid), [
+    { READY: '1', STATUS: /key: cannot be read: .*; no report is taken until it can be read$/ },
+  ]);
+  await manager.alive(pid, 2);
+  writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  await until('it listens', () => /^listening on /.test(manager.of(pid).at(-1)?.STATUS ?? ''));
+  await end(t, manager, receiver);
+});
+
 t.test('beoboard receive', { buffered: true, skip }, async t => {
   const manager = await Manager.start(t);
   const config = join(folder(t), 'receive.toml');
