@@ -124,10 +124,11 @@ must(c.umount2(b"/old", 2))
 os.execv("/send", ["beoboard-send", "--once", "--to", "-", "--root", f"/proc/{outside}/root"])
 `;
 
-t.test('a root that is another by a link of /proc is not taken for the own', async t => {
-  const { stdout, stderr } = spawnSync('python3', ['-c', ELSEWHERE, sender, folder(t)], { encoding: 'utf8' });
-  const lacking = /^no root of its own: .*|No such file/m.exec(stderr)?.[0];
-  if (lacking !== undefined && process.env.CI !== 'true') return t.skip(lacking);
-  t.equal(stderr, "beoboard-send: --root: the path is a link out of this container; mount the machine's / in it\n");
-  t.equal(stdout, '');
+const elsewhere = spawnSync('python3', ['-c', ELSEWHERE, sender, folder(t)], { encoding: 'utf8' });
+const lacking = elsewhere.error?.message ?? /^no root of its own: .*|No such file.*/m.exec(elsewhere.stderr)?.[0];
+const skip = process.env.CI !== 'true' && lacking !== undefined && lacking;
+
+t.test('a root that is another by a link of /proc is not taken for the own', { skip }, async t => {
+  const said = "beoboard-send: --root: the path is a link out of this container; mount the machine's / in it\n";
+  t.match(elsewhere, { stdout: '', stderr: said });
 });
