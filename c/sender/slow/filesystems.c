@@ -55,7 +55,8 @@ static bool cut_root(char *path, const char *root) {
 static bool is_seen(struct reading *now, const struct mounts *mounts, const char *path) {
   struct mount mount;
   char *point = now->text; /* nothing is read here */
-  return mount_of(mounts, span_of(path), &mount) && plain_point(&mount, point) && sees_mount(now->world, point);
+  return mount_of(mounts, span_of(path), &mount) && plain_point(&mount, point) &&
+         sees_mount(now->world, point, mount.device);
 }
 
 /* The scratch with links resolved, if it is on a local file system. */
@@ -110,7 +111,8 @@ static void add_file_systems(struct reading *now, const struct mounts *mounts) {
   for (size_t at = 0; next_mount(mounts, &at, &mount);) {
     const uint64_t device = fingerprint(FINGERPRINT, mount.device);
     if (!has_disk(&mount) || is_known(devices, count, device)) continue;
-    if (!plain_point(&mount, path) || !sees_mount(now->world, path) || !ask_file_system(now, path, &fs)) continue;
+    if (!plain_point(&mount, path) || !sees_mount(now->world, path, mount.device)) continue;
+    if (!ask_file_system(now, path, &fs)) continue;
     if (count == BB_MOST_FILE_SYSTEMS) {
       too_many(now, BB_MOST_FILE_SYSTEMS, "file systems with a disk");
       return;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../../base/folder.h"
@@ -251,13 +252,19 @@ bool file_system_here(const struct slow_world *world, const char *path, struct f
   return true;
 }
 
-bool sees_mount(const struct slow_world *world, const char *point) {
+bool sees_mount(const struct slow_world *world, const char *point, struct span device) {
   struct stat there, above;
+  char number[24];
+  struct words own = WORDS(number);
   char at[MOST_ROOT + REAL_PATH + 4];
   struct words words = WORDS(at);
   add_text(&words, world->root);
   add_text(&words, point);
   if (world->root[0] == 0 || strcmp(point, "/") == 0 || stat(text_of(&words), &there) != 0) return true;
+  add_number(&own, major(there.st_dev));
+  add_text(&own, ":");
+  add_number(&own, minor(there.st_dev));
+  if (span_is(device, span_of(text_of(&own)))) return true;
   add_text(&words, "/..");
   return stat(text_of(&words), &above) != 0 || there.st_dev != above.st_dev;
 }

@@ -171,8 +171,9 @@ void give_packages(void);
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs);
 /* Whether what the machine has mounted there is there for us: a container may not get what is mounted after its start,
- * and would take the file system below for it. */
-bool sees_mount(const struct slow_world *world, const char *point);
+ * and would take the file system below for it. That is no harm where both are one, as in a bind mount. `device`: as in
+ * mountinfo, where a few file systems have another number than stat tells. */
+bool sees_mount(const struct slow_world *world, const char *point, struct span device);
 
 /* CRC-32 as in zip and Ethernet; begins with 0. */
 uint32_t crc32(uint32_t so_far, struct span text);
