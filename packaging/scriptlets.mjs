@@ -29,9 +29,11 @@ function unitsOf({ units = {} }) {
   const templates = all.filter(name => name.includes('@.'));
   const enabled = all.filter(name => units[name].enabled);
   const instance = name => name.replace('@.', `@${units[name].instance}.`);
-  const running = all
-    .filter(name => !sockets.includes(name))
-    .map(name => (templates.includes(name) ? `'${name.replace('@.', '@*.')}'` : name));
+  const loaded = byTemplate => all.filter(name => !sockets.includes(name)).map(name => byTemplate(name) ?? name);
+  const pattern = name => (templates.includes(name) ? `'${name.replace('@.', '@*.')}'` : undefined);
+  const running = loaded(pattern);
+  // deb-systemd-invoke asks whether each is enabled, and of a pattern nobody can say that.
+  const each = name => pattern(name) && `$(systemctl --plain --no-legend list-units ${pattern(name)} | sed 's/ .*//')`;
   return {
     all,
     enabled,
@@ -39,8 +41,8 @@ function unitsOf({ units = {} }) {
     templates,
     disabled: all.filter(name => !enabled.includes(name)),
     start: enabled.map(instance),
-    // A pattern starts nothing that does not run, and an enabled instance may be new.
-    restart: [...running, ...templates.filter(name => enabled.includes(name)).map(instance)],
+    // What does not run is not listed, and an enabled instance may be new.
+    restart: [...loaded(each), ...templates.filter(name => enabled.includes(name)).map(instance)],
     tryRestart: running,
     // A socket stops before its service; otherwise a report would start the service again.
     stop: [...sockets, ...running],
