@@ -33,7 +33,14 @@ function unitsOf({ units = {} }) {
   const pattern = name => (templates.includes(name) ? `'${name.replace('@.', '@*.')}'` : undefined);
   const running = loaded(pattern);
   // deb-systemd-invoke asks whether each is enabled, and of a pattern nobody can say that.
-  const each = name => pattern(name) && `$(systemctl --plain --no-legend list-units ${pattern(name)} | sed 's/ .*//')`;
+  // An enabled instance may be new, and each is restarted once.
+  const each = name => {
+    const own = enabled.includes(name) ? `echo ${instance(name)}; ` : '';
+    return (
+      pattern(name) &&
+      `$({ ${own}systemctl --plain --no-legend list-units ${pattern(name)}; } | sed 's/ .*//' | sort -u)`
+    );
+  };
   return {
     all,
     enabled,
@@ -41,8 +48,7 @@ function unitsOf({ units = {} }) {
     templates,
     disabled: all.filter(name => !enabled.includes(name)),
     start: enabled.map(instance),
-    // What does not run is not listed, and an enabled instance may be new.
-    restart: [...loaded(each), ...templates.filter(name => enabled.includes(name)).map(instance)],
+    restart: loaded(each),
     tryRestart: running,
     // A socket stops before its service; otherwise a report would start the service again.
     stop: [...sockets, ...running],

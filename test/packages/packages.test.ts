@@ -270,7 +270,7 @@ t.test(
     decide('enable', 'beoboard-receive.socket');
     decide('enable', 'beoboard-mirror.service');
     put('etc/beoboard/receive.toml', '# of the administrator\n');
-    const again = ['daemon-reload', 'start receive.socket', 'restart receive mirror journal@default'];
+    const again = ['daemon-reload', 'start receive.socket', 'restart receive journal@default mirror'];
     t.same(dpkg('-i', deb('beoboard', 2)), again, 'an upgrade stops no socket, and nothing that was not to run starts');
     const decided = () => {
       t.equal(enabled('beoboard-web.service'), 'disabled', 'what is disabled stays so');
