@@ -1071,8 +1071,12 @@ function processes(): void {
       slots.map((_, i) => first + i),
       'one for each point of the grid, or it is counted',
     );
-    const missed = reports.at(-1)?.missed_ticks ?? 0;
-    t.ok(missed <= reports.length / 4, `on a machine that lets it run there is none or few: ${missed}`);
+    // Some time the machine lets it run.
+    await until('of 31 in a row few are missed', () => {
+      const last = hearer.reports.slice(-31);
+      const missed = (last.at(-1)?.missed_ticks ?? 0) - (last[0]?.missed_ticks ?? 0);
+      return missed <= last.length / 4;
+    });
     t.ok(reports.every(({ interval_ms }) => interval_ms === 100));
   });
 }
