@@ -1,6 +1,6 @@
 // Programs that tests start: what they print, and how they end. No test of its own.
 
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Teardown } from './places.js';
 
@@ -42,6 +42,21 @@ export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stre
     });
   }
   return followed;
+}
+
+/** Runs a command to its end, and returns its stdout. Throws with its output if it fails. */
+export function must(
+  command: string,
+  argv: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {},
+): string {
+  const { status, error, stdout, stderr } = spawnSync(command, argv, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...options,
+  });
+  if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: ${error ?? ''}${stdout}${stderr}`);
+  return stdout;
 }
 
 /** What a program that was started prints until its end. */

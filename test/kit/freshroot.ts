@@ -2,9 +2,9 @@
 // entries in dpkg's database. Nothing is downloaded, and an installation into it changes nothing else. No test of its
 // own.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { must } from './children.js';
 
 /** The packages of every Debian, and systemd, whose programs create the users and folders that our packages need. */
 const BASE = [
@@ -22,16 +22,6 @@ const BASE = [
   ],
   ...['gzip', 'init-system-helpers', 'libc-bin', 'perl-base', 'sed', 'systemd', 'tar'],
 ];
-
-function must(command: string, argv: string[], input?: string): string {
-  const { status, error, stdout, stderr } = spawnSync(command, argv, {
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-    ...(input !== undefined && { input }),
-  });
-  if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: ${error ?? stderr}`);
-  return stdout;
-}
 
 /** These packages and all their dependencies; of alternatives the first that is installed. */
 function closure(names: readonly string[]): string[] {
@@ -92,7 +82,7 @@ export function freshRoot(root: string, more: readonly string[] = []): void {
   must(
     'sh',
     ['-c', 'tar -C / --no-recursion --null -T - -cf - | tar -C "$1" --keep-directory-symlink -xf -', 'sh', root],
-    [...new Set(files)].map(path => `.${path}\0`).join(''),
+    { input: [...new Set(files)].map(path => `.${path}\0`).join('') },
   );
   writeFileSync(join(root, database, 'status'), must('dpkg-query', ['-s', ...names]));
   for (const name of ['passwd', 'group'])

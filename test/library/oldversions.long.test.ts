@@ -12,8 +12,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
+import { must } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { compiled, makeIn } from '../kit/compiling.js';
+import { isInHistory, unpackCommit } from '../kit/history.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM, runningOf } from '../kit/program.js';
@@ -30,27 +32,21 @@ interface Version {
   program: string;
 }
 
-function must(command: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
-  return stdout;
-}
-
 function compileCalls(t: Teardown, source: string, library: string): string {
   const to = join(folder(t, tmpdir()), 'calls');
   const link = [`-L${library}`, '-lbeoboard', `-Wl,-rpath,${library}`];
-  must('gcc', ['-std=c11', '-D_GNU_SOURCE', '-o', to, source, ...link], ROOT);
+  must('gcc', ['-std=c11', '-D_GNU_SOURCE', '-o', to, source, ...link]);
   return to;
 }
 
 /** Builds a commit, with the packages of today. */
 function build(t: Teardown, commit: string): Version {
   const root = folder(t, tmpdir());
-  must('sh', ['-c', `git archive ${commit} | tar -x -C "$0"`, root], ROOT);
+  unpackCommit(commit, root);
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  must(process.execPath, ['scripts/build.mjs'], root);
-  must('make', ['-s', '-C', 'c', 'lib'], root);
-  must('make', ['-s', '-C', 'c/gate', `OUT=${join(root, 'gate')}`], root);
+  must(process.execPath, ['scripts/build.mjs'], { cwd: root });
+  must('make', ['-s', '-C', 'c', 'lib'], { cwd: root });
+  must('make', ['-s', '-C', 'c/gate', `OUT=${join(root, 'gate')}`], { cwd: root });
   const source = ['c/lib/test/calls.c', 'c/test/lib/calls.c'].map(path => join(root, path)).find(existsSync) ?? '';
   return {
     calls: compileCalls(t, source, join(root, 'build')),
@@ -87,7 +83,7 @@ interface Seen {
 
 /** What a version's library says of each node, by name. */
 function look({ calls }: Version, board: string): Record<string, Seen> {
-  const { node } = JSON.parse(must(calls, ['show', board], ROOT)) as { node: Seen[] };
+  const { node } = JSON.parse(must(calls, ['show', board])) as { node: Seen[] };
   return Object.fromEntries(node.map(seen => [seen.name, seen]));
 }
 
@@ -146,8 +142,7 @@ const ours: Version = {
 };
 
 for (const [commit, what] of OLD) {
-  const has = spawnSync('git', ['-C', ROOT, 'cat-file', '-e', `${commit}^{commit}`]).status === 0;
-  t.test(`${commit}: ${what}`, { skip: !has && 'the history is not here' }, async t => {
+  t.test(`${commit}: ${what}`, { skip: !isInHistory(commit) && 'the history is not here' }, async t => {
     const theirs = build(t, commit);
     const board = boardPath(t);
 

@@ -7,10 +7,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { follow } from '../kit/children.js';
+import { follow, must } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
-import { debian, diskFolder, must } from './virtual.js';
+import { debian, diskFolder } from './virtual.js';
 
 t.setTimeout(7_200_000);
 

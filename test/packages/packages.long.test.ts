@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { must } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
-import { debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
+import { debian, debOfNode, diskFolder, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(7_200_000);
 

@@ -4,10 +4,11 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { must } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
-import { BOOTS, boot, debian, debOfNode, diskFolder, must, nodeFrom, within } from './virtual.js';
+import { BOOTS, boot, debian, debOfNode, diskFolder, nodeFrom, within } from './virtual.js';
 
 t.setTimeout(14_400_000);
 

@@ -20,19 +20,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { must } from '../kit/children.js';
 import { mirror } from '../kit/debianmirror.js';
 import { ROOT } from '../kit/places.js';
-
-/** Runs a command to its end; throws with its output if it fails. */
-export function must(command: string, argv: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): string {
-  const { status, error, stdout, stderr } = spawnSync(command, argv, {
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-    ...options,
-  });
-  if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: ${error ?? ''}${stdout}${stderr}`);
-  return stdout;
-}
 
 /** A folder on disk for gigabytes of files; removed at the end of the test. */
 export function diskFolder(t: Test): string {

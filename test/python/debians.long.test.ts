@@ -5,9 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { must } from '../kit/children.js';
 import { lacks } from '../kit/lacking.js';
 import { ROOT } from '../kit/places.js';
-import { debian, diskFolder, must, within } from '../packages/virtual.js';
+import { debian, diskFolder, within } from '../packages/virtual.js';
 
 t.setTimeout(1_800_000);
 const missing = lacks('mmdebstrap', 'mmdebstrap') || (process.getuid?.() !== 0 && 'needs root, to chroot');

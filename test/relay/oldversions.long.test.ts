@@ -8,8 +8,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { follow } from '../kit/children.js';
+import { follow, must } from '../kit/children.js';
 import { compiled } from '../kit/compiling.js';
+import { isInHistory, unpackCommit } from '../kit/history.js';
 import { isServing, noServers, serve } from '../kit/natsservers.js';
 import { freePorts } from '../kit/network.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
@@ -25,29 +26,22 @@ interface Version {
   readonly sender: string;
 }
 
-function must(command: string, args: readonly string[], cwd: string): void {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
-}
-
 const OLD = [
   ['0.1.0', 'aecc8166'],
   ['0.2.0', '14b11df8'],
 ] as const;
-const lost = OLD.find(
-  ([, commit]) => spawnSync('git', ['-C', ROOT, 'cat-file', '-e', `${commit}^{commit}`]).status !== 0,
-);
+const lost = OLD.find(([, commit]) => !isInHistory(commit));
 
 /** Builds a version; or takes it from BEOBOARD_OLD/COMMIT, where it was built before. */
 function build(name: string, commit: string): Version {
   const kept = process.env.BEOBOARD_OLD;
   const root = kept === undefined ? folder(t, tmpdir()) : join(kept, commit);
   if (!existsSync(join(root, 'dist', 'bin', 'beoboard.cjs'))) {
-    must('sh', ['-c', `mkdir -p "$0" && git archive ${commit} | tar -x -C "$0"`, root], ROOT);
-    must(process.execPath, ['scripts/build.mjs'], root);
+    unpackCommit(commit, root);
+    must(process.execPath, ['scripts/build.mjs'], { cwd: root });
   }
   const out = join(folder(t, tmpdir()), 'sender');
-  must('make', ['-s', '-C', 'c/sender', `OUT=${out}`], root);
+  must('make', ['-s', '-C', 'c/sender', `OUT=${out}`], { cwd: root });
   return {
     name,
     version: name,
@@ -98,7 +92,7 @@ if (lost !== undefined) t.pass('old versions', { skip: `the history is not here:
 else {
   const at = folder(t);
   const key = join(at, 'cluster.key');
-  must(process.execPath, [PROGRAM, 'keygen', key], ROOT);
+  must(process.execPath, [PROGRAM, 'keygen', key]);
   const old = OLD.map(([name, commit]) => build(name, commit));
   const all = [...old, ours];
 
@@ -144,7 +138,7 @@ else {
       const [port = 0] = await freePorts(1);
       await isServing(serve(t, at, `one-${port}`, port, `listen: "127.0.0.1:${port}"\n`));
       const relayKey = join(at, `relay-${port}.key`);
-      must(process.execPath, [relay.program, 'keygen', '--relay', relayKey], ROOT);
+      must(process.execPath, [relay.program, 'keygen', '--relay', relayKey]);
       const [source, copy] = [boardPath(t), boardPath(t)];
       const receiving = await start(
         t,
