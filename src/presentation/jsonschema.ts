@@ -3,7 +3,20 @@
 import { terms } from '../layout/terms.gen.js';
 import type { Change } from './changes.js';
 import { array, flag, integer, list, map, number, object, opened, type Schema, text, word } from './schema.js';
-import { BOARD, JOB, LAST_WORDS, MARK, MEMBER, nodeShape, ODD, SLURM, structShape, TROUBLE, USER } from './shapes.js';
+import {
+  BOARD,
+  JOB,
+  LAST_WORDS,
+  MARK,
+  MEMBER,
+  nodeShape,
+  ODD,
+  SLURM,
+  said,
+  structShape,
+  TROUBLE,
+  USER,
+} from './shapes.js';
 
 const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
 const schema = { const: 1 } as const;
@@ -149,7 +162,7 @@ const ofJournal = {
   'nodes?': list(),
   'count?': count,
   'first?': text('which was first'),
-  'last_words?': array(word([...terms.last_words, 'hottest'])),
+  'last_words?': said(),
   'words_from?': text('the stamp of that report'),
   'goodbye?': flag(),
   'jobs?': array(JOURNAL_JOB, 'those on its nodes'),

@@ -38,11 +38,14 @@ export function structShape(struct: keyof typeof structs, description?: string):
   return object(Object.fromEntries(shapes), description);
 }
 
+/** The words that tell what a last report said. */
+export const said = (description?: string) => array(word([...terms.last_words, 'hottest']), description);
+
 /** Words of a last report; see `saidJson`. */
 export const LAST_WORDS = object(
   {
     reported_ms: number('the age of that report'),
-    said: array(word([...terms.last_words, 'hottest']), 'empty if nothing explains it; hottest: 5 °C above its like'),
+    said: said('empty if nothing explains it; hottest: 5 °C above its like'),
   },
   'what its last report before it fell silent or was booted said',
 );
