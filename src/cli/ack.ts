@@ -11,6 +11,7 @@ import { schedulerViewOf } from '../schedulers/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import { dayLater } from '../text/moments.js';
 import { json, print } from '../text/output.js';
+import { own } from '../text/tables.js';
 import { didYouMean, nearest, oneLine, quote, shortened } from '../text/text.js';
 import { changeAcks, readAcks } from '../trouble/ackfile.js';
 import type { Ack } from '../trouble/acks.js';
@@ -65,14 +66,14 @@ const present = (board: string, nowMs: number) => {
 };
 
 /** Lines that are about the question, not about the board. */
-const OF_THE_LOOK: ReadonlyMap<string, string> = new Map([
-  ['acks', 'is about what is acknowledged itself'],
-  ['not_on_board', 'is about names that somebody asked for'],
-]);
+const OF_THE_LOOK: Readonly<Record<string, string>> = {
+  acks: 'is about what is acknowledged itself',
+  not_on_board: 'is about names that somebody asked for',
+};
 
 /** Why a key has no line that can be acknowledged; undefined: it has. */
 function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefined {
-  const ofLook = OF_THE_LOOK.get(key);
+  const ofLook = own(OF_THE_LOOK, key);
   if (ofLook !== undefined) return `${quote(key)} ${ofLook}, and cannot be acknowledged`;
   const line = lines.find(line => line.key === key);
   if (line?.dim === 'ended') return `${quote(key)} is over; nothing is to be acknowledged`;

@@ -9,6 +9,7 @@ import { PROBLEMS } from '../shm/problems.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
+import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import type { Change } from './changes.js';
 import { boardText, type FoldedEvent, nodeText } from './eventlines.js';
@@ -98,7 +99,7 @@ const OVER: Readonly<Record<string, string>> = {
 function oddText({ event, reading = '', value = 0, lowest = 0, highest = 0, why = '' }: Line): string {
   const others = 'from the other nodes of its job';
   if (event === 'odd') return `differs ${others}: ${valuesText({ reading, value, lowest, highest })}`;
-  return `no longer differs ${others}: ${readingText(reading)}${OVER[why] ?? ''}`;
+  return `no longer differs ${others}: ${readingText(reading)}${own(OVER, why) ?? ''}`;
 }
 
 /** What was done to a line of trouble. */
@@ -150,7 +151,7 @@ function ownText(line: Line, paint: Painter): string | undefined {
     case 'lost':
       return why === 'ring'
         ? undefined
-        : `${count} ${count === 1 ? 'line was' : 'lines were'} lost: ${LOST[why] ?? oneLine(why)}`;
+        : `${count} ${count === 1 ? 'line was' : 'lines were'} lost: ${own(LOST, why) ?? oneLine(why)}`;
     case 'order': {
       const how = [outcome, why].filter(Boolean).join(': ');
       return oneLine(`the bridge: ${act.replaceAll('_', ' ')}${how && `, ${how}`}`);

@@ -3,6 +3,7 @@
 import { COMPARED } from '../outliers/readings.js';
 import { readingOf } from '../readings/readings.js';
 import { joined, writeValue } from '../readings/units.js';
+import { own } from '../text/tables.js';
 import { cut, oneLine } from '../text/text.js';
 import type { OddMark } from './statefile.js';
 
@@ -52,5 +53,5 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** Why a job is not judged, by the word of the judge. */
 export function unjudgedText(why: string): string {
-  return WHY[why] ?? oneLine(why);
+  return own(WHY, why) ?? oneLine(why);
 }

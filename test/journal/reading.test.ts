@@ -160,11 +160,13 @@ t.test('a node that differs from the others of its job, and a job only for those
   const over = { event: 'odd_ended', nodes: 'n9', reading: 'gpus_up', from: '03:02:00', to: '03:11:00' };
   journal.line('03:11:00', { ...over, why: 'job_over' });
   journal.line('03:11:01', { ...over, nodes: 'n10', why: 'unjudged' });
+  journal.line('03:11:02', { ...over, nodes: 'n11', why: 'constructor' });
   const others = 'from the other nodes of its job';
   t.same((await asked([journal], '--kind', 'odd')).lines, [
     `03:01:00 to 03:10:00  n8 no longer differs ${others}: \\u{1b}[1mnew, after 9m00s`,
     `03:02:00 to 03:11:00  n9 no longer differs ${others}: GPUs that work (the job runs no more), after 9m00s`,
     `03:02:00 to 03:11:00  n10 no longer differs ${others}: GPUs that work (not judged now), after 9m00s`,
+    `03:02:00 to 03:11:00  n11 no longer differs ${others}: GPUs that work, after 9m00s`,
     `03:05:20 to 03:09:20  n7 differs ${others}: clock 1.2 GHz, others 2.9 to 2.92 GHz, for 4m00s; job 4711 (anna)`,
     `03:05:50  n7 differs ${others}: CPU temperature 95 °C, others 61 to 63 °C (goes on)`,
   ]);
@@ -299,6 +301,7 @@ t.test('every event has its words', async t => {
     [{ event: 'forget', count: 1 }, '1 node was removed from the board'],
     [{ event: 'followed', master: 'm1' }, 'the mirror follows m1'],
     [{ event: 'lost', count: 2, why: 'disk' }, '2 lines were lost: the journal could not be written'],
+    [{ event: 'lost', count: 2, why: 'constructor' }, '2 lines were lost: constructor'],
     [
       { event: 'lost', count: 1, why: 'ring' },
       '1 event was lost: there were more between two looks than the board keeps, or another board replaced it',

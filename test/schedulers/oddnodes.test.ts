@@ -7,6 +7,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { unjudgedText } from '../../src/schedulers/marks.js';
 import { match } from '../../src/schedulers/matching.js';
 import { OddNodes } from '../../src/schedulers/oddnodes.js';
 import type { Round } from '../../src/schedulers/poll.js';
@@ -145,4 +146,9 @@ t.test('beoboard slurm judges the jobs of a file beside real reports', async t =
     const found = readState(dir);
     return found.why === undefined && found.state.odd !== undefined && found.state.odd.unjudged_all === undefined;
   });
+});
+
+t.test('why a job is not judged, by a word of a file', async t => {
+  t.equal(unjudgedText('few'), 'fewer than four of its nodes can be compared');
+  t.equal(unjudgedText('constructor'), 'constructor', 'a word that is not known');
 });

@@ -1,6 +1,7 @@
 // The mass brakes: if too many nodes are at fault at once, the cause is probably elsewhere, and nothing more is
 // drained. Pure: takes counts, returns the brakes that are on.
 
+import { own } from '../../text/tables.js';
 import type { BrakeState } from './ownership.js';
 
 /** One counted quantity. */
@@ -62,7 +63,7 @@ const WHAT: Readonly<Record<string, string>> = {
 /** A brake in words. */
 export function brakeText(brake: string, { value, limit, accepted }: Pick<BrakeState, 'value' | 'limit' | 'accepted'>) {
   const group = /^group (.*)$/s.exec(brake)?.[1];
-  const what = WHAT[brake] ?? `nodes of ${group ?? brake} are silent`;
+  const what = own(WHAT, brake) ?? `nodes of ${group ?? brake} are silent`;
   const most = Number(limit.toFixed(1));
   return `${value} ${what}, more than ${accepted > 0 ? `${most} beyond the ${accepted} that were taken for granted` : most}`;
 }

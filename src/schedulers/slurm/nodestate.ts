@@ -1,6 +1,7 @@
 // The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
 // the whole state unknown, and nothing is concluded about such a node; but a word of power saving counts beside any.
 
+import { own } from '../../text/tables.js';
 import type { Meaning } from '../scheduler.js';
 
 /**
@@ -108,9 +109,6 @@ export interface NodeState {
   readonly base: Base | undefined;
   readonly flags: ReadonlySet<string>;
 }
-
-const own = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
-  Object.hasOwn(table, word) ? table[word] : undefined;
 
 /** Splits the words. */
 export function nodeState(text: string): NodeState {
