@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from './children.js';
+import { lacks } from './lacking.js';
 
 /** The packages of every Debian, and systemd, whose programs create the users and folders that our packages need. */
 const BASE = [
@@ -49,6 +50,11 @@ function closure(names: readonly string[]): string[] {
     }
   return [...found];
 }
+
+/** Why there can be none here, for a test that needs other programs, too; in CI they are required. */
+export const noFreshRoot = (packages: string, ...programs: string[]): string | false =>
+  lacks(`dpkg systemd ${packages}`, 'dpkg-deb', 'systemd-sysusers', ...programs) ||
+  (process.getuid?.() !== 0 && 'needs root, to chroot');
 
 /** Makes it in an empty folder, with `more` packages. Throws if this machine is not a Debian with systemd. */
 export function freshRoot(root: string, more: readonly string[] = []): void {

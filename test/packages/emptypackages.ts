@@ -6,7 +6,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,9 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import root, { type Test } from 'tap';
-import { freshRoot } from '../kit/freshroot.js';
-import { lacks } from '../kit/lacking.js';
-import { ROOT } from '../kit/places.js';
+import { freshRoot, noFreshRoot } from '../kit/freshroot.js';
+import { folder, ROOT } from '../kit/places.js';
 
 /** A package of packaging/packages.mjs. */
 export interface Package {
@@ -42,16 +40,10 @@ const { relationsOf } = await making<{
   relationsOf(name: string, version: string): Record<string, string | undefined>;
 }>('deb.mjs');
 
-export const missing =
-  lacks('dpkg musl-tools systemd', 'dpkg-deb', 'musl-gcc', 'systemd-sysusers') ||
-  (process.getuid?.() !== 0 && 'needs root, to chroot');
+export const missing = noFreshRoot('musl-tools', 'musl-gcc');
 
-/** A folder on disk, removed at the end of the test: shared memory may forbid programs. */
-function diskFolder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
+/** On disk, because shared memory may forbid programs. */
+const diskFolder = (t: Test) => folder(t, tmpdir());
 
 let made: string | undefined;
 

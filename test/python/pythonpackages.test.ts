@@ -3,18 +3,17 @@
 // @seconds 20
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { freshRoot } from '../kit/freshroot.js';
+import { freshRoot, noFreshRoot } from '../kit/freshroot.js';
 import { lacks } from '../kit/lacking.js';
-import { ROOT } from '../kit/places.js';
+import { folder, ROOT } from '../kit/places.js';
 import { makeBoard } from '../kit/stateboard.js';
 
 t.setTimeout(300_000);
-const own = mkdtempSync(join(tmpdir(), 'beoboard-test.')); // shared memory may forbid programs
-t.teardown(() => rmSync(own, { recursive: true, force: true }));
+const own = folder(t, tmpdir()); // shared memory may forbid programs
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const MODULE = ['__init__', '_abi', '_board', '_hosts', '_library', '_record'].map(name => `${name}.py`);
 const FILES = [...MODULE, 'py.typed'];
@@ -33,9 +32,7 @@ function make(name: string, umask: string, ...words: string[]): { folder: string
   return { folder, names: readdirSync(folder).filter(name => name !== 'packages.json') };
 }
 
-const isRoot = process.getuid?.() === 0;
-const noDeb =
-  lacks('dpkg gcc python3 systemd', 'dpkg-deb', 'gcc', 'py3compile') || (!isRoot && 'needs root, to chroot');
+const noDeb = noFreshRoot('gcc python3', 'gcc', 'py3compile');
 
 t.test('a deb, in a Debian with nothing else of ours', { skip: noDeb }, async t => {
   const { folder, names } = make(
