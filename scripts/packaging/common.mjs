@@ -68,10 +68,10 @@ export function put(from, to) {
   else copyFileSync(from, to);
 }
 
-/** Packs what is in a folder, in a fixed order and as root's. */
-export const tar = (file, folder, names) =>
+/** Packs what is in a folder, in a fixed order, as root's, and of one time. */
+export const tar = (file, folder, names, time = Number(process.env.SOURCE_DATE_EPOCH)) =>
   run('tar', [
-    ...['-cf', file, '--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'],
+    ...['-cf', file, '--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu', `--mtime=@${time}`],
     ...['-C', folder, ...names],
   ]);
 

@@ -30,7 +30,7 @@ async function layerOf(program, scratch) {
   write(join(into, 'usr', 'share', 'licenses', NAME, 'LICENSE.musl'), MUSL_NOTICE);
   settle(into, /^\/usr\/sbin\//, 0);
   const file = join(scratch, 'layer.tar');
-  await tar(file, into, ['usr']);
+  await tar(file, into, ['usr'], 0);
   return readFileSync(file);
 }
 
@@ -89,7 +89,7 @@ export async function imagePackage(processors) {
   await layOut(Object.fromEntries(processors.map(name => [name, work(name, NAME)])), layout, work('image'));
   settle(layout, /^$/, 0);
   const file = join(out, `${NAME}-${version}.oci.tar`);
-  await tar(file, layout, ['blobs', 'index.json', 'oci-layout']);
+  await tar(file, layout, ['blobs', 'index.json', 'oci-layout'], 0);
   rmSync(work('image'), { recursive: true });
   return file;
 }
