@@ -131,7 +131,8 @@ export const PACKAGES = {
       rpm: ['nodejs >= 1:20'],
     },
     // Where 0.2.0 served Supermon's clients, an upgrade must not end that.
-    recommends: ['beoboard-supermon'],
+    // Its groups for ClusterShell and its commands for Nagios call programs of beoboard-tools.
+    recommends: ['beoboard-supermon', 'beoboard-tools'],
     sysusers: 'beoboard-master.conf',
     // So that the receiver may have a socket buffer of 64 MiB.
     sysctl: 'net.core.rmem_max',

@@ -20,6 +20,7 @@ import { folder, ROOT } from '../kit/places.js';
 
 /** A package of packaging/packages.mjs. */
 export interface Package {
+  depends?: { ours?: string[] };
   recommends?: string[];
   units?: Record<string, { enabled?: boolean; instance?: string }>;
   files: [from: string | null, to: string][];

@@ -548,3 +548,24 @@ t.test('a document names the files that a package installs by their places', asy
       t.ok(/^(send\.toml|nhc-beoboard)$/.test(name) || existsSync(join(ROOT, 'packaging', name)), `${path}: ${name}`);
   }
 });
+
+t.test('a unit, options and a manual page name only documents that are installed with them', t => {
+  const docs = (name: string): string[] => {
+    const { files, depends } = PACKAGES[name] as Package;
+    return [
+      ...files.map(([path]) => path ?? '').filter(path => /^(docs|README)/.test(path)),
+      ...(depends?.ours ?? []).flatMap(docs),
+    ];
+  };
+  for (const [name, { files }] of Object.entries(PACKAGES)) {
+    const there = docs(name);
+    const texts = files.map(([path]) => path ?? '').filter(path => /\.(service|socket|toml|conf|[158])$/.test(path));
+    for (const path of texts)
+      for (const [named] of readFileSync(join(ROOT, path), 'utf8').matchAll(/\bdocs\/[\w-]+\.md\b/g))
+        t.ok(
+          there.some(doc => doc === named || named.startsWith(`${doc}/`)),
+          `${name}: ${path} names ${named}`,
+        );
+  }
+  t.end();
+});
