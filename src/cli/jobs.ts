@@ -6,6 +6,7 @@ import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
 import { listJobs } from '../schedulers/joblist.js';
+import { isJobNumber } from '../text/jobnumbers.js';
 import { terminalWidth } from '../text/output.js';
 import { showJob } from './jobpage.js';
 import { showJobs } from './jobtable.js';
@@ -32,15 +33,12 @@ middle of the job's live nodes with the same hardware (at least four), in units 
 other hardware, as after the loss of a GPU, are compared with most of the others. A job may share out its work as it likes: that a
 node differs does not mean that it is at fault.
 
-Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known from Slurm, 2 usage, 4 no board, or stalled.`,
+Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known about jobs, 2 usage, 4 no board, or stalled.`,
 });
-
-/** A job's number, of array jobs and heterogeneous ones with that of a part: host lists have letters. */
-const NUMBER = /^\d+(?:[_+.]\d+)*$/;
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const number = args.find(arg => NUMBER.test(arg));
+  const number = args.find(isJobNumber);
   if (number === undefined) {
     const asked = namesOf(verb.name, values.nodes, args);
     return await lookBesideScheduler(verb.name, values, asked, look =>

@@ -7,3 +7,6 @@ export function withNumber<Job extends { readonly id: string }>(jobs: readonly J
   const isPart = ({ id }: Job) => id.startsWith(number) && /^[_+.]/.test(id.slice(number.length));
   return exact.length > 0 ? exact : jobs.filter(isPart);
 }
+
+/** Whether a text is a job's number, of arrays and heterogeneous jobs with that of a part. No host list is: those have letters. */
+export const isJobNumber = (text: string): boolean => /^\d+(?:[_+.]\d+)*$/.test(text);

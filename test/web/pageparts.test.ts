@@ -4,6 +4,7 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { expand, fold, foldInOrder } from '../../src/text/hostlists.js';
+import { isJobNumber } from '../../src/text/jobnumbers.js';
 import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { age, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
@@ -323,4 +324,10 @@ t.test('numbers and ages for people', async t => {
     ['3 d 4 h', 273_600_000],
   ];
   for (const [text, ms] of ages) t.equal(age(ms), text);
+});
+
+t.test('the number of a job, or of a part of one', t => {
+  for (const number of ['4711', '4711_3', '4711+1', '4711.3', '4711+1_2']) t.ok(isJobNumber(number), number);
+  for (const other of ['', 'n4711', '4711.', '_3', '4711_n', '47 11', '4711-3']) t.notOk(isJobNumber(other), other);
+  t.end();
 });

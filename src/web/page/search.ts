@@ -2,6 +2,7 @@
 // or a condition, which the server judges. Pure.
 
 import { tryExpand } from '../../text/hostlists.js';
+import { isJobNumber } from '../../text/jobnumbers.js';
 import type { TroubleInfo } from '../../trouble/info.js';
 import type { Cells } from './cells.js';
 import type { JobInfo, JobView } from './jobview.js';
@@ -53,7 +54,7 @@ export function meaningOf(text: string, { cells, jobs, trouble }: Known): Meanin
   if (job !== undefined) return { change: jobChange(job) };
   const nodes = jobs?.nodesOf(owner);
   if (nodes !== undefined) return { change: { select: nodes } };
-  if (what !== undefined || /^\d+(_\d+)?$/.test(text))
+  if (what !== undefined || isJobNumber(text))
     return {
       refusal: jobs === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
     };
