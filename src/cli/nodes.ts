@@ -50,7 +50,7 @@ through which no node is heard, and why reports are rejected. sbatch rejects a l
 prints NodeNames of nodes that Slurm knows, and reports the others on stderr. --for-at-least counts from the last report of a node
 that is silent or uncertain, from the goodbye of one that left, and for a live one from the first report after its last gap; how long a
 node is never or unknown is not known, nor how long it has been healthy. Exit codes: 0 done, 1 a name is not on the board or
-nothing is known from Slurm, or it has no such job, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
+nothing is known about jobs, or it has no such job, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
 the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
 
@@ -82,6 +82,8 @@ async function namesAsked(
   const { nodesOfJobs } = await import('../schedulers/joblist.js');
   const members = nodesOfJobs(slurm, { job, user });
   const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
+  // What is missing may be just the job that is asked for.
+  for (const text of slurm.partial) process.stderr.write(`beoboard nodes: ${text}\n`);
   if (members.size === 0) throw new Failure(`${slurm.name} tells no node of ${whose.join(' and ')}`, 1);
   return nodes === undefined ? [...members] : nodes.filter(name => members.has(name));
 }

@@ -320,6 +320,12 @@ t.test('the reader, and those who show what it leaves', async t => {
     'of what Grid Engine 8.1.9 answers, this is not understood and left out: 1 line about jobs, the first: ',
   ])
     t.ok(unheard.includes(sentence), `${sentence} in ${unheard}`);
+  const sentence = /^beoboard nodes: of what Grid Engine 8\.1\.9 answers, .* left out: 1 line about jobs/;
+  t.match(
+    await run(['nodes', '--user', 'anna', ...at]),
+    { code: 0, stderr: sentence },
+    'nodes of that job are missing',
+  );
   t.equal(state(own).jobs.whole, undefined);
   t.strictSame(schedulerFamilies(own)([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
     [{ about: 'nodes' }, 0],
