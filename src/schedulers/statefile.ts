@@ -120,7 +120,7 @@ export type Found = { readonly state: State; readonly why?: undefined } | { read
 /** A reader that is late by more than this has ended, ms. */
 const PATIENCE_MS = 15_000;
 
-const nothing = (why: string): Found => ({ why: `nothing is known about Slurm: ${why}` });
+const nothing = (why: string): Found => ({ why: `nothing is known about jobs: ${why}` });
 
 /** Why it cannot be read. */
 function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {

@@ -190,7 +190,7 @@ t.test('the command: a number is no host list; exit codes', async t => {
   const [board, path] = [boardPath(t), folder(t)];
   writeBoard(board, [node('n01'), node('n02'), node('n77')], beating());
   const jobs = (...argv: string[]) => ask(['jobs', '--board', board, '--slurm-dir', path, ...argv], { COLUMNS: '120' });
-  t.match(await jobs('4711'), { code: 1, stdout: '', stderr: /^beoboard jobs: nothing is known about Slurm: / });
+  t.match(await jobs('4711'), { code: 1, stdout: '', stderr: /^beoboard jobs: nothing is known about jobs: / });
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
   t.match(await jobs('4711_1'), {
     code: 0,

@@ -102,7 +102,7 @@ t.test('the command: hostile names, the choice of nodes, the exit codes', async 
   const [board, path] = [boardPath(t), folder(t)];
   writeBoard(board, [node('n01'), node('n15')], beating());
   const users = (...argv: string[]) => ask(['users', '--board', board, '--slurm-dir', path, ...argv]);
-  t.match(await users(), { code: 1, stdout: '', stderr: /^beoboard users: nothing is known about Slurm: / });
+  t.match(await users(), { code: 1, stdout: '', stderr: /^beoboard users: nothing is known about jobs: / });
   writeFileSync(join(path, 'state'), stateText(madeState(TOLD, JOBS)));
   const shown = await users();
   t.match(shown, { code: 0, stderr: '', stdout: /^USER +JOBS +NODES +CPUS +CPU +GPUS +GPU +TROUBLE\nanna +1 +10 / });

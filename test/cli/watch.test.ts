@@ -110,7 +110,7 @@ const JOBS = madeState(
     madeJob('4712', 'node05', { user: 'bert', ...SINCE }),
   ],
 );
-const NO_JOBS = { why: 'nothing is known about Slurm: its file is not there' };
+const NO_JOBS = { why: 'nothing is known about jobs: its file is not there' };
 
 /** A source of screens; the board is made only once, and what is seen of it once for each view. */
 const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, known: Found = NO_JOBS) => {
@@ -757,7 +757,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
     await terminal.shows(/^3 nodes: 3 live/);
     terminal.send({ keys: 'o' });
-    await terminal.shows(/ nothing is known about Slurm:\s(.|\n)*;\s+start\s+beoboard\s+slurm/);
+    await terminal.shows(/ nothing is known about jobs:\s(.|\n)*;\s+start\s+beoboard\s+slurm/);
     leave('MIXED');
     await terminal.shows(/\nnotice +now +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
     terminal.send({ keys: 'q' });
@@ -781,7 +781,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     rmSync(join(path, 'state'));
     t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
     terminal.send({ keys: 'o' });
-    await terminal.shows(/ nothing is known about Slurm:\s/);
+    await terminal.shows(/ nothing is known about jobs:\s/);
     terminal.send({ keys: 'q' });
     terminal.send({ keys: 'q' });
     t.same(await terminal.exit, { exit: 0, same: true });

@@ -224,11 +224,11 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.match(before, {
     code: 1,
     stdout: '',
-    stderr: /^beoboard jobs: nothing is known about Slurm: .* is not there; start beoboard slurm/,
+    stderr: /^beoboard jobs: nothing is known about jobs: .* is not there; start beoboard slurm/,
   });
   t.match(
     (await run(['status', '--jobs', '--board', board, '--slurm-dir', path])).stdout,
-    /nothing is known about Slurm:\s/,
+    /nothing is known about jobs:\s/,
   );
   t.notMatch(
     (await run(['status', '--board', board, '--slurm-dir', path])).stdout,
