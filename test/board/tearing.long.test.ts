@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { boardPath, folder } from '../kit/places.js';
-import { takeAway } from './guards.js';
-import { build, compare, type Edit, edited, SANITIZED, scenarios, tear } from './tearing.js';
+import { NOT_NEEDED, takeAway } from './guards.js';
+import { build, compare, edited, SANITIZED, scenarios, tear } from './tearing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const KILLS = Number(process.env.KILLS ?? 25_000);
@@ -58,22 +58,7 @@ t.test('what C11 allows, and real processes, sanitized', async t => {
   t.comment(stdout.trim());
 });
 
-/** Code that is not needed for correctness. */
-const kept: [what: string, edits: Edit[]][] = [
-  // It only avoids copying a block that is being written.
-  ['the look whether a head is odd', [['seqlock.h', '    if (sequence & 1) continue;\n', '']]],
-  // Fence (A) of the order block is already between the report and the column word, and the word depends on no other
-  // block.
-  [
-    'release of the column',
-    [
-      ['board/writer.c', 'bb_store_release(column_word(b, record),\n', 'bb_store(column_word(b, record),\n'],
-      ['board/repair.c', 'bb_store_release(column_word(b, record), BB_', 'bb_store(column_word(b, record), BB_'],
-    ],
-  ],
-];
-
-for (const [what, edits] of kept)
+for (const [what, edits] of NOT_NEEDED)
   t.test(`not needed: ${what}`, async t => {
     const from = edited(t, edits);
     const flags = ['-O2', '-w'];

@@ -1,15 +1,17 @@
 // No reader ever sees a report that is torn, has vanished or is older than an earlier one, whatever the moment at which
 // the writer is killed. Shown with real processes, by single steps, by interleavings, and against the memory model of
-// C11; and guards of test/board/guards.ts are taken away, a quarter of them in each run, which one of these must find.
+// C11; and guards of test/board/guards.ts are taken away, an eighth of them in each run, which one of these must find.
 // test/board/tearing.long.test.ts takes all away. docs/internals/tearing.md says what that proves.
 //
-// @seconds 25
+// @seconds 15
 
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { boardPath, folder } from '../kit/places.js';
-import { LOADS, takeAway } from './guards.js';
-import { build, compare, SANITIZED, scenarios, tear } from './tearing.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
+import { guards, NOT_NEEDED, takeAway } from './guards.js';
+import { build, compare, type Edit, SANITIZED, scenarios, tear } from './tearing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
@@ -35,7 +37,7 @@ t.test('and as herd7 does, where there is one', async t => {
 
 t.test('killed after each instruction', async t => {
   const steps = await build(t, 'steps');
-  const { status, stdout, stderr } = await steps(folder(t), 250, SEED);
+  const { status, stdout, stderr } = await steps(folder(t), 600, SEED);
   if (status === 3) t.pass('single steps', { skip: `this machine lets nobody trace a process: ${stderr.trim()}` });
   else t.equal(status, 0, `${stdout}${stderr}`);
   t.comment(stdout.trim());
@@ -43,7 +45,7 @@ t.test('killed after each instruction', async t => {
 
 t.test('what C11 allows', async t => {
   const litmus = await build(t, 'litmus');
-  for (const [scenario, loads] of await scenarios(litmus, LOADS)) {
+  for (const [scenario, loads] of await scenarios(litmus, 6)) {
     const { status, stdout, stderr } = await litmus('check', folder(t), scenario, loads);
     t.strictSame([status, stderr], [0, ''], `${scenario}: ${stdout}`);
   }
@@ -51,7 +53,7 @@ t.test('what C11 allows', async t => {
 
 for (const [what, flags, every] of [
   ['optimised', ['-O2'], 199],
-  ['sanitized', SANITIZED, 3999],
+  ['sanitized', SANITIZED, 9999],
 ] as const)
   t.test(`ways to interleave, ${what}`, async t => {
     const weave = await build(t, 'weave', { flags: [...flags] });
@@ -67,6 +69,13 @@ t.test('real processes', async t => {
   t.equal(fault, undefined, 'seen by TypeScript');
   t.ok(looks > 0);
   t.comment(`${stdout.trim()}, ${looks} by TypeScript`);
+});
+
+t.test('each guard stands where it is taken away from', async t => {
+  for (const [what, edits] of [...guards, ...NOT_NEEDED]) {
+    const stands = ([file, from]: Edit) => readFileSync(join(ROOT, 'c', file), 'utf8').split(from).length === 2;
+    t.ok(edits.every(stands), what);
+  }
 });
 
 t.jobs = 2;

@@ -2,7 +2,7 @@
 // under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
 // reads. For longer: test/fuzz/fuzz.long.test.ts. docs/internals/fuzzing.md says what is compared with what.
 //
-// @seconds 24
+// @seconds 10
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -33,16 +33,16 @@ const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(300_000);
 
-/** How many mutations of each corpus: a few seconds. */
+/** How many mutations of each corpus: a second. */
 const RUNS = {
   ...{
-    datagrams: 12_000,
-    boards: 4000,
-    mirrors: 4000,
-    kernel: 40_000,
-    config: 12_000,
-    gatefiles: 12_000,
-    commands: 12_000,
+    datagrams: 3000,
+    boards: 1000,
+    mirrors: 1000,
+    kernel: 10_000,
+    config: 3000,
+    gatefiles: 3000,
+    commands: 3000,
   },
 };
 
@@ -71,7 +71,7 @@ for (const target of TARGETS)
 t.test('kernel texts: C and TypeScript read the same', async t => {
   const inputs = corpus('kernel');
   const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
   const told = tellAll(join(out, 'kernel'), all);
   t.equal(told.length, all.length);
   const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
@@ -88,7 +88,7 @@ t.test('kernel texts: C and TypeScript read the same', async t => {
 t.test('TOML and key files: what C takes means the same to TypeScript', async t => {
   const inputs = corpus('config');
   const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
   const told = tellAll(join(out, 'config'), all);
   t.equal(told.length, all.length);
   const differ = all.flatMap((input, i) => {
@@ -103,7 +103,7 @@ t.test('TOML and key files: what C takes means the same to TypeScript', async t 
 t.test('host lists: C and TypeScript read the same', async t => {
   const inputs = corpus('gatefiles');
   const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
   const told = tellAll(join(out, 'gatefiles'), all);
   t.equal(told.length, all.length);
   const differ = all.flatMap((input, i) => {
@@ -118,7 +118,7 @@ t.test('host lists: C and TypeScript read the same', async t => {
 t.test('commands of Supermon: C and TypeScript take the same', async t => {
   const inputs = corpus('commands');
   const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
   const told = tellAll(join(out, 'commands'), all);
   t.equal(told.length, all.length);
   const differ = all.flatMap((input, i) => {
@@ -131,13 +131,13 @@ t.test('commands of Supermon: C and TypeScript take the same', async t => {
 });
 
 t.test('boards: the library and TypeScript say the same of them', async t => {
-  const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 3000);
-  t.ok(counts.read > 300 && counts.read < counts.boards, JSON.stringify(counts));
+  const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 800);
+  t.ok(counts.read > 80 && counts.read < counts.boards, JSON.stringify(counts));
   t.equal(boardAnswer(join(place, 'nothing')), 'absent');
 });
 
 for (const target of [...textTargets(place), ...slurmTargets(), ...gridEngineTargets()])
   t.test(target.name, async t => {
-    const counts = fuzzTexts(target, SEED, texts => texts >= 6000);
-    t.ok(counts.taken > 100 && counts.taken < counts.texts, JSON.stringify(counts));
+    const counts = fuzzTexts(target, SEED, texts => texts >= 1500);
+    t.ok(counts.taken > 40 && counts.taken < counts.texts, JSON.stringify(counts));
   });
