@@ -243,12 +243,12 @@ export function used(total: NumberField, left: NumberField): Measure {
 type Fold = (all: number, next: number, count: number) => number;
 export const sum: Fold = (all, next) => all + next;
 export const mean: Fold = (all, next, count) => all + (next - all) / count;
-export const highest: Fold = Math.max;
+export const highest: Fold = (all, next) => Math.max(all, next);
 
 const { gpu, gpu_count, valid } = structs.report.fields;
 
-/** One number computed from those of all GPUs that know theirs. */
-export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Measure {
+/** One number computed from those of all GPUs that know theirs; `ofAll`: not known unless all do. */
+export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold, ofAll = false): Measure {
   const read = leaf('gpu_slot', name);
   const take = ({ view, report }: Cursor) => {
     const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
@@ -256,7 +256,10 @@ export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Me
     let count = 0;
     for (let i = 0; i < entries; i++) {
       const next = read(view, report + gpu.offset + i * structs.gpu_slot.bytes);
-      if (Number.isNaN(next)) continue;
+      if (Number.isNaN(next)) {
+        if (ofAll) return Number.NaN;
+        continue;
+      }
       count++;
       all = count === 1 ? next : fold(all, next, count);
     }

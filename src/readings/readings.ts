@@ -124,6 +124,9 @@ const pressure: Measure = {
 const gpuUtilisation = gpus('util_pct', mean);
 const [gpuCount, gpuBusy] = [field('gpu_count'), field('gpu_busy')];
 
+/** A part of the sum would look like the whole. */
+const gpuSum = (name: 'mem_used_mib' | 'mem_total_mib' | 'power_w') => gpus(name, sum, true);
+
 /** The mean utilisation of the GPUs in per cent, or the share of busy GPUs. */
 const gpu: Measure = {
   ...gpuUtilisation,
@@ -303,15 +306,15 @@ const OWN: Reading[] = [
   reading('gpu_util', 'Share of time in which a kernel ran, mean of all GPUs', PERCENT, gpuUtilisation, {
     title: 'GPU Utilization',
   }),
-  reading('gpu_mem_used', 'Memory in use on all GPUs', contractUnit('MiB'), gpus('mem_used_mib', sum), {
+  reading('gpu_mem_used', 'Memory in use on all GPUs', contractUnit('MiB'), gpuSum('mem_used_mib'), {
     title: 'GPU Memory Used',
     total: 'gpu_mem_total',
   }),
-  reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpus('mem_total_mib', sum), {
+  reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpuSum('mem_total_mib'), {
     title: 'GPU Memory Total',
   }),
   reading('gpu_mem', 'Share of the memory of all GPUs in use', PERCENT, gpuMemory),
-  reading('gpu_power', 'Power of all GPUs', contractUnit('W'), gpus('power_w', sum), { title: 'GPU Power' }),
+  reading('gpu_power', 'Power of all GPUs', contractUnit('W'), gpuSum('power_w'), { title: 'GPU Power' }),
   reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
     title: 'GPU Temperature',
   }),

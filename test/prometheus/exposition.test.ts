@@ -171,8 +171,8 @@ const RICH: Encodable<'report'> = {
   gpu_busy: 1,
   gpu: [
     { util_pct: 50, temp_degc: 70, power_w: 300, mem_used_mib: 1024, mem_total_mib: 81_920 },
-    { util_pct: 99, temp_degc: 60, power_w: 65_535, mem_used_mib: 7, mem_total_mib: 81_920 },
-    { util_pct: 255, temp_degc: 255, power_w: 65_535 },
+    { util_pct: 99, temp_degc: 60, power_w: 250, mem_used_mib: 7, mem_total_mib: 81_920 },
+    { util_pct: 255, temp_degc: 255, power_w: 200, mem_used_mib: 3, mem_total_mib: 81_920 },
   ],
 };
 const EARLIER: Encodable<'report'> = { ...RICH, energy_cpu_mj: 1e8, energy_dram_mj: 2e8, agent_cpu_ms: 1e6 };
@@ -322,9 +322,9 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_gpus: () => 3,
   node_gpus_busy: () => 1,
   node_gpu_utilization_ratio: () => 0.745,
-  node_gpu_memory_used_bytes: () => 1031 * MIB,
-  node_gpu_memory_total_bytes: () => 2 * 81_920 * MIB,
-  node_gpu_power_watts: () => 300,
+  node_gpu_memory_used_bytes: () => 1034 * MIB,
+  node_gpu_memory_total_bytes: () => 3 * 81_920 * MIB,
+  node_gpu_power_watts: () => 750,
   node_gpu_temperature_celsius: () => 70,
   node_gpu_errors_total: ofGpus('gpu_errors'),
   node_gpu_uncorrected_errors_total: ofGpus('gpu_ecc_ue'),
@@ -459,6 +459,18 @@ const READING = new Set(
 );
 
 // ---- the tests -------------------------------------------------------------------------------------------------------
+
+t.test('what all GPUs have together is not known where one of them does not tell', t => {
+  const gpu = [{ power_w: 300, mem_used_mib: 1024, mem_total_mib: 81_920, temp_degc: 2 }, { power_w: 65_535 }, {}];
+  const document = metrics(new Exporter([boardOf(madeBoard([rich('n1', { gpu })])).board]));
+  const of = (family: string) => toldOf(document, `beoboard_${family}`, 'n1');
+  for (const sum of ['power_watts', 'memory_used_bytes', 'memory_total_bytes'])
+    t.equal(of(`node_gpu_${sum}`), undefined);
+  t.strictSame(of('gpu_power_watts'), { 0: 300, 2: 0 });
+  t.strictSame(of('gpu_memory_used_bytes'), { 0: 1024 * MIB });
+  t.equal(of('node_gpu_temperature_celsius'), 2, 'the hottest, and not their number');
+  t.end();
+});
 
 t.test('every family of a node of which everything is known', t => {
   const snapshot = madeBoard([rich('n1')]);
