@@ -31,11 +31,18 @@ const NOT_ALL = 'may have missed reports (a socket buffer was full)';
 export function gapsOf(snapshot: Snapshot): Gap[] {
   const gaps: Gap[] = [];
   const down = new Map<number, number>();
-  let flood: Gap | undefined;
+  let [deaf, flood]: (Gap | undefined)[] = [];
   for (const { kind, stampNs, subject, detail } of snapshot.lateEvents(HOUR_MS)) {
     const age = Math.max(0, Number(snapshot.evidence.nowNs - stampNs) / 1e6);
     const event = enums.event_kind[kind];
-    if (event === 'deaf') gaps.push({ what: 'did not listen', isWhole: true, from: age + detail, to: age });
+    if (event === 'deaf') {
+      // While what arrived meanwhile is still being read, it is noted again, from then on.
+      if (deaf !== undefined && age + detail >= deaf.to) deaf.to = age;
+      else {
+        deaf = { what: 'did not listen', isWhole: true, from: age + detail, to: age };
+        gaps.push(deaf);
+      }
+    }
     // One that is still down has a sentence of its own.
     else if (event === 'link_down') down.set(subject, down.get(subject) ?? age);
     else if (event === 'link_up') {

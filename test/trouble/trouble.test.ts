@@ -371,6 +371,16 @@ t.test('a receiver that is stalled, one that was paused', async t => {
   t.match(lines(many('n[1-3]'), { events: [{ kind: 'deaf', age: 100, detail: 5000 }] }), [
     { key: 'deaf:deaf', dim: 'ended', since: at(105), ended: at(100) },
   ]);
+  // A pause is one, however often it is noted until all is read that waited.
+  const noted = [
+    [200, 9000],
+    [101, 4600],
+    [100, 3900],
+    [99, 3000],
+  ].map(([age = 0, detail = 0]) => ({ age, detail }));
+  t.match(lines(many('n[1-3]'), { events: noted.map(one => ({ kind: 'deaf', ...one })) }), [
+    { key: 'deaf:deaf', dim: 'ended', since: at(105.6), ended: at(99), times: 2, times_since: at(209) },
+  ]);
 });
 
 t.test('the order is that of the table, then of the begin, whatever the counts are', async t => {
