@@ -2,7 +2,7 @@
 // from the boards. Pure except for reading the boards; uses no clock.
 
 import { hostname } from 'node:os';
-import { linkNews, refusalText } from '../presentation/sentences.js';
+import { lastingText, linkNews, refusalText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';
@@ -235,7 +235,7 @@ export class Documents {
 }
 
 /** The silences and recent problems that the board remembers of a node, in a few words. */
-function rememberedText({ memory }: Node): string {
+function rememberedText({ memory, state }: Node): string {
   if (memory === undefined) return '';
   const { silence, recent, sinceMs } = memory;
   const parts: string[] = [];
@@ -244,7 +244,7 @@ function rememberedText({ memory }: Node): string {
     const often = count === 1 ? 'once' : `${count} times`;
     const last =
       endedMs === undefined
-        ? `now for ${formatDuration(beganMs)}`
+        ? lastingText(state, beganMs)
         : `last for ${formatDuration(beganMs - endedMs)} until ${formatDuration(endedMs)} ago`;
     parts.push(`silent ${often} in ${formatDuration(sinceMs)}, ${last}`);
   }

@@ -13,7 +13,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { LastReports, type Saying, saidFacts } from './lastwords.js';
-import { moment, reasonText, refusalText } from './sentences.js';
+import { lastingText, moment, reasonText, refusalText } from './sentences.js';
 import type { Painter } from './style.js';
 
 /** A known fact in a few words; undefined: unknown. */
@@ -163,7 +163,7 @@ function beginText({ snapshot, memory }: Node, problem: Problem): Fact {
 }
 
 /** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
-function remembered({ snapshot, memory, problems }: Node, saying: Saying | undefined): FactLine[] {
+function remembered({ snapshot, memory, problems, state }: Node, saying: Saying | undefined): FactLine[] {
   if (memory === undefined) return lastReport(snapshot, saying, 'fell silent');
   const { silence, lastWords, sinceMs } = memory;
   const ago = (ms: number) => `${formatDuration(ms)} ago`;
@@ -179,7 +179,7 @@ function remembered({ snapshot, memory, problems }: Node, saying: Saying | undef
     const { count, beganMs, endedMs } = silence;
     const last =
       endedMs === undefined
-        ? `now for ${formatDuration(beganMs)}`
+        ? lastingText(state, beganMs)
         : `${count === 1 ? '' : 'last '}for ${formatDuration(beganMs - endedMs)} until ${ago(endedMs)}`;
     lines.push([`silent ${times(count)}`, last]);
   }

@@ -84,6 +84,10 @@ export function moment({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): str
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
 }
 
+/** A silence from which the node has not come back: only of one that is judged silent it is known that it lasts. */
+export const lastingText = (state: State, beganMs: number): string =>
+  state === 'silent' ? `now for ${formatDuration(beganMs)}` : `from ${formatDuration(beganMs)} ago, not heard since`;
+
 function keysHold([key, other]: readonly number[]): string {
   if (key === undefined) return sentences.reloadNoKeys();
   return other === undefined ? sentences.reloadKey({ key }) : sentences.reloadKeys({ key, other });

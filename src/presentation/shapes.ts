@@ -63,7 +63,7 @@ const MEMORY = object(
     'silence?': object({
       count: integer(),
       began_ms: number('the last began'),
-      'ended_ms?': number('it ended; absent: it goes on'),
+      'ended_ms?': number('it ended; absent: not heard since'),
     }),
     'last_words?': LAST_WORDS,
   },

@@ -8,7 +8,7 @@ import { nodeTeller } from '../../src/presentation/statusjson.js';
 import { painter } from '../../src/presentation/style.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingOf } from '../../src/readings/readings.js';
-import { validOf } from '../kit/madeboard.js';
+import { type MadeBoard, madeBoard, validOf } from '../kit/madeboard.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 const SPAN = 100;
@@ -92,4 +92,14 @@ t.test('many last words are broken into lines', async t => {
     lines.filter(line => line.length > 80),
     [],
   );
+});
+
+t.test('only of a node that is judged silent is it said that its silence lasts', async t => {
+  const sheet = (made: MadeBoard) => {
+    const node = madeBoard([{ name: 'n1', age: 60, report: {}, silence: { began: 60 } }], made).node(0);
+    return nodeSheet(node, painter('never'), 100).lines.join('\n');
+  };
+  t.match(sheet({}), /silent once, now for 1m00s/);
+  for (const made of [{ heartbeat: 12 }, { listened: 3 }])
+    t.match(sheet(made), /silent once, from 1m00s ago, not heard since/, 'stalled, or listening for a short time');
 });
