@@ -25,6 +25,9 @@ const WAITING_MOST = 8 << 20;
 const LEAST_SEGMENTS = 4;
 /** So often old segments are looked for, ms. */
 const PRUNE_MS = 600_000;
+/** A wall clock that has not been set for so long tells how old a segment is, ms; a step of it, ms. */
+const STANDS_MS = 3_600_000;
+const STEP_MS = 60_000;
 
 /** Everybody may read events; jobs, the group of the daemon, which is `beoboard-jobs`. */
 const MODES: Readonly<Record<SegmentKind, number>> = { events: 0o644, jobs: 0o640 };
@@ -136,12 +139,15 @@ export class Store {
   /** The number of the newest segment. */
   #number: number;
   #day = '';
-  /** The bytes at the head of the newest segment that are repeated. */
+  /** The bytes at the head of the newest segment that are repeated, and whether they are still to be written. */
   #headBytes = 0;
+  #needsHead = false;
   readonly #open = new Map<SegmentKind, Segment>();
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #prunedMs = Number.NEGATIVE_INFINITY;
+  /** How far the wall clock is ahead of the monotonic one, and since when by that, ms. */
+  #clock: { readonly aheadMs: number; readonly sinceMs: number } | undefined;
   /** Why the last lines could not be written, and since when: ms since 1970. */
   #trouble: { readonly why: string; readonly sinceMs: number } | undefined;
   #dropped = 0;
@@ -217,6 +223,9 @@ export class Store {
 
   /** Writes what waits, and removes what is too old or too much. Never throws: see `trouble`. */
   async flush(nowMs: number, monoMs: number): Promise<void> {
+    const aheadMs = nowMs - monoMs;
+    const isSet = this.#clock === undefined || Math.abs(aheadMs - this.#clock.aheadMs) > STEP_MS;
+    this.#clock = { aheadMs, sinceMs: isSet ? monoMs : (this.#clock?.sinceMs ?? monoMs) };
     if (monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
     if (this.#waiting.length === 0) return;
     const day = new Date(nowMs).toISOString().slice(0, 10);
@@ -258,20 +267,23 @@ export class Store {
 
   /** The segment for the next lines, of so many bytes. */
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<Segment> {
-    if (this.#number > 0 && this.#day === day) {
-      const segment = await this.#openSegment('events');
-      const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
-      if (segment.bytes + bytes <= this.#segmentBytes && areThere) return segment;
+    let segment = this.#number > 0 && this.#day === day ? await this.#openSegment('events') : undefined;
+    const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
+    if (segment === undefined || segment.bytes + bytes > this.#segmentBytes || !areThere) {
+      await this.#close();
+      this.#number++;
+      this.#day = day;
+      this.#needsHead = true;
+      segment = await this.#openSegment('events');
     }
-    await this.#close();
-    this.#number++;
-    this.#day = day;
-    const segment = await this.#openSegment('events');
-    const text = [...this.repeated()].map(writeLine).join('');
-    this.#headBytes = text.length;
-    if (text !== '') await segment.append(text);
-    syncFolder(this.folder);
-    this.#prune(nowMs, monoMs);
+    if (this.#needsHead) {
+      const text = [...this.repeated()].map(writeLine).join('');
+      this.#headBytes = text.length;
+      if (text !== '') await segment.append(text);
+      syncFolder(this.folder);
+      this.#needsHead = false;
+      this.#prune(nowMs, monoMs);
+    }
     return segment;
   }
 
@@ -303,7 +315,9 @@ export class Store {
         .sort((a, b) => a.number - b.number);
       // The newest may grow to its full size.
       let sum = segments.reduce((sum, { bytes }) => sum + bytes, 0) + this.#segmentBytes;
-      const oldest = new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10);
+      // By a clock that was set a moment ago, into a year to come, all would be old.
+      const isOld = monoMs - (this.#clock?.sinceMs ?? monoMs) >= STANDS_MS;
+      const oldest = isOld ? new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10) : '';
       for (const { path, number, day, bytes } of segments) {
         if (number >= this.#number || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
         rmSync(path, { force: true });

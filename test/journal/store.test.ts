@@ -48,7 +48,10 @@ function opened(t: Test, within: string, bounds: Partial<Bounds> = {}) {
     now += ms;
     mono += ms;
   };
-  return { store, repeated, line, write, end, pass, flush: async () => await store.flush(now, mono) };
+  const step = (ms: number) => {
+    now += ms;
+  };
+  return { store, step, repeated, line, write, end, pass, flush: async () => await store.flush(now, mono) };
 }
 
 const names = (within: string) => readdirSync(within).filter(name => name !== 'lock');
@@ -155,6 +158,30 @@ t.test('what goes on leaves room for what is new', async t => {
   );
 });
 
+t.test('a clock that is set into a year to come removes nothing', async t => {
+  const within = folder(t);
+  const { line, write, pass, step } = opened(t, within);
+  await write(line());
+  pass(DAY);
+  await write(line());
+  step(3650 * DAY);
+  for (let i = 0; i < 5; i++) {
+    pass(11 * 60_000);
+    await write(line());
+  }
+  step(-3650 * DAY);
+  pass(11 * 60_000);
+  await write(line());
+  t.equal(names(within).length, 4);
+  pass(31 * DAY);
+  await write(line());
+  t.strictSame(
+    names(within).map(name => name.slice(7, 11)),
+    ['2026', '2036'],
+    'what is older than a month goes by the clock that stands',
+  );
+});
+
 t.test('what a kill leaves, and what somebody else does', async t => {
   const within = folder(t);
   const first = opened(t, within);
@@ -201,8 +228,9 @@ t.test('what a kill leaves, and what somebody else does', async t => {
 t.test('lines that cannot be written wait, and are counted if they are too many', async t => {
   const at = folder(t);
   const within = join(at, 'journal');
-  const { store, line, write, flush } = opened(t, within);
+  const { store, repeated, line, write, flush } = opened(t, within);
   await write(line());
+  repeated.push(line({ event: 'silent', nodes: 'n7', repeated: true }));
   renameSync(within, join(at, 'away'));
   await write(line());
   t.match(store.trouble, { why: /^cannot write .*: ENOENT$/, sinceMs: NOON });
@@ -214,7 +242,8 @@ t.test('lines that cannot be written wait, and are counted if they are too many'
   mkdirSync(within, { mode: 0o755 });
   await flush();
   t.equal(store.trouble, undefined, 'it goes on');
-  const [lost, ...rest] = linesIn(within);
+  const [head, lost, ...rest] = linesIn(within);
+  t.match(head, { event: 'silent', repeated: true }, 'the head of the segment that could not be made is not lost');
   t.match(lost, { event: 'lost', count: dropped, why: 'disk' }, 'what was lost is told first');
   t.equal(rest.length + dropped, 101, 'and nothing else is');
   t.equal(store.dropped, 0);
