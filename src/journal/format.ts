@@ -245,6 +245,7 @@ export function parseLine(text: string): Line | undefined {
 export function parseJobsLine(text: string): JobsLine | undefined {
   const value = parse(text);
   if (value === undefined || !isId(value.id) || !Array.isArray(value.jobs)) return undefined;
+  if (value.left_out !== undefined && !isCount(value.left_out)) return undefined;
   const areJobs = value.jobs.every(job => isObject(job) && isText(job.id) && fits(job, JOB_KEYS));
   return areJobs ? (value as unknown as JobsLine) : undefined;
 }

@@ -1,7 +1,7 @@
 // One journal: its segments in the order of writing, read from the one that covers a time on, and the jobs of its events.
 
 import { tryExpand } from '../text/hostlists.js';
-import { type Job, type Line, parseJobsLine, parseLine, type Segment } from './format.js';
+import { type JobsLine, type Line, parseJobsLine, parseLine, type Segment } from './format.js';
 import { beganAt, closeSegment, type JournalFolder, lineAt, NoJournal, type OpenSegment, scan } from './segments.js';
 
 /** Where a line stands. */
@@ -24,6 +24,11 @@ interface JobsIndex {
   readonly places: Map<string, readonly [offset: number, bytes: number]>;
 }
 
+/** The jobs of an event. */
+export type JobsTold = Omit<JobsLine, 'id'>;
+
+const NO_JOBS: JobsTold = { jobs: [] };
+
 /** So many indices are kept: events come nearly in the order of their jobs. */
 const INDICES = 3;
 
@@ -44,7 +49,7 @@ export class Journal {
   readonly #jobs = new Map<number, JobsIndex>();
   /** The numbers of segments without jobs, or without a right to read them. */
   readonly #without = new Set<number>();
-  #older: ReadonlyMap<string, readonly Job[]> | undefined;
+  #older: ReadonlyMap<string, JobsTold> | undefined;
   /** Ids of events that are repeated where reading began: their jobs stand in older segments. */
   readonly #repeated = new Set<string>();
 
@@ -66,19 +71,24 @@ export class Journal {
   /** Opens the segments from the one that covers a moment on: from the last before the first one that begins later. */
   #covering(segments: readonly Segment[], sinceMs: number): OpenSegment[] {
     const later: OpenSegment[] = [];
-    let before: OpenSegment | undefined;
+    // The one that covers the moment, and those behind it of which nobody knows when they begin: a full disk leaves empty ones.
+    let before: OpenSegment[] = [];
+    let isCovered = false;
     for (const segment of segments) {
       const opened = this.folder.open(segment);
       if (opened === undefined) continue;
-      if (later.length > 0 || (beganAt(opened) ?? Number.NEGATIVE_INFINITY) > sinceMs) later.push(opened);
+      const beganMs = later.length > 0 ? undefined : beganAt(opened);
+      if (later.length > 0 || (beganMs !== undefined && beganMs > sinceMs)) {
+        if (later.length === 0 && !isCovered) this.beginsMs = beganMs;
+        later.push(opened);
+      } else if (beganMs === undefined) before.push(opened);
       else {
-        if (before !== undefined) closeSegment(before);
-        before = opened;
+        for (const old of before) closeSegment(old);
+        before = [opened];
+        isCovered = true;
       }
     }
-    if (before !== undefined) return [before, ...later];
-    this.beginsMs = later[0] && beganAt(later[0]);
-    return later;
+    return [...before, ...later];
   }
 
   *#scan(opened: OpenSegment, take: Take): Generator<undefined> {
@@ -139,15 +149,15 @@ export class Journal {
   }
 
   /** The jobs of an event; none if there are none, or this user may not read them. */
-  jobsOf({ id, repeated }: Line, { segment }: Place): readonly Job[] {
+  jobsOf({ id, repeated }: Line, { segment }: Place): JobsTold {
     if (repeated && segment === 0) {
       this.#older ??= this.#readOlder();
-      return this.#older.get(id) ?? [];
+      return this.#older.get(id) ?? NO_JOBS;
     }
     const index = this.#jobsIndex((this.opened[segment] as OpenSegment).segment.number);
     const place = index?.places.get(id);
-    if (index === undefined || place === undefined) return [];
-    return parseJobsLine(lineAt(index.opened, ...place) ?? '')?.jobs ?? [];
+    if (index === undefined || place === undefined) return NO_JOBS;
+    return parseJobsLine(lineAt(index.opened, ...place) ?? '') ?? NO_JOBS;
   }
 
   /** None if the folder is gone meanwhile: an event is told all the same. */
@@ -190,15 +200,15 @@ export class Journal {
   }
 
   /** The jobs of the events that go on where reading began: they were written when these began. */
-  #readOlder(): ReadonlyMap<string, readonly Job[]> {
-    const found = new Map<string, readonly Job[]>();
+  #readOlder(): ReadonlyMap<string, JobsTold> {
+    const found = new Map<string, JobsTold>();
     const before = (this.opened[0] as OpenSegment).segment.number;
     for (const segment of this.#jobsSegments().filter(({ number }) => number < before)) {
       const opened = this.folder.open(segment);
       if (opened === undefined) continue;
       scan(opened.fd, 0, text => {
         const line = text === undefined ? undefined : parseJobsLine(text);
-        if (line !== undefined && this.#repeated.has(line.id)) found.set(line.id, line.jobs);
+        if (line !== undefined && this.#repeated.has(line.id)) found.set(line.id, line);
       });
       closeSegment(opened);
     }

@@ -1,12 +1,12 @@
 // How each node ended the last time: it fell silent, or was booted, or both.
 
 import { fold } from '../text/hostlists.js';
-import type { Job, Line } from './format.js';
+import type { Line } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
-import { type Asked, askedNodes, compareEnd, toldOf } from './listing.js';
+import { type Asked, askedNodes, compareEnd, type Told, toldOf } from './listing.js';
 
 /** The last end of nodes that ended together. */
-export interface LastEnd {
+export interface LastEnd extends Pick<Told, 'jobs' | 'jobsLeftOut'> {
   readonly board: string;
   /** When it fell silent, or was booted without a silence, ms since 1970. */
   readonly fromMs: number;
@@ -17,7 +17,6 @@ export interface LastEnd {
   readonly boot?: Line | undefined;
   /** When the nodes were heard again after the silence, ms since 1970: the first and the last of them. */
   readonly heardMs?: readonly [first: number, last: number] | undefined;
-  readonly jobs: readonly Job[];
 }
 
 /** A line, and where its jobs are found. */
@@ -100,15 +99,18 @@ export function lastEnds(journal: Journal, asked: Asked): LastEnd[] {
   }
   return [...together.values()]
     .sort((a, b) => beganMs(a.end) - beganMs(b.end))
-    .map(({ end, nodes, heardMs }) => ({
-      board: journal.board,
-      fromMs: beganMs(end),
-      nodes: fold(nodes),
-      count: nodes.length,
-      silent: end.silent?.line,
-      boot: end.boot?.line,
-      heardMs: end.heardMs === undefined ? undefined : heardMs,
-      jobs:
-        end.silent === undefined ? [] : (toldOf(journal, end.silent.line, end.silent.place, new Set(nodes)).jobs ?? []),
-    }));
+    .map(({ end, nodes, heardMs }) => {
+      const told = end.silent && toldOf(journal, end.silent.line, end.silent.place, new Set(nodes));
+      return {
+        board: journal.board,
+        fromMs: beganMs(end),
+        nodes: fold(nodes),
+        count: nodes.length,
+        silent: end.silent?.line,
+        boot: end.boot?.line,
+        heardMs: end.heardMs === undefined ? undefined : heardMs,
+        jobs: told?.jobs ?? [],
+        jobsLeftOut: told?.jobsLeftOut,
+      };
+    });
 }

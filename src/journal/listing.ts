@@ -36,6 +36,8 @@ export interface Told {
   /** The nodes for which it goes on; `true`: for all of it. */
   readonly goesOn?: readonly string[] | true | undefined;
   readonly jobs?: readonly Job[];
+  /** How many more jobs the line has, for which there was no room. */
+  readonly jobsLeftOut?: number | undefined;
 }
 
 /** Whether an event is asked for by its name or its problem. */
@@ -309,17 +311,18 @@ const OF_JOBS: readonly string[] = ['silent', 'odd'];
 
 /** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
 export function toldOf(journal: Journal, line: Line, place: Place, among: Asked['nodes']): Told {
-  const jobs = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : [];
+  const { jobs = [], left_out: jobsLeftOut } = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : {};
   const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
   const nodes = askedNodes(names, { nodes: among });
   if (nodes.length === names.length)
-    return { line: line.nodes === undefined ? line : { ...line, count: names.length }, jobs };
+    return { line: line.nodes === undefined ? line : { ...line, count: names.length }, jobs, jobsLeftOut };
   const isTheirs = ({ nodes }: Job) =>
     nodes === undefined || askedNodes(namesOf(nodes) ?? [], { nodes: among }).length > 0;
   return {
     line: { ...line, nodes: fold(nodes), count: nodes.length },
     of: names.length,
     jobs: jobs.filter(isTheirs),
+    jobsLeftOut,
   };
 }
 

@@ -100,12 +100,19 @@ export function lineAt({ fd }: OpenSegment, offset: number, bytes: number): stri
   return readSync(fd, room, 0, bytes, offset) === bytes ? room.toString('utf8', 0, bytes - 1) : undefined;
 }
 
-/** When the first line of a segment was written down, ms since 1970; undefined: it has none that can be read. */
+/** When the first line of a segment that can be read was written down, ms since 1970; undefined: there is none at its head. */
 export function beganAt({ fd }: OpenSegment): number | undefined {
-  const room = Buffer.allocUnsafe(PIECE_BYTES);
-  const bytes = room.subarray(0, readSync(fd, room, 0, PIECE_BYTES, 0));
-  const line = parseLine(bytes.toString('utf8', 0, Math.max(0, bytes.indexOf(NEW_LINE))));
-  return line && Date.parse(line.at);
+  let first: number | undefined;
+  scan(
+    fd,
+    0,
+    text => {
+      const line = first === undefined && text !== undefined ? parseLine(text) : undefined;
+      if (line !== undefined) first = Date.parse(line.at);
+    },
+    1,
+  );
+  return first;
 }
 
 /** The folder of a journal. */

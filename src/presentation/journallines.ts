@@ -1,6 +1,6 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
-import { BEGINS, EVENTS, type Job, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
+import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
 import type { LastEnd } from '../journal/lastends.js';
 import type { Ending, Told } from '../journal/listing.js';
 import { readingText, valuesText } from '../schedulers/marks.js';
@@ -45,11 +45,11 @@ function nodesText(nodes: string, count: number, of: number, first: string | und
 /** At most so many jobs stand on a line. */
 const MOST_JOBS = 10;
 
-function jobsText(jobs: readonly Job[]): string {
+function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<Told, 'jobs' | 'jobsLeftOut'>): string {
   if (jobs.length === 0) return '';
   const shown = jobs.slice(0, MOST_JOBS).map(({ id, user }) => oneLine(user === undefined ? id : `${id} (${user})`));
-  const more = jobs.length - shown.length;
-  return `; ${jobs.length === 1 ? 'job' : 'jobs'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = jobs.length - shown.length + jobsLeftOut;
+  return `; ${jobs.length + jobsLeftOut === 1 ? 'job' : 'jobs'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function lastWordsText(line: Line): string {
@@ -188,11 +188,11 @@ function remarksText({ more = 0, missed = 0, late }: Line): string {
 
 /** What a line says after its time. */
 function toldText(told: Told, paint: Painter, isNamed: boolean): string {
-  const { line, of = line.count ?? 1, jobs = [] } = told;
+  const { line, of = line.count ?? 1 } = told;
   const { nodes, count = 1, first, board } = line;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
   const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
-  return `${whose}${what}${lastWordsText(line)}${jobsText(jobs)}${remarksText(line)}`;
+  return `${whose}${what}${lastWordsText(line)}${jobsText(told)}${remarksText(line)}`;
 }
 
 /** A line for people. `isNamed`: with the board's name, because there are several. */
@@ -206,22 +206,29 @@ export function journalLine(told: Told, paint: Painter, isNamed: boolean): strin
 
 /** A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people. */
 export function journalEvent(told: Told, paint: Painter): FoldedEvent {
-  const { line, jobs = [] } = told;
+  const { line } = told;
   const time = line.to ?? line.from ?? line.at;
-  return { ...line, ...(jobs.length > 0 && { jobs }), time, text: toldText(told, paint, false) };
+  return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false) };
 }
 
 const iso = (at: number) => new Date(at).toISOString();
 
+/** Jobs for programs. */
+const jobsOf = ({ jobs = [], jobsLeftOut = 0 }: Pick<Told, 'jobs' | 'jobsLeftOut'>) => ({
+  ...(jobs.length > 0 && { jobs }),
+  ...(jobsLeftOut > 0 && { jobs_left_out: jobsLeftOut }),
+});
+
 /** The ends of an event, and the jobs, for programs. */
-function endingOf({ line, of, ending, unrecorded = 0, goesOn, jobs = [] }: Told) {
+function endingOf(told: Told) {
+  const { line, of, ending, unrecorded = 0, goesOn } = told;
   return {
     ...(of !== undefined && { of }),
     ...(ending !== undefined && { to: iso(ending.toMs) }),
     ...(ending !== undefined && ending.toLastMs > ending.toMs && { to_last: iso(ending.toLastMs) }),
     ...(unrecorded > 0 && { unrecorded }),
     ...(goesOn !== undefined && { goes_on: goesOn === true ? (line.nodes ?? true) : fold(goesOn) }),
-    ...(jobs.length > 0 && { jobs }),
+    ...jobsOf(told),
   };
 }
 
@@ -237,7 +244,7 @@ const wasSaid = ({ silent, boot }: LastEnd) => (boot?.last_words === undefined ?
 
 /** A line for people. */
 export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): string {
-  const { silent, boot, nodes, count, heardMs, jobs, board } = end;
+  const { silent, boot, nodes, count, heardMs, board } = end;
   const line = (silent ?? boot) as Line;
   const first = count > 1 && line.count === count ? line.first : undefined;
   const fromMs = ms(line.from ?? line.at);
@@ -252,12 +259,12 @@ export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): str
       ? `${whatText(line, paint)}${heard}`
       : `fell ${paint.state('silent', 'silent')} without goodbye, ${boot === undefined ? again : `booted ${wallTime(ms(boot.from ?? boot.at))}`}`;
   const said = wasSaid(end);
-  return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count })}${jobsText(jobs)}\n`;
+  return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count })}${jobsText(end)}\n`;
 }
 
 /** The same as a line of JSON. */
 export function lastEndObject(end: LastEnd): string {
-  const { silent, boot, nodes, count, heardMs, jobs, board } = end;
+  const { silent, boot, nodes, count, heardMs, board } = end;
   const line = (silent ?? boot) as Line;
   const said = wasSaid(end);
   const goodbye = silent === undefined ? (boot?.goodbye ?? (boot?.last_words && false)) : false;
@@ -267,6 +274,6 @@ export function lastEndObject(end: LastEnd): string {
     ...{ goodbye, last_words: said?.last_words, words_from: boot?.words_from ?? silent?.from },
     ...(heardMs && { to: iso(heardMs[0]), to_last: iso(heardMs[1]) }),
     ...(silent && boot && { boot: boot.from }),
-    ...(jobs.length > 0 && { jobs }),
+    ...jobsOf(end),
   })}\n`;
 }

@@ -166,6 +166,7 @@ const ofJournal = {
   'words_from?': text('the stamp of that report'),
   'goodbye?': flag(),
   'jobs?': array(JOURNAL_JOB, 'those on its nodes'),
+  'jobs_left_out?': integer('how many more, for which its line had no room'),
 };
 
 const JOURNAL = object(

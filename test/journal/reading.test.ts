@@ -236,6 +236,37 @@ t.test('what goes on is repeated at the head of a segment, and told once with it
   t.match(objects((await asked([journal], '--kind', 'silent', '--json')).lines), [{ id, unrecorded: 1 }]);
 });
 
+t.test('jobs for which a line had no room are counted', async t => {
+  const journal = journalIn(t);
+  const silent = { event: 'silent', from: '01:00:00', nodes: 'n[1-2]', count: 2, last_words: [] };
+  journal.line('01:00:10', silent, [{ id: '7', user: 'zoe', nodes: 'n1' }], 9999);
+  for (const argv of [['--kind', 'silent'], ['--last-end'], ['-w', 'n1', '--kind', 'silent']]) {
+    t.match((await asked([journal], ...argv)).lines, [/; jobs 7 \(zoe\) and 9999 more$/], argv.join(' '));
+    t.match(objects((await asked([journal], ...argv, '--json')).lines), [{ jobs: [{ id: '7' }], jobs_left_out: 9999 }]);
+  }
+});
+
+t.test('a segment of which nobody knows when it begins hides no other', async t => {
+  const journal = journalIn(t);
+  const restart = (from: string, nodes = 'n1') => journal.line(from, { event: 'restart', from, nodes, count: 1 });
+  const told = async (since: string) => (await asked([journal], '--since', `${DAY} ${since}`)).lines;
+  restart('01:00:00');
+  restart('02:00:00');
+  journal.next().raw('');
+  t.same(await told('01:30:00'), ['02:00:00  n1 sender restarted'], 'an empty one, as a full disk leaves');
+  journal.raw(Buffer.alloc(4096)).raw('\n');
+  restart('03:00:00');
+  t.equal((await told('01:30:00')).length, 2, 'one whose first line is spoilt');
+  t.equal((await told('03:30:00')).length, 0);
+  const long = Array.from({ length: 20_000 }, (_, i) => i * 2).join(',');
+  journal.next();
+  restart('04:00:00', `n[${long}]`);
+  t.equal((await told('01:30:00')).length, 3, 'one whose first line is long');
+  rmSync(join(journal.folder, `events-${DAY}-0000001.jsonl`));
+  const { stderr } = await asked([journal], '--since', `${DAY} 00:30:00`);
+  t.match(stderr, `begins only at ${DAY} 03:00:00\n`);
+});
+
 t.test('ends that were not recorded, or not in the journal', async t => {
   const journal = journalIn(t);
   const silent = (from: string) => ({ event: 'silent', from, nodes: 'n1', count: 1, last_words: [] });

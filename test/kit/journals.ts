@@ -47,13 +47,18 @@ export class MadeJournal {
   }
 
   /** Writes a line and returns its id. `jobs` are written before it. */
-  line(at: string, happening: Happening & { readonly id?: string; readonly mono_ms?: number }, jobs?: Job[]): string {
+  line(
+    at: string,
+    happening: Happening & { readonly id?: string; readonly mono_ms?: number },
+    jobs?: Job[],
+    left_out?: number,
+  ): string {
     this.#number++;
     const id = lineId(this.boot, CREATED, this.#number);
     const times = Object.fromEntries(
       TIMES.flatMap(key => (happening[key] === undefined ? [] : [[key, isoOf(happening[key])]])),
     );
-    if (jobs !== undefined) appendFileSync(this.path('jobs'), writeLine({ id, jobs }));
+    if (jobs !== undefined) appendFileSync(this.path('jobs'), writeLine({ id, jobs, ...(left_out && { left_out }) }));
     const iso = isoOf(at);
     const mono_ms = Date.parse(iso) - Date.parse(isoOf('00:00:00')) + 1e6;
     this.raw(writeLine({ id, at: iso, mono_ms, board: this.board, ring: this.#number, ...happening, ...times }));
