@@ -17,6 +17,7 @@ import {
   NoAnswer,
   type Scheduler,
   type SchedulerNode,
+  SECONDS_MOST,
   type Told,
 } from './scheduler.js';
 
@@ -65,6 +66,9 @@ function objectIn(line: string | undefined): Row | undefined {
   }
 }
 
+/** Whether a time, if there is one, can be told. */
+const canTell = (seconds: number | null | undefined) => (seconds ?? 0) <= SECONDS_MOST;
+
 /** With these keys, as far as they are there. */
 type Having<C extends string, T extends string> = Row & { readonly [K in C]?: number | null } & {
   readonly [K in T]?: string | null;
@@ -95,6 +99,7 @@ const NOTHING: Meaning = {};
 function nodeIn(row: Row): SchedulerNode | undefined {
   const { node: name, state } = row;
   if (!isName(name) || !isName(state) || !has(row, NODE_COUNTS, NODE_TEXTS)) return undefined;
+  if (!canTell(row.reason_s)) return undefined;
   const host = row.host ?? undefined;
   if (host !== undefined && !isName(host)) return undefined;
   const { base, takes_jobs, asleep, aside } = MEANINGS.get(state) ?? NOTHING;
@@ -141,7 +146,7 @@ function jobIn(row: Row): Job | undefined {
   const id = typeof row.job === 'number' ? String(row.job) : row.job;
   if (typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
   const nodes = row.nodes ?? '';
-  if (!/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
+  if (!canTell(row.start_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
   return {
     id,
     state: textOf(row.state) ?? 'RUNNING',

@@ -3,6 +3,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { isTellable } from '../text/moments.js';
 import { fits, oneLine, shortened } from '../text/text.js';
 
 /** The name of the file in the bridge's folder. */
@@ -70,9 +71,8 @@ function isOrder(value: unknown): value is PublishedOrder {
   const { node, scheduler_node, outcome, reason, why } = rest;
   return (
     isCount(n) &&
-    // What Date can tell.
     isCount(time_ms) &&
-    time_ms <= 8.64e15 &&
+    isTellable(time_ms) &&
     isText(act) &&
     [node, scheduler_node, outcome, reason, why].every(text => text === undefined || isText(text))
   );

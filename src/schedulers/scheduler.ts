@@ -10,6 +10,9 @@ export class NoAnswer extends Error {}
 /** The longest text that is kept of a free text; the rest is cut. */
 export const TEXT_MOST = 256;
 
+/** No time in seconds since 1970 is larger: a Date can tell it. */
+export const SECONDS_MOST = 10 ** 12;
+
 export const cut = (text: string) => shortened(text, TEXT_MOST);
 
 /** What a state is at its base. `future`: the node is not there yet. `unknown`: the scheduler itself does not know. */

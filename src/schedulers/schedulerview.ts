@@ -265,7 +265,7 @@ export class SchedulerView {
     return [
       [
         ...(this.trouble === undefined ? [] : [`(old: ${this.trouble})`]),
-        `${oneLine(node.state)}${node.name === name ? '' : ` as ${node.name}`}`,
+        `${oneLine(node.state)}${node.name === name ? '' : ` as ${oneLine(node.name)}`}`,
         ...(node.cpus === 0 ? [] : [`${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`]),
         ...gpus,
         ...(node.switch === undefined ? [] : [`behind ${oneLine(node.switch)}`]),

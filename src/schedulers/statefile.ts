@@ -6,8 +6,9 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
+import { isTellable } from '../text/moments.js';
 import { oneLine, quote } from '../text/text.js';
-import type { Job, SchedulerNode, Sight } from './scheduler.js';
+import { type Job, type SchedulerNode, SECONDS_MOST, type Sight } from './scheduler.js';
 
 /**
  * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
@@ -150,8 +151,8 @@ const JOB = shape({
   ...{ cpus: 'number', 'start_s?': 'number' },
 });
 const ANSWER = shape({
-  ...{ 'time_ms?': 'number', 'mono_ms?': 'number', 'error?': 'string', 'left_out?': 'number' },
-  ...{ 'left_out_first?': 'string', 'whole?': 'boolean' },
+  ...{ 'time_ms?': 'number', 'mono_ms?': 'number', 'took_ms?': 'number', 'error?': 'string' },
+  ...{ 'error_since_ms?': 'number', 'left_out?': 'number', 'left_out_first?': 'string', 'whole?': 'boolean' },
 });
 const DIFFERENCE = shape({ kind: 'string', node: 'string', node_name: 'string', since_ms: 'number' });
 const MARK = shape({
@@ -161,16 +162,24 @@ const MARK = shape({
 const ODD = shape({ 'unjudged_all?': 'string' });
 const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
 const STATE = shape({
-  ...{ scheduler: 'string', daemon: 'string', cluster: 'string', version: 'string', user: 'string' },
-  ...{ 'hidden?': 'string', 'unshown?': 'string' },
+  ...{ 'mono_ms?': 'number', 'next_ms?': 'number', 'time_ms?': 'number', scheduler: 'string', daemon: 'string' },
+  ...{ cluster: 'string', version: 'string', user: 'string', 'hidden?': 'string', 'unshown?': 'string' },
 });
+
+/** Whether a number is one, and a time, whose key says its unit, is one that can be told. */
+function isSound(key: string, value: unknown): boolean {
+  if (key.endsWith('_ms')) return isTellable(value);
+  return key.endsWith('_s') ? Math.abs(Number(value)) <= SECONDS_MOST : Number.isFinite(value);
+}
 
 function fits(value: unknown, shape: Shape): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const row = value as Readonly<Record<string, unknown>>;
-  return shape.every(({ key, type, isNeeded }) =>
-    isNeeded || row[key] !== undefined ? typeof row[key] === type : true,
-  );
+  return shape.every(({ key, type, isNeeded }) => {
+    const value = row[key];
+    if (!isNeeded && value === undefined) return true;
+    return typeof value === type && (type !== 'number' || isSound(key, value));
+  });
 }
 
 const isText = (value: unknown) => typeof value === 'string';

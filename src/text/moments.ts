@@ -22,6 +22,11 @@ function local(year: number, month: number, day: number, [hour = 0, minute = 0, 
   return isThere && hour < 24 && minute < 60 && second < 60 ? at.getTime() : undefined;
 }
 
+/** Whether others may mean that as a time, ms since 1970: it can be told with four digits of its year. */
+export function isTellable(ms: unknown): ms is number {
+  return typeof ms === 'number' && ms >= 0 && ms < Date.UTC(10_000, 0);
+}
+
 /**
  * `03:00[:30]` is the last such time, today or yesterday; `2026-11-27[ 03:00[:30]]` local time, with a zone
  * (`2026-11-27T03:00:30Z`, `+01:00`) that of the zone; `1h ago` or `-1h` so long before now,

@@ -9,6 +9,7 @@ import { codeOf, failureAt, lockAlone } from '../service/ownfolder.js';
 import { replaceFile } from '../service/replacefile.js';
 import { Failure } from '../text/failure.js';
 import { isHostList } from '../text/hostlists.js';
+import { isTellable } from '../text/moments.js';
 import { oneLine } from '../text/text.js';
 import type { Ack } from './acks.js';
 
@@ -28,7 +29,7 @@ export interface FoundAcks {
 export const ackPath = (board: string) => `${board}.acks`;
 
 const isText = (value: unknown, most: number) => typeof value === 'string' && value.length <= most;
-const isTime = (value: unknown) => isText(value, 40) && !Number.isNaN(Date.parse(value as string));
+const isTime = (value: unknown) => isText(value, 40) && isTellable(Date.parse(value as string));
 
 function isAck(value: unknown): value is Ack {
   const { key, nodes, by, at, until, reason = '' } = (value ?? {}) as Partial<Ack>;

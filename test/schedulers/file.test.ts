@@ -58,6 +58,7 @@ t.test('which lines are understood', async t => {
     ],
     ...[
       { node: 'n1', state: 'idle', reason: {} },
+      { node: 'n1', state: 'idle', reason_s: 1e13 },
       { node: 'n'.repeat(256), state: 'idle' },
     ],
   ])
@@ -77,6 +78,7 @@ t.test('which lines are understood', async t => {
     ...[
       { job: { length: 1 }, nodes: 'n1' },
       { job: '1', nodes: 'n1', start_s: -5 },
+      { job: '1', nodes: 'n1', start_s: 1e13 },
     ],
   ])
     t.match(read(line).jobs, { list: [], leftOut: { count: 1 } }, JSON.stringify(line));

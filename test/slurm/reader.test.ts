@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { NoAnswer } from '../../src/schedulers/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
 import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
 import {
   monotonicMs,
@@ -151,6 +152,8 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   const job = { id: '4', state: 'RUNNING', user: 'u', partition: 'p', cpus: 4, nodes: 'n1', name: 'x' };
   const difference = { kind: 'live_down', node: 'n1', node_name: 'N1', since_ms: 1 };
   const filled = { nodes: { list: [node] }, jobs: { list: [job] }, names: { N2: 'n2' }, differences: [difference] };
+  const numbers = { value: 1, peers: 4, median: 2, lowest: 2, highest: 2, since_ms: 1 };
+  const mark = { job: '4', node: 'n1', reading: 'mhz', ...numbers };
   put(JSON.stringify({ ...STATE, ...filled }));
   t.match(readState(path), { state: filled });
   for (const wrong of [
@@ -169,8 +172,23 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     { saw_more: {} },
     { scheduler: 5 },
     { nodes: { list: [{ ...node, takes_jobs: 'yes' }] } },
+    // Times that no calendar has, and what is no number.
+    { odd: { marks: [{ ...mark, since_ms: 1e300 }], unjudged: {} } },
+    { odd: { marks: [{ ...mark, since_ms: -1 }], unjudged: {} } },
+    { odd: { marks: [{ ...mark, value: Number.POSITIVE_INFINITY }], unjudged: {} } },
+    { differences: [{ ...difference, since_ms: 8.64e15 }] },
+    { nodes: { list: [node], time_ms: 1e300 } },
+    { nodes: { list: [], error: 'x', error_since_ms: 1e300 } },
+    { nodes: { list: [{ ...node, reason_s: 1e13 }] } },
+    { jobs: { list: [{ ...job, start_s: 1e300 }] } },
+    { time_ms: 1e300 },
   ]) {
-    put(JSON.stringify({ ...STATE, ...filled, ...wrong }));
+    put(
+      JSON.stringify({ ...STATE, ...filled, ...wrong }, (_, value) => (value === Infinity ? '∞' : value)).replace(
+        '"∞"',
+        '1e999',
+      ),
+    );
     t.match(readState(path), { why: /holds what no reader writes/ }, JSON.stringify(wrong));
   }
   // Who breaks into the reader must not take the memory of those who show its file, nor keep them waiting.
@@ -205,6 +223,17 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     stateTrouble({ ...STATE, nodes: { ...failed, mono_ms: undefined } }, 1500),
     /nothing is known about Slurm yet$/,
   );
+});
+
+t.test('a NodeName is data on a page, too', t => {
+  const evil = '\u001b[31mN1';
+  const nodes = { list: [{ name: evil, state: 'IDLE', cpus: 4 }] };
+  const view = new SchedulerView(new Pairing({ state: { ...STATE, nodes, names: { [evil]: 'n1' } } }, ['n1']));
+  t.same(
+    view.section('n1').facts.map(facts => facts.slice(-2)),
+    [['IDLE as \\u{1b}[31mN1', '0 of 4 CPUs given to jobs']],
+  );
+  t.end();
 });
 
 const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
