@@ -70,6 +70,11 @@ async function schedulerView(dir: string, reader: BoardReader) {
   return schedulerViewOf(dir, reader.snapshot());
 }
 
+/** What is missing in a scheduler's answers. */
+function tellPartial(slurm: { readonly partial: readonly string[] } | undefined): void {
+  for (const text of slurm?.partial ?? []) process.stderr.write(`beoboard nodes: ${text}\n`);
+}
+
 /** The names of nodes that are asked for; undefined: all. Throws a Failure if nothing is known of that job or user. */
 async function namesAsked(
   { nodes, jobId: job, user, slurmDir }: ValuesOf<typeof verb>,
@@ -83,7 +88,7 @@ async function namesAsked(
   const members = nodesOfJobs(slurm, { job, user });
   const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
   // What is missing may be just the job that is asked for.
-  for (const text of slurm.partial) process.stderr.write(`beoboard nodes: ${text}\n`);
+  tellPartial(slurm);
   if (members.size === 0) throw new Failure(`${slurm.name} tells no node of ${whose.join(' and ')}`, 1);
   return nodes === undefined ? [...members] : nodes.filter(name => members.has(name));
 }
@@ -125,7 +130,11 @@ export async function main(argv: string[]): Promise<number> {
       process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
       return NO_BOARD;
     }
-    if (unknown.length > 0) process.stderr.write(`beoboard nodes: not known to ${slurm?.name}: ${fold(unknown)}\n`);
+    if (unknown.length > 0) {
+      process.stderr.write(`beoboard nodes: not known to ${slurm?.name}: ${fold(unknown)}\n`);
+      // Who asked by a job has read it already.
+      if (values.jobId === undefined && values.user === undefined) tellPartial(slurm);
+    }
     for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);
     if (notOnBoard.length === 0) return 0;
     process.stderr.write(`beoboard nodes: not on the board: ${fold(notOnBoard)}\n`);

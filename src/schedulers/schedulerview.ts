@@ -257,7 +257,9 @@ export class SchedulerView {
 
   #facts(name: string): string[][] {
     const side = this.of(name);
-    if (side === undefined) return [];
+    const partial = this.partial.map(text => [text]);
+    // What was left out may be about this one.
+    if (side === undefined) return this.#state?.nodes.left_out ? partial : [];
     const { node, jobs } = side;
     const since = (s: number | undefined) =>
       s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
@@ -284,6 +286,7 @@ export class SchedulerView {
         ...(job.partition === '' ? [] : [`partition ${oneLine(job.partition)}`]),
         ...(job.name === '' ? [] : [oneLine(job.name)]),
       ]),
+      ...partial,
     ];
   }
 }

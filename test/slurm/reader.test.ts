@@ -367,6 +367,13 @@ t.test('the reader, and those who show what it leaves', async t => {
       shown.stdout,
       /this is not understood and left out: 3 lines\s+about nodes, the first: 'Node=node003 CPUTot=8'/,
     );
+    for (const node of ['node001', 'stranger'])
+      t.match(
+        (await run(['show', node, '--board', board, '--slurm-dir', own])).stdout,
+        /not understood and left out: 3 lines\s+about nodes/,
+        `${node} may be one of them`,
+      );
+    t.match((await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', own])).stderr, /left out: 3 lines/);
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
     t.strictSame(schedulerFamilies(own)([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
