@@ -5,6 +5,7 @@ import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, readFileSync, r
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
+import { tryExpand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import {
   type JobsLine,
@@ -124,14 +125,17 @@ async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
 
 const isPlain = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** The lines of a segment that are lines of ours. */
+/** The lines of a segment that are lines of ours; a disk may have changed one. */
 function linesOf(path: string): Line[] {
   if (!isPlain(path)) return [];
   const text = readFileSync(path, 'utf8');
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
     .split('\n')
-    .flatMap(line => (line === '' ? [] : (parseLine(line) ?? [])));
+    .flatMap(text => {
+      const line = text === '' ? undefined : parseLine(text);
+      return line === undefined || tryExpand(line.nodes ?? '', 'node') === undefined ? [] : line;
+    });
 }
 
 export class Store {

@@ -8,7 +8,7 @@ import { believed } from '../service/believed.js';
 import { codeOf, failureAt, lockAlone } from '../service/ownfolder.js';
 import { replaceFile } from '../service/replacefile.js';
 import { Failure } from '../text/failure.js';
-import { isHostList } from '../text/hostlists.js';
+import { tryExpand } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
 import { oneLine } from '../text/text.js';
 import type { Ack } from './acks.js';
@@ -34,7 +34,7 @@ const isTime = (value: unknown) => isText(value, 40) && isTellable(Date.parse(va
 function isAck(value: unknown): value is Ack {
   const { key, nodes, by, at, until, reason = '' } = (value ?? {}) as Partial<Ack>;
   const isWhole = isText(key, 200) && isText(by, 128) && isText(reason, 400) && isTime(at) && isTime(until);
-  return isWhole && isText(nodes, MOST_BYTES) && (nodes === '' || isHostList(nodes as string));
+  return isWhole && isText(nodes, MOST_BYTES) && tryExpand(nodes as string, 'node') !== undefined;
 }
 
 /** Those in the text of a file. */

@@ -159,12 +159,11 @@ t.test('twenty at once lose nothing, and what is over leaves', async t => {
     t.throws(() => changeAcks(board, Date.now(), acks => [...acks, ack('x', wrong)]), { message: /of that length/ });
   t.match(await ask('ack', 'held', '--until', '+1h', '--reason', '𝒜'.repeat(200)), { code: 0 });
   t.equal(readAcks(board).acks.length, acks.length);
-  // A journal could not tell that time.
-  writeFileSync(
-    ackPath(board),
-    JSON.stringify({ schema: 1, acks: [ack('x', { until: '+275760-09-13T00:00:00.000Z' })] }),
-  );
-  t.match(readAcks(board), { acks: [], acksWhy: /is not understood/ });
+  // A journal could not tell that time, and no name on a board has upper case.
+  for (const wrong of [{ until: '+275760-09-13T00:00:00.000Z' }, { nodes: 'N1' }, { nodes: 'n[1-' }]) {
+    writeFileSync(ackPath(board), JSON.stringify({ schema: 1, acks: [ack('x', wrong)] }));
+    t.match(readAcks(board), { acks: [], acksWhy: /is not understood/ }, JSON.stringify(wrong));
+  }
   writeFileSync(ackPath(board), '{"schema":2}');
   t.match(await ask('ack', 'held', '--until', '+1h'), { code: 1, stderr: /is not understood, so no line/ });
   t.equal(readFileSync(ackPath(board), 'utf8'), '{"schema":2}', 'what a later version wrote stays');

@@ -207,7 +207,9 @@ t.test('what a kill leaves, and what somebody else does', async t => {
   await second.write(second.line());
   t.ok(existsSync(join(within, 'events-mine.jsonl')), 'files of others stay');
   await second.end();
-  appendFileSync(join(within, names(within).at(-2) as string), 'noise\n{"id":5}\n\0\0\0');
+  appendFileSync(join(within, names(within).at(-2) as string), 'noise\n{"id":5}\n');
+  const spoilt = `${JSON.stringify(second.line({ nodes: 'n[1-' }))}\n\0\0\0`;
+  appendFileSync(join(within, names(within).at(-2) as string), spoilt);
   const third = opened(t, within);
   t.equal(third.store.readPast().at(-1)?.id, '0000000000000005-7-5', 'lines that are none of ours are passed over');
   await third.end();
