@@ -43,6 +43,11 @@ export class EventFeed {
     return { journal: false, from: this.#began, why };
   }
 
+  /** Whether something of the journal that they come from could not be read. */
+  get isLacking(): boolean {
+    return this.#journal.isLacking;
+  }
+
   /** Adds the events since the last look, whose number is `seq`; `digest`: what it has gathered. */
   follow(seq: number, digest: Snapshot | undefined): void {
     this.#journal.look(seq);

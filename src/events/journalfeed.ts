@@ -48,6 +48,12 @@ export class JournalFeed {
     readonly areJobsShown: boolean,
   ) {}
 
+  /** Whether lines or segments of the journal that is read are left out: no lines of one, or not believed. */
+  get isLacking(): boolean {
+    const { unreadable = 0, folder } = this.followed?.journal ?? {};
+    return unreadable > 0 || (folder?.refused.size ?? 0) > 0;
+  }
+
   /** Reads on, and adds to the log what was read since the last look. */
   look(seq: number): void {
     const path = this.#running();

@@ -306,7 +306,7 @@ export class Api {
     const since = sinceOf(query);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
     const nodes = list === null ? undefined : new Set(expand(list));
-    const { from, log } = this.wall.events;
+    const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];
     // Of before that nothing is here; of later, the last ones are kept.
@@ -314,7 +314,7 @@ export class Api {
     const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
     const found = await chosenEvents(kept, { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) });
     const more = Math.max(0, found.length - MOST_EVENTS);
-    const isWhole = (areAll && count === kept.length) || isBefore;
+    const isWhole = !isLacking && ((areAll && count === kept.length) || isBefore);
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 

@@ -103,7 +103,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     journal: flag('they come from the journal; otherwise this server has seen them itself'),
     from: text('since when they are known here'),
     'why?': text('why they do not come from the journal'),
-    whole: flag('false: of what happened since then, the older part is not here'),
+    whole: flag('false: some of what happened since then is not here'),
     more: integer('so many of the older ones are left out of the answer'),
     events: array(ref('Event'), 'the newest last'),
   }),

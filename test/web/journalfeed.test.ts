@@ -51,6 +51,7 @@ t.test('the last hour in the order of its times, then what is written', async t 
   journal.raw('no line\n{"id":"torn');
   const both = ['n2 problem: programs were killed, memory ran out', 'n1 silent'];
   await settles('what was written before', both);
+  t.equal(feed.isLacking, true, 'one of its lines is none');
   t.ok(Math.abs((feed.followed?.sinceMs ?? 0) - (Date.now() - 3_600_000)) < 60_000, 'an hour is known');
   journal.raw('\n');
   journal.line(ago(1), { event: 'heard_again', nodes: 'n1', from: ago(100), to: ago(2) });
@@ -77,6 +78,7 @@ t.test('a journal that is not written, removed, or may not be read', async t => 
   journal.line(ago(5), { event: 'new', nodes: 'n1', from: ago(5) });
   const one = ['n1 new on the board'];
   await settles('it is read', one);
+  t.equal(feed.isLacking, false);
   state({ next_ms: monoMs() - 16_000 });
   await settles('its daemon was killed', undefined);
   t.match(feed.why, /^the journal default has stopped/);
