@@ -91,6 +91,7 @@ const epoch =
   process.env.SOURCE_DATE_EPOCH ??
   git('log', '-1', '--format=%ct') ??
   fail('this is not a git clone; set SOURCE_DATE_EPOCH');
+if (!/^\d{1,10}$/.test(epoch)) fail(`SOURCE_DATE_EPOCH is ${epoch}; set it to seconds since 1970`);
 // For everything that runs from here on. What make and compilers read of the builder's own settings would be in the
 // programs: with LDFLAGS alone a static program is not static.
 for (const name of Object.keys(process.env))

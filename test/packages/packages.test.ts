@@ -182,6 +182,17 @@ t.test('words that choose no package are an error', async t => {
   });
 });
 
+t.test('a time of the sources that is none is an error', async t => {
+  for (const time of ['', 'yesterday', '-1'])
+    t.match(
+      spawnSync(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), 'python'], {
+        encoding: 'utf8',
+        env: { ...process.env, SOURCE_DATE_EPOCH: time },
+      }),
+      { status: 1, stdout: '', stderr: `package: SOURCE_DATE_EPOCH is ${time}; set it to seconds since 1970\n` },
+    );
+});
+
 t.test('a deb, from the sources to a node that reports', { skip: missing }, async t => {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-test.')); // shared memory may forbid programs
   t.teardown(() => rmSync(own, { recursive: true, force: true }));
