@@ -35,7 +35,7 @@ for (const [suite, python, ...packages] of SYSTEMS)
     // Its Python, which sees the boards and the sources of the test.
     mkdirSync(join(root, ROOT), { recursive: true });
     mkdirSync(join(root, 'dev', 'shm'), { recursive: true });
-    const bind = [ROOT, '/dev/shm'].map(path => `mount --bind '${path}' '${root}${path}'`);
+    const bind = [ROOT, '/dev/shm', '/proc'].map(path => `mount --bind '${path}' '${root}${path}'`);
     const script = [...bind, `exec chroot '${root}' /usr/bin/python3 "$@"`].join(' && ');
     const other = join(own, `${suite}.sh`);
     writeFileSync(other, `#!/bin/sh\nexec unshare --mount sh -c '${script.replaceAll("'", `'\\''`)}' sh "$@"\n`, {
