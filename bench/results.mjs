@@ -311,7 +311,7 @@ function chosen(name, results) {
       const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
       return [words, value, `\`${command}\`, ${date}`];
     });
-  return table(['what', 'measured', 'repeat with'], cells);
+  return table(['what', 'measured', 'command, date'], cells);
 }
 
 /** A document with its current tables: between `<!-- bench NAME -->` and `<!-- end -->`. */
