@@ -100,7 +100,7 @@ else {
         t.equal(count, NODES, 'no record for who proves nothing');
         const told = JSON.parse(honest.output().stdout).reports + sent;
         // Filtered junk is unfit.
-        const counted = Number(header.received + header.kernel_drops + header.unfit_drops);
+        const counted = Number(header.received) + Number(header.kernel_drops) + Number(header.unfit_drops);
         const missing = told - counted;
         t.ok(missing >= 0 && missing <= softnetDrops() - softnet, `${told} were sent, ${counted} counted`);
         const sum = Object.values(refused).reduce((all, n) => all + n, 0);
