@@ -27,7 +27,7 @@ interface JobsIndex {
 /** The jobs of an event. */
 export type JobsTold = Omit<JobsLine, 'id'>;
 
-const NO_JOBS: JobsTold = { jobs: [] };
+export const NO_JOBS: JobsTold = { jobs: [] };
 
 /** So many indices are kept: events come nearly in the order of their jobs. */
 const INDICES = 3;

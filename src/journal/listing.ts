@@ -3,7 +3,7 @@
 
 import { fold } from '../text/hostlists.js';
 import { BEGINS, ENDS, type Job, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
-import { type Journal, namesOf, type Place } from './journal.js';
+import { type Journal, NO_JOBS, namesOf, type Place } from './journal.js';
 
 /** Which events are asked for. */
 export interface Asked {
@@ -311,7 +311,7 @@ const OF_JOBS: readonly string[] = ['silent', 'odd'];
 
 /** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
 export function toldOf(journal: Journal, line: Line, place: Place, among: Asked['nodes']): Told {
-  const { jobs = [], left_out: jobsLeftOut } = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : {};
+  const { jobs, left_out: jobsLeftOut } = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : NO_JOBS;
   const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
   const nodes = askedNodes(names, { nodes: among });
   if (nodes.length === names.length)

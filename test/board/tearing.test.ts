@@ -6,12 +6,10 @@
 // @seconds 15
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
-import { boardPath, folder, ROOT } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 import { guards, NOT_NEEDED, takeAway } from './guards.js';
-import { build, compare, type Edit, SANITIZED, scenarios, tear } from './tearing.js';
+import { build, compare, edited, SANITIZED, scenarios, tear } from './tearing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
@@ -72,10 +70,7 @@ t.test('real processes', async t => {
 });
 
 t.test('each guard stands where it is taken away from', async t => {
-  for (const [what, edits] of [...guards, ...NOT_NEEDED]) {
-    const stands = ([file, from]: Edit) => readFileSync(join(ROOT, 'c', file), 'utf8').split(from).length === 2;
-    t.ok(edits.every(stands), what);
-  }
+  for (const [what, edits] of [...guards, ...NOT_NEEDED]) t.doesNotThrow(() => edited(t, edits), what);
 });
 
 t.jobs = 2;
