@@ -280,7 +280,8 @@ function crossed(rows) {
 }
 
 /** The tables of a benchmark, and where and when it was measured. A column that would be empty is left out. */
-function tableOf(bench, { date, machine, command, rows: all }) {
+function tableOf(bench, { date, commit, machine, command, rows: all }) {
+  const when = commit === undefined ? date : `${date}, ${commit}`;
   const rows = all.map(row => ({ ...row, cell: cellOf(bench, row) }));
   const runs = rows.map(row => row.runs);
   const [fewest, most] = [Math.min(...runs), Math.max(...runs)];
@@ -295,7 +296,7 @@ function tableOf(bench, { date, machine, command, rows: all }) {
   const filled = ['', 'median', 'spread', 'bound'].map((_, i) => lines.some(line => line[i] !== ''));
   const some = cells => cells.filter((_, i) => filled[i]);
   return [
-    `\`${command}\`, ${date}, ${machine}; ${fewest === most ? '' : `${fewest} to `}${most} ${most === 1 ? 'run' : 'runs'}.`,
+    `\`${command}\`, ${when}, ${machine}; ${fewest === most ? '' : `${fewest} to `}${most} ${most === 1 ? 'run' : 'runs'}.`,
     ...crossed(rows.filter(({ cell }) => cell !== undefined)),
     ...(lines.length === 0 ? [] : [table(some(['', 'median', 'spread', 'bound']), lines.map(some))]),
   ].join('\n\n');

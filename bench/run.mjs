@@ -4,6 +4,7 @@
 // and plots are written from that. A benchmark that fails does not end the others. Exit code 1 if one failed or a bound
 // is broken.
 
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -35,6 +36,9 @@ const round = number => Number(number.toPrecision(3));
 const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
 const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node}`;
 const date = new Date().toISOString().slice(0, 10);
+/** The commit whose programs are measured; undefined outside of a repository. */
+const commit =
+  spawnSync('git', ['rev-parse', '--short=8', 'HEAD'], { cwd: here, encoding: 'utf8' }).stdout?.trim() || undefined;
 
 const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
 
@@ -60,7 +64,7 @@ function table(name, rows) {
 
 const results = {};
 const failed = [];
-if (!values.json) console.log(`${machine}, ${date}`);
+if (!values.json) console.log([machine, date, commit].filter(Boolean).join(', '));
 for (const name of all.filter(name => positionals.length === 0 || positionals.includes(name))) {
   console.error(`bench: ${name} …`);
   const began = performance.now();
@@ -86,7 +90,7 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
     runs: samples.length,
   }));
   const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
-  results[name] = { date, machine, command, rows: [...rows, ...slopes(rows)] };
+  results[name] = { date, commit, machine, command, rows: [...rows, ...slopes(rows)] };
   if (values.markdown) keep({ [name]: results[name] });
   console.error(`bench: ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
   // Shown at once: all of them together take an hour.
