@@ -366,7 +366,9 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   bool is_warned = add_warnings(&warnings, c);
   is_warned = add_journals(&warnings, c, options.journal_run) || is_warned;
   const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;
-  const int code = exceeds(bad, options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
+  const int judged = exceeds(bad, options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
+  const bool is_empty = total == 0; /* no proof that all is well: reports may not reach this master */
+  const int code = is_empty ? codes[options.fail] : judged;
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
   add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);
   add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
@@ -375,17 +377,21 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   add_figure(&figures, "unhealthy", unhealthy, NULL, NULL, total);
   add_figure(&figures, "missing", doubtful, &options.warning, NULL, total);
   add_figure(&figures, "down", bad, NULL, &options.critical, total);
-  const struct frame frame = frame_of(code, is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
+  const struct frame frame = frame_of(code, is_empty ? options.fail : is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
   for (size_t most = MOST_PARTS;; most--) {
     bool is_first = true, is_first_recent = true;
     text.len = parts.len = recents.len = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], most, &is_first);
     for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&recents, &before[a], most, &is_first_recent);
     if (!is_first) add_text(&text, "of ");
-    add_plural(&text, total);
-    add_text(&text, is_first ? ", " : " ");
-    if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
-    add_text(&text, is_first ? " live" : text_of(&parts));
+    if (is_empty) {
+      add_text(&text, "no node is on the board: nothing is known about nodes");
+    } else {
+      add_plural(&text, total);
+      add_text(&text, is_first ? ", " : " ");
+      if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
+      add_text(&text, is_first ? " live" : text_of(&parts));
+    }
     if (!is_first_recent) ADD(&text, "; ", SAY_RECENT(text_of(&recents)));
     for (size_t i = 0; i < remarks->count; i++) {
       add_text(&text, "; ");

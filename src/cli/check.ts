@@ -62,7 +62,7 @@ likely causes: an interface of this master that is down or through which no node
 two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, of IP
 fragments that are not joined, and of a journal of the board that does not write. With
 --where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
-The result is 3 if there is no board or it is stalled, so that no state is known, or if the node list cannot be read. --fail open makes
+The result is 3 if there is no board, it is stalled or no node is on it, so that no state is known, or if the node list cannot be read. --fail open makes
 that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
 For Slurm's PrologSlurmctld use beoboard-gate: it waits for nodes that may come back, and answers with 0 or 1 only.
 Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
@@ -188,9 +188,23 @@ function lookForTroubles(
 type Fail = Values<'fail'>['fail'];
 type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
 
+/** An empty board is no proof that all is well: after a boot of the master, reports may not reach it. */
+const NOBODY = 'no node is on the board: nothing is known about nodes';
+
+/** The code when nothing is known, as the options say. */
+function unknownCode(fail: Fail): Code {
+  return fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
+}
+
 /** Whether names that are not on the board count as faults, because nothing is known about them. */
 function excused(notOnBoard: readonly string[], fail: Fail): boolean {
   return fail === 'open' && notOnBoard.length > 0;
+}
+
+/** How --fail decided, if it did: about an empty board, or names that are not on it. */
+function decided(total: number, open: boolean, fail: Fail): Pick<Verdict, 'fails'> {
+  const fails = total === 0 ? fail : open ? 'open' : undefined;
+  return fails === undefined ? {} : { fails };
 }
 
 /** The groups that are not empty, with their numbers and names. */
@@ -215,7 +229,8 @@ export function judgeSelection(
   const open = excused(notOnBoard, fail);
   const count = names.length + (open ? 0 : notOnBoard.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
-  const code = count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
+  const code =
+    total === 0 ? unknownCode(fail) : count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
   const where = `with ${brief(condition, 200)}`;
   const parts = groupTexts(
     [
@@ -224,11 +239,12 @@ export function judgeSelection(
     ],
     most,
   );
-  const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
+  const none = total === 0 ? NOBODY : `${plural(total)}, none ${where}`;
+  const text = parts.length === 0 ? none : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
     text: [text, ...remarks, ...warnings].join('; '),
-    ...(open && { fails: 'open' }),
+    ...decided(total, open, fail),
     figures: `matching=${count};${limits.join(';')};0;${total}`,
   };
 }
@@ -260,7 +276,8 @@ export function judgeCensus(
   const named = groups.flatMap(([, names]) => names);
   const doubtful = named.length + suspect.size - named.filter(name => suspect.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
-  const code = bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0;
+  const warned = doubtful > warning || warnings.length > 0;
+  const code = total === 0 ? unknownCode(options.fail) : bad > critical ? 2 : warned ? 1 : 0;
   const parts = groupTexts([...groups, ...problems], most);
   const before = recent.map(({ problem, names, note }) => shown([problem, names, note], most));
   const nodes = plural(total);
@@ -277,19 +294,19 @@ export function judgeCensus(
   return {
     code,
     text: [
-      parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
+      parts.length === 0 ? (total === 0 ? NOBODY : `${nodes}, ${counts.live} live`) : `of ${nodes} ${parts.join(', ')}`,
       ...(before.length === 0 ? [] : [sentences.recent({ groups: before.join(', ') })]),
       ...remarks,
       ...warnings,
     ].join('; '),
-    ...(open && { fails: 'open' }),
+    ...decided(total, open, options.fail),
     figures: figures.join(' '),
   };
 }
 
 /** The answer when nothing is known, as the options say. */
 function ignorance(why: string, fail: Fail): Verdict {
-  const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
+  const code = unknownCode(fail);
   return { code, text: why, ...(fail !== undefined && { fails: fail }) };
 }
 

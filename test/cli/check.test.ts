@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Census, Counted } from '../../src/cli/census.js';
 import { takeCensus } from '../../src/cli/census.js';
-import { judgeCensus } from '../../src/cli/check.js';
+import { judgeCensus, judgeSelection } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';
 import { STATES, type State } from '../../src/shm/liveness.js';
@@ -65,7 +65,7 @@ t.test('the verdict', async t => {
         'of 2 nodes 1 left longer than 10 minutes ago (a)',
       ],
       ['a stranger', { ...census(1, []), notOnBoard: ['x'] }, ['0', '0'], 2, 'of 2 nodes 1 not on the board (x)'],
-      ['an empty board', census(0, []), ['0', '0'], 0, '0 nodes, 0 live'],
+      ['an empty board', census(0, []), ['0', '0'], 3, 'no node is on the board: nothing is known about nodes'],
       [
         'several, the worst first',
         census(1, [
@@ -97,6 +97,17 @@ t.test('the verdict', async t => {
   }
   const { figures = '' } = judgeCensus(census(97, silent(1, 2, 3)), { warning: none, critical: portion('2%') });
   t.match(figures, /^live=97;;;0;100 .*silent=3;;;0;100 .*missing=3;0;;0;100 down=3;;2;0;100$/);
+});
+
+t.test('check: an empty board tells nothing, with or without a condition', async t => {
+  const limits = { warning: none, critical: none };
+  const asked = { names: [], asked: 0, notOnBoard: [], remarks: [], warnings: ['the board is full'] };
+  for (const [fail, code] of [['open', 0] as const, ['closed', 2] as const, [undefined, 3] as const]) {
+    const options = { ...limits, ...(fail && { fail }) };
+    const why = 'no node is on the board: nothing is known about nodes';
+    t.match(judgeCensus(census(0, []), options), { code, text: why, fails: fail });
+    t.match(judgeSelection(asked, 'load > 1', options), { code, text: `${why}; the board is full`, fails: fail });
+  }
 });
 
 /** A board with nodes in every state but unknown: long intervals keep their nodes live, short ones do not. */
