@@ -32,7 +32,7 @@ export const verb = defineVerb({
     'beoboard ack silent --withdraw',
   ],
   notes: `The key of a line is under trouble[].key in beoboard status --json, and in the page's address when its row is chosen. Without keys, ack
-lists what is acknowledged. An acknowledged line is dimmed for all, with your name and the reason, until that time. It is bright again when
+lists what is acknowledged, and the keys of the other lines. An acknowledged line is dimmed for all, with your name and the reason, until that time. It is bright again when
 another node joins it. States, exit codes, metrics and alerts stay as they are. Run it as the user of the receiver, or as root.
 Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 });
@@ -96,27 +96,43 @@ function checkBoard(board: string, owner: Values['owner']): void {
 
 type Values = ValuesOf<typeof verb>;
 
-/** Acknowledges the lines with these keys. Returns what is wrong with the others. */
-function acknowledge(keys: readonly string[], values: Values, until: string, nowMs: number): string[] {
-  const { board, owner, reason } = values;
+/** The lines of trouble. Throws NoBoard. */
+function troubleLines({ board, owner, slurmDir, journalRun }: Values): TroubleInfo[] {
   const reader = new BoardReader(board, owner);
   try {
     const snapshot = reader.snapshot();
-    const known = schedulerViewOf(values.slurmDir, snapshot);
-    const lines = troubleOf(survey(snapshot), {
-      scheduler: known.isKnown ? known : undefined,
-      journals: values.journalRun,
-    });
-    const about = { by: asker(), at: new Date(nowMs).toISOString(), until, ...(reason !== undefined && { reason }) };
-    const made = lines
-      .filter(({ key, dim }) => keys.includes(key) && dim !== 'ended')
-      .map(({ key, nodes = '' }) => ({ key, nodes, ...about }));
-    const taken = new Set(made.map(({ key }) => key));
-    if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
-    return keys.flatMap(key => wrongKey(key, lines) ?? []);
+    const known = schedulerViewOf(slurmDir, snapshot);
+    return troubleOf(survey(snapshot), { scheduler: known.isKnown ? known : undefined, journals: journalRun });
   } finally {
     reader.close();
   }
+}
+
+/** Acknowledges the lines with these keys. Returns what is wrong with the others. */
+function acknowledge(keys: readonly string[], values: Values, until: string, nowMs: number): string[] {
+  const { board, reason } = values;
+  const lines = troubleLines(values);
+  const about = { by: asker(), at: new Date(nowMs).toISOString(), until, ...(reason !== undefined && { reason }) };
+  const made = lines
+    .filter(({ key, dim }) => keys.includes(key) && dim !== 'ended')
+    .map(({ key, nodes = '' }) => ({ key, nodes, ...about }));
+  const taken = new Set(made.map(({ key }) => key));
+  if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
+  return keys.flatMap(key => wrongKey(key, lines) ?? []);
+}
+
+/** How many keys a line for people has: the worst come first. */
+const MOST_KEYS = 20;
+
+/** The keys that can still be acknowledged, in a line; none if there is no such line. */
+function openKeys(values: Values, acks: readonly Ack[]): string[] {
+  const keys = troubleLines(values)
+    .filter(({ key, dim }) => dim !== 'ended' && own(OF_THE_LOOK, key) === undefined)
+    .map(({ key }) => key)
+    .filter(key => !acks.some(ack => ack.key === key));
+  if (keys.length === 0) return [];
+  const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : '';
+  return [`not acknowledged: ${keys.slice(0, MOST_KEYS).map(oneLine).join(', ')}${more}\n`];
 }
 
 /** Withdraws what is acknowledged under these keys. Returns what is wrong with the others. */
@@ -150,7 +166,7 @@ export async function main(argv: string[]): Promise<number> {
   if (why !== undefined) wrong.push(why);
   const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));
   if (values.json) await print([`${json({ schema: 1, acks: shown })}\n`]);
-  else await print(shown.map(ack => `${told(ack)}\n`));
+  else await print([...shown.map(ack => `${told(ack)}\n`), ...(keys.length === 0 ? openKeys(values, acks) : [])]);
   for (const text of wrong) process.stderr.write(`beoboard ack: ${text}\n`);
   return wrong.length === 0 ? 0 : 1;
 }

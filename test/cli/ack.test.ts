@@ -66,10 +66,12 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
     ]);
   };
   const before = await answers();
+  t.match(await ask('ack'), { code: 0, stdout: 'not acknowledged: root_readonly\n', stderr: '' });
   t.match(await ask('ack', 'root_readonly', '--until', '+8h', '--reason', 'disk is on its way'), {
     code: 0,
     stdout: /^root_readonly \(n\[1-2\]\): by eva until \d{4}-\d\d-\d\d [\d:]{8}: disk is on its way\n$/,
   });
+  t.match((await ask('ack')).stdout, /^root_readonly [^\n]*\n$/, 'and no other line is left');
   t.same(await answers(), before, 'no verdict, exit code or metric is another');
   const [line] = await trouble();
   t.match(line, { key: 'root_readonly', dim: 'acknowledged', ack: { by: 'eva', reason: 'disk is on its way' } });
