@@ -119,7 +119,10 @@ function senderText(sources: readonly Source[]): string {
   // The most recent one comes first, and that is another at each look.
   const addresses = [...new Set(sources.map(({ address }) => address))].sort();
   const few = addresses.slice(0, EACH_MOST).join(', ');
-  const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))];
+  const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))].map(
+    // The commonest mistake with new nodes.
+    reason => (reason === 'cluster' ? 'cluster (compare --cluster here and there)' : reason),
+  );
   const more = addresses.length - EACH_MOST;
   return `reports from ${few}${more > 0 ? ` and ${more} more` : ''} are rejected: ${reasons.join(', ')}`;
 }
