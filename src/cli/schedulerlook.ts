@@ -1,6 +1,7 @@
 // What verbs do alike that show jobs beside the board: one look at the board and at the file of the scheduler's reader,
 // sentences where the two disagree, what is wrong with either, and the exit code.
 
+import { shownNames } from '../presentation/rejections.js';
 import { type Painter, painter } from '../presentation/style.js';
 import { type Survey, survey } from '../query/survey.js';
 import { type JobNode, nodesOf } from '../schedulers/joblist.js';
@@ -61,6 +62,12 @@ export function rowsText<Row>(
   ];
 }
 
+/** Says which of these names, none of them on the board, the scheduler does not know either: "no jobs" is no answer. */
+function unknownNames(slurm: SchedulerView, notOnBoard: readonly string[]): string | undefined {
+  const unknown = notOnBoard.filter(name => slurm.nodeNamed(name) === undefined && slurm.jobsOn(name).length === 0);
+  return unknown.length === 0 ? undefined : `not on the board, and not known to ${slurm.name}: ${shownNames(unknown)}`;
+}
+
 /** Looks once, prints what `show` finds, and returns the exit code. `asked`: names of nodes; undefined: all. */
 export async function lookBesideScheduler(
   verb: string,
@@ -76,6 +83,7 @@ export async function lookBesideScheduler(
     const shown = show({ found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) });
     const about = shown.about ?? asked;
     const odd = slurm.disagreements(about === undefined ? found : survey(snapshot, { among: about }));
+    const notOnBoard = asked === undefined ? [] : survey(snapshot, { among: asked }).notOnBoard;
     if (options.json) {
       const sentences = json(odd.map(({ text }) => text));
       const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${sentences},"${shown.key}":[`;
@@ -93,7 +101,7 @@ export async function lookBesideScheduler(
       if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
-    const wrong = slurm.isKnown ? shown.wrong : slurm.trouble;
+    const wrong = slurm.isKnown ? (shown.wrong ?? unknownNames(slurm, notOnBoard)) : slurm.trouble;
     if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
     process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);

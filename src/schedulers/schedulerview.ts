@@ -282,7 +282,7 @@ export class SchedulerView {
       ...jobs.map(job => [
         `job ${oneLine(job.id)}${job.user === '' ? '' : ` of ${oneLine(job.user)}`}`,
         `${oneLine(job.state)}${since(job.start_s)}`,
-        `${job.cpus === 0 ? '' : `${job.cpus} CPUs `}on ${nodesIn(job)}`,
+        `${job.cpus === 0 ? '' : `${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'} `}on ${nodesIn(job)}`,
         ...(job.partition === '' ? [] : [`partition ${oneLine(job.partition)}`]),
         ...(job.name === '' ? [] : [oneLine(job.name)]),
       ]),

@@ -203,6 +203,12 @@ t.test('the command: a number is no host list; exit codes', async t => {
   t.match(await jobs('99', '--json'), { code: 1, stdout: /"jobs":\[\n\]\}\n$/, stderr: none });
   t.match(JSON.parse((await jobs('12', '--json')).stdout), { schema: 1, jobs: [{ id: '12', members: { length: 4 } }] });
   t.match((await jobs('n04')).stdout, /^ *JOB .*\n(?:.*\n)*4711_13 /, 'a host list still is one');
+  const typo = await jobs('n04,nn4');
+  t.match(typo, {
+    code: 1,
+    stdout: /4711_13 /,
+    stderr: /^beoboard jobs: not on the board, and not known to Slurm: nn4\n$/,
+  });
   t.match(await jobs('4711_1', 'n01'), { code: 2, stderr: /^beoboard jobs: job 4711_1 is shown alone; / });
   t.match(await jobs('-w', 'n01', '4711_1'), { code: 2 });
   const status = await ask(['status', '--json', '--jobs', '--board', board, '--slurm-dir', path]);

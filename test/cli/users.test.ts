@@ -116,4 +116,11 @@ t.test('the command: hostile names, the choice of nodes, the exit codes', async 
     users: [{ user: 'anna' }, { user: 'bert' }],
   });
   t.match(await users('n[01'), { code: 2 });
+  const sheet = await ask(['show', 'n15', '--board', board, '--slurm-dir', path], { COLUMNS: '400' });
+  t.match(sheet.stdout, /, 1 CPU on 1 node, /);
+  t.match(await users('n[98-99]'), {
+    code: 1,
+    stdout: /\ndora /,
+    stderr: /: not on the board, and not known to Slurm: n98\n$/,
+  });
 });
