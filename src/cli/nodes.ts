@@ -115,7 +115,7 @@ export async function main(argv: string[]): Promise<number> {
       : select(verb.name, reader, { condition, healthy, forAtLeast }, question));
     const { notOnBoard } = found;
     const slurm = values.for && (await schedulerView(values.slurmDir, reader));
-    if (slurm && !slurm.isKnown) {
+    if (slurm && !slurm.hasAnswered('nodes')) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;
     }

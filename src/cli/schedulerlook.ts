@@ -83,7 +83,9 @@ export async function lookBesideScheduler(
     const shown = show({ found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) });
     const about = shown.about ?? asked;
     const odd = slurm.disagreements(about === undefined ? found : survey(snapshot, { among: about }));
-    const notOnBoard = asked === undefined ? [] : survey(snapshot, { among: asked }).notOnBoard;
+    const isKnown = slurm.hasAnswered('jobs');
+    const notOnBoard =
+      asked === undefined || !slurm.hasAnswered('nodes') ? [] : survey(snapshot, { among: asked }).notOnBoard;
     if (options.json) {
       const sentences = json(odd.map(({ text }) => text));
       const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${sentences},"${shown.key}":[`;
@@ -95,13 +97,13 @@ export async function lookBesideScheduler(
           .join(','),
         '\n]}\n',
       ]);
-    } else if (slurm.isKnown) {
+    } else if (isKnown) {
       const paint = painter(options.color);
       const lines = shown.lines(paint);
       if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
-    const wrong = slurm.isKnown ? (shown.wrong ?? unknownNames(slurm, notOnBoard)) : slurm.trouble;
+    const wrong = isKnown ? (shown.wrong ?? unknownNames(slurm, notOnBoard)) : slurm.trouble;
     if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
     process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);

@@ -74,7 +74,9 @@ class RoundLog {
       return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, ${scheduler} ${version || 'of an unknown version'}`;
     }
     const line = `${scheduler} does not answer: ${nodes.error ?? jobs.error}`;
-    if (silentSince === undefined) this.log.warn(`${line}; its last answer stays, with its age`);
+    const isFirst = nodes.mono_ms === undefined && jobs.mono_ms === undefined;
+    const stays = isFirst ? 'nothing is known about it yet' : 'its last answer stays, with its age';
+    if (silentSince === undefined) this.log.warn(`${line}; ${stays}`);
     this.#silentSince ??= mono_ms;
     return line;
   }

@@ -120,6 +120,11 @@ export class SchedulerView {
     return this.#state !== undefined;
   }
 
+  /** Whether it has ever answered that question; if not, the list is empty and `trouble` says why. */
+  hasAnswered(about: 'nodes' | 'jobs'): boolean {
+    return this.#state?.[about].mono_ms !== undefined;
+  }
+
   /** Its name, for people. */
   get name(): string {
     return oneLine(this.#state?.scheduler ?? 'Slurm');

@@ -203,6 +203,17 @@ t.test('the command: a number is no host list; exit codes', async t => {
   t.match(await jobs('99', '--json'), { code: 1, stdout: /"jobs":\[\n\]\}\n$/, stderr: none });
   t.match(JSON.parse((await jobs('12', '--json')).stdout), { schema: 1, jobs: [{ id: '12', members: { length: 4 } }] });
   t.match((await jobs('n04')).stdout, /^ *JOB .*\n(?:.*\n)*4711_13 /, 'a host list still is one');
+  const never = { list: [], error: 'timeout', error_since_ms: 1 };
+  writeFileSync(join(path, 'state'), stateText(madeState([], [], { nodes: never, jobs: never })));
+  const silent = {
+    code: 1,
+    stdout: '',
+    stderr: /: Slurm does not answer: timeout; nothing is known about Slurm yet\n$/,
+  };
+  for (const argv of [['jobs'], ['jobs', '99'], ['jobs', 'nn4'], ['users'], ['nodes', '--for', 'slurm']])
+    t.match(await ask([...argv, '--board', board, '--slurm-dir', path]), silent, argv.join(' '));
+  t.match(await jobs('--json'), { code: 1, stdout: /"jobs":\[\n\]\}\n$/ });
+  writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
   const typo = await jobs('n04,nn4');
   t.match(typo, {
     code: 1,
