@@ -29,6 +29,7 @@ const FAULTS: [what: string, is: string, by: string][] = [
   ],
   ['who is behind a shard that fails', 'on (cluster) up{job="beoboard"} == 0', 'on (cluster) up{job="beoboard"} == 2'],
   ['a stalled board', '(max by (cluster) (beoboard_board_stalled) == 1) + 2', '(vector(1) == 0)'],
+  ['a board without nodes', '(sum by (cluster) (beoboard_nodes) == 0) + 6', '(vector(1) == 0)'],
   ['no board', '(min by (cluster) (beoboard_board_up) == 0) + 2', '(vector(1) == 0)'],
   ['an exporter that is down', '(max by (cluster) (up{job="beoboard"}) == 0) + 1', '(vector(1) == 0)'],
   ['a target that never was', 'absent(up{job="beoboard", cluster="alpha"})', 'absent(up{job="beoboard"})'],
