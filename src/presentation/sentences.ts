@@ -9,7 +9,7 @@ import { STATES, type State } from '../shm/liveness.js';
 import { LATELY_MS, type Refusal } from '../shm/node.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
-import { oneLine } from '../text/text.js';
+import { oneLine, thousands } from '../text/text.js';
 
 /** A sentence about a link. */
 export interface LinkNews {
@@ -135,7 +135,7 @@ function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number):
 }
 
 /** The least MTU with which a report is one packet of IPv4, bytes: the report, and the headers of UDP and IP. */
-const WHOLE_MTU = (REPORT_BYTES + 8 + 20).toLocaleString('en');
+const WHOLE_MTU = thousands(REPORT_BYTES + 8 + 20);
 
 /** That reports of these nodes come in pieces, by that link. */
 export function piecesText(link: LinkEntry, names: string): string {

@@ -7,12 +7,13 @@ import type { BoardOptions } from '../shm/writer.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
+import { thousands } from '../text/text.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
 
 /** Logs the buffer size that the kernel granted, and what to do if it is less than requested. */
 export function tellBuffer(granted: number, log: Log): void {
-  const reports = Math.floor(granted / constants.stat.buffer_bytes).toLocaleString('en');
+  const reports = thousands(Math.floor(granted / constants.stat.buffer_bytes));
   const granting = `the kernel granted a socket buffer for ${reports} reports at once`;
   // The kernel doubles the requested size for its own overhead.
   if (granted >= 2 * WANTED_BUFFER) log.info(granting);

@@ -1,4 +1,4 @@
-// Texts for people: the nearest known word, and files that a user named. Prints nothing.
+// Texts for people: the nearest known word, numbers, and files that a user named. Prints nothing.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
@@ -120,4 +120,9 @@ export function readText(file: string): string {
     throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
   }
   return whole.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+/** A whole number in groups of three digits: `58,228`. Node.js' own way loads tables for 11 ms, at each start. */
+export function thousands(number: number): string {
+  return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import t from 'tap';
+import { thousands } from '../../src/text/text.js';
 import { ROOT } from '../kit/places.js';
 
 /** The parts and their files; the first pattern that matches decides. */
@@ -417,6 +418,19 @@ t.test('every include under c/ keeps to the table', async t => {
     [],
     'there is no circle',
   );
+});
+
+t.test('no program loads the tables of a language, which takes each start 11 ms; pages may', async t => {
+  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts') && !path.startsWith('web/page/'))
+    .map(path => `src/${path}`);
+  const found = Object.entries(read(paths)).filter(([, text]) => /\.toLocale\w*String\(|\bIntl\./.test(text));
+  t.strictSame(
+    found.map(([path]) => path),
+    [],
+  );
+  t.ok(paths.length > 100, `${paths.length} files`);
+  t.strictSame([0, 999, 1244, 58228, 1000000].map(thousands), ['0', '999', '1,244', '58,228', '1,000,000']);
 });
 
 t.test('lines of C end at 120 columns', async t => {
