@@ -194,7 +194,7 @@ const CHOSEN = {
     ["checking a signature with nodes' own keys", 'receiver', "verifying a signature, nodes' own keys", 'us a report'],
     ['reports lost out of 10,000 sent at once', 'receiver', 'lost out of 10,000 sent at once', 'reports'],
     [
-      'memory of the receiver, 10,000 nodes',
+      'memory of the receiver, with a board for 100,000 nodes',
       'scale',
       '10000 nodes for 600 s: memory of the receiver, with half of its board (a reader maps it, too)',
       'MiB of PSS',
