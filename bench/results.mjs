@@ -296,7 +296,7 @@ function tableOf(bench, { date, commit, machine, command, rows: all }) {
   const filled = ['', 'median', 'spread', 'bound'].map((_, i) => lines.some(line => line[i] !== ''));
   const some = cells => cells.filter((_, i) => filled[i]);
   return [
-    `\`${command}\`, ${when}, ${machine}; ${fewest === most ? '' : `${fewest} to `}${most} ${most === 1 ? 'run' : 'runs'}.`,
+    `\`${command}\`, ${when},\n${machine}; ${fewest === most ? '' : `${fewest} to `}${most} ${most === 1 ? 'run' : 'runs'}.`,
     ...crossed(rows.filter(({ cell }) => cell !== undefined)),
     ...(lines.length === 0 ? [] : [table(some(['', 'median', 'spread', 'bound']), lines.map(some))]),
   ].join('\n\n');
