@@ -71,13 +71,16 @@ const OF_THE_LOOK: Readonly<Record<string, string>> = {
   not_on_board: 'is about names that somebody asked for',
 };
 
+/** The keys of the lines that are not over. */
+const keysOf = (lines: readonly TroubleInfo[]) => lines.filter(({ dim }) => dim !== 'ended').map(({ key }) => key);
+
 /** Why a key has no line that can be acknowledged; undefined: it has. */
 function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefined {
   const ofLook = own(OF_THE_LOOK, key);
   if (ofLook !== undefined) return `${quote(key)} ${ofLook}, and cannot be acknowledged`;
   const line = lines.find(line => line.key === key);
   if (line?.dim === 'ended') return `${quote(key)} is over; nothing is to be acknowledged`;
-  const keys = lines.filter(({ dim }) => dim !== 'ended').map(line => line.key);
+  const keys = keysOf(lines);
   if (line !== undefined) return undefined;
   if (keys.length === 0) return `${quote(key)}: there is no trouble`;
   const there = `there are ${keys.slice(0, 8).map(oneLine).join(', ')}`;
@@ -126,10 +129,9 @@ const MOST_KEYS = 20;
 
 /** The keys that can still be acknowledged, in a line; none if there is no such line. */
 function openKeys(values: Values, acks: readonly Ack[]): string[] {
-  const keys = troubleLines(values)
-    .filter(({ key, dim }) => dim !== 'ended' && own(OF_THE_LOOK, key) === undefined)
-    .map(({ key }) => key)
-    .filter(key => !acks.some(ack => ack.key === key));
+  const keys = keysOf(troubleLines(values)).filter(
+    key => own(OF_THE_LOOK, key) === undefined && !acks.some(ack => ack.key === key),
+  );
   if (keys.length === 0) return [];
   const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : '';
   return [`not acknowledged: ${keys.slice(0, MOST_KEYS).map(oneLine).join(', ')}${more}\n`];

@@ -191,20 +191,9 @@ type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
 /** An empty board is no proof that all is well: after a boot of the master, reports may not reach it. */
 const NOBODY = 'no node is on the board: nothing is known about nodes';
 
-/** The code when nothing is known, as the options say. */
-function unknownCode(fail: Fail): Code {
-  return fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
-}
-
 /** Whether names that are not on the board count as faults, because nothing is known about them. */
 function excused(notOnBoard: readonly string[], fail: Fail): boolean {
   return fail === 'open' && notOnBoard.length > 0;
-}
-
-/** How --fail decided, if it did: about an empty board, or names that are not on it. */
-function decided(total: number, open: boolean, fail: Fail): Pick<Verdict, 'fails'> {
-  const fails = total === 0 ? fail : open ? 'open' : undefined;
-  return fails === undefined ? {} : { fails };
 }
 
 /** The groups that are not empty, with their numbers and names. */
@@ -229,8 +218,9 @@ export function judgeSelection(
   const open = excused(notOnBoard, fail);
   const count = names.length + (open ? 0 : notOnBoard.length);
   const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
-  const code =
-    total === 0 ? unknownCode(fail) : count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
+  const figures = `matching=${count};${limits.join(';')};0;${total}`;
+  if (total === 0) return { ...ignorance([NOBODY, ...remarks, ...warnings].join('; '), fail), figures };
+  const code = count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
   const where = `with ${brief(condition, 200)}`;
   const parts = groupTexts(
     [
@@ -239,13 +229,12 @@ export function judgeSelection(
     ],
     most,
   );
-  const none = total === 0 ? NOBODY : `${plural(total)}, none ${where}`;
-  const text = parts.length === 0 ? none : `of ${plural(total)} ${parts.join(', ')}`;
+  const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
     text: [text, ...remarks, ...warnings].join('; '),
-    ...decided(total, open, fail),
-    figures: `matching=${count};${limits.join(';')};0;${total}`,
+    ...(open && { fails: 'open' }),
+    figures,
   };
 }
 
@@ -276,8 +265,6 @@ export function judgeCensus(
   const named = groups.flatMap(([, names]) => names);
   const doubtful = named.length + suspect.size - named.filter(name => suspect.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
-  const warned = doubtful > warning || warnings.length > 0;
-  const code = total === 0 ? unknownCode(options.fail) : bad > critical ? 2 : warned ? 1 : 0;
   const parts = groupTexts([...groups, ...problems], most);
   const before = recent.map(({ problem, names, note }) => shown([problem, names, note], most));
   const nodes = plural(total);
@@ -290,23 +277,24 @@ export function judgeCensus(
     `unhealthy=${unhealthy.size};;;0;${total}`,
     `missing=${doubtful};${warning};;0;${total}`,
     `down=${bad};;${critical};0;${total}`,
-  ];
+  ].join(' ');
+  if (total === 0) return { ...ignorance([NOBODY, ...remarks, ...warnings].join('; '), options.fail), figures };
   return {
-    code,
+    code: bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0,
     text: [
-      parts.length === 0 ? (total === 0 ? NOBODY : `${nodes}, ${counts.live} live`) : `of ${nodes} ${parts.join(', ')}`,
+      parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
       ...(before.length === 0 ? [] : [sentences.recent({ groups: before.join(', ') })]),
       ...remarks,
       ...warnings,
     ].join('; '),
-    ...decided(total, open, options.fail),
-    figures: figures.join(' '),
+    ...(open && { fails: 'open' }),
+    figures,
   };
 }
 
 /** The answer when nothing is known, as the options say. */
 function ignorance(why: string, fail: Fail): Verdict {
-  const code = unknownCode(fail);
+  const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
   return { code, text: why, ...(fail !== undefined && { fails: fail }) };
 }
 

@@ -62,9 +62,12 @@ export function rowsText<Row>(
   ];
 }
 
-/** Says which of these names, none of them on the board, the scheduler does not know either: "no jobs" is no answer. */
-function unknownNames(slurm: SchedulerView, notOnBoard: readonly string[]): string | undefined {
-  const unknown = notOnBoard.filter(name => slurm.nodeNamed(name) === undefined && slurm.jobsOn(name).length === 0);
+/** Says which of these names neither the board nor the scheduler knows: "no jobs" is no answer. */
+function unknownNames({ slurm, nodeOf }: SchedulerLook, names: readonly string[]): string | undefined {
+  if (!slurm.hasAnswered('nodes')) return undefined;
+  const isKnown = (name: string) =>
+    nodeOf(name) !== undefined || slurm.nodeNamed(name) !== undefined || slurm.jobsOn(name).length > 0;
+  const unknown = names.filter(name => !isKnown(name));
   return unknown.length === 0 ? undefined : `not on the board, and not known to ${slurm.name}: ${shownNames(unknown)}`;
 }
 
@@ -80,12 +83,11 @@ export async function lookBesideScheduler(
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(options.slurmDir, snapshot);
     const found = survey(snapshot);
-    const shown = show({ found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) });
+    const look = { found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) };
+    const shown = show(look);
     const about = shown.about ?? asked;
     const odd = slurm.disagreements(about === undefined ? found : survey(snapshot, { among: about }));
     const isKnown = slurm.hasAnswered('jobs');
-    const notOnBoard =
-      asked === undefined || !slurm.hasAnswered('nodes') ? [] : survey(snapshot, { among: asked }).notOnBoard;
     if (options.json) {
       const sentences = json(odd.map(({ text }) => text));
       const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${sentences},"${shown.key}":[`;
@@ -103,7 +105,7 @@ export async function lookBesideScheduler(
       if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
-    const wrong = isKnown ? (shown.wrong ?? unknownNames(slurm, notOnBoard)) : slurm.trouble;
+    const wrong = isKnown ? (shown.wrong ?? unknownNames(look, asked ?? [])) : slurm.trouble;
     if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
     process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
