@@ -35,10 +35,10 @@ export function writeKeyFile(into) {
   return file;
 }
 
-/** Our receiver, on its own board; with room for 100,001 nodes unless `more` says otherwise. */
-export const openReceiver = (...more) => openReceiverOf(MAIN, ...more);
+/** Our receiver, on its own board, with which the nodes of `fill` stay live until their next reports are due. */
+export const openReceiver = (...more) => openReceiverOf(MAIN, '--longest-interval', '10m', ...more);
 
-/** The same of another build. */
+/** That of another build; with room for 100,001 nodes unless `more` says otherwise. */
 export async function openReceiverOf(program, ...more) {
   const own = folder();
   const board = join(own, 'board');

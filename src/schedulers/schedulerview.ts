@@ -298,7 +298,9 @@ export class SchedulerView {
 
 /** The reader's files in that folder, beside that snapshot. */
 export function schedulerViewOf(folder: string, snapshot: Snapshot): SchedulerView {
-  return new SchedulerView(new Pairing(readState(folder), snapshot.names()));
+  const found = readState(folder);
+  // Nothing is matched with what is not known.
+  return new SchedulerView(new Pairing(found, 'state' in found ? snapshot.names() : []));
 }
 
 /** The same for a program that looks again and again and must not wait for a file. */

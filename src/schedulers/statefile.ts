@@ -1,8 +1,7 @@
 // The file in which the reader leaves a scheduler's answers for programs that show them: its format, and how it is
 // read. Never asks the scheduler, and never waits.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
@@ -289,10 +288,10 @@ export class StateFollower {
   async #read(): Promise<void> {
     let found = this.#found;
     try {
-      const { ino, mtimeNs } = await stat(this.#path, { bigint: true });
+      const { ino, mtimeNs } = await promises.stat(this.#path, { bigint: true });
       const which = `${ino} ${mtimeNs}`;
       if (which !== this.#which) {
-        const file = await open(this.#path, AT_ONCE);
+        const file = await promises.open(this.#path, AT_ONCE);
         try {
           found = objectionTo(this.#path, await file.stat()) ?? parseState(this.#path, await file.readFile('utf8'));
         } finally {

@@ -15,7 +15,7 @@ import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, newLinks, pieces, unvouched } from './links.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
-import { problemLines, silenceLines } from './remembered.js';
+import { problemLines, silenceLines, troubled } from './remembered.js';
 import { reportFindings } from './reports.js';
 import { causeText, switchOf } from './switches.js';
 import { groupsOf, racksOf } from './together.js';
@@ -91,14 +91,15 @@ function findings(found: Survey, scheduler: SchedulerView | undefined): Finding[
     ...clones(snapshot, all),
   ];
   const explained = new Set(explaining.flatMap(({ sentences }) => sentences.flatMap(({ nodes }) => nodes)));
+  const memories = troubled(snapshot, all);
   return [
     ...general,
     ...explaining,
-    ...silenceLines(found, links, scheduler),
+    ...silenceLines(found, memories, links, scheduler),
     ...sentencesOf(lastWords(snapshot, all, explained)),
     // Problems of other nodes do not matter to a user who asks about these.
     ...sentencesOf(unhealthy(nodes)),
-    ...problemLines(snapshot, nodes),
+    ...problemLines(memories, nodes),
     ...senders(snapshot, others, all),
     ...reportFindings(found),
     ...deafness(snapshot),

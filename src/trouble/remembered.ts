@@ -34,6 +34,8 @@ interface Spell {
   readonly sinceMs: number;
 }
 
+type Memories = ReadonlyMap<Surveyed, Memory>;
+
 /** The trouble that ended last, and whatever had ended shortly before that began. */
 function lastOnes(ended: readonly Spell[]): Spell[] {
   const found = new Set<Spell>();
@@ -77,14 +79,21 @@ function lineOf(
   ];
 }
 
-const memoryOf = (snapshot: Snapshot, { index }: Surveyed): Memory | undefined =>
-  snapshot.troubleWithin(index, HOUR_MS) ? snapshot.memoryOf(index) : undefined;
+/** What is remembered of those of these nodes that have trouble or had it within the last hour. */
+export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): Memories {
+  const memories = new Map<Surveyed, Memory>();
+  for (const node of all) {
+    const memory = snapshot.troubleWithin(node.index, HOUR_MS) ? snapshot.memoryOf(node.index) : undefined;
+    if (memory !== undefined) memories.set(node, memory);
+  }
+  return memories;
+}
 
 /** The problems of these nodes. */
-export function problemLines(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
+export function problemLines(memories: Memories, nodes: readonly Surveyed[]): Finding[] {
   const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
   for (const node of nodes) {
-    const memory = memoryOf(snapshot, node);
+    const memory = memories.get(node);
     if (memory === undefined && node.problems === 0) continue;
     const isHeard = node.state === 'live' || node.state === 'uncertain';
     for (const [problem, spells] of byProblem) {
@@ -126,12 +135,12 @@ function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[
 type Silenced = Spell & Fall & { readonly isNow: boolean };
 
 /** Silences, and times in which a node that is uncertain now was not heard. */
-function silences(snapshot: Snapshot, all: readonly Surveyed[]): Silenced[] {
+function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: Memories): Silenced[] {
   const found: Silenced[] = [];
   const isMirror = mirrorOf(snapshot) !== undefined;
   for (const node of all) {
     const { state, index } = node;
-    const silence = memoryOf(snapshot, node)?.silence;
+    const silence = memories.get(node)?.silence;
     const isUnheard = state === 'silent' || state === 'uncertain';
     if (!isUnheard && silence === undefined) continue;
     const sinceMs = snapshot.memoryOf(index)?.sinceMs ?? snapshot.ageMs(index);
@@ -167,11 +176,12 @@ function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Sil
  */
 export function silenceLines(
   found: Survey,
+  memories: Memories,
   links: readonly Finding[],
   scheduler: SchedulerView | undefined,
 ): Finding[] {
   const { snapshot, all, nodes } = found;
-  const falls = unexplained(silences(snapshot, all), links);
+  const falls = unexplained(silences(snapshot, all, memories), links);
   const reports = new LastReports(snapshot);
   const chosen = nodes === all ? undefined : new Set(nodes);
   const isChosen = ({ node }: Silenced) => chosen === undefined || chosen.has(node);
