@@ -442,6 +442,8 @@ t.test('orders, and answers', async t => {
     '',
     'Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is UP\n',
     'x Slurmctld(primary) at a is UP',
+    // Lines end with \n only.
+    'Slurmctld(primary) at a is UP\r\n',
   ])
     t.equal(parsePrimary(text), undefined, text);
   t.equal(parseBootTime(readFileSync(join(ROOT, 'test/fixtures/slurm/config-22.05.txt'), 'utf8')), 1_795_420_944);

@@ -226,5 +226,5 @@ export function parseBootTime(text: string): number | undefined {
 
 /** The host of the primary controller if it is up, from `scontrol ping`; undefined if there is none. */
 export function parsePrimary(text: string): string | undefined {
-  return /^Slurmctld\(primary\) at (\S+) is UP$/m.exec(text)?.[1];
+  return /(?:^|\n)Slurmctld\(primary\) at (\S+) is UP(?:\n|$)/.exec(text)?.[1];
 }
