@@ -77,11 +77,6 @@ const folders = (process.env.PATH ?? '').split(':');
 const isThere = what =>
   what.startsWith('/') ? existsSync(what) : folders.some(folder => existsSync(join(folder, what)));
 const missing = needs.filter(([what]) => !isThere(what)).map(([, name]) => name);
-if (missing.length > 0) {
-  const foreign = processors.filter(name => name !== own && missing.includes(`musl-dev:${name}`));
-  const first = foreign.map(name => `dpkg --add-architecture ${name} && apt-get update && `).join('');
-  fail(`${missing.join(', ')} missing; on Debian: ${first}apt-get install ${missing.join(' ')}`);
-}
 
 const git = (...args) => {
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -92,6 +87,12 @@ const epoch =
   git('log', '-1', '--format=%ct') ??
   fail('this is not a git clone; set SOURCE_DATE_EPOCH');
 if (!/^\d{1,10}$/.test(epoch)) fail(`SOURCE_DATE_EPOCH is ${epoch}; set it to seconds since 1970`);
+if (missing.length > 0) {
+  const foreign = processors.filter(name => name !== own && missing.includes(`musl-dev:${name}`));
+  const first = foreign.map(name => `dpkg --add-architecture ${name} && apt-get update && `).join('');
+  fail(`${missing.join(', ')} missing; on Debian: ${first}apt-get install ${missing.join(' ')}`);
+}
+
 // For everything that runs from here on. What make and compilers read of the builder's own settings would be in the
 // programs: with LDFLAGS alone a static program is not static.
 for (const name of Object.keys(process.env))

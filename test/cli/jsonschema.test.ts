@@ -12,6 +12,7 @@ import { stateText } from '../../src/schedulers/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
 import { MadeJournal } from '../kit/journals.js';
+import { beat } from '../kit/linkboard.js';
 import { madeJob, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { unlike } from '../kit/schemacheck.js';
@@ -33,6 +34,8 @@ const printed: [part: string, what: string, value: unknown][] = [];
 
 /** Returns the first object. */
 async function print(part: string, ...argv: string[]): Promise<unknown> {
+  const board = argv[argv.indexOf('--board') + 1];
+  if (argv.includes('--board') && board !== undefined) beat(board);
   const { stdout, stderr } = await ask([...argv, '--json']);
   const lines = argv[0] === 'events' ? stdout.trimEnd().split('\n') : [stdout];
   if (stdout === '') throw new Error(`${argv.join(' ')}: ${stderr}`);

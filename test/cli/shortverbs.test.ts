@@ -215,7 +215,7 @@ t.test('a receiver that could not read its options again', async t => {
     poke(board.path, [
       [accepted_keys.offset, first],
       [accepted_keys.offset + 8, second],
-      [reload_failed_ns.offset, monotonicNs() - 780_000_000_000n],
+      [reload_failed_ns.offset, monotonicNs() - 70_000_000_000n],
       [reload_failed_at.offset, part],
     ]);
     const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
@@ -587,7 +587,7 @@ t.test('nodes as which two machines report', async t => {
   ];
   for (const [nodes, last, argv, says, spoil] of rows) {
     const { path, live } = sheet(t, b => {
-      const times = { clone_since_ns: b.ago(3600), clone_ns: b.ago(last) };
+      const times = { clone_since_ns: b.ago(120), clone_ns: b.ago(last) };
       for (let i = 0; i < nodes; i++)
         b.memory(i, { clone_head: 2n, ...times, clone_address: v4(7), clone_other: v4(8), clone_tail: 2n });
       b.header({ clone_ns: b.ago(last) });
@@ -718,7 +718,7 @@ t.test('reports that come in pieces, and are not joined', async t => {
     ],
     [
       { state: 9n, nodes: 1 },
-      7200,
+      120,
       'reports of 1 node arrive as such (link eth7, in pieces), and it cannot be called silent',
     ],
     [{ state: 9n, nodes: 2 }, 59, undefined],

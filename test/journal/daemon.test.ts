@@ -256,6 +256,6 @@ t.test('a disk that is full', { skip: isFullable }, async t => {
   rmSync(filler);
   await until('it goes on', () => state().error === undefined && lines().length > before);
   await until('what waited is written', () => lines().some(({ nodes }) => nodes?.includes('m250000x500')));
-  t.match(journal.lines().join(), /writes again, after/);
+  await until('it says so', () => /writes again, after/.test(journal.lines().join()));
   t.match(await run(['check', '--board', board, '--journal-run', runs]), { code: 0 });
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
+import { NO_BOARD } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { follow } from '../kit/children.js';
@@ -104,6 +105,15 @@ function read(reader: Reader, ...args: string[]) {
   return { status, stderr, rows: lines.map(line => line.split(' ')) };
 }
 
+/** The same of a board with a heartbeat, which on a busy machine may be old once the program has started. */
+function readAlive(reader: Reader, path: string): ReturnType<typeof read> {
+  for (let tries = 1; ; tries++) {
+    beat(path);
+    const answer = read(reader, path);
+    if (answer.status !== NO_BOARD || tries === 10) return answer;
+  }
+}
+
 t.test('the least loaded node, of a board whose loads are known', async t => {
   const path = boardPath(t);
   const writer = openWriter({
@@ -127,7 +137,7 @@ t.test('the least loaded node, of a board whose loads are known', async t => {
       now - ageS * 1_000_000_000n,
       0n,
     );
-  writer.listeningSince(now - 1_000_000_000_000n);
+  writer.listeningSince(now - 100_000_000_000n);
   lay('busy', 0n, { load1_c: 3200 });
   lay('small', 0n, { load1_c: 100, cpus_online: 1 });
   lay('good', 0n, { load1_c: 640, mem_avail_mib: 2000 });
@@ -209,8 +219,7 @@ t.test('nodes of many links, of each of which something else is known', async t 
       );
     const links = wanted.map(line => line.replace(/: .*/, ''));
     for (const one of readers.filter(({ skip }) => skip === false)) {
-      beat(path);
-      const { status, rows, stderr } = read(one, path);
+      const { status, rows, stderr } = readAlive(one, path);
       t.equal(status, 0, stderr);
       t.strictSame(
         rows.map(([, state], i) => `${links[i]}: ${state}`),

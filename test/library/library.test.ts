@@ -447,7 +447,7 @@ t.test('what the board remembers of a node', async t => {
   const writer = open(path);
   t.teardown(() => writer.close());
   const begun = now();
-  writer.listeningSince(begun - 600n * S);
+  writer.listeningSince(begun - 310n * S);
   const valid = 1n << BigInt(bits.valid.vmstat);
   lay(writer, 'trouble', 1, 300n * S, { valid });
   lay(writer, 'trouble', 2, 299n * S, { valid, oom_kills: 1, flags: 2 ** bits.flags.held });

@@ -682,7 +682,7 @@ t.test('an answer that throws an error, and one that rejects the request', async
 });
 
 t.test('many at once', async t => {
-  const { port } = await startExporter(t, boardWith(t));
+  const { port } = await startExporter(t, liveBoard(t, ['n1', 'n2', 'n3']).path);
   const documents = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
       i % 2 === 0

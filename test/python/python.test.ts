@@ -131,7 +131,7 @@ function pastBoard(first?: string): string {
     return enums.reason[writer.deliver(report, begun - back, 1_800_000_000n * S - back, 'eth0')];
   };
   const valid = (1n << BigInt(bits.valid.vmstat)) | (1n << BigInt(bits.valid.stat));
-  writer.listeningSince(begun - 600n * S);
+  writer.listeningSince(begun - 310n * S);
   if (first === undefined) {
     lay('trouble', 1, 300, { valid });
     lay('trouble', 2, 299, { valid, oom_kills: 1, flags: 2 ** bits.flags.held });
