@@ -1,6 +1,7 @@
 // The file in which the reader leaves a scheduler's answers for programs that show them: its format, and how it is
 // read. Never asks the scheduler, and never waits.
 
+// Not from node:fs/promises, which every program that reads the file once would load.
 import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration } from '../text/durations.js';

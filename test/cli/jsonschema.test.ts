@@ -11,8 +11,8 @@ import { parts } from '../../src/parts.js';
 import { stateText } from '../../src/schedulers/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
+import { keepAlive } from '../kit/heart.js';
 import { MadeJournal } from '../kit/journals.js';
-import { beat } from '../kit/linkboard.js';
 import { madeJob, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { unlike } from '../kit/schemacheck.js';
@@ -34,8 +34,6 @@ const printed: [part: string, what: string, value: unknown][] = [];
 
 /** Returns the first object. */
 async function print(part: string, ...argv: string[]): Promise<unknown> {
-  const board = argv[argv.indexOf('--board') + 1];
-  if (argv.includes('--board') && board !== undefined) beat(board);
   const { stdout, stderr } = await ask([...argv, '--json']);
   const lines = argv[0] === 'events' ? stdout.trimEnd().split('\n') : [stdout];
   if (stdout === '') throw new Error(`${argv.join(' ')}: ${stderr}`);
@@ -79,6 +77,7 @@ t.before(async () => {
   const names = ['n001', 'n002', 'n003', 'n004', 'n005'];
   const before = names.map((name, i) => node(name, 0, { os_release: i === 0 ? '5.10' : '6.1.0-21' }));
   writeBoard(full, before, beating());
+  keepAlive(t, full);
   const of = ['--board', full];
   const jobs = [...of, '--slurm-dir', slurm];
   await print('Status', 'status', ...of);
@@ -103,6 +102,7 @@ t.before(async () => {
   made.lay('n001', 0, { start_boot_ns: 60n * 1_000_000_000n });
   made.writer.survey();
   const { path } = made;
+  keepAlive(t, path, []);
   const told = await print('Status', 'status', '--board', path, '--long');
   const { trouble } = told as { trouble: { key: string }[] };
   t.ok(trouble.length > 2, `${trouble.map(({ key }) => key)}`);

@@ -27,6 +27,7 @@ import type { BoardReader } from '../../src/shm/reader.js';
 import { expandNodeNames } from '../../src/text/hostlists.js';
 import { characters, InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
+import { leastCpuMs } from '../kit/cputime.js';
 import { ROOT } from '../kit/places.js';
 
 const fixture = (name: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'slurm', name), 'utf8');
@@ -398,16 +399,7 @@ t.test('ten times the nodes take some ten times as long', async t => {
       { length: count },
       (_, i) => `${NONCE}|${i}|${i}|RUNNING|anna|batch|4|1700000000|node[1-4]|${'x|\n'.repeat(20)}`,
     ).join('\n');
-  const least = (run: () => unknown) => {
-    let ms = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 5; i++) {
-      const begin = process.cpuUsage();
-      run();
-      const { user, system } = process.cpuUsage(begin);
-      ms = Math.min(ms, (user + system) / 1000);
-    }
-    return Math.max(ms, 1);
-  };
+  const least = (run: () => unknown) => Math.max(1, leastCpuMs(run));
   for (const [what, make, read] of [
     ['nodes', text, parseNodes],
     ['jobs', jobs, (rows: string) => parseJobs(rows, NONCE)],
