@@ -99,7 +99,7 @@ t.test('after deafness', { skip }, async t => {
   for (let i = 0; i < 5; i++) {
     [last] = world.up(1);
     await world.isUp('v1');
-    await pass(now() + 0.5 * S);
+    await pass(now() + 0.1 * S);
     if (i < 4) world.down(1);
     if (i < 4) await world.isDown('v1');
   }
