@@ -31,11 +31,10 @@ async function succeed(receiver) {
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
   process.kill(receiver.pid, 'SIGKILL');
-  const argv = ['receive', '--board', receiver.board, '--listen', `127.0.0.1:${receiver.port}`];
   let child;
   // The first one may not have ended yet: then its lock and its port are not free.
   for (let listening = false; !listening; ) {
-    child = start(...argv, '--capacity', String(NODES));
+    child = start(...receiver.argv, '--listen', `127.0.0.1:${receiver.port}`);
     listening = await Promise.race([once(child, 'message').then(() => true), once(child, 'exit').then(() => false)]);
     if (seconds() > 60) throw new Error('no receiver takes over');
   }

@@ -43,19 +43,13 @@ export async function openReceiverOf(program, ...more) {
   const own = folder();
   const board = join(own, 'board');
   const capacity = more.includes('--capacity') ? [] : ['--capacity', '100001'];
-  const { child, pid, port } = await serveOf(
-    program,
-    'receive',
-    '--board',
-    board,
-    '--listen',
-    '127.0.0.1:0',
-    ...capacity,
-    ...more,
-  );
+  const argv = ['receive', '--board', board, ...capacity, ...more];
+  const { child, pid, port } = await serveOf(program, ...argv, '--listen', '127.0.0.1:0');
   const reader = new BoardReader(board);
   return {
     ...{ pid, board, port },
+    /** Its command line, but for where it listens. */
+    argv,
     header: () => reader.snapshotOf('nobody').header,
     /** Reports that were accepted. */
     taken: () => reader.snapshotOf('nobody').header.accepted,
