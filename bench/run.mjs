@@ -34,7 +34,17 @@ const median = list => {
 const round = number => Number(number.toPrecision(3));
 
 const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
-const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node}`;
+/** How long a process of Node.js that does nothing takes, ms: machines of the same name differ in speed. */
+const bareMs = Math.round(
+  median(
+    Array.from({ length: 15 }, () => {
+      const began = performance.now();
+      spawnSync(process.execPath, ['-e', '0']);
+      return performance.now() - began;
+    }),
+  ),
+);
+const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node} (starts in ${bareMs} ms)`;
 const date = new Date().toISOString().slice(0, 10);
 /** The commit whose programs are measured; undefined outside of a repository. */
 const commit =
