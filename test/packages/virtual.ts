@@ -113,7 +113,7 @@ export async function boot(
   root: string,
   trial: string,
   env: Record<string, string> = {},
-  minutes = 40,
+  minutes = 90,
 ): Promise<Trial> {
   const own = diskFolder(t);
   copyFileSync(join(GUEST, 'common.sh'), join(root, 'root', 'common.sh'));
