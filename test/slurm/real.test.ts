@@ -68,8 +68,10 @@ const besideIt = async (t: Test) => {
     'by scontrol show topology',
   );
   t.match(settled, { cluster: 'test', scheduler: 'Slurm', nodes: { left_out: 1 }, jobs: { whole: true } });
+  // squeue has an order of its own.
+  const jobs = settled.jobs.list.toSorted((a, b) => Number(a.id) - Number(b.id));
   t.same(
-    settled.jobs.list.map(({ nodes, name, cpus }) => [nodes, name, cpus]),
+    jobs.map(({ nodes, name, cpus }) => [nodes, name, cpus]),
     [
       ['node[001-002]', 'both', 8],
       ['node003', HOSTILE, 1],
