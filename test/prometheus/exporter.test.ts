@@ -412,7 +412,7 @@ t.test('host names in requests: which are allowed', async t => {
 });
 
 t.test('HTTP/1.0', async t => {
-  const { port } = await startExporter(t, boardWith(t));
+  const { port } = await startExporter(t, liveBoard(t, ['n1', 'n2']).path);
   const old = await talk(port, 'GET /metrics HTTP/1.0\r\n\r\n');
   const [head = '', body = ''] = old.text.split('\r\n\r\n');
   t.match(head, /^HTTP\/1\.1 200 OK/);
