@@ -15,8 +15,7 @@ import type { Job } from '../../src/schedulers/scheduler.js';
 import { type Odd, type OddMark, stateText } from '../../src/schedulers/statefile.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
-import { beating, node, writeBoard } from '../kit/ganglia.js';
-import { keepAlive } from '../kit/heart.js';
+import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, type MadeNode, madeBoard, NOW, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -189,9 +188,7 @@ t.test('for programs', async t => {
 
 t.test('the command: a number is no host list; exit codes', async t => {
   const [board, path] = [boardPath(t), folder(t)];
-  const nodes = ['n01', 'n02', 'n77'].map(name => node(name, 0, { interval_ms: 600_000 }));
-  writeBoard(board, nodes, beating());
-  keepAlive(t, board);
+  writeLiveBoard(t, board, [node('n01'), node('n02'), node('n77')]);
   const jobs = (...argv: string[]) => ask(['jobs', '--board', board, '--slurm-dir', path, ...argv], { COLUMNS: '120' });
   t.match(await jobs('4711'), { code: 1, stdout: '', stderr: /^beoboard jobs: nothing is known about jobs: / });
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));

@@ -10,7 +10,7 @@ import t from 'tap';
 import { parts } from '../../src/parts.js';
 import { stateText } from '../../src/schedulers/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
-import { beating, node, writeBoard } from '../kit/ganglia.js';
+import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { MadeJournal } from '../kit/journals.js';
 import { madeJob, madeState } from '../kit/madejobs.js';
@@ -76,8 +76,7 @@ t.before(async () => {
   const [full, slurm] = [boardPath(t), slurmFolder()];
   const names = ['n001', 'n002', 'n003', 'n004', 'n005'];
   const before = names.map((name, i) => node(name, 0, { os_release: i === 0 ? '5.10' : '6.1.0-21' }));
-  writeBoard(full, before, beating());
-  keepAlive(t, full);
+  writeLiveBoard(t, full, before);
   const of = ['--board', full];
   const jobs = [...of, '--slurm-dir', slurm];
   await print('Status', 'status', ...of);

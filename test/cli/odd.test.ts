@@ -16,8 +16,7 @@ import { survey } from '../../src/query/survey.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { leastCpuMs } from '../kit/cputime.js';
-import { beating, node, writeBoard } from '../kit/ganglia.js';
-import { keepAlive } from '../kit/heart.js';
+import { beating, node, writeBoard, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
 import { boardPath, ROOT } from '../kit/places.js';
 import { verbChild } from '../kit/verbchild.js';
@@ -139,14 +138,12 @@ interface Row {
 
 t.test('the command: families, chosen nodes, JSON, exit codes', async t => {
   const board = boardPath(t);
-  const of = (name: string, changed: Encodable<'report'> = {}) =>
-    node(name, 0.2, { ...SAME, interval_ms: 600_000, ...changed });
+  const of = (name: string, changed: Encodable<'report'> = {}) => node(name, 0.2, { ...SAME, ...changed });
   const nodes = [
     ...expand('a[1-5]').map(name => of(name, name === 'a2' ? { os_release: 'x' } : {})),
     ...expand('b[1-3]').map(name => of(name, { mem_total_mib: 128_000 })),
   ];
-  writeBoard(board, nodes, beating());
-  keepAlive(t, board);
+  writeLiveBoard(t, board, nodes);
   const odd = (...argv: string[]) => ask(['odd', '--board', board, ...argv]);
   t.match(await odd(), { code: 0, stderr: '', stdout: /^kernel +a2: x, 4 others 6\.1\.0-21-amd64\n$/ });
   t.match(await odd('a1'), { code: 0, stdout: 'no node differs from its family\n' }, 'none of its lines names it');

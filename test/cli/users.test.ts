@@ -12,8 +12,7 @@ import { painter } from '../../src/presentation/style.js';
 import { stateText } from '../../src/schedulers/statefile.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
-import { beating, node, writeBoard } from '../kit/ganglia.js';
-import { keepAlive } from '../kit/heart.js';
+import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -101,9 +100,7 @@ t.test('for programs: use is that of the live nodes, and said to be shared where
 
 t.test('the command: hostile names, the choice of nodes, the exit codes', async t => {
   const [board, path] = [boardPath(t), folder(t)];
-  const nodes = ['n01', 'n15'].map(name => node(name, 0, { interval_ms: 600_000 }));
-  writeBoard(board, nodes, beating());
-  keepAlive(t, board);
+  writeLiveBoard(t, board, [node('n01'), node('n15')]);
   const users = (...argv: string[]) => ask(['users', '--board', board, '--slurm-dir', path, ...argv]);
   t.match(await users(), { code: 1, stdout: '', stderr: /^beoboard users: nothing is known about jobs: / });
   writeFileSync(join(path, 'state'), stateText(madeState(TOLD, JOBS)));

@@ -8,7 +8,8 @@ import { type Encodable, encode, type SetName } from '../../src/layout/codec.js'
 import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { BOOT_ID } from './brokenboards.js';
-import { ROOT } from './places.js';
+import { keepAlive } from './heart.js';
+import { ROOT, type Teardown } from './places.js';
 
 // ---- boards made here ------------------------------------------------------------------------------------------------
 
@@ -336,6 +337,19 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
 export function beating(): TestBoard {
   const now = process.hrtime.bigint() + (9n * S) / 10n;
   return { now, header: { listening_since_ns: now - 20n * S } };
+}
+
+/**
+ * Writes a board whose heartbeat goes on until the test ends, for programs of a busy machine. Its nodes stay live as
+ * long: they report once in ten minutes unless their reports say otherwise.
+ */
+export function writeLiveBoard(t: Teardown, path: string, nodes: readonly TestNode[]): void {
+  const seldom = nodes.map(({ reports = [], ...node }) => ({
+    ...node,
+    reports: reports.map(([age, report]): [number, Encodable<'report'>] => [age, { interval_ms: 600_000, ...report }]),
+  }));
+  writeBoard(path, seldom, beating());
+  keepAlive(t, path);
 }
 
 // ---- what a document says --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { COLLECTORS } from '../../src/prometheus/families.js';
 import { type Followed, follow } from '../kit/children.js';
-import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
+import { beating, HOSTILE, node, writeBoard, writeLiveBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
@@ -150,8 +150,7 @@ t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {
 
 t.test('a limit of Prometheus is not an exporter that does not answer', { skip: missing('prometheus') }, async t => {
   const board = join(folder(t), 'board');
-  writeBoard(board, [node('n1'), node('n2')], beating());
-  keepAlive(t, board);
+  writeLiveBoard(t, board, [node('n1'), node('n2')]);
   const { listening } = await start(t, ['prometheus', '--board', board, '--listen', '127.0.0.1:0']).ready;
   // The rule itself, of the job that it names, for one target with each cause.
   const job = (name: string, target: string, limit: string) => `
