@@ -73,13 +73,16 @@ t.test(
       / the slow source temperatures does not answer: /.test(running.lines().join('\n')),
     );
     calls.release();
-    await hearer.next(
+    const back = await hearer.next(
       'it is back',
       ({ marks, sets }) => !marks.includes('slow_stale') && sets.includes('temp_hottest'),
     );
     const whole = await hearer.next('the other is there', ({ sets }) => sets.includes('hw_hash'));
-    const rounds = whole.seq - (hearer.reports[0]?.seq ?? 0);
-    t.ok(rounds < 60, `after ${rounds} rounds, before its period of 60 is over`);
+    // On a busy machine there are rounds in which who was asked does not answer in time.
+    const timely = hearer.reports
+      .slice(hearer.reports.indexOf(back) + 1, hearer.reports.indexOf(whole) + 1)
+      .filter(({ marks }) => !marks.includes('slow_stale'));
+    t.ok(timely.length < 20, `after ${timely.length} of the 60 rounds of its period`);
   },
 );
 
