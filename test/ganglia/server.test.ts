@@ -372,9 +372,8 @@ t.test('whatever signal ends the server, who reads gets the whole document, and 
     const [read, late] = [patient(t, ports[0] ?? 0), patient(t, ports[0] ?? 0)];
     const clients = async () => JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')).clients;
     while ((await clients()) < 3);
-    const whole = late();
     child.kill(signal);
-    t.equal(await whole, 'FIN', `${signal}: who reads gets all of it`);
+    t.equal(await late(), 'FIN', `${signal}: who reads gets all of it`);
     t.equal(await exit, 0, signal);
     t.match(output().stderr, /clean shutdown/);
     t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
