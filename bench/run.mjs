@@ -37,7 +37,7 @@ const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc
 /** How long a process of Node.js that does nothing takes, ms: machines of the same name differ in speed. */
 const bareMs = Math.round(
   median(
-    Array.from({ length: 15 }, () => {
+    Array.from({ length: 7 }, () => {
       const began = performance.now();
       spawnSync(process.execPath, ['-e', '0']);
       return performance.now() - began;
