@@ -25,13 +25,13 @@ export const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
 
 /**
  * Runs a test file again, as one test, in its own network namespace, where all ports are free and nothing leaves this
- * machine; INSIDE is true there. `setup` is a shell command that prepares the namespace; in a new one no interface is
- * up. Without namespaces this is a skip with the reason, and in CI a failure.
+ * machine, and with mounts of its own; INSIDE is true there. `setup` is a shell command that prepares the namespaces; in
+ * a new one no interface is up. Without namespaces this is a skip with the reason, and in CI a failure.
  */
 export function inOwnNetwork(t: Spawning, setup: string, file: string, name = 'in a network of its own'): void {
-  const tried = spawnSync('unshare', ['-n', 'sh', '-c', setup], { encoding: 'utf8' });
+  const tried = spawnSync('unshare', ['-n', '-m', 'sh', '-c', setup], { encoding: 'utf8' });
   if (tried.status !== 0 && process.env.CI !== 'true')
     return void t.pass('skipped', { skip: `no network namespace here: ${tried.stderr || tried.error}` });
-  const command = ['-n', 'sh', '-c', `${setup} && exec "$0" "$1"`, process.execPath, fileURLToPath(file)];
+  const command = ['-n', '-m', 'sh', '-c', `${setup} && exec "$0" "$1"`, process.execPath, fileURLToPath(file)];
   t.spawn('unshare', command, { env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' } }, name);
 }

@@ -135,6 +135,12 @@ export function prepare(machine: string, root: string): string[] {
   return ['send', '--once', '--to', '-', ...options, '--pretend', join(root, 'pretend.toml'), ...trees];
 }
 
+/** The two trees of a fixture, as options. */
+export function trees(fixture: string, own: string): string[] {
+  const argv = prepare(fixture, own);
+  return ['--proc', '--sys'].flatMap(option => [option, argv[argv.lastIndexOf(option) + 1] ?? '']);
+}
+
 /**
  * The tree of a machine as a container sees it: what `self` and `net` are there would be the container's, and the
  * machine's are those of its first process.

@@ -1,4 +1,4 @@
-// The sender in C as the kernel sees it: its system calls, its memory, its user and its permissions.
+// The sender in C as the kernel sees it: its memory, its user and its permissions. Its system calls: csendercalls.
 //
 // @seconds 15
 // @waits
@@ -26,7 +26,7 @@ import { compileSender, DYNAMIC, INSTALLED, makeIn } from '../kit/compiling.js';
 import { Hearer, startIn, statOf } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
-import { prepare } from '../kit/tree.js';
+import { trees } from '../kit/tree.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
@@ -57,74 +57,6 @@ const status = (pid: number) =>
   );
 const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
-
-/** Traces all threads. The program is the process that was started, not strace: with it both end, strace a little later. */
-const STRACE = ['strace', '-D', '-f', '-e', 'signal=none'];
-
-/** The system calls in a file of strace, of all threads, in the order in which the calls began. */
-function callsIn(file: string): { thread: string; name: string; rest: string }[] {
-  return [...readFileSync(file, 'utf8').matchAll(/^(\d+) +(\w+)\((.*)$/gm)].map(
-    ([, thread = '', name = '', rest = '']) => ({
-      thread,
-      name,
-      rest,
-    }),
-  );
-}
-
-t.test('its system calls, report by report', { buffered: true, skip: lacks('strace', 'strace') }, async t => {
-  const hearers = [await Hearer.open(t), await Hearer.open(t)];
-  const [hearer] = hearers as [Hearer];
-  const file = join(folder(t), 'calls');
-  const to = hearers.flatMap(({ address }) => ['--to', address]);
-  const traced = begin(t, to, [...STRACE, '-o', file]);
-  // Slow sources are read every ten seconds: this covers two such rounds and everything between them.
-  await hearer.next('thirteen reports are there', ({ seq }) => seq === 13);
-  traced.child.kill('SIGTERM');
-  await hearer.next('it has said goodbye', ({ marks }) => marks.includes('goodbye'));
-  await traced.closed;
-
-  const reports: ReturnType<typeof callsIn>[] = [[]];
-  let datagrams = 0;
-  for (const call of callsIn(file)) {
-    reports.at(-1)?.push(call);
-    if (call.name === 'sendto' && ++datagrams % hearers.length === 0) reports.push([]);
-  }
-  const later = reports.slice(3, 13);
-  const names = (calls: ReturnType<typeof callsIn>, ...wanted: string[]) =>
-    calls.filter(({ name }) => wanted.includes(name));
-  t.comment(`calls for each report: ${later.map(calls => calls.length).join(', ')}`);
-  const mean = later.reduce((sum, calls) => sum + calls.length, 0) / later.length;
-  t.ok(mean <= 40, `${mean} system calls a report, what is read seldom included`);
-  const usual = later.map(calls => calls.length).sort((a, b) => a - b)[5] ?? 99;
-  t.ok(usual <= 30, `mostly ${usual}`);
-  t.strictSame(
-    later.map(calls => names(calls, 'sendto', 'sendmsg', 'sendmmsg', 'write', 'writev').map(({ name }) => name)),
-    later.map(() => hearers.map(() => 'sendto')),
-    'one datagram for each destination, and nothing else',
-  );
-  const all = reports.slice(1).flat();
-  t.strictSame(names(all, 'brk', 'mmap', 'mremap', 'munmap', 'execve'), [], 'no memory after the first');
-  // When a source gets no CPU for 180 ms, a new thread continues with the others: on a busy machine once or twice.
-  t.ok(names(all, 'clone', 'clone3').length <= 2, 'and no threads');
-  const fast = /\/proc\/(stat|loadavg|meminfo|vmstat|pressure\/cpu|net\/dev|net\/snmp|diskstats|sys\/fs\/file-nr)"/;
-  t.strictSame(
-    all.filter(({ name, rest }) => name.startsWith('open') && fast.test(rest)),
-    [],
-    'no file of the fast sets is opened again',
-  );
-  t.ok(
-    later.every(calls => names(calls, 'pread64').length >= 8),
-    'they are read where they are open',
-  );
-  const main = all.find(({ name }) => name === 'sendto')?.thread;
-  const slow = /infiniband|hwmon|powercap|mountinfo|run\/beoboard|statfs/;
-  t.strictSame(
-    all.filter(({ thread, name, rest }) => thread === main && (slow.test(rest) || name === 'statfs')),
-    [],
-    'what can block is asked by another thread',
-  );
-});
 
 /** A private copy of the sender, which an ordinary user can run. */
 function copy(t: Parameters<typeof folder>[0]): string {
@@ -163,32 +95,6 @@ for (const [what, most, more] of [
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
     t.ok(Math.max(...seen) <= most, `${Math.max(...seen)} of ${most} KiB`);
   });
-
-/** The two trees of a fixture, as options. */
-function trees(fixture: string, own: string): string[] {
-  const argv = prepare(fixture, own);
-  return ['--proc', '--sys'].flatMap(option => [option, argv[argv.lastIndexOf(option) + 1] ?? '']);
-}
-
-t.test(
-  '512 CPUs: how often it looks for their packages',
-  { buffered: true, skip: lacks('strace', 'strace') },
-  async t => {
-    const hearer = await Hearer.open(t);
-    const own = folder(t);
-    const file = join(own, 'calls');
-    const traced = begin(
-      t,
-      ['--to', hearer.address, ...trees('cpus-512', own)],
-      [...STRACE, '-e', 'trace=open,openat', '-o', file],
-    );
-    await hearer.next('all sources were read', ({ sets }) => sets.includes('hw_hash') && sets.includes('temp_hottest'));
-    traced.child.kill('SIGTERM');
-    await traced.closed;
-    const opened = callsIn(file).filter(({ rest }) => rest.includes('/topology/physical_package_id'));
-    t.equal(opened.length, 2 * 512, 'the loop once, and the slow side once for all its sources');
-  },
-);
 
 t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
   const root = folder(t);
