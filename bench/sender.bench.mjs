@@ -128,22 +128,23 @@ async function thousands({ quick, say }) {
     // At most one more was due than whole seconds have passed.
     const due = Math.floor((performance.now() - since) / 1000);
     const missed = programs.map(({ taken }, i) => Math.max(0, due - (taken() - had[i])));
-    const names = [
-      ...['bare C program', 'beoboard-send', 'bare Node program with readFileSync, slow files too'],
-      ...['beoboard send with its child', 'bare Node program with readFileSync', 'beoboard send, main loop only'],
-    ];
-    for (const [i, name] of names.entries())
-      rows.push({ figure: `${machine}: ${name}`, unit: 'us of CPU a second', samples: seen.map(lap => lap[i]) });
-    for (const i of [1, 3, 5])
-      rows.push({
-        figure: `${machine}: ${names[i]} / ${names[i - 1]}`,
-        unit: 'ratio',
-        samples: seen.map(lap => lap[i] / lap[i - 1]),
-        bound: 3,
-      });
-    for (const i of [1, 3]) {
-      rows.push({ figure: `${machine}: ${names[i]}: missed`, unit: 'reports', samples: [missed[i]], bound: 0 });
-    }
+    const row = (figure, unit, samples, bound) => {
+      const cell = { table: 'Thousands of devices, every second', row: `${figure}, ${unit}`, column: machine };
+      rows.push({ figure: `${machine}: ${figure}`, unit, samples, bound, cell });
+    };
+    for (const [i, figure] of [
+      [1, 'beoboard-send / bare C program'],
+      [3, 'sender with its child / bare with readFileSync, slow files too'],
+      [5, 'main loop / bare with readFileSync'],
+    ])
+      row(
+        figure,
+        'ratio',
+        seen.map(lap => lap[i] / lap[i - 1]),
+        3,
+      );
+    row('missed by beoboard-send', 'reports', [missed[1]], 0);
+    row('missed by the sender', 'reports', [missed[3]], 0);
     for (const { child, master } of programs) {
       await end(child);
       await end(master);
